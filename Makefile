@@ -1,0 +1,55 @@
+# Needs python3 (3.11+), venv, pip and make; everything else it fetches itself, once.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+CODE   := core tui themes sample_sessions tests bench
+
+.PHONY: run test check format bench pictures clean
+.DEFAULT_GOAL := run
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit("nooscope needs Python 3.11 or newer, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.run: pyproject.toml constraints.txt | $(VENV)/bin/python
+	@echo "Setting up nooscope in $(VENV) (once) ..."
+	@$(PIP) --editable .
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.run
+	@echo "Adding what the tests need (once) ..."
+	@$(PIP) --editable '.[test]'
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.test
+	@echo "Adding what the checks need (once) ..."
+	@$(PIP) --editable '.[dev]'
+	@touch $@
+
+run: $(VENV)/.run
+	@$(BIN)/nooscope $(ARGS)
+
+test: $(VENV)/.test
+	@$(BIN)/pytest -q -n 2 --dist loadgroup $(ARGS)
+
+format: $(VENV)/.dev
+	@$(BIN)/ruff check --quiet --fix $(CODE)
+	@$(BIN)/ruff format --quiet $(CODE)
+
+check: $(VENV)/.dev
+	@$(BIN)/ruff format --check $(CODE)
+	@$(BIN)/ruff check $(CODE)
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+	@$(MAKE) --no-print-directory test
+
+bench: $(VENV)/.test
+	@$(BIN)/python -m bench $(ARGS)
+
+pictures: $(VENV)/.run
+	@$(BIN)/python -m bench.pictures
+
+clean:
+	@rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,85 @@
+"""What the receptor says of one event: the only thing it hands to the rest of the mind."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, get_args
+
+Axis = Literal["frustration", "seeking", "confidence", "fatigue", "flow", "uncertainty"]
+AXES: tuple[Axis, ...] = get_args(Axis)
+"""The five axes of the emotion vector and, last, the auxiliary sixth."""
+
+Pattern = Literal["stagnation", "wandering", "exploration", "implementation", "trial_error", "delegation"]
+PATTERNS: tuple[Pattern, ...] = get_args(Pattern)
+
+AgentState = Literal["idle", "delegating", "stuck", "deep_work", "exploring"]
+AGENT_STATES: tuple[AgentState, ...] = get_args(AgentState)
+
+SignalName = Literal[
+    "flow_active",
+    "compound_frustration_seeking",
+    "frustration_spike",
+    "seeking_spike",
+    "uncertainty_spike",
+    "confidence_sustained",
+    "fatigue_rising",
+]
+SIGNALS: tuple[SignalName, ...] = get_args(SignalName)
+
+
+class Signal(NamedTuple):
+    """One detection of the neuron triangle."""
+
+    name: SignalName
+    intensity: float
+    """How far above the threshold, never negative."""
+    fresh: bool
+    """True on the event that fired it, False while it is held."""
+
+
+class Percept(NamedTuple):
+    """The receptor after one event."""
+
+    at: float
+    now: float
+    """Subjective seconds since the first event."""
+    elapsed: float
+    """Subjective seconds since the event before."""
+    silence: bool
+    """The event came after a silence long enough to freeze time."""
+    pattern: Pattern
+    """Of the short window."""
+    medium_pattern: Pattern
+    state: AgentState
+    axes: tuple[float, float, float, float, float, float]
+    """In the order of AXES."""
+    signals: tuple[Signal, ...]
+    shifted: bool
+    """The work moved to other paths with this event."""
+    failure_rate: float
+    """Share of shell commands in the short window that failed."""
+    events: int
+    """Events of the short window."""
+
+
+class Modulation(NamedTuple):
+    """The eight parameters affect may bend, each already within its bounds."""
+
+    promotion_threshold: float = 0.3
+    """Least score with which a salience item is promoted."""
+    search_breadth: float = 5.0
+    """How many past episodes a recall looks at."""
+    branch_growth: float = 1.0
+    """How many speculative branches a dream may open, as a factor."""
+    unpromoted_decay: float = 1.0
+    """How fast items that were not promoted fade, as a factor on their decay."""
+    escalation_threshold: float = 0.6
+    """Pressure at which the person is asked."""
+    persistence: float = 3.0
+    """Retries before a line of work is called failed."""
+    delegation_preference: float = 0.5
+    """0 works alone, 1 delegates."""
+    mutation_acceptance: float = 0.5
+    """How strict the gate for proposed changes is."""
+
+
+NEUTRAL = Modulation()

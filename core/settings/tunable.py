@@ -1,0 +1,116 @@
+"""How one setting is declared, and what the screen, the files and the docs need to know of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal, NamedTuple, get_args, get_origin
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.fields import FieldInfo
+
+
+class Group(BaseModel):
+    """Settings that belong together: frozen, and closed to unknown names."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+def tunable(
+    default: Any,
+    sentence: str,
+    *,
+    ge: float | None = None,
+    le: float | None = None,
+    step: float | None = None,
+    unit: str = "",
+) -> Any:
+    """Declare one setting: its default, its sentence, its bounds, the step of its slider, its unit."""
+    extra: dict[str, Any] = {"unit": unit}
+    if step is not None:
+        extra["step"] = step
+    return Field(default, description=sentence, ge=ge, le=le, json_schema_extra=extra)
+
+
+def part(group: type[Group], sentence: str) -> Any:
+    """Declare a group inside a group."""
+    return Field(default_factory=group, description=sentence)
+
+
+class Tunable(NamedTuple):
+    """One setting as a person meets it."""
+
+    name: str
+    """Dotted, such as receptor.ambient.offset.frustration."""
+    kind: Literal["number", "integer", "switch", "choice", "text", "table"]
+    default: Any
+    low: float | None
+    high: float | None
+    step: float | None
+    unit: str
+    sentence: str
+    choices: tuple[str, ...]
+
+    def allowed(self) -> str:
+        """What it may be, in words."""
+        if self.kind == "switch":
+            return "true or false"
+        if self.kind == "choice":
+            return "one of " + ", ".join(self.choices)
+        if self.kind == "text":
+            return "text"
+        if self.kind == "table":
+            return "a table"
+        noun = "a whole number" if self.kind == "integer" else "a number"
+        if self.low is not None and self.high is not None:
+            return f"{noun} from {self.low:g} to {self.high:g}"
+        if self.low is not None:
+            return f"{noun} of at least {self.low:g}"
+        return noun if self.high is None else f"{noun} of at most {self.high:g}"
+
+
+def walk(model: type[Group], prefix: str = "") -> Iterator[Tunable]:
+    """Every setting below a group, in the order it was declared."""
+    for name, field in model.model_fields.items():
+        annotation = field.annotation
+        if isinstance(annotation, type) and issubclass(annotation, Group):
+            yield from walk(annotation, f"{prefix}{name}.")
+        else:
+            yield _describe(prefix + name, field)
+
+
+def _describe(name: str, field: FieldInfo) -> Tunable:
+    extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
+    step = extra.get("step")
+    return Tunable(
+        name=name,
+        kind=_kind(field.annotation),
+        default=field.get_default(call_default_factory=True, validated_data={}),
+        low=_bound(field, "ge"),
+        high=_bound(field, "le"),
+        step=step if isinstance(step, int | float) else None,
+        unit=str(extra.get("unit", "")),
+        sentence=field.description or "",
+        choices=tuple(map(str, get_args(field.annotation))) if get_origin(field.annotation) is Literal else (),
+    )
+
+
+def _kind(annotation: Any) -> Literal["number", "integer", "switch", "choice", "text", "table"]:
+    if annotation is bool:
+        return "switch"
+    if annotation is int:
+        return "integer"
+    if annotation is float:
+        return "number"
+    if annotation is str:
+        return "text"
+    if get_origin(annotation) is Literal:
+        return "choice"
+    return "table"
+
+
+def _bound(field: FieldInfo, which: str) -> float | None:
+    for rule in field.metadata:
+        value = getattr(rule, which, None)
+        if value is not None:
+            return float(value)
+    return None

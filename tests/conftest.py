@@ -1,0 +1,24 @@
+"""What every test shares."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+for name in [name for name in os.environ if name in {"NO_COLOR", "COLUMNS", "LINES"} or name.startswith(("TEXTUAL", "NOOSCOPE"))]:
+    del os.environ[name]
+
+settings.register_profile("calm", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("calm")
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """Real logs that live beside the project, where they exist."""
+    folder = Path(__file__).resolve().parents[2] / "shared" / "data"
+    if not folder.is_dir():
+        pytest.skip("no real logs beside the project")
+    return folder
