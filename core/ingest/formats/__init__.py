@@ -1,0 +1,1 @@
+"""One reader an agent, and the list of them all."""
