@@ -8,7 +8,11 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-for name in [name for name in os.environ if name in {"NO_COLOR", "COLUMNS", "LINES"} or name.startswith(("TEXTUAL", "NOOSCOPE"))]:
+for name in [
+    name
+    for name in os.environ
+    if name in {"NO_COLOR", "COLUMNS", "LINES"} or name.startswith(("TEXTUAL", "NOOSCOPE"))
+]:
     del os.environ[name]
 
 settings.register_profile("calm", deadline=None, suppress_health_check=[HealthCheck.too_slow])

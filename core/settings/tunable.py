@@ -90,7 +90,9 @@ def _describe(name: str, field: FieldInfo) -> Tunable:
         step=step if isinstance(step, int | float) else None,
         unit=str(extra.get("unit", "")),
         sentence=field.description or "",
-        choices=tuple(map(str, get_args(field.annotation))) if get_origin(field.annotation) is Literal else (),
+        choices=tuple(map(str, get_args(field.annotation)))
+        if get_origin(field.annotation) is Literal
+        else (),
     )
 
 

@@ -1,0 +1,1 @@
+"""Figures: each measured beside a yardstick in the same run."""
