@@ -1,0 +1,3 @@
+"""Attention, sleep, habituation, homeostasis, clock."""
+
+from __future__ import annotations

@@ -1,0 +1,192 @@
+"""A forecast of the next call's outcome, scored as soon as the outcome is known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from core.events import ToolUse
+from core.settings.mind_state import ForecastSettings
+
+_LAST, _FAILED, _CALLS, _CONTEXT = 0, 1, 2, 3
+"""Places in the table of one kind of call; eight context counts follow, failed and all for each."""
+
+
+class ForecastReading(Struct, frozen=True):
+    """How well the forecast does, and what it expects."""
+
+    accuracy: float
+    """1 is perfect, 0 no better than a coin."""
+    trend: int
+    brier: float
+    skill: float
+    """Share of the base rate's error that knowing the kind of call saves; negative when it misleads."""
+    next_failure: float
+    """Chance that the next call fails, whatever it is."""
+    last_expected: float
+    """The chance given to the last call scored."""
+    last_failed: bool
+    scored: int
+
+
+class Forecast:
+    """Failure rates by kind of call and its last two outcomes, each leaning on the wider one."""
+
+    __slots__ = (
+        "_class_weight",
+        "_classes",
+        "_context_weight",
+        "_ignorance",
+        "_memory",
+        "_prior",
+        "_prior_weight",
+        "_slow",
+        "_smoothing",
+        "_table",
+        "_trend_band",
+        "all_calls",
+        "all_failed",
+        "base_brier",
+        "brier",
+        "expected",
+        "failed",
+        "scored",
+        "slow_brier",
+    )
+
+    def __init__(self, settings: ForecastSettings) -> None:
+        self._prior = settings.prior_failure
+        self._prior_weight = settings.prior_weight
+        self._class_weight = settings.class_weight
+        self._context_weight = settings.context_weight
+        self._memory = float(settings.memory)
+        self._classes = settings.classes
+        self._smoothing = settings.smoothing
+        self._slow = settings.slow_smoothing
+        self._ignorance = settings.ignorance
+        self._trend_band = settings.trend_band * settings.ignorance
+        self._table: dict[tuple[str, str], list[float]] = {}
+        self.all_calls = 0.0
+        self.all_failed = 0.0
+        self.brier = self.slow_brier = self.base_brier = (
+            1.0 - settings.initial_accuracy
+        ) * settings.ignorance
+        self.expected = settings.prior_failure
+        self.failed = False
+        self.scored = 0
+
+    @property
+    def accuracy(self) -> float:
+        """1 for a perfect forecast, 0 for one as bad as a coin or worse."""
+        accuracy = 1.0 - self.brier / self._ignorance
+        return accuracy if accuracy > 0.0 else 0.0
+
+    @property
+    def trend(self) -> int:
+        """1 while the forecast gets better, -1 while it gets worse."""
+        gain = self.slow_brier - self.brier
+        return 1 if gain > self._trend_band else -1 if gain < -self._trend_band else 0
+
+    @property
+    def surprise(self) -> float:
+        """How far the last outcome was from what was expected, 0 to 1."""
+        return 1.0 - self.expected if self.failed else self.expected
+
+    def update(self, event: ToolUse) -> bool:
+        """Score the forecast of this call and learn from it; False where the outcome says nothing."""
+        outcome = event.outcome
+        if outcome == "failure":
+            failed = 1.0
+        elif outcome == "success" or outcome == "empty":
+            failed = 0.0
+        else:
+            return False
+        key = (event.action, event.program or event.tool)
+        table = self._table
+        counts = table.pop(key, None)
+        if counts is None:
+            if len(table) >= self._classes:
+                del table[next(iter(table))]
+            counts = [0.0] * 11
+        table[key] = counts
+        base = self._base()
+        expected = self._chance(counts, base)
+        error = expected - failed
+        score = error * error
+        self.brier += self._smoothing * (score - self.brier)
+        self.slow_brier += self._slow * (score - self.slow_brier)
+        base -= failed
+        self.base_brier += self._smoothing * (base * base - self.base_brier)
+        self.expected = expected
+        self.failed = failed > 0.0
+        self.scored += 1
+        self._learn(counts, failed)
+        return True
+
+    def expect(self, action: str, name: str) -> float:
+        """Chance that a call fails, given its action and its program or tool."""
+        counts = self._table.get((action, name))
+        return self._base() if counts is None else self._chance(counts, self._base())
+
+    def _base(self) -> float:
+        weight = self._prior_weight
+        return (self.all_failed + weight * self._prior) / (self.all_calls + weight)
+
+    def _chance(self, counts: list[float], base: float) -> float:
+        weight = self._class_weight
+        rate = (counts[_FAILED] + weight * base) / (counts[_CALLS] + weight)
+        place = _CONTEXT + 2 * int(counts[_LAST])
+        weight = self._context_weight
+        return (counts[place] + weight * rate) / (counts[place + 1] + weight)
+
+    def _learn(self, counts: list[float], failed: float) -> None:
+        place = _CONTEXT + 2 * int(counts[_LAST])
+        counts[place] += failed
+        counts[place + 1] += 1.0
+        counts[_FAILED] += failed
+        counts[_CALLS] += 1.0
+        if counts[_CALLS] >= self._memory:
+            for each in range(_FAILED, len(counts)):
+                counts[each] *= 0.5
+        counts[_LAST] = (2.0 * counts[_LAST] + failed) % 4.0
+        self.all_failed += failed
+        self.all_calls += 1.0
+        if self.all_calls >= 4.0 * self._memory:
+            self.all_failed *= 0.5
+            self.all_calls *= 0.5
+
+    def read(self) -> ForecastReading:
+        """How well it does and what it expects."""
+        skill = 1.0 - self.brier / self.base_brier if self.base_brier > 0.0 else 0.0
+        return ForecastReading(
+            self.accuracy,
+            self.trend,
+            self.brier,
+            skill,
+            self._base(),
+            self.expected,
+            self.failed,
+            self.scored,
+        )
+
+    def dump(self) -> tuple[Any, ...]:
+        """Everything that changes; the tables in the order they were last used."""
+        return (
+            tuple((*key, *counts) for key, counts in self._table.items()),
+            self.all_calls,
+            self.all_failed,
+            self.brier,
+            self.slow_brier,
+            self.base_brier,
+            self.expected,
+            self.failed,
+            self.scored,
+        )
+
+    def load(self, state: Sequence[Any]) -> None:
+        """Go on from a dump."""
+        self._table = {(row[0], row[1]): [float(count) for count in row[2:]] for row in state[0]}
+        self.all_calls, self.all_failed, self.brier, self.slow_brier, self.base_brier = state[1:6]
+        self.expected, self.failed, self.scored = state[6:]

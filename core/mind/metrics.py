@@ -1,0 +1,272 @@
+"""One wide record a tick, with a trace id that the same run always gives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple, get_args
+
+import msgspec
+from blake3 import blake3
+
+from core.events import Event, ToolUse, Turn
+from core.mind.cortical import Regime, Tier
+from core.settings.mind_state import MetricsSettings
+
+TickKind = Literal["gamma", "theta", "delta", "wakeup_gamma", "wakeup_theta"]
+TICK_KINDS: tuple[TickKind, ...] = get_args(TickKind)
+
+
+class TickRow(NamedTuple):
+    """A tick as the hot path keeps it; `Metrics.record` makes the full record of it."""
+
+    tick: int
+    kind: TickKind
+    at: float
+    trace: int
+    """Number of the theta tick whose trace this one belongs to."""
+    predict_work: int
+    appraise_work: int
+    gate_work: int
+    retrieve_work: int
+    deliberate_seconds: float
+    act_seconds: float
+    reflect_work: int
+    cost: float
+    unpriced_turns: int
+    tier: Tier
+    tokens_used: int
+    tokens_budget: int
+    accuracy_change: float
+    budget_used: float
+    regime: Regime
+    actions: int
+    memory_hits: int
+    memory_misses: int
+    sleep_pressure: float
+
+
+class TickRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """A tick as it is written: one JSON line.
+
+    The engine has no clock: what the agent did is timed by its log (deliberate, act), what the engine did
+    is counted in things handled (predict, appraise, gate, retrieve, reflect).
+    """
+
+    agent: str
+    traceparent: str
+    tick: int
+    kind: TickKind
+    wall_time: float
+    """Epoch seconds of the event under which the tick ran."""
+    predict_work: int
+    """Outcomes forecast."""
+    appraise_work: int
+    """Events appraised."""
+    gate_work: int
+    """Turns placed in a tier."""
+    retrieve_work: int
+    """Past episodes compared."""
+    deliberate_seconds: float
+    """Time the model took."""
+    act_seconds: float
+    """Time the tools took."""
+    reflect_work: int
+    """Rules and episodes looked over."""
+    cost: float
+    """US dollars since the last record, as far as prices are known."""
+    unpriced_turns: int
+    tier: Tier
+    tokens_used: int
+    """Of the context."""
+    tokens_budget: int
+    """Context tokens at which a compaction is due; 0 where unknown."""
+    accuracy_change: float
+    budget_used: float
+    regime: Regime
+    actions: int
+    memory_hits: int
+    memory_misses: int
+    sleep_pressure: float
+
+
+class Metrics:
+    """Gather what happens between ticks and close it into a row at each."""
+
+    __slots__ = (
+        "_accuracy",
+        "_act",
+        "_actions",
+        "_agent",
+        "_cost",
+        "_deliberate",
+        "_events",
+        "_forecasts",
+        "_gamma",
+        "_hits",
+        "_last_at",
+        "_misses",
+        "_retrieved",
+        "_seed",
+        "_tokens",
+        "_turns",
+        "_unpriced",
+        "last",
+        "theta",
+    )
+
+    def __init__(self, settings: MetricsSettings, seed: bytes, agent: str) -> None:
+        self._gamma = settings.gamma
+        self._seed = seed
+        self._agent = agent
+        self._tokens = 0
+        self._accuracy: float | None = None
+        self._last_at: float | None = None
+        self.theta = 0
+        self.last: TickRow | None = None
+        self._clear()
+
+    def _clear(self) -> None:
+        self._events = self._turns = self._actions = self._retrieved = 0
+        self._hits = self._misses = self._unpriced = self._forecasts = 0
+        self._cost = self._deliberate = self._act = 0.0
+
+    def update(self, event: Event) -> None:
+        """Count one event towards the next row."""
+        self._events += 1
+        kind = type(event)
+        if kind is ToolUse:
+            self._tool(event)  # type: ignore[arg-type]
+        elif kind is Turn:
+            self._turn(event)  # type: ignore[arg-type]
+        self._last_at = event.at
+
+    def _tool(self, event: ToolUse) -> None:
+        self._actions += 1
+        if event.duration is not None:
+            self._act += event.duration
+        outcome = event.outcome
+        if outcome == "success" or outcome == "empty" or outcome == "failure":
+            self._forecasts += 1
+            if event.action == "memory_read":
+                if outcome == "success":
+                    self._hits += 1
+                else:
+                    self._misses += 1
+
+    def _turn(self, event: Turn) -> None:
+        self._turns += 1
+        if event.context_tokens:
+            self._tokens = event.context_tokens
+        if event.cost is None:
+            self._unpriced += 1
+        else:
+            self._cost += event.cost
+        if self._last_at is not None and event.at > self._last_at:
+            self._deliberate += event.at - self._last_at
+
+    def retrieved(self, compared: int) -> None:
+        """Count past episodes compared towards the next row."""
+        self._retrieved += compared
+
+    def tick(
+        self,
+        tick: int,
+        kind: TickKind,
+        at: float,
+        *,
+        tier: Tier,
+        tokens_budget: int,
+        accuracy: float,
+        budget_used: float,
+        regime: Regime,
+        sleep_pressure: float,
+        reflected: int = 0,
+    ) -> TickRow | None:
+        """Close a row; None where gamma ticks are not wanted, and what was gathered waits for the next."""
+        if kind == "theta" or kind == "wakeup_theta":
+            self.theta += 1
+        elif not self._gamma and kind != "delta":
+            return None
+        before = self._accuracy
+        row = self.last = TickRow(
+            tick,
+            kind,
+            at,
+            self.theta,
+            self._forecasts,
+            self._events,
+            self._turns,
+            self._retrieved,
+            self._deliberate,
+            self._act,
+            reflected,
+            self._cost,
+            self._unpriced,
+            tier,
+            self._tokens,
+            tokens_budget,
+            0.0 if before is None else accuracy - before,
+            budget_used,
+            regime,
+            self._actions,
+            self._hits,
+            self._misses,
+            sleep_pressure,
+        )
+        self._accuracy = accuracy
+        self._clear()
+        return row
+
+    def record(self, row: TickRow) -> TickRecord:
+        """The full record of a row."""
+        fields = row._asdict()
+        del fields["trace"]
+        return TickRecord(
+            agent=self._agent,
+            traceparent=traceparent(self._seed, row.trace, row.tick),
+            wall_time=fields.pop("at"),
+            **fields,
+        )
+
+    def dump(self) -> tuple[Any, ...]:
+        """Everything that changes."""
+        return (
+            self._events,
+            self._turns,
+            self._actions,
+            self._retrieved,
+            self._hits,
+            self._misses,
+            self._unpriced,
+            self._forecasts,
+            self._cost,
+            self._deliberate,
+            self._act,
+            self._tokens,
+            self._accuracy,
+            self._last_at,
+            self.theta,
+            None if self.last is None else tuple(self.last),
+        )
+
+    def load(self, state: Sequence[Any]) -> None:
+        """Go on from a dump."""
+        self._events, self._turns, self._actions, self._retrieved, self._hits = state[:5]
+        self._misses, self._unpriced, self._forecasts, self._cost, self._deliberate = state[5:10]
+        self._act, self._tokens, self._accuracy, self._last_at, self.theta, last = state[10:]
+        self.last = None if last is None else TickRow(*last)
+
+
+def traceparent(seed: bytes, theta: int, tick: int) -> str:
+    """A W3C trace context: one trace a theta tick, one span a tick."""
+    trace = blake3(b"trace" + theta.to_bytes(8, "little") + seed).hexdigest(length=16)
+    span = blake3(b"span" + tick.to_bytes(8, "little") + seed).hexdigest(length=8)
+    return f"00-{trace}-{span}-01"
+
+
+_encoder = msgspec.json.Encoder()
+
+
+def line(record: TickRecord) -> bytes:
+    """One JSON line, its line end included."""
+    return _encoder.encode(record) + b"\n"

@@ -1,0 +1,191 @@
+"""Pleasure, arousal and dominance, and the emotion they add up to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import exp, sqrt
+from typing import Any
+
+from msgspec import Struct
+
+from core.events import Event, Prompt, ToolUse
+from core.mind.cortical import Emotion
+from core.percept import AXES
+from core.settings.mind_state import MoodSettings
+
+OCTANTS: dict[tuple[bool, bool, bool], Emotion] = {
+    (True, True, True): "joy",
+    (True, True, False): "surprise",
+    (True, False, True): "anticipation",
+    (True, False, False): "trust",
+    (False, True, True): "anger",
+    (False, True, False): "fear",
+    (False, False, True): "disgust",
+    (False, False, False): "sadness",
+}
+"""The primary emotion by the signs of pleasure, arousal and dominance."""
+
+_FRUSTRATION = AXES.index("frustration")
+_SEEKING = AXES.index("seeking")
+_CONFIDENCE = AXES.index("confidence")
+_FLOW = AXES.index("flow")
+
+
+class MoodReading(Struct, frozen=True):
+    """The mood, where it is drawn to, and what it was made from."""
+
+    pleasure: float
+    arousal: float
+    dominance: float
+    emotion: Emotion
+    intensity: float
+    """Distance from a neutral mood, 0 to 1."""
+    pleasure_target: float
+    arousal_target: float
+    dominance_target: float
+    rate: float
+    """Events a minute."""
+    chosen_share: float
+    """Share of edits that were the agent's own choice and succeeded."""
+
+
+class Mood:
+    """Follow the work in bounded steps: joy comes slowly, dismay faster."""
+
+    __slots__ = (
+        "_arousal_step",
+        "_dead_zone",
+        "_dominance_fall",
+        "_dominance_rise",
+        "_pleasure_fall",
+        "_pleasure_rise",
+        "_prompted_calls",
+        "_rate_neutral",
+        "_rate_window",
+        "_smoothing",
+        "_targets",
+        "_urgency_weight",
+        "arousal",
+        "calls",
+        "dominance",
+        "events",
+        "last",
+        "octant",
+        "pleasure",
+        "rate",
+        "share",
+    )
+
+    def __init__(self, settings: MoodSettings) -> None:
+        self._pleasure_rise = settings.pleasure_rise
+        self._pleasure_fall = settings.pleasure_fall
+        self._arousal_step = settings.arousal_step
+        self._dominance_rise = settings.dominance_rise
+        self._dominance_fall = settings.dominance_fall
+        self._rate_neutral = settings.rate_neutral / 60.0
+        self._rate_window = settings.rate_window
+        self._urgency_weight = settings.urgency_weight
+        self._smoothing = settings.choice_smoothing
+        self._prompted_calls = settings.prompted_calls
+        self._dead_zone = settings.dead_zone
+        self.pleasure = 0.0
+        self.arousal = 0.0
+        self.dominance = 0.0
+        self.octant = (True, False, True)
+        self.rate = self._rate_neutral
+        self.events = 0
+        self.last = 0.0
+        self.calls = 0
+        self.share = 0.5
+        self._targets = (0.0, 0.0, 0.0)
+
+    @property
+    def emotion(self) -> Emotion:
+        """The primary emotion."""
+        return OCTANTS[self.octant]
+
+    def update(self, event: Event) -> None:
+        """Count one event; an edit, a refusal or an interruption tells who is in charge."""
+        self.events += 1
+        if type(event) is ToolUse:
+            calls = self.calls
+            self.calls = calls + 1
+            outcome = event.outcome
+            if outcome == "rejected":
+                self.share -= self._smoothing * self.share
+            elif event.action == "file_edit" and outcome != "pending" and outcome != "collateral":
+                won = 1.0 if outcome == "success" and calls >= self._prompted_calls else 0.0
+                self.share += self._smoothing * (won - self.share)
+        elif type(event) is Prompt:
+            self.calls = 0
+            if event.interrupt:
+                self.share -= self._smoothing * self.share
+
+    def tick(self, now: float, axes: Sequence[float], urgency: float) -> None:
+        """Step towards what the axes, the pace and the greatest urgency of this moment ask for."""
+        elapsed = now - self.last
+        if elapsed > 0.0:
+            weight = 1.0 - exp(-elapsed / self._rate_window)
+            self.rate += weight * (self.events / elapsed - self.rate)
+            self.events = 0
+            self.last = now
+        pleasure = 0.5 * (axes[_CONFIDENCE] + axes[_FLOW] - axes[_FRUSTRATION] - axes[_SEEKING])
+        activity = self.rate / (self.rate + self._rate_neutral)
+        arousal = 2.0 * (activity + (1.0 - activity) * self._urgency_weight * urgency) - 1.0
+        dominance = 2.0 * self.share - 1.0
+        self._targets = (pleasure, arousal, dominance)
+        self.pleasure = _step(self.pleasure, pleasure, self._pleasure_rise, self._pleasure_fall)
+        self.arousal = _step(self.arousal, arousal, self._arousal_step, self._arousal_step)
+        self.dominance = _step(self.dominance, dominance, self._dominance_rise, self._dominance_fall)
+        zone = self._dead_zone
+        held = self.octant
+        self.octant = (
+            self.pleasure > (-zone if held[0] else zone),
+            self.arousal > (-zone if held[1] else zone),
+            self.dominance > (-zone if held[2] else zone),
+        )
+
+    def read(self) -> MoodReading:
+        """The mood and its reasons."""
+        return MoodReading(
+            self.pleasure,
+            self.arousal,
+            self.dominance,
+            self.emotion,
+            sqrt((self.pleasure**2 + self.arousal**2 + self.dominance**2) / 3.0),
+            *self._targets,
+            self.rate * 60.0,
+            self.share,
+        )
+
+    def dump(self) -> tuple[Any, ...]:
+        """Everything that changes."""
+        return (
+            self.pleasure,
+            self.arousal,
+            self.dominance,
+            self.octant,
+            self.rate,
+            self.events,
+            self.last,
+            self.calls,
+            self.share,
+            self._targets,
+        )
+
+    def load(self, state: Sequence[Any]) -> None:
+        """Go on from a dump."""
+        self.pleasure, self.arousal, self.dominance, octant, self.rate, self.events = state[:6]
+        self.last, self.calls, self.share, targets = state[6:]
+        self.octant = (bool(octant[0]), bool(octant[1]), bool(octant[2]))
+        self._targets = (targets[0], targets[1], targets[2])
+
+
+def _step(value: float, target: float, rise: float, fall: float) -> float:
+    move = target - value
+    if move > rise:
+        move = rise
+    elif move < -fall:
+        move = -fall
+    moved = value + move
+    return 1.0 if moved > 1.0 else -1.0 if moved < -1.0 else moved
