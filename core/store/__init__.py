@@ -1,0 +1,1 @@
+"""What we keep on disk, in the platform's own folders and never beside an agent's files."""
