@@ -1,0 +1,122 @@
+"""Repetition wears off: each pattern's novelty falls with exposure and comes back with absence."""
+
+from __future__ import annotations
+
+from math import exp
+from typing import Any, NamedTuple
+
+from core.settings.mind import HabituationSettings
+
+
+class Exposure(NamedTuple):
+    """How used the mind is to one pattern."""
+
+    what: str
+    count: float
+    """Effective exposures, faded since last seen."""
+    attenuation: float
+    """Share of novelty the next occurrence would keep."""
+
+
+class Habituation:
+    """Attenuate novelty hyperbolically in a continuously fading exposure count.
+
+    Memory is bounded by the number of patterns kept: the longest unseen goes first.
+    """
+
+    __slots__ = (
+        "_collect_every",
+        "_collected",
+        "_exposures",
+        "_faded",
+        "_floor",
+        "_forgetting",
+        "_half_life",
+        "_most",
+    )
+
+    def __init__(self, settings: HabituationSettings) -> None:
+        self._half_life = settings.half_life
+        self._floor = settings.floor
+        self._forgetting = settings.forgetting
+        self._collect_every = settings.collect_every
+        self._faded = settings.faded
+        self._most = settings.patterns
+        self._exposures: dict[bytes, tuple[float, int, str]] = {}
+        self._collected = 0
+
+    def __len__(self) -> int:
+        return len(self._exposures)
+
+    def observe(self, pattern: bytes, tick: int, what: str = "") -> float:
+        """Count one occurrence and return the share of novelty it keeps, floor..1."""
+        exposures = self._exposures
+        seen = exposures.pop(pattern, None)
+        if seen is None:
+            exposures[pattern] = (1.0, tick, what)
+            if len(exposures) > self._most:
+                del exposures[next(iter(exposures))]
+            return 1.0
+        count, last, _ = seen
+        if tick > last:
+            count *= exp((last - tick) / self._forgetting)
+        exposures[pattern] = (count + 1.0, tick, what)
+        kept = self._half_life / (self._half_life + count)
+        return kept if kept > self._floor else self._floor
+
+    def count(self, pattern: bytes, tick: int) -> float:
+        """Effective exposures of a pattern at a tick."""
+        seen = self._exposures.get(pattern)
+        return 0.0 if seen is None else seen[0] * exp(min(0, seen[1] - tick) / self._forgetting)
+
+    def reset_pattern(self, pattern: bytes) -> None:
+        """Dishabituate: the next occurrence is fully novel."""
+        self._exposures.pop(pattern, None)
+
+    def reset_all(self) -> None:
+        """Dishabituate everything."""
+        self._exposures.clear()
+
+    def tick(self, tick: int) -> None:
+        """Clean up when enough gamma ticks have passed."""
+        if tick - self._collected >= self._collect_every:
+            self.collect(tick)
+
+    def collect(self, tick: int) -> int:
+        """Drop what has faded and return how many patterns that were."""
+        self._collected = tick
+        before = len(self._exposures)
+        forgetting, faded = self._forgetting, self._faded
+        self._exposures = {
+            pattern: seen
+            for pattern, seen in self._exposures.items()
+            if seen[0] * exp((seen[1] - tick) / forgetting) >= faded
+        }
+        return before - len(self._exposures)
+
+    def most_familiar(self, tick: int, limit: int) -> tuple[Exposure, ...]:
+        """The patterns the mind is most used to, at a tick."""
+        counted = sorted(
+            ((self.count(pattern, tick), pattern) for pattern in self._exposures),
+            key=lambda pair: (-pair[0], pair[1]),
+        )
+        return tuple(
+            Exposure(
+                self._exposures[pattern][2],
+                count,
+                max(self._floor, self._half_life / (self._half_life + count)),
+            )
+            for count, pattern in counted[:limit]
+        )
+
+    def dump(self) -> tuple[Any, ...]:
+        """Everything, in the order patterns were last seen."""
+        return (
+            self._collected,
+            tuple((pattern, count, last, what) for pattern, (count, last, what) in self._exposures.items()),
+        )
+
+    def load(self, state: tuple[Any, ...]) -> None:
+        """Go on from a dump."""
+        self._collected, exposures = state
+        self._exposures = {bytes(pattern): (count, last, what) for pattern, count, last, what in exposures}

@@ -1,0 +1,155 @@
+"""The need to consolidate, and how full the agent's context is on its way to compaction."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import Any
+
+from core.settings.mind import ContextSettings, SleepSettings
+
+
+class SleepPressure:
+    """Accumulate the need to consolidate; a fuller context tires faster."""
+
+    __slots__ = (
+        "_accumulator",
+        "_complexity",
+        "_flat",
+        "_intensive",
+        "_least_ticks",
+        "_threshold",
+        "_ticks",
+        "intensive",
+    )
+
+    def __init__(self, settings: SleepSettings) -> None:
+        self._threshold = settings.threshold
+        self._complexity = settings.complexity
+        self._flat = 1.0 - settings.complexity
+        self._least_ticks = settings.least_ticks
+        self._intensive = settings.intensive
+        self._accumulator = 0.0
+        self._ticks = 0
+        self.intensive = False
+        """Whether dreams are intensive, which lowers the threshold."""
+
+    def update(self, context: float) -> None:
+        """Take in one theta tick at this share of the way to compaction."""
+        self._accumulator += self._flat + self._complexity * min(1.0, max(0.0, context))
+        self._ticks += 1
+
+    def reset(self) -> None:
+        """Start again after a consolidation."""
+        self._accumulator = 0.0
+        self._ticks = 0
+
+    def restore(self, accumulator: float) -> None:
+        """Take up an accumulator kept from before."""
+        self._accumulator = max(0.0, accumulator)
+
+    @property
+    def accumulator(self) -> float:
+        """The load gathered so far."""
+        return self._accumulator
+
+    @property
+    def threshold(self) -> float:
+        """The load at which consolidation is needed, as things are now."""
+        return self._threshold * self._intensive if self.intensive else self._threshold
+
+    @property
+    def needed(self) -> bool:
+        """Whether consolidation should come with the next delta tick."""
+        return self._accumulator >= self.threshold and self._ticks >= self._least_ticks
+
+    def get(self) -> float:
+        """Pressure, 0..1."""
+        return min(1.0, self._accumulator / self.threshold)
+
+    def forecast(self, context: float) -> int | None:
+        """Theta ticks until consolidation is needed at this load; None if never."""
+        rate = self._flat + self._complexity * min(1.0, max(0.0, context))
+        missing = self.threshold - self._accumulator
+        guard = max(0, self._least_ticks - self._ticks)
+        if missing <= 0.0:
+            return guard
+        return max(guard, ceil(missing / rate - 1e-9)) if rate > 0.0 else None
+
+    def dump(self) -> tuple[float, int, bool]:
+        """Everything the next tick depends on."""
+        return (self._accumulator, self._ticks, self.intensive)
+
+    def load(self, state: tuple[float, int, bool]) -> None:
+        """Go on from a dump."""
+        self._accumulator, self._ticks, self.intensive = state
+
+
+class ContextGauge:
+    """How far the agent's context is on its way to the point where it is compacted.
+
+    The point is the smaller of a share of the window and the window less what an answer needs.
+    """
+
+    __slots__ = (
+        "_growth",
+        "_reserve",
+        "_share",
+        "_smoothing",
+        "_window",
+        "compacted_at",
+        "compactions",
+        "point",
+        "tokens",
+    )
+
+    def __init__(self, settings: ContextSettings) -> None:
+        self._share = settings.share
+        self._reserve = settings.reserve
+        self._smoothing = settings.smoothing
+        self._default = settings.window
+        self._window = 0
+        self._growth = 0.0
+        self.tokens = 0
+        self.point = self._point(0)
+        self.compactions = 0
+        self.compacted_at: float | None = None
+
+    def _point(self, window: int) -> int:
+        window = window or self._default
+        return max(window // 2, min(int(window * self._share), window - self._reserve))
+
+    def turn(self, tokens: int, window: int) -> None:
+        """Take in a turn's context; a turn that tells none changes nothing."""
+        if window and window != self._window:
+            self._window = window
+            self.point = self._point(window)
+        if tokens:
+            grown = tokens - self.tokens
+            if self.tokens and grown > 0:
+                self._growth += self._smoothing * (grown - self._growth) if self._growth else grown
+            self.tokens = tokens
+
+    def compacted(self, at: float, tokens_after: int) -> None:
+        """Record that the agent's context was really compacted."""
+        self.compactions += 1
+        self.compacted_at = at
+        self.tokens = tokens_after
+
+    def get(self) -> float:
+        """Share of the way to compaction, 0..1."""
+        return min(1.0, self.tokens / self.point)
+
+    def turns_left(self) -> int | None:
+        """Turns until the compaction point at the usual growth; None while no growth is known."""
+        if self._growth <= 0.0:
+            return None
+        return max(0, ceil((self.point - self.tokens) / self._growth))
+
+    def dump(self) -> tuple[Any, ...]:
+        """Everything the next turn depends on."""
+        return (self._window, self.tokens, self._growth, self.compactions, self.compacted_at)
+
+    def load(self, state: tuple[Any, ...]) -> None:
+        """Go on from a dump."""
+        self._window, self.tokens, self._growth, self.compactions, self.compacted_at = state
+        self.point = self._point(self._window)

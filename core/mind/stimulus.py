@@ -1,0 +1,316 @@
+"""From events to stimuli: what, out of all that happens, may ask for attention."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+
+from blake3 import blake3
+
+from core.events import AgentEnd, Compaction, Event, Prompt, ToolUse, Turn
+from core.settings.mind import StimulusSettings
+
+StimulusKind = Literal[
+    "owner_message", "policy_violation", "confirmation", "anomaly", "trace", "dream_request"
+]
+"""OwnerMessage, PolicyViolation, ChainConfirmation, PriceAnomaly, PheromoneHit and DreamRequest."""
+STIMULUS_KINDS: tuple[StimulusKind, ...] = get_args(StimulusKind)
+
+Cause = Literal[
+    "prompt",
+    "interrupt",
+    "halt",
+    "destructive",
+    "rejected",
+    "failure",
+    "streak",
+    "repeat",
+    "burn",
+    "report",
+    "peer",
+    "shift",
+    "test",
+    "build",
+    "commit",
+    "compaction",
+    "context",
+]
+
+News = Literal["halt", "peer"]
+"""What other rooms report: the governor halted, or another agent left something."""
+
+SCHEMA = 1
+"""Enters every pattern: a change of the key fields changes all patterns."""
+
+_CALL = 255
+_MEMO = 4096
+_WORDS = 48
+
+
+class Stimulus(NamedTuple):
+    """One thing that may draw attention."""
+
+    kind: StimulusKind
+    cause: Cause
+    pattern: bytes
+    """16 bytes: equal for stimuli that are alike in kind, tool and coarse target."""
+    urgency: float
+    what: str
+    """A few words a person understands."""
+    measure: float = 1.0
+    """How much of it: characters, failures, times the usual burn, share of the context."""
+
+
+Stimuli: TypeAlias = tuple[Stimulus, ...]
+
+
+def pattern_of(kind: int, tool: str, coarse: str) -> bytes:
+    """Hash kind, schema and key fields to 16 bytes; never the exact text."""
+    return blake3(bytes((kind, SCHEMA)) + tool.encode() + b"\0" + coarse.encode()).digest(length=16)
+
+
+def coarse_target(event: ToolUse) -> str:
+    """The program of a command, else the folder of the first target."""
+    if event.program:
+        return event.program
+    if not event.targets:
+        return ""
+    return event.targets[0].rpartition("/")[0] or "."
+
+
+class StimulusSource:
+    """Watch the stream and say which events are stimuli."""
+
+    __slots__ = (
+        "_again",
+        "_burn",
+        "_burn_factor",
+        "_burn_floor",
+        "_burn_smoothing",
+        "_burn_turns",
+        "_burn_warmup",
+        "_calls",
+        "_calls_kept",
+        "_failed_action",
+        "_failed_name",
+        "_failed_same",
+        "_fresh_context",
+        "_memo",
+        "_near",
+        "_near_told",
+        "_news",
+        "_repeats",
+        "_streak",
+        "_streak_least",
+        "_urgency",
+    )
+
+    def __init__(self, settings: StimulusSettings) -> None:
+        self._urgency: dict[str, float] = settings.urgency.model_dump()
+        self._again = settings.urgency.again
+        self._streak_least = settings.streak
+        self._repeats = settings.repeats
+        self._calls_kept = settings.repeat_memory
+        self._burn_factor = settings.burn_factor
+        self._burn_floor = settings.burn_floor
+        self._burn_smoothing = settings.burn_smoothing
+        self._burn_warmup = settings.burn_warmup
+        self._near = settings.context_near
+        self._memo: dict[tuple[int, str, str], bytes] = {}
+        self._calls: dict[int, tuple[int, int]] = {}
+        self._streak = 0
+        self._failed_action = ""
+        self._failed_name = ""
+        self._failed_same = 0
+        self._burn = 0.0
+        self._burn_turns = 0
+        self._fresh_context = True
+        self._near_told = False
+        self._news: tuple[News, ...] = ()
+
+    def tell(self, news: News) -> None:
+        """Take in what another room reports; it becomes a stimulus with the next event."""
+        if news not in self._news:
+            self._news = (*self._news, news)
+
+    @property
+    def streak(self) -> int:
+        """Failures in a row."""
+        return self._streak
+
+    def call_pattern(self, event: ToolUse) -> bytes:
+        """The pattern of a call as such, whatever came of it."""
+        return self._pattern(_CALL, event.tool, coarse_target(event))
+
+    def update(self, event: Event, context: float, shifted: bool) -> Stimuli:
+        """Return what in this event may draw attention; mostly nothing."""
+        found: Stimuli
+        if type(event) is ToolUse:
+            found = self._tool_use(event)
+        elif type(event) is Turn:
+            found = self._turn(event, context)
+        elif type(event) is Prompt:
+            found = (self._prompt(event),)
+        elif type(event) is AgentEnd:
+            words = "sub-agent failed" if event.outcome == "failure" else "sub-agent done"
+            found = (self._stimulus("trace", "report", "agent", event.outcome, words),)
+        elif type(event) is Compaction:
+            self._near_told, self._fresh_context = False, True
+            words = (
+                f"compaction, {event.tokens_before // 1000}k tokens" if event.tokens_before else "compaction"
+            )
+            found = (self._stimulus("dream_request", "compaction", "compaction", event.trigger, words),)
+        else:
+            found = ()
+        if shifted:
+            found = (*found, self._stimulus("trace", "shift", "shift", "", "moved to other paths"))
+        if self._news:
+            found = (*map(self._report, self._news), *found)
+            self._news = ()
+        return found
+
+    def _prompt(self, event: Prompt) -> Stimulus:
+        self._streak = self._failed_same = 0
+        self._calls.clear()
+        if event.interrupt:
+            return self._stimulus(
+                "owner_message", "interrupt", "prompt", "interrupt", "stopped by the person"
+            )
+        size = event.characters
+        return self._stimulus(
+            "owner_message", "prompt", "prompt", "", f"prompt, {size} characters", float(size)
+        )
+
+    def _report(self, news: News) -> Stimulus:
+        if news == "halt":
+            return self._stimulus("policy_violation", "halt", "governor", "", "governor halted")
+        return self._stimulus("trace", "peer", "peer", "", "news from another agent")
+
+    def _tool_use(self, event: ToolUse) -> Stimuli:
+        outcome = event.outcome
+        if outcome == "rejected":
+            coarse = coarse_target(event)
+            return (
+                self._stimulus(
+                    "policy_violation", "rejected", event.tool, coarse, f"{_name(event)} rejected"
+                ),
+            )
+        repeats = self._repeated(event)
+        if event.purpose == "destructive":
+            words = f"{_name(event)}, destructive"
+            return (
+                self._stimulus("policy_violation", "destructive", event.tool, coarse_target(event), words),
+            )
+        if outcome == "failure":
+            return (self._failure(event, repeats),)
+        if outcome != "success":
+            return ()
+        if event.action == self._failed_action:
+            self._streak = self._failed_same = 0
+        if repeats >= self._repeats:
+            urgency = self._urgency["repeat"] + self._again * (repeats - self._repeats)
+            words = f"{_name(event)} repeated x{repeats}"
+            return (self._anomaly("repeat", event, urgency, words, repeats),)
+        purpose = event.purpose
+        if purpose == "test" or purpose == "build" or purpose == "commit":
+            words = f"{_name(event)}: {_DONE[purpose]}"
+            return (self._stimulus("confirmation", purpose, event.tool, coarse_target(event), words),)
+        return ()
+
+    def _repeated(self, event: ToolUse) -> int:
+        """Count equal calls that brought nothing new; waiting and blank results never count."""
+        call = event.call
+        if not call:
+            return 0
+        calls = self._calls
+        last = calls.pop(call, None)
+        again = last is not None and last[0] == event.result != 0 and event.purpose != "wait"
+        times = last[1] + 1 if again and last is not None else 1
+        calls[call] = (event.result, times)
+        if len(calls) > self._calls_kept:
+            del calls[next(iter(calls))]
+        return times
+
+    def _failure(self, event: ToolUse, repeats: int) -> Stimulus:
+        name = _name(event)
+        self._streak += 1
+        self._failed_same = self._failed_same + 1 if name == self._failed_name else 1
+        self._failed_name = name
+        self._failed_action = event.action
+        same, streak = self._failed_same, self._streak
+        cause: Cause = "streak" if streak >= self._streak_least else "failure"
+        if cause == "failure" and repeats >= self._repeats:
+            cause = "repeat"
+        urgency = self._urgency["failure"] + self._again * (max(streak, repeats) - 1)
+        words = f"{name} failed" if same == 1 else f"{name} failed x{same}"
+        if streak > same and cause == "streak":
+            words = f"{words}, {streak} in a row"
+        return self._anomaly(cause, event, urgency, words, streak if cause == "streak" else repeats)
+
+    def _turn(self, event: Turn, context: float) -> Stimuli:
+        found: Stimuli = ()
+        burn = event.input_tokens + event.output_tokens + event.cache_write
+        usual = self._burn
+        if self._fresh_context:
+            self._fresh_context = False
+        elif burn:
+            if self._burn_turns >= self._burn_warmup and burn >= max(
+                self._burn_floor, usual * self._burn_factor
+            ):
+                times = burn / usual if usual > 0 else 1.0
+                words = f"token burn x{times:.0f}, {burn // 1000}k in a turn"
+                found = (self._stimulus("anomaly", "burn", "burn", event.model, words, times),)
+            self._burn = usual + self._burn_smoothing * (burn - usual) if self._burn_turns else float(burn)
+            self._burn_turns += 1
+        if context < self._near:
+            self._near_told = False
+        elif not self._near_told:
+            self._near_told = True
+            words = f"context {context:.0%} to compaction"
+            found = (*found, self._stimulus("dream_request", "context", "context", "", words, context))
+        return found
+
+    def _anomaly(self, cause: Cause, event: ToolUse, urgency: float, words: str, measure: int) -> Stimulus:
+        pattern = self._pattern(_BYTES["anomaly"], event.tool, coarse_target(event))
+        return Stimulus("anomaly", cause, pattern, min(1.0, urgency), words, float(measure))
+
+    def _stimulus(
+        self, kind: StimulusKind, cause: Cause, tool: str, coarse: str, what: str, measure: float = 1.0
+    ) -> Stimulus:
+        return Stimulus(
+            kind, cause, self._pattern(_BYTES[kind], tool, coarse), self._urgency[cause], what, measure
+        )
+
+    def _pattern(self, kind: int, tool: str, coarse: str) -> bytes:
+        key = (kind, tool, coarse)
+        pattern = self._memo.get(key)
+        if pattern is None:
+            if len(self._memo) >= _MEMO:
+                self._memo.clear()
+            pattern = self._memo[key] = pattern_of(kind, tool, coarse)
+        return pattern
+
+    def dump(self) -> tuple[Any, ...]:
+        """Everything the next event depends on."""
+        return (
+            tuple((call, result, times) for call, (result, times) in self._calls.items()),
+            (self._streak, self._failed_action, self._failed_name, self._failed_same),
+            (self._burn, self._burn_turns, self._fresh_context, self._near_told),
+            self._news,
+        )
+
+    def load(self, state: tuple[Any, ...]) -> None:
+        """Go on from a dump."""
+        calls, failed, turns, news = state
+        self._calls = {call: (result, times) for call, result, times in calls}
+        self._streak, self._failed_action, self._failed_name, self._failed_same = failed
+        self._burn, self._burn_turns, self._fresh_context, self._near_told = turns
+        self._news = tuple(news)
+
+
+_BYTES: dict[StimulusKind, int] = {kind: number for number, kind in enumerate(STIMULUS_KINDS, start=1)}
+_DONE = {"test": "tests pass", "build": "build works", "commit": "committed"}
+
+
+def _name(event: ToolUse) -> str:
+    name = event.program or event.tool or event.action
+    return name if len(name) <= _WORDS else name[: _WORDS - 1] + "…"
