@@ -1,0 +1,28 @@
+"""Bounded agency: how long an agent would be let go on, and why it would be stopped."""
+
+from __future__ import annotations
+
+from core.governor.episode import Episode, Point
+from core.governor.governor import Governor, GovernorReading, Verdict
+from core.governor.inputs import Input
+from core.governor.machine import HALT_REASONS, RULES, STATES, HaltReason, Machine, State, Transition
+from core.governor.profile import PUBLISHED, Profile, chosen
+
+__all__ = [
+    "Governor",
+    "GovernorReading",
+    "Verdict",
+    "Episode",
+    "Point",
+    "Input",
+    "Machine",
+    "State",
+    "STATES",
+    "HaltReason",
+    "HALT_REASONS",
+    "Transition",
+    "RULES",
+    "Profile",
+    "PUBLISHED",
+    "chosen",
+]

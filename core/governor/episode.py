@@ -1,0 +1,232 @@
+"""Governed episodes: each from one prompt to the next, kept with its course and its end."""
+
+from __future__ import annotations
+
+from collections import deque
+from struct import Struct as Layout
+from typing import Any, Literal, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import astuple
+
+from core.errors import StateError
+from core.governor.machine import HaltReason
+from core.settings.governor import EpisodeSettings
+
+_POINT = Layout("<I4f")
+
+
+class Point(NamedTuple):
+    """The budgets after one step, for drawing."""
+
+    step: int
+    effort: float
+    risk: float
+    exploration: float
+    persistence: float
+
+
+class Episode(Struct, frozen=True):
+    """One governed episode, as far as it has come."""
+
+    number: int
+    """1 for the first; work before any prompt counts as one too."""
+    opened_at: float
+    """Epoch seconds."""
+    closed_at: float
+    """Epoch seconds of the next prompt; of an open episode, of its last step."""
+    steps: int
+    dips: int
+    """How often recovering began."""
+    interrupts: int
+    """How often the person stopped the agent."""
+    halt: HaltReason | Literal[""]
+    halted_at: float
+    halt_value: float
+    """The reading that met the limit."""
+    halt_limit: float
+    cause: str
+    """What stood in the way at the halt."""
+    after_halt: int
+    """Tool uses that came after the halt."""
+    points: bytes
+    """The course, packed; `trajectory` reads it."""
+
+    def trajectory(self) -> tuple[Point, ...]:
+        """The budgets over the steps, thinned evenly in a long episode."""
+        return tuple(map(Point._make, _POINT.iter_unpack(self.points)))
+
+    @property
+    def sentence(self) -> str:
+        """Where and why it would halt; empty where it would not."""
+        if not self.halt:
+            return ""
+        return f"would halt here: {halt_words(self.halt, self.halt_value, self.halt_limit)} ({self.cause})"
+
+
+def halt_words(halt: HaltReason, value: float, limit: float) -> str:
+    """A halt in short words."""
+    if halt == "EXTERNAL":
+        return f"step fuse, {value:.0f} of {limit:.0f} steps"
+    if halt == "SAFETY":
+        return f"exploration {value:.2f} reached {limit:.2f}"
+    if halt == "OVERRISK":
+        return f"risk {value:.2f} reached {limit:.2f}"
+    if halt == "EXHAUSTION":
+        return f"effort {value:.3f} fell to {limit:.3f}"
+    return f"no progress, and effort {value:.2f} fell to {limit:.2f}"
+
+
+class Episodes:
+    """The open episode and a bounded number of those before it."""
+
+    __slots__ = (
+        "_after_halt",
+        "_cause",
+        "_dips",
+        "_halt",
+        "_halt_limit",
+        "_halt_value",
+        "_halted_at",
+        "_halts",
+        "_interrupts",
+        "_last_at",
+        "_most",
+        "_number",
+        "_opened_at",
+        "_past",
+        "_points",
+        "_steps",
+        "_stride",
+    )
+
+    def __init__(self, settings: EpisodeSettings) -> None:
+        self._most = settings.points
+        self._past: deque[Episode] = deque(maxlen=settings.kept)
+        self._number = 0
+        self._halts = 0
+        self._clear(0.0)
+
+    def _clear(self, at: float) -> None:
+        self._opened_at = at
+        self._last_at = at
+        self._steps = 0
+        self._dips = 0
+        self._interrupts = 0
+        self._halt: HaltReason | Literal[""] = ""
+        self._halted_at = 0.0
+        self._halt_value = 0.0
+        self._halt_limit = 0.0
+        self._cause = ""
+        self._after_halt = 0
+        self._points: list[bytes] = []
+        self._stride = 1
+
+    @property
+    def number(self) -> int:
+        """Episodes opened so far."""
+        return self._number
+
+    @property
+    def halts(self) -> int:
+        """Halts so far, in episodes kept or not."""
+        return self._halts
+
+    @property
+    def after_halt(self) -> int:
+        """Tool uses since the open episode halted."""
+        return self._after_halt
+
+    def open(self, at: float) -> None:
+        """Close the open episode and begin another; one without a step leaves nothing behind."""
+        if self._steps:
+            self._past.append(self.current(at))
+        self._number += 1
+        self._clear(at)
+
+    def record(self, at: float, step: int, budgets: tuple[float, float, float, float]) -> None:
+        """Note the budgets after one step."""
+        self._last_at = at
+        self._steps = step
+        if step % self._stride == 0:
+            points = self._points
+            points.append(_POINT.pack(step, *budgets))
+            if len(points) >= self._most:
+                self._points = points[1::2]
+                self._stride *= 2
+
+    def dip(self) -> None:
+        """Recovering began."""
+        self._dips += 1
+
+    def interrupt(self) -> None:
+        """The person stopped the agent."""
+        self._interrupts += 1
+
+    def halted(self, at: float, halt: HaltReason, value: float, limit: float, cause: str) -> None:
+        """The governor would have ended the episode here."""
+        self._halts += 1
+        self._halt = halt
+        self._halted_at = at
+        self._halt_value = value
+        self._halt_limit = limit
+        self._cause = cause
+
+    def overrun(self, at: float) -> None:
+        """One more tool use after the halt."""
+        self._last_at = at
+        self._after_halt += 1
+
+    def current(self, closed_at: float | None = None) -> Episode:
+        """The open episode."""
+        return Episode(
+            number=self._number,
+            opened_at=self._opened_at,
+            closed_at=self._last_at if closed_at is None else closed_at,
+            steps=self._steps,
+            dips=self._dips,
+            interrupts=self._interrupts,
+            halt=self._halt,
+            halted_at=self._halted_at,
+            halt_value=self._halt_value,
+            halt_limit=self._halt_limit,
+            cause=self._cause,
+            after_halt=self._after_halt,
+            points=b"".join(self._points),
+        )
+
+    def past(self) -> tuple[Episode, ...]:
+        """Ended episodes that had a step, oldest first."""
+        return tuple(self._past)
+
+    def dump(self) -> tuple[Any, ...]:
+        """Everything remembered."""
+        past = tuple(map(astuple, self._past))
+        return (past, astuple(self.current()), self._stride, self._halts)
+
+    def load(self, state: Any) -> None:
+        """Go on as the episodes that were dumped."""
+        try:
+            past, current, stride, halts = state
+            ended = [Episode(*episode) for episode in past]
+            opened = Episode(*current)
+        except (TypeError, ValueError) as error:
+            raise StateError(f"These are no episodes of a governor: {error}.") from error
+        self._past.clear()
+        self._past.extend(ended)
+        self._number = opened.number
+        self._clear(opened.opened_at)
+        self._last_at = opened.closed_at
+        self._steps = opened.steps
+        self._dips = opened.dips
+        self._interrupts = opened.interrupts
+        self._halt = opened.halt
+        self._halted_at = opened.halted_at
+        self._halt_value = opened.halt_value
+        self._halt_limit = opened.halt_limit
+        self._cause = opened.cause
+        self._after_halt = opened.after_halt
+        self._stride = stride
+        self._halts = halts
+        size = _POINT.size
+        self._points = [opened.points[at : at + size] for at in range(0, len(opened.points), size)]

@@ -1,0 +1,114 @@
+"""The figures that make a governor strict or patient."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from core.settings.governor import GovernorSettings, ProfileSettings
+
+
+class Profile(NamedTuple):
+    """One temperament, as plain numbers."""
+
+    effort_scale: float
+    risk_scale: float
+    exploration_scale: float
+    persistence_scale: float
+    recovery_rate: float
+    """A second."""
+    recovery_delay: float
+    """Seconds."""
+    recovery_cap: float
+    persistence_decay: float
+    """A step."""
+    exploration_decay: float
+    """A step."""
+    time_decay: float
+    """A second, of persistence and exploration alike."""
+    stagnation_window: int
+    exhaustion_threshold: float
+    max_risk: float
+    max_exploration: float
+    max_steps: int
+    stagnation_floor: float
+    stagnation_effort_scale: float
+    stagnation_persistence_scale: float
+    dip: float = 0.3
+    inertia: float = 0.8
+
+
+CONSERVATIVE = Profile(
+    effort_scale=0.9,
+    risk_scale=0.6,
+    exploration_scale=0.5,
+    persistence_scale=0.9,
+    recovery_rate=0.15,
+    recovery_delay=1.0,
+    recovery_cap=0.6,
+    persistence_decay=0.08,
+    exploration_decay=0.10,
+    time_decay=0.004,
+    stagnation_window=10,
+    exhaustion_threshold=0.1,
+    max_risk=0.8,
+    max_exploration=0.6,
+    max_steps=60,
+    stagnation_floor=0.2,
+    stagnation_effort_scale=0.5,
+    stagnation_persistence_scale=0.4,
+)
+
+BALANCED = Profile(
+    effort_scale=1.0,
+    risk_scale=1.0,
+    exploration_scale=1.0,
+    persistence_scale=1.0,
+    recovery_rate=0.25,
+    recovery_delay=0.5,
+    recovery_cap=0.5,
+    persistence_decay=0.05,
+    exploration_decay=0.05,
+    time_decay=0.002,
+    stagnation_window=20,
+    exhaustion_threshold=0.05,
+    max_risk=1.0,
+    max_exploration=1.0,
+    max_steps=100,
+    stagnation_floor=0.1,
+    stagnation_effort_scale=0.7,
+    stagnation_persistence_scale=0.6,
+)
+
+AGGRESSIVE = Profile(
+    effort_scale=1.2,
+    risk_scale=1.3,
+    exploration_scale=1.4,
+    persistence_scale=1.1,
+    recovery_rate=0.5,
+    recovery_delay=0.2,
+    recovery_cap=0.4,
+    persistence_decay=0.02,
+    exploration_decay=0.02,
+    time_decay=0.001,
+    stagnation_window=30,
+    exhaustion_threshold=0.0,
+    max_risk=1.5,
+    max_exploration=1.5,
+    max_steps=200,
+    stagnation_floor=0.05,
+    stagnation_effort_scale=0.9,
+    stagnation_persistence_scale=0.8,
+)
+
+PUBLISHED: dict[str, Profile] = {
+    "conservative": CONSERVATIVE,
+    "balanced": BALANCED,
+    "aggressive": AGGRESSIVE,
+}
+
+
+def chosen(settings: GovernorSettings) -> Profile:
+    """The profile the settings name, with the figures they replace."""
+    profile = PUBLISHED.get(settings.profile) or Profile(**settings.observing.model_dump())
+    figures = ProfileSettings.model_validate(settings.override)
+    return profile._replace(**{name: getattr(figures, name) for name in settings.override})
