@@ -1,0 +1,153 @@
+"""Cuts a log of any size into lines, a chunk at a time."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, NamedTuple, cast
+
+if sys.version_info >= (3, 14):
+    from compression.zstd import ZstdError, ZstdFile
+else:
+    from backports.zstd import ZstdError, ZstdFile
+
+CHUNK = 1 << 20
+"""Bytes asked of the file system at once."""
+LONGEST = 64 << 20
+"""A line of more bytes than this is passed over."""
+
+Note = Callable[[int, str], None]
+"""Told the line's number and what is wrong with it."""
+
+_MAGIC = b"\x28\xb5\x2f\xfd"
+_MARK = b"\xef\xbb\xbf"
+
+
+class Line(NamedTuple):
+    """One line without its end, and where it stands in the (unpacked) file."""
+
+    data: bytes
+    offset: int
+    number: int
+    """1 is the first."""
+
+
+class LineCutter:
+    """Turns chunks into whole lines and holds back an unfinished last one.
+
+    However a file is cut into chunks, the lines are the same. Blank lines are dropped; numbers count them.
+    """
+
+    __slots__ = ("_held", "_longest", "_note", "_number", "_offset", "_parts")
+
+    def __init__(self, note: Note, longest: int = LONGEST) -> None:
+        self._note = note
+        self._longest = longest
+        self._parts: list[bytes] = []
+        self._held = 0
+        self._offset = 0
+        self._number = 1
+
+    @property
+    def position(self) -> int:
+        """How many bytes were fed."""
+        return self._offset + self._held
+
+    def feed(self, chunk: bytes) -> list[Line]:
+        """The lines that this chunk completes."""
+        pieces = chunk.split(b"\n")
+        last = pieces.pop()
+        lines = []
+        for piece in pieces:
+            line = self._close(piece, 1)
+            self._number += 1
+            if line is not None:
+                lines.append(line)
+        if last:
+            self._hold(last)
+        return lines
+
+    def rest(self) -> Line | None:
+        """What stands after the last line end, taken as a line."""
+        return self._close(b"", 0) if self._held else None
+
+    def _hold(self, piece: bytes) -> None:
+        self._held += len(piece)
+        if self._held > self._longest:
+            self._parts.clear()
+        else:
+            self._parts.append(piece)
+
+    def _close(self, piece: bytes, end: int) -> Line | None:
+        length = self._held + len(piece)
+        if self._parts:
+            self._parts.append(piece)
+            piece = b"".join(self._parts)
+            self._parts.clear()
+        self._held = 0
+        line = self._trim(piece, length)
+        self._offset += length + end
+        return line
+
+    def _trim(self, piece: bytes, length: int) -> Line | None:
+        if length > self._longest:
+            self._note(self._number, "line too long")
+            return None
+        if piece[:1] == b"{" and piece[-1:] == b"}":
+            return Line(piece, self._offset, self._number)
+        start = len(_MARK) if self._number == 1 and piece.startswith(_MARK) else 0
+        body = piece[start:].lstrip(b"\0 \t\r")
+        start = len(piece) - len(body)
+        body = body.rstrip(b"\0 \t\r")
+        if not body:
+            if b"\0" in piece:
+                self._note(self._number, "only NUL bytes")
+            return None
+        return Line(body, self._offset + start, self._number)
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[BinaryIO]:
+    """A file for reading, unpacked on the way where it is packed with zstd."""
+    with path.open("rb") as raw:
+        packed = raw.read(len(_MAGIC)) == _MAGIC
+        raw.seek(0)
+        if not packed:
+            yield raw
+            return
+        with ZstdFile(raw) as unpacked:
+            yield cast("BinaryIO", unpacked)
+
+
+def chunks(stream: BinaryIO, size: int = CHUNK) -> Iterator[bytes]:
+    """All that is left of a stream; a damaged packed file ends where the damage begins, with `OSError`."""
+    while True:
+        try:
+            chunk = stream.read(size)
+        except (ZstdError, EOFError) as fault:
+            raise OSError(f"damaged archive: {fault}") from fault
+        if not chunk:
+            return
+        yield chunk
+
+
+def read_lines(path: Path, note: Note, longest: int = LONGEST, size: int = CHUNK) -> Iterator[Line]:
+    """Every line of a file, the last one with or without its end; raises only `OSError`."""
+    cutter = LineCutter(note, longest)
+    with opened(path) as stream:
+        for chunk in chunks(stream, size):
+            yield from cutter.feed(chunk)
+    last = cutter.rest()
+    if last is not None:
+        yield last
+
+
+def head(path: Path, size: int) -> bytes:
+    """The first bytes of a file, unpacked; raises only `OSError`."""
+    with opened(path) as stream:
+        try:
+            return stream.read(size)
+        except (ZstdError, EOFError) as fault:
+            raise OSError(f"damaged archive: {fault}") from fault
