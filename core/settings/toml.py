@@ -35,17 +35,14 @@ def _plain(key: str) -> str:
 
 def write(tunables: Iterable[Tunable], values: Mapping[str, Any]) -> str:
     """Settings as TOML, each with its sentence and what it may be."""
-    blocks: list[str] = []
-    table = None
+    tables: dict[str, list[str]] = {}
     for each in tunables:
         group, _, key = each.name.rpartition(".")
-        if group != table:
-            table = group
-            blocks.append(f"\n[{group}]" if blocks else f"[{group}]")
         unit = f" {each.unit}" if each.unit else ""
-        blocks.append(f"# {each.sentence} ({each.allowed()}{unit})")
-        blocks.append(f"{key} = {literal(values[each.name])}")
-    return "\n".join(blocks) + "\n"
+        lines = tables.setdefault(group, [f"[{group}]"])
+        lines.append(f"# {each.sentence} ({each.allowed()}{unit})")
+        lines.append(f"{key} = {literal(values[each.name])}")
+    return "\n\n".join("\n".join(lines) for lines in tables.values()) + "\n"
 
 
 def literal(value: Any) -> str:

@@ -1,0 +1,85 @@
+"""The command line: quick, and clear about mistakes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from core import __version__
+from tui.cli import COMMANDS, main
+
+OFFSET = "receptor.ambient.offset.frustration"
+
+
+@pytest.fixture(autouse=True)
+def nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A user without settings, in an empty folder."""
+    monkeypatch.setenv("NOOSCOPE_CONFIG", str(tmp_path / "user.toml"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("word", ["--version", "--help"])
+def test_a_question_about_itself_loads_nothing_heavy(word: str) -> None:
+    code = (
+        "import sys\nfrom tui.cli import main\n"
+        f"try: main([{word!r}])\nexcept SystemExit: pass\n"
+        "heavy = {'textual', 'rich', 'pydantic', 'numpy', 'msgspec'} & set(sys.modules)\n"
+        "assert not heavy, heavy"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert __version__ in done.stdout or "COMMAND" in done.stdout
+
+
+def test_every_command_has_help(capsys: pytest.CaptureFixture[str]) -> None:
+    for name in COMMANDS:
+        with pytest.raises(SystemExit) as ended:
+            main([name, "--help"])
+        assert ended.value.code == 0
+        assert f"nooscope {name}" in capsys.readouterr().out
+
+
+def test_settings_as_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["settings", "offset", "frustration", "--set", f"{OFFSET}=0.15"]) == 0
+    head, row, *_ = capsys.readouterr().out.splitlines()
+    assert head.split()[:4] == ["name", "value", "from", "bounds"]
+    assert row.split()[:3] == [OFFSET, "0.15", "--set"]
+
+
+def test_settings_as_json_say_where_each_came_from(nobody: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (nobody / ".nooscope.toml").write_text(f"{OFFSET} = 0.4\nnothing.such = 1\n")
+    assert main(["settings", "--changed", "--json"]) == 0
+    captured = capsys.readouterr()
+    said = json.loads(captured.out)
+    assert [(row["name"], row["value"], row["origin"]) for row in said["settings"]] == [
+        (OFFSET, 0.4, str(nobody / ".nooscope.toml"))
+    ]
+    assert said["complaints"][0]["line"] == 2
+    assert ".nooscope.toml:2: nothing.such: no such setting" in captured.err
+
+
+def test_settings_as_a_file_come_back(nobody: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["settings", "--toml", "--set", f"{OFFSET}=0.4"]) == 0
+    (nobody / "user.toml").write_text(capsys.readouterr().out)
+    assert main(["settings", "--changed", "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["settings"]
+    assert (row["name"], row["value"]) == (OFFSET, 0.4)
+
+
+def test_a_wrong_assignment_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["settings", "--set", f"{OFFSET}=9"])
+    assert ended.value.code == 2
+    assert "9 is not allowed, it may be a number from" in capsys.readouterr().err
+
+
+def test_an_unknown_command_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["dance"])
+    assert ended.value.code == 2
+    assert "dance" in capsys.readouterr().err
