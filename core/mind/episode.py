@@ -1,0 +1,137 @@
+"""One stretch of work, and how alike two of them are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import sqrt
+from typing import Literal, NamedTuple, get_args
+
+from msgspec import Struct
+
+from core.events import Action
+from core.mind.cortical import Regime
+from core.settings.mind_state import EpisodeSettings
+
+Verdict = Literal["gain", "loss", "flat"]
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+
+Border = Literal["start", "prompt", "interrupt", "pattern", "delta", "session_end"]
+"""What begins or ends a stretch of work."""
+
+_FARTHEST = 2.0 * sqrt(3.0)
+"""Between two opposite corners of the mood."""
+
+
+class Episode(Struct, frozen=True):
+    """A stretch of work as it is remembered: shapes and coarse places, no content."""
+
+    number: int
+    tick: int
+    """The tick at which it ended."""
+    at: float
+    """When it began, in epoch seconds."""
+    until: float
+    regime: Regime
+    """The one most of its calls were made in."""
+    pleasure: float
+    arousal: float
+    dominance: float
+    action: Action
+    """The most frequent one."""
+    outcome: Verdict
+    began_by: Border
+    ended_by: Border
+    calls: int
+    failures: int
+    signature: tuple[tuple[str, int], ...]
+    """Actions and coarse folders with their counts, in the order of their names."""
+    trace: str = ""
+    """Its last calls, two letters each; empty once it is a summary."""
+    session: str = ""
+    """Key of the saved session it comes from; empty for this one."""
+
+    def line(self) -> str:
+        """As one reads it."""
+        return f"tick {self.tick}: {self.regime}, {self.action} -> {self.outcome}"
+
+
+class Situation(NamedTuple):
+    """What a past episode is compared with."""
+
+    regime: Regime
+    pleasure: float
+    arousal: float
+    dominance: float
+    task: Mapping[str, int]
+
+
+class Recalled(Struct, frozen=True):
+    """A past episode and why it came to mind."""
+
+    episode: Episode
+    score: float
+    """Similarity times recency."""
+    similarity: float
+    regime: float
+    affect: float
+    task: float
+    recency: float
+    line: str
+
+
+class Likeness:
+    """Weigh the same regime, a near mood and the same task; what is old counts less."""
+
+    __slots__ = ("_affect", "_recency_ticks", "_regime", "_task")
+
+    def __init__(self, settings: EpisodeSettings) -> None:
+        whole = settings.regime_weight + settings.affect_weight + settings.task_weight or 1.0
+        self._regime = settings.regime_weight / whole
+        self._affect = settings.affect_weight / whole
+        self._task = settings.task_weight / whole
+        self._recency_ticks = float(settings.recency_ticks)
+
+    def compare(self, now: Situation, past: Episode, age: float) -> Recalled:
+        """How alike they are, term by term; `age` in ticks."""
+        regime = 1.0 if now.regime == past.regime else 0.0
+        affect = nearness(now, past)
+        task = cosine(now.task, past.signature)
+        similarity = min(1.0, self._regime * regime + self._affect * affect + self._task * task)
+        recency = 1.0 / (1.0 + max(0.0, age) / self._recency_ticks)
+        return Recalled(past, similarity * recency, similarity, regime, affect, task, recency, past.line())
+
+
+def nearness(now: Situation, past: Episode) -> float:
+    """1 for the same mood, 0 for the opposite corner."""
+    pleasure = now.pleasure - past.pleasure
+    arousal = now.arousal - past.arousal
+    dominance = now.dominance - past.dominance
+    distance = sqrt(pleasure * pleasure + arousal * arousal + dominance * dominance)
+    return max(0.0, 1.0 - distance / _FARTHEST)
+
+
+def cosine(now: Mapping[str, int], past: tuple[tuple[str, int], ...]) -> float:
+    """Of two sparse counts, 0 to 1; 0 where either is empty."""
+    shared = own = 0
+    for key, count in past:
+        own += count * count
+        shared += count * now.get(key, 0)
+    if not shared:
+        return 0.0
+    other = sum(count * count for count in now.values())
+    return min(1.0, shared / sqrt(own * other))
+
+
+def largest(counts: Mapping[str, int], size: int) -> tuple[tuple[str, int], ...]:
+    """The `size` largest counts, in the order of their names."""
+    kept = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:size]
+    return tuple(sorted(kept))
+
+
+def coarse(target: str, depth: int) -> str:
+    """The first folders of a path; all outside the project is one place, for it may name a person."""
+    if target.startswith(("/", "~", "..")) or target[1:2] == ":":
+        return "/"
+    folders = target.split("/", depth)
+    folders[-1] = ""
+    return "/".join(folders) or "./"

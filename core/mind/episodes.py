@@ -1,0 +1,291 @@
+"""Cut the work into episodes, keep them, and recall the ones most like this moment."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from msgspec import Struct, structs
+
+from core.events import ACTIONS, Action, Event, Outcome, Prompt, SessionEnd, ToolUse
+from core.mind.cortical import REGIMES, CorticalState, Tier
+from core.mind.episode import Border, Episode, Likeness, Recalled, Situation, Verdict, coarse, largest
+from core.settings.mind_state import EpisodeSettings
+
+_PROOFS = ("test", "build", "commit")
+_ACTION_LETTER: dict[Action, str] = {
+    "file_read": "r",
+    "file_edit": "e",
+    "search": "s",
+    "shell_exec": "x",
+    "delegation": "d",
+    "memory_read": "m",
+    "memory_write": "w",
+    "plan": "p",
+    "other": "o",
+}
+_OUTCOME_LETTER: dict[Outcome, str] = {
+    "success": "+",
+    "failure": "-",
+    "empty": "0",
+    "rejected": "!",
+    "collateral": "~",
+    "pending": "?",
+}
+_MOST_TARGETS = 4
+
+
+class EpisodesReading(Struct, frozen=True):
+    """The open episode and what is kept."""
+
+    began_by: Border
+    calls: int
+    leaning: Verdict
+    """What the open episode would be called if it ended now."""
+    task: tuple[tuple[str, int], ...]
+    kept: int
+    summaries: int
+    remembered: int
+    last: Episode | None
+
+
+class Episodes:
+    """The open episode, the closed ones of this session, and those of saved sessions.
+
+    Saved ones are handed in like settings: they are no part of a dump.
+    """
+
+    __slots__ = (
+        "_affect",
+        "_at",
+        "_began_by",
+        "_calls",
+        "_counts",
+        "_failures",
+        "_kept",
+        "_likeness",
+        "_number",
+        "_past",
+        "_pattern",
+        "_regimes",
+        "_score",
+        "_settings",
+        "_trace",
+    )
+
+    def __init__(self, settings: EpisodeSettings) -> None:
+        self._settings = settings
+        self._likeness = Likeness(settings)
+        self._kept: deque[Episode] = deque(maxlen=settings.capacity)
+        self._past: list[tuple[Episode, int]] = []
+        self._number = 0
+        self._pattern = ""
+        self._open("start", 0.0)
+
+    def _open(self, began_by: Border, at: float) -> None:
+        self._began_by: Border = began_by
+        self._at = at
+        self._calls = 0
+        self._failures = 0
+        self._score = 0.0
+        self._counts: dict[str, int] = {}
+        self._regimes = [0] * len(REGIMES)
+        self._affect = [0.0, 0.0, 0.0]
+        self._trace: deque[str] = deque(maxlen=self._settings.trace_length)
+
+    def update(self, event: Event, pattern: str, state: CorticalState, tick: int) -> Episode | None:
+        """Take one event with the pattern it belongs to; the episode it ended, if any."""
+        if type(event) is ToolUse:
+            ended = None
+            if pattern != self._pattern:
+                if self._calls >= self._settings.least_calls:
+                    ended = self._close("pattern", event.at, tick)
+                self._pattern = pattern
+            if not self._calls and self._began_by == "start":
+                self._at = event.at
+            self._count(event, state)
+            return ended
+        if type(event) is Prompt:
+            if event.interrupt and self._calls:
+                self._score -= self._settings.setback_weight
+            ended = self._close("interrupt" if event.interrupt else "prompt", event.at, tick)
+            self._began_by = "prompt"
+            return ended
+        if type(event) is SessionEnd:
+            return self._close("session_end", event.at, tick)
+        return None
+
+    def delta(self, at: float, tick: int) -> Episode | None:
+        """A delta tick ends the open episode, if it holds any call."""
+        return self._close("delta", at, tick)
+
+    def _count(self, event: ToolUse, state: CorticalState) -> None:
+        settings = self._settings
+        action, outcome = event.action, event.outcome
+        self._calls += 1
+        if outcome == "success":
+            if event.purpose in _PROOFS:
+                self._score += settings.proof_weight
+            elif action == "file_edit":
+                self._score += settings.edit_weight
+        elif outcome == "failure":
+            self._failures += 1
+            self._score -= settings.proof_weight if event.purpose in _PROOFS else settings.setback_weight
+        elif outcome == "rejected":
+            self._score -= settings.setback_weight
+        counts = self._counts
+        counts[action] = counts.get(action, 0) + 1
+        for target in event.targets[:_MOST_TARGETS]:
+            place = coarse(target, settings.path_depth)
+            if place in counts or len(counts) < settings.open_size:
+                counts[place] = counts.get(place, 0) + 1
+        self._regimes[REGIMES.index(state.regime)] += 1
+        affect = self._affect
+        affect[0] += state.pleasure
+        affect[1] += state.arousal
+        affect[2] += state.dominance
+        self._trace.append(_ACTION_LETTER[action] + _OUTCOME_LETTER[outcome])
+
+    def _close(self, ended_by: Border, at: float, tick: int) -> Episode | None:
+        calls = self._calls
+        ended = None
+        if calls:
+            most = max(self._regimes)
+            worst = max(place for place, count in enumerate(self._regimes) if count == most)
+            pleasure, arousal, dominance = (each / calls for each in self._affect)
+            ended = Episode(
+                self._number,
+                tick,
+                self._at,
+                max(self._at, at),
+                REGIMES[worst],
+                pleasure,
+                arousal,
+                dominance,
+                max(ACTIONS, key=lambda action: self._counts.get(action, 0)),
+                self._verdict(),
+                self._began_by,
+                ended_by,
+                calls,
+                self._failures,
+                largest(self._counts, self._settings.signature_size),
+                "".join(self._trace),
+            )
+            self._number += 1
+            self._kept.append(ended)
+        self._open(ended_by, at)
+        return ended
+
+    def _verdict(self) -> Verdict:
+        mean = self._score / self._calls if self._calls else 0.0
+        if not mean or abs(mean) < self._settings.verdict:
+            return "flat"
+        return "gain" if mean > 0.0 else "loss"
+
+    @property
+    def kept(self) -> tuple[Episode, ...]:
+        """The closed episodes of this session, oldest first."""
+        return tuple(self._kept)
+
+    @property
+    def compared(self) -> int:
+        """How many episodes a recall looks at."""
+        return len(self._kept) + len(self._past)
+
+    def compress(self, before: int) -> int:
+        """Turn every full episode that ended before a tick into a summary; how many there were."""
+        done = 0
+        size = self._settings.summary_size
+        for place, episode in enumerate(self._kept):
+            if episode.trace and episode.tick < before:
+                signature = largest(dict(episode.signature), size)
+                self._kept[place] = structs.replace(episode, signature=signature, trace="")
+                done += 1
+        return done
+
+    def remember(self, episodes: Iterable[Episode]) -> None:
+        """Take the episodes of saved sessions in place of those taken before; only work ages them."""
+        newest = sorted(episodes, key=lambda one: (one.until, one.session, one.number), reverse=True)
+        newest = newest[: self._settings.remembered]
+        last: dict[str, int] = {}
+        for one in newest:
+            last[one.session] = max(last.get(one.session, 0), one.tick)
+        newer: dict[str, int] = {}
+        work = 0
+        for session, ticks in last.items():
+            newer[session] = work
+            work += ticks
+        self._past = [(one, newer[one.session] + last[one.session] - one.tick) for one in newest]
+
+    def recall(
+        self, state: CorticalState, tick: int, k: int | None = None, *, tier: Tier, tokens: int | None = None
+    ) -> tuple[Recalled, ...]:
+        """The past episodes most like this moment, best first, as many as their lines' budget holds."""
+        if tier == "T0":
+            return ()
+        now = Situation(state.regime, state.pleasure, state.arousal, state.dominance, self._counts)
+        compare = self._likeness.compare
+        found = [compare(now, episode, tick - episode.tick) for episode in self._kept]
+        found += [compare(now, episode, tick + age) for episode, age in self._past]
+        found.sort(
+            key=lambda each: (-each.score, -each.episode.until, each.episode.session, each.episode.number)
+        )
+        left = 4 * (self._settings.token_budget if tokens is None else tokens)
+        chosen: list[Recalled] = []
+        for each in found[: self._settings.top_k if k is None else k]:
+            left -= len(each.line) + 1
+            if left < 0:
+                break
+            chosen.append(each)
+        return tuple(chosen)
+
+    def read(self) -> EpisodesReading:
+        """The open episode and what is kept."""
+        return EpisodesReading(
+            self._began_by,
+            self._calls,
+            self._verdict(),
+            largest(self._counts, self._settings.signature_size),
+            len(self._kept),
+            sum(1 for episode in self._kept if not episode.trace),
+            len(self._past),
+            self._kept[-1] if self._kept else None,
+        )
+
+    def dump(self) -> tuple[Any, ...]:
+        """Everything that changes; saved episodes are input, not state."""
+        return (
+            self._number,
+            self._pattern,
+            self._began_by,
+            self._at,
+            self._calls,
+            self._failures,
+            self._score,
+            tuple(self._counts.items()),
+            tuple(self._regimes),
+            tuple(self._affect),
+            tuple(self._trace),
+            tuple(structs.astuple(episode) for episode in self._kept),
+        )
+
+    def load(self, state: Sequence[Any]) -> None:
+        """Go on from a dump."""
+        self._number, self._pattern, began_by, at, calls, failures, score = state[:7]
+        counts, regimes, affect, trace, kept = state[7:]
+        self._open(began_by, at)
+        self._calls, self._failures, self._score = calls, failures, score
+        self._counts = dict(counts)
+        self._regimes = list(regimes)
+        self._affect = list(affect)
+        self._trace.extend(trace)
+        self._kept.clear()
+        self._kept.extend(_episode(row) for row in kept)
+
+
+def _episode(row: Sequence[Any]) -> Episode:
+    fields = list(row)
+    place = Episode.__struct_fields__.index("signature")
+    fields[place] = tuple((key, count) for key, count in fields[place])
+    return Episode(*fields)
