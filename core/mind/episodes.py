@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct, structs
 
 from core.events import ACTIONS, Action, Event, Outcome, Prompt, SessionEnd, ToolUse
-from core.mind.cortical import REGIMES, CorticalState, Tier
+from core.mind.cortical import REGIMES, CorticalState, Regime, Tier
 from core.mind.episode import Border, Episode, Likeness, Recalled, Situation, Verdict, coarse, largest
 from core.settings.mind_state import EpisodeSettings
 
@@ -34,6 +34,7 @@ _OUTCOME_LETTER: dict[Outcome, str] = {
     "pending": "?",
 }
 _MOST_TARGETS = 4
+_SEVERITY: dict[Regime, int] = {regime: place for place, regime in enumerate(REGIMES)}
 
 
 class EpisodesReading(Struct, frozen=True):
@@ -62,20 +63,32 @@ class Episodes:
         "_began_by",
         "_calls",
         "_counts",
+        "_depth",
+        "_edit",
         "_failures",
         "_kept",
+        "_least_calls",
         "_likeness",
         "_number",
+        "_open_size",
         "_past",
         "_pattern",
+        "_proof",
         "_regimes",
         "_score",
+        "_setback",
         "_settings",
         "_trace",
     )
 
     def __init__(self, settings: EpisodeSettings) -> None:
         self._settings = settings
+        self._least_calls = settings.least_calls
+        self._depth = settings.path_depth
+        self._open_size = settings.open_size
+        self._proof = settings.proof_weight
+        self._edit = settings.edit_weight
+        self._setback = settings.setback_weight
         self._likeness = Likeness(settings)
         self._kept: deque[Episode] = deque(maxlen=settings.capacity)
         self._past: list[tuple[Episode, int]] = []
@@ -99,7 +112,7 @@ class Episodes:
         if type(event) is ToolUse:
             ended = None
             if pattern != self._pattern:
-                if self._calls >= self._settings.least_calls:
+                if self._calls >= self._least_calls:
                     ended = self._close("pattern", event.at, tick)
                 self._pattern = pattern
             if not self._calls and self._began_by == "start":
@@ -108,7 +121,7 @@ class Episodes:
             return ended
         if type(event) is Prompt:
             if event.interrupt and self._calls:
-                self._score -= self._settings.setback_weight
+                self._score -= self._setback
             ended = self._close("interrupt" if event.interrupt else "prompt", event.at, tick)
             self._began_by = "prompt"
             return ended
@@ -121,26 +134,25 @@ class Episodes:
         return self._close("delta", at, tick)
 
     def _count(self, event: ToolUse, state: CorticalState) -> None:
-        settings = self._settings
         action, outcome = event.action, event.outcome
         self._calls += 1
         if outcome == "success":
             if event.purpose in _PROOFS:
-                self._score += settings.proof_weight
+                self._score += self._proof
             elif action == "file_edit":
-                self._score += settings.edit_weight
+                self._score += self._edit
         elif outcome == "failure":
             self._failures += 1
-            self._score -= settings.proof_weight if event.purpose in _PROOFS else settings.setback_weight
+            self._score -= self._proof if event.purpose in _PROOFS else self._setback
         elif outcome == "rejected":
-            self._score -= settings.setback_weight
+            self._score -= self._setback
         counts = self._counts
         counts[action] = counts.get(action, 0) + 1
         for target in event.targets[:_MOST_TARGETS]:
-            place = coarse(target, settings.path_depth)
-            if place in counts or len(counts) < settings.open_size:
+            place = coarse(target, self._depth)
+            if place in counts or len(counts) < self._open_size:
                 counts[place] = counts.get(place, 0) + 1
-        self._regimes[REGIMES.index(state.regime)] += 1
+        self._regimes[_SEVERITY[state.regime]] += 1
         affect = self._affect
         affect[0] += state.pleasure
         affect[1] += state.arousal

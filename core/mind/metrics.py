@@ -133,11 +133,10 @@ class Metrics:
     def update(self, event: Event) -> None:
         """Count one event towards the next row."""
         self._events += 1
-        kind = type(event)
-        if kind is ToolUse:
-            self._tool(event)  # type: ignore[arg-type]
-        elif kind is Turn:
-            self._turn(event)  # type: ignore[arg-type]
+        if type(event) is ToolUse:
+            self._tool(event)
+        elif type(event) is Turn:
+            self._turn(event)
         self._last_at = event.at
 
     def _tool(self, event: ToolUse) -> None:

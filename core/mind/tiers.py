@@ -86,6 +86,7 @@ class Tiers:
         "total_tokens",
         "turns",
         "unpriced",
+        "used",
     )
 
     def __init__(self, settings: TierSettings) -> None:
@@ -107,6 +108,8 @@ class Tiers:
         self.unpriced = [0, 0, 0]
         self.total_money = 0.0
         self.total_tokens = 0
+        self.used = 0.0
+        """Share of the day's budget used, the tighter of money and tokens; 0 where no limit is set."""
 
     def place(self, model: str) -> Tier:
         """The tier of a model; no model at all is T0 only where a word says so."""
@@ -140,15 +143,14 @@ class Tiers:
         else:
             self.money[index] += cost
             self.total_money += cost
+        self.used = self._share_used()
         self.model = model
         tier = TIERS[index]
         changed = tier != self.tier
         self.tier = tier
         return changed
 
-    @property
-    def used(self) -> float:
-        """Share of the day's budget used; 0 where no limit is set."""
+    def _share_used(self) -> float:
         money = sum(self.money) / self._money_budget if self._money_budget else 0.0
         tokens = sum(self.tokens) / self._token_budget if self._token_budget else 0.0
         return money if money > tokens else tokens
@@ -156,7 +158,8 @@ class Tiers:
     @property
     def remaining(self) -> float:
         """Share of the day's budget left, 0 to 1."""
-        return max(0.0, 1.0 - self.used)
+        left = 1.0 - self.used
+        return left if left > 0.0 else 0.0
 
     @property
     def band(self) -> Band:
@@ -228,3 +231,4 @@ class Tiers:
         self.total_money, self.total_tokens = state[7:]
         self.money, self.tokens = list(money), list(tokens)
         self.turns, self.unpriced = list(turns), list(unpriced)
+        self.used = self._share_used()

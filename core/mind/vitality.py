@@ -25,7 +25,7 @@ class VitalityReading(Struct, frozen=True):
 class Vitality:
     """Weigh the budget left against the accuracy of the forecast; a lost phase is won back with a margin."""
 
-    __slots__ = ("_bounds", "_margin", "_share", "composite", "economic", "epistemic", "phase")
+    __slots__ = ("_bounds", "_held", "_margin", "_share", "composite", "economic", "epistemic")
 
     def __init__(self, settings: VitalitySettings) -> None:
         self._share = settings.economic_share
@@ -34,20 +34,25 @@ class Vitality:
         self.economic = 1.0
         self.epistemic = 1.0
         self.composite = 1.0
-        self.phase: Phase = "thriving"
+        self._held = 0
+
+    @property
+    def phase(self) -> Phase:
+        """The behavioural phase."""
+        return PHASES[self._held]
 
     def update(self, economic: float, accuracy: float) -> bool:
         """Take the share of budget left and the forecast's accuracy; True when the phase changed."""
         self.economic = economic
         self.epistemic = accuracy
         composite = self.composite = self._share * economic + (1.0 - self._share) * accuracy
-        held = PHASES.index(self.phase)
+        held = self._held
         place = self.place(composite)
         if place < held:
             place = min(held, self.place(composite - self._margin))
         if place == held:
             return False
-        self.phase = PHASES[place]
+        self._held = place
         return True
 
     def place(self, vitality: float) -> int:
@@ -60,9 +65,7 @@ class Vitality:
     def read(self) -> VitalityReading:
         """Both vitalities and the phase."""
         bounds = (*self._bounds, 0.0)
-        return VitalityReading(
-            self.economic, self.epistemic, self.composite, self.phase, bounds[PHASES.index(self.phase)]
-        )
+        return VitalityReading(self.economic, self.epistemic, self.composite, self.phase, bounds[self._held])
 
     def dump(self) -> tuple[Any, ...]:
         """Everything that changes."""
@@ -70,4 +73,5 @@ class Vitality:
 
     def load(self, state: Sequence[Any]) -> None:
         """Go on from a dump."""
-        self.economic, self.epistemic, self.composite, self.phase = state
+        self.economic, self.epistemic, self.composite, phase = state
+        self._held = PHASES.index(phase)
