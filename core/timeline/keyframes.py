@@ -1,0 +1,126 @@
+"""Snapshots of a run, far enough apart to be small and near enough to seek from."""
+
+from __future__ import annotations
+
+import sys
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal, NamedTuple
+
+import cbor2
+
+from core.errors import StoreError
+from core.timeline.snapshot import Change, Segments, apply, changes, encode, identity, join, split
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+_LEVEL = 3
+
+
+class KeyFrame(NamedTuple):
+    """One kept state: whole (I), or what changed since the one before (P)."""
+
+    after: int
+    """How many events had been run."""
+    kind: Literal["I", "P"]
+    id: str
+    packed: bytes
+
+
+class KeyFrames:
+    """Frames by the number of events before them."""
+
+    __slots__ = ("_frames", "_indexes", "_last", "_last_regime", "_since", "_spacing", "_tip", "bytes")
+
+    def __init__(self, *, p_frames: int = 10, i_share: float = 0.3) -> None:
+        self._spacing = (p_frames, i_share)
+        self._frames: list[KeyFrame] = []
+        self._indexes: list[int] = []
+        self._last: Segments = {}
+        self._last_regime = ""
+        self._since = 0
+        self._tip = -1
+        self.bytes = 0
+
+    def __len__(self) -> int:
+        return len(self._frames)
+
+    def __iter__(self) -> Iterator[KeyFrame]:
+        return iter(self._frames)
+
+    def add(self, index: int, state: Mapping[str, Any], regime: str = "", *, whole: bool = False) -> KeyFrame:
+        """Keep the state after `index` events; they come in rising order."""
+        segments = split(state)
+        found = changes(self._last, segments)
+        p_frames, share = self._spacing
+        weight = sum(change.weight(self._last) for change in found)
+        total = sum(map(len, segments.values()))
+        full = (
+            whole
+            or not self._frames
+            or self._since >= p_frames
+            or weight >= share * total
+            or regime != self._last_regime
+        )
+        payload = encode(segments) if full else encode([list(change) for change in found])
+        frame = KeyFrame(index, "I" if full else "P", identity(segments), zstd.compress(payload, _LEVEL))
+        self._frames.append(frame)
+        self._indexes.append(index)
+        self._last, self._last_regime, self._tip = segments, regime, index
+        self._since = 0 if full else self._since + 1
+        self.bytes += len(frame.packed)
+        return frame
+
+    def nearest(self, index: int) -> KeyFrame | None:
+        """The last frame at or before `index` events."""
+        place = bisect_right(self._indexes, index)
+        return self._frames[place - 1] if place else None
+
+    def segments(self, frame: KeyFrame) -> Segments:
+        """A frame's whole content, checked against its id."""
+        if frame.after == self._tip:
+            return self._last
+        place = bisect_right(self._indexes, frame.after) - 1
+        start = place
+        while self._frames[start].kind == "P":
+            start -= 1
+        try:
+            found: Segments = cbor2.loads(zstd.decompress(self._frames[start].packed))
+            for later in self._frames[start + 1 : place + 1]:
+                rows = cbor2.loads(zstd.decompress(later.packed))
+                found = apply(found, [Change(*row) for row in rows])
+        except (zstd.ZstdError, cbor2.CBORDecodeError, TypeError, ValueError) as error:
+            raise StoreError(f"the key frame after {frame.after} events is damaged ({error})") from error
+        if identity(found) != frame.id:
+            raise StoreError(
+                f"the key frame after {frame.after} events is damaged: its content has another hash"
+            )
+        return found
+
+    def restore(self, frame: KeyFrame) -> Any:
+        """The state a frame keeps."""
+        return join(self.segments(frame))
+
+    def drop_after(self, index: int) -> None:
+        """Forget the frames that lie beyond `index` events."""
+        place = bisect_right(self._indexes, index)
+        if place == len(self._frames):
+            return
+        last = self.segments(self._frames[place - 1]) if place else {}
+        del self._frames[place:], self._indexes[place:]
+        self.bytes = sum(len(frame.packed) for frame in self._frames)
+        self._last, self._since = last, self._spacing[0]
+        self._tip = self._indexes[-1] if self._indexes else -1
+
+    def adopt(self, frames: list[KeyFrame]) -> None:
+        """Take frames that were kept elsewhere, each checked when it is used."""
+        self._frames = list(frames)
+        self._indexes = [frame.after for frame in frames]
+        self.bytes = sum(len(frame.packed) for frame in frames)
+        self._last, self._tip, self._since = {}, -1, self._spacing[0]
+        if frames:
+            self._last = self.segments(frames[-1])
+            self._tip = frames[-1].after

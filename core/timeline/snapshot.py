@@ -1,0 +1,105 @@
+"""A whole state as named segments of canonical CBOR, known by the hash of its content."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import cbor2
+from blake3 import blake3
+
+Segments = Mapping[str, bytes]
+
+_LARGE = 64
+"""A table with more rows than this is cut into segments of its own."""
+_SHARES = 32
+
+
+def encode(value: Any) -> bytes:
+    """Equal values give equal bytes."""
+    return cbor2.dumps(value, canonical=True)
+
+
+def split(state: Mapping[str, Any]) -> dict[str, bytes]:
+    """Cut a state into segments, so that what did not change need not be kept again."""
+    segments: dict[str, bytes] = {}
+    _split(state, "", segments)
+    return segments
+
+
+def _split(value: Any, name: str, segments: dict[str, bytes]) -> None:
+    if not isinstance(value, dict) or not value:
+        segments[name] = encode(value)
+    elif len(value) <= _LARGE and all(isinstance(key, str) and "/" not in key for key in value):
+        for key, item in value.items():
+            _split(item, f"{name}/{key}", segments)
+    else:
+        shares: dict[int, list[Any]] = {}
+        for key, item in value.items():
+            shares.setdefault(blake3(encode(key)).digest(1)[0] % _SHARES, []).append((key, item))
+        for share, rows in shares.items():
+            segments[f"{name}/#{share}"] = encode(rows)
+
+
+def join(segments: Segments) -> Any:
+    """The state that `split` cut; tables come back ordered as their keys sort."""
+    tree: dict[str, Any] = {}
+    for name in sorted(segments):
+        value = cbor2.loads(segments[name])
+        *groups, last = name.split("/")[1:] if name else [""]
+        if not name:
+            return value
+        node = tree
+        for group in groups:
+            node = node.setdefault(group, {})
+        node[last] = value
+    return _gather(tree)
+
+
+def _gather(node: Any) -> Any:
+    if not isinstance(node, dict):
+        return node
+    if node and all(key.startswith("#") for key in node):
+        rows = [(key, value) for share in node.values() for key, value in share]
+        return dict(sorted(rows, key=lambda row: encode(row[0])))
+    return {key: _gather(value) for key, value in node.items()}
+
+
+def identity(segments: Segments) -> str:
+    """The blake3 hash of the whole content."""
+    return blake3(encode(dict(segments))).hexdigest()
+
+
+class Change(NamedTuple):
+    """One segment that differs."""
+
+    name: str
+    kind: str
+    """added, modified or removed."""
+    content: bytes
+
+    def weight(self, before: Segments) -> int:
+        """Bytes it counts for: of a modified one the larger side, so that a rewrite is no nothing."""
+        return max(len(self.content), len(before.get(self.name, b"")))
+
+
+def changes(before: Segments, after: Segments) -> list[Change]:
+    """What turns one into the other, by name."""
+    found = [Change(name, "removed", b"") for name in before if name not in after]
+    for name, content in after.items():
+        if name not in before:
+            found.append(Change(name, "added", content))
+        elif before[name] != content:
+            found.append(Change(name, "modified", content))
+    return sorted(found)
+
+
+def apply(before: Segments, found: list[Change]) -> dict[str, bytes]:
+    """The segments after the changes."""
+    after = dict(before)
+    for change in found:
+        if change.kind == "removed":
+            after.pop(change.name, None)
+        else:
+            after[change.name] = change.content
+    return after

@@ -1,0 +1,101 @@
+"""Key frames: what was kept comes back, and damage is found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.errors import StoreError
+from core.timeline.keyframes import KeyFrame, KeyFrames
+from core.timeline.snapshot import apply, changes, encode, identity, join, split
+
+leaves = st.one_of(
+    st.floats(allow_nan=False), st.integers(-(2**63), 2**63 - 1), st.text(max_size=8), st.none()
+)
+names = st.text("abcdefgh", min_size=1, max_size=4)
+states = st.dictionaries(
+    names,
+    st.one_of(
+        leaves,
+        st.lists(leaves, max_size=4),
+        st.dictionaries(names, leaves, max_size=4),
+        st.integers(0, 200).map(lambda count: {f"src/{row}.py": [row, 0.5] for row in range(count)}),
+    ),
+    min_size=1,
+    max_size=5,
+)
+
+
+@given(states)
+def test_a_state_cut_and_joined_is_the_same(state: dict[str, Any]) -> None:
+    assert encode(join(split(state))) == encode(state)
+
+
+@given(states, states)
+def test_changes_lead_from_one_state_to_the_other(before: dict[str, Any], after: dict[str, Any]) -> None:
+    old, new = split(before), split(after)
+    assert apply(old, changes(old, new)) == new
+    assert changes(new, new) == []
+    assert (identity(old) == identity(new)) == (encode(before) == encode(after))
+
+
+@given(st.lists(states, min_size=1, max_size=25))
+def test_every_frame_comes_back_whole(run: list[dict[str, Any]]) -> None:
+    frames = KeyFrames()
+    for number, state in enumerate(run):
+        frames.add(number * 10, state)
+    for number, state in enumerate(run):
+        frame = frames.nearest(number * 10 + 9)
+        assert frame is not None and frame.after == number * 10
+        assert encode(frames.restore(frame)) == encode(state)
+
+
+def slow(number: int) -> dict[str, Any]:
+    return {"still": list(range(200)), "moving": number}
+
+
+def test_an_i_frame_comes_first_after_ten_p_frames_and_when_the_regime_turns() -> None:
+    frames = KeyFrames()
+    kinds = "".join(frames.add(number, slow(number), "calm").kind for number in range(14))
+    assert kinds == "I" + "P" * 10 + "I" + "PP"
+    assert frames.add(14, slow(14), "crisis").kind == "I"
+    assert frames.add(15, slow(15), "crisis").kind == "P"
+    assert frames.add(16, slow(16), "crisis", whole=True).kind == "I"
+
+
+def test_a_great_change_makes_an_i_frame() -> None:
+    frames = KeyFrames()
+    frames.add(0, {"a": "x" * 70, "b": "y" * 30})
+    assert frames.add(1, {"a": "x" * 70, "b": "z" * 20}).kind == "I"
+    assert frames.add(2, {"a": "x" * 70, "b": "z" * 20, "c": "1"}).kind == "P"
+
+
+@pytest.mark.parametrize("place", range(6))
+def test_a_flipped_bit_is_found_and_named(place: int) -> None:
+    frames = KeyFrames()
+    for number in range(6):
+        frames.add(number * 100, slow(number))
+    kept = list(frames)
+    packed = bytearray(kept[place].packed)
+    packed[len(packed) // 2] ^= 4
+    damaged = KeyFrames()
+    damaged.adopt(kept)
+    damaged._frames[place] = KeyFrame(kept[place].after, kept[place].kind, kept[place].id, bytes(packed))
+    damaged._tip = -1
+    with pytest.raises(StoreError, match=f"after {place * 100} events"):
+        damaged.restore(damaged._frames[place])
+
+
+def test_frames_beyond_a_point_can_be_dropped_and_new_ones_added() -> None:
+    frames = KeyFrames()
+    for number in range(8):
+        frames.add(number, slow(number))
+    frames.drop_after(3)
+    assert [frame.after for frame in frames] == [0, 1, 2, 3]
+    frames.add(4, slow(40))
+    nearest = frames.nearest(4)
+    assert nearest is not None and frames.restore(nearest)["moving"] == 40
+    assert frames.nearest(-1) is None
