@@ -1,0 +1,253 @@
+"""Episodes of past sessions, kept in one SQLite file that several nooscopes may use at once."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TypeVar
+
+import msgspec
+from blake3 import blake3
+from platformdirs import user_data_path
+
+from core.errors import StoreError
+from core.mind.episode import Episode
+
+T = TypeVar("T")
+
+SCHEMA = 1
+"""Written into the file; a file with a higher one was made by a newer nooscope."""
+
+_TABLE = """
+CREATE TABLE IF NOT EXISTS episodes (
+    session TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    until REAL NOT NULL,
+    body BLOB NOT NULL,
+    PRIMARY KEY (session, number)
+) WITHOUT ROWID
+"""
+_INDEX = "CREATE INDEX IF NOT EXISTS episodes_until ON episodes (until)"
+_SAVE = "INSERT OR REPLACE INTO episodes (session, number, until, body) VALUES (?, ?, ?, ?)"
+_PRUNE = """
+DELETE FROM episodes WHERE (session, number) IN (
+    SELECT session, number FROM episodes ORDER BY until DESC, session, number LIMIT -1 OFFSET ?
+)
+"""
+_RECENT = "SELECT body FROM episodes WHERE session <> ? ORDER BY until DESC, session, number LIMIT ?"
+
+_PAUSE = 0.01
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(Episode).decode
+
+
+def default_path() -> Path:
+    """Where the platform keeps an application's data."""
+    return user_data_path("nooscope", appauthor=False) / "episodes.sqlite"
+
+
+def session_key(session: str, agent: str) -> str:
+    """One agent of one session, as a name that tells nothing about either."""
+    return blake3(f"{session}\0{agent}".encode()).hexdigest(length=16)
+
+
+class EpisodeStore:
+    """Save and fetch episodes; a damaged file is set aside under another name and a new one begun."""
+
+    def __init__(self, path: Path | None = None, *, keep: int = 10_000, patience: float = 5.0) -> None:
+        self.path = path or default_path()
+        self.notices: list[str] = []
+        """What a person should know: files set aside, episodes that could not be read."""
+        self._keep = keep
+        self._patience = patience
+        self._link: sqlite3.Connection | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if self._link is not None:
+            self._link.close()
+            self._link = None
+
+    def save(self, session: str, agent: str, episodes: Iterable[Episode]) -> int:
+        """Write episodes of one agent, all or none; one with the same number is replaced."""
+        key = session_key(session, agent)
+        rows = [
+            (key, episode.number, episode.until, _encode(msgspec.structs.replace(episode, session=key)))
+            for episode in episodes
+        ]
+
+        def write(link: sqlite3.Connection) -> int:
+            with _transaction(link):
+                link.executemany(_SAVE, rows)
+                link.execute(_PRUNE, (self._keep,))
+            return len(rows)
+
+        return self._run(write) if rows else 0
+
+    def recent(self, limit: int, *, session: str = "", agent: str = "") -> list[Episode]:
+        """The newest episodes, newest first, without those of the session named."""
+        key = session_key(session, agent) if session else ""
+
+        def read(link: sqlite3.Connection) -> list[bytes]:
+            return [body for (body,) in link.execute(_RECENT, (key, limit))]
+
+        episodes: list[Episode] = []
+        unread = 0
+        for body in self._run(read):
+            try:
+                episodes.append(_decode(body))
+            except msgspec.DecodeError:
+                unread += 1
+        if unread:
+            self.notices.append(f"{unread} saved episodes in {self.path} could not be read and were left out")
+        return episodes
+
+    def count(self) -> int:
+        """How many episodes are kept."""
+
+        def read(link: sqlite3.Connection) -> int:
+            return int(link.execute("SELECT count(*) FROM episodes").fetchone()[0])
+
+        return self._run(read)
+
+    def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Do the work; when the file turns out to be damaged, set it aside and do it once more."""
+        try:
+            return self._attempt(work)
+        except sqlite3.DatabaseError as error:
+            self.close()
+            if not _damaged(error):
+                raise self._unreachable(error) from error
+            try:
+                self._set_aside(error)
+            except OSError as refused:
+                raise self._unreachable(refused) from error
+        try:
+            return self._attempt(work)
+        except sqlite3.DatabaseError as error:
+            self.close()
+            raise self._unreachable(error) from error
+
+    def _unreachable(self, error: Exception) -> StoreError:
+        return StoreError(f"the episodes in {self.path} are out of reach: {error}")
+
+    def _attempt(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Do the work, again and again while another nooscope is busy with the file."""
+        give_up = time.monotonic() + self._patience
+        while True:
+            try:
+                if self._link is None:
+                    self._link = self._open()
+                return work(self._link)
+            except sqlite3.OperationalError as error:
+                if not _busy(error) or time.monotonic() >= give_up:
+                    raise
+            time.sleep(_PAUSE)
+
+    def _open(self) -> sqlite3.Connection:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(f"the folder of {self.path} cannot be made: {error}") from error
+        link = sqlite3.connect(
+            self.path, timeout=self._patience, isolation_level=None, check_same_thread=False
+        )
+        try:
+            self._prepare(link)
+        except BaseException:
+            link.close()
+            raise
+        return link
+
+    def _prepare(self, link: sqlite3.Connection) -> None:
+        version = int(link.execute("PRAGMA user_version").fetchone()[0])
+        if version > SCHEMA:
+            raise StoreError(
+                f"{self.path} was made by a newer nooscope (schema {version}, this one knows {SCHEMA}); "
+                "update nooscope or move the file away"
+            )
+        link.execute("PRAGMA journal_mode=WAL")
+        link.execute("PRAGMA synchronous=NORMAL")
+        if version < SCHEMA:
+            with _transaction(link):
+                link.execute(_TABLE)
+                link.execute(_INDEX)
+                link.execute(f"PRAGMA user_version={SCHEMA}")
+
+    def _set_aside(self, error: sqlite3.DatabaseError) -> None:
+        """Rename the damaged file, unless another nooscope has done so already."""
+        with _locked(self.path.with_name(self.path.name + ".lock")):
+            if self._sound():
+                return
+            aside = _free_name(self.path)
+            for ending in ("", "-wal", "-shm"):
+                with contextlib.suppress(FileNotFoundError):
+                    self.path.with_name(self.path.name + ending).rename(aside.with_name(aside.name + ending))
+        self.notices.append(f"{self.path} was damaged ({error}); it was set aside as {aside.name}")
+
+    def _sound(self) -> bool:
+        try:
+            with contextlib.closing(sqlite3.connect(self.path, timeout=self._patience)) as link:
+                return link.execute("PRAGMA quick_check").fetchone() == ("ok",) and _whole(link)
+        except sqlite3.DatabaseError:
+            return False
+
+
+def _whole(link: sqlite3.Connection) -> bool:
+    link.execute("SELECT session, number, until, body FROM episodes LIMIT 1")
+    return True
+
+
+def _code(error: sqlite3.DatabaseError) -> int:
+    code: int = getattr(error, "sqlite_errorcode", 0)
+    return code & 0xFF
+
+
+def _busy(error: sqlite3.DatabaseError) -> bool:
+    return _code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+
+def _damaged(error: sqlite3.DatabaseError) -> bool:
+    if isinstance(error, sqlite3.OperationalError):
+        return "no such table" in str(error) or "no such column" in str(error)
+    return _code(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+def _free_name(path: Path) -> Path:
+    number = 1
+    while (aside := path.with_name(f"{path.stem}.damaged-{number}{path.suffix}")).exists():
+        number += 1
+    return aside
+
+
+@contextlib.contextmanager
+def _transaction(link: sqlite3.Connection) -> Iterator[None]:
+    link.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        with contextlib.suppress(sqlite3.Error):
+            link.execute("ROLLBACK")
+        raise
+    link.execute("COMMIT")
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    with path.open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
