@@ -1,0 +1,130 @@
+"""Themes: one file each, ours and the user's, checked before they reach the screen."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from textual.color import Color, ColorParseError
+from textual.theme import Theme
+
+FOLDER = Path(__file__).parent
+
+VARIABLES: dict[str, str] = {
+    "axis-frustration": "$error",
+    "axis-seeking": "$warning",
+    "axis-confidence": "$success",
+    "axis-fatigue": "$secondary",
+    "axis-flow": "$accent",
+    "axis-uncertainty": "$primary",
+    "threshold": "$foreground",
+    "baseline": "$foreground 50%",
+    "quiet": "$foreground 55%",
+    "heat-1": "$primary 40%",
+    "heat-2": "$primary",
+    "heat-3": "$warning",
+    "heat-4": "$error",
+    "live": "$success",
+    "alert": "$error",
+}
+"""Our own colours, and what they are in a theme that does not name them."""
+
+
+class ThemeFile(BaseModel):
+    """What a theme file may say."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str = Field(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")
+    sentence: str = ""
+    dark: bool = True
+    primary: str
+    secondary: str | None = None
+    accent: str | None = None
+    foreground: str | None = None
+    background: str | None = None
+    surface: str | None = None
+    panel: str | None = None
+    success: str | None = None
+    warning: str | None = None
+    error: str | None = None
+    variables: dict[str, str] = {}
+
+    @field_validator(
+        "primary",
+        "secondary",
+        "accent",
+        "foreground",
+        "background",
+        "surface",
+        "panel",
+        "success",
+        "warning",
+        "error",
+    )
+    @classmethod
+    def _is_colour(cls, value: str | None) -> str | None:
+        if value is not None:
+            _parse(value)
+        return value
+
+    @field_validator("variables")
+    @classmethod
+    def _are_colours(cls, values: dict[str, str]) -> dict[str, str]:
+        for name, value in values.items():
+            if name not in VARIABLES:
+                raise ValueError(f"{name} is no variable; there are {', '.join(VARIABLES)}")
+            _parse(value)
+        return values
+
+    def theme(self) -> Theme:
+        """The same for Textual."""
+        return Theme(**self.model_dump(exclude={"sentence"}))
+
+
+class Loaded(NamedTuple):
+    """Themes that can be used, and a line for each file that cannot."""
+
+    themes: tuple[Theme, ...]
+    sentences: dict[str, str]
+    complaints: tuple[str, ...]
+
+
+def _parse(value: str) -> None:
+    try:
+        Color.parse(value)
+    except ColorParseError:
+        raise ValueError(f"{value!r} is no colour; write #rrggbb or a name such as teal") from None
+
+
+def load(*folders: Path) -> Loaded:
+    """Our own themes and those of the given folders; of two with one name the later wins."""
+    themes: dict[str, Theme] = {}
+    sentences: dict[str, str] = {}
+    complaints: list[str] = []
+    for path in _files([FOLDER, *folders]):
+        try:
+            file = ThemeFile.model_validate(tomllib.loads(path.read_text("utf-8")))
+        except (OSError, UnicodeDecodeError) as error:
+            complaints.append(f"{path}: cannot be read ({error})")
+        except tomllib.TOMLDecodeError as error:
+            complaints.append(f"{path}: is not TOML: {error}")
+        except ValidationError as error:
+            complaints += [f"{path}: {_said(fault)}" for fault in error.errors()]
+        else:
+            themes[file.name] = file.theme()
+            sentences[file.name] = file.sentence
+    return Loaded(tuple(themes.values()), sentences, tuple(complaints))
+
+
+def _files(folders: Iterable[Path]) -> Iterable[Path]:
+    for folder in folders:
+        yield from sorted(folder.glob("*.toml"))
+
+
+def _said(fault: Any) -> str:
+    field = ".".join(map(str, fault["loc"])) or "theme"
+    return f"{field}: {str(fault['msg']).removeprefix('Value error, ')}"
