@@ -1,1 +1,17 @@
-"""One reader an agent, and the list of them all."""
+"""The formats ingest can read."""
+
+from __future__ import annotations
+
+from core.ingest.format import Format, Sample
+
+FORMATS: tuple[Format, ...] = ()
+
+
+def recognise(sample: Sample) -> Format | None:
+    """The format whose content this most surely is, or None."""
+    best, score = None, 0
+    for known in FORMATS:
+        sure = known.sniff(sample)
+        if sure > score:
+            best, score = known, sure
+    return best

@@ -1,0 +1,222 @@
+"""A shell script taken apart into its simple commands, without running or expanding anything."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+LONGEST = 32_768
+"""Of a longer script only the beginning is looked at."""
+
+_BLANK = re.compile(r"(?:[ \t\r]|\\\r?\n)+")
+_OPERATOR = re.compile(r"&&|\|\||\|&|;;|[;|&\n()]")
+_HERE = re.compile(r"<<-?[ \t]*(?:'([^'\n]+)'|\"([^\"\n]+)\"|\\?([\w.-]+))")
+_REDIRECT = re.compile(r"(\d*)(&>>?|>>|>\||>&|<<<|<>|<&|>|<)[ \t]*")
+_PLAIN = re.compile(r"[^\s'\"\\`$|&;<>()]+")
+_INSIDE = re.compile(r"[^\"\\$`]+")
+
+
+class Part(NamedTuple):
+    """One simple command of a script."""
+
+    words: list[str]
+    writes: list[str]
+    """Files its output is redirected to."""
+    piped: bool
+    """It reads what the part before it writes."""
+    here: list[str]
+    """The here-documents it is given."""
+
+
+def split(script: str) -> list[Part]:
+    """The simple commands of a script in order; quotes are taken off, substitutions stand as `$()`."""
+    return _Scanner(script[:LONGEST]).run()
+
+
+class _Scanner:
+    __slots__ = ("at", "heres", "part", "parts", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 0
+        self.parts: list[Part] = []
+        self.part = Part([], [], False, [])
+        self.heres: list[tuple[str, list[str]]] = []
+
+    def run(self) -> list[Part]:
+        text, end = self.text, len(self.text)
+        while self.at < end:
+            blank = _BLANK.match(text, self.at)
+            if blank:
+                self.at = blank.end()
+                continue
+            mark = text[self.at]
+            if mark == "#":
+                line = text.find("\n", self.at)
+                self.at = end if line < 0 else line
+            elif (mark in "<>&" or mark.isdigit()) and self._redirection():
+                continue
+            elif mark in "&|;\n()":
+                self._operator()
+            else:
+                self.part.words.append(self._word())
+        self._close(piped=False)
+        return self.parts
+
+    def _operator(self) -> None:
+        found = _OPERATOR.match(self.text, self.at)
+        operator = found.group() if found else self.text[self.at]
+        self.at += len(operator)
+        self._close(piped=operator in ("|", "|&"))
+        if operator == "\n":
+            self._bodies()
+
+    def _close(self, *, piped: bool) -> None:
+        if self.part.words or self.part.writes or self.part.here:
+            self.parts.append(self.part)
+        self.part = Part([], [], piped, [])
+
+    def _redirection(self) -> bool:
+        here = _HERE.match(self.text, self.at)
+        if here and not self.text.startswith("<<<", self.at):
+            self.at = here.end()
+            self.heres.append((here.group(1) or here.group(2) or here.group(3), self.part.here))
+            return True
+        found = _REDIRECT.match(self.text, self.at)
+        if not found:
+            return False
+        self.at = found.end()
+        if self.at >= len(self.text) or self.text[self.at] in "&|;\n()":
+            if self.text.startswith(("&1", "&2", "&-"), self.at):
+                self.at += 2
+            elif self.text.startswith("(", self.at):
+                self.at = _substitution(self.text, self.at)
+            return True
+        target = self._word()
+        number, operator = found.groups()
+        if (
+            ">" in operator
+            and number in ("", "1")
+            and not (operator == ">&" and (target.isdigit() or target == "-"))
+        ):
+            self.part.writes.append(target)
+        return True
+
+    def _bodies(self) -> None:
+        for delimiter, bodies in self.heres:
+            body, self.at = _body(self.text, self.at, delimiter)
+            bodies.append(body)
+        self.heres.clear()
+
+    def _word(self) -> str:
+        text, end = self.text, len(self.text)
+        pieces: list[str] = []
+        while self.at < end:
+            plain = _PLAIN.match(text, self.at)
+            if plain:
+                pieces.append(plain.group())
+                self.at = plain.end()
+                continue
+            mark = text[self.at]
+            if mark == "'":
+                close = text.find("'", self.at + 1)
+                close = end if close < 0 else close
+                pieces.append(text[self.at + 1 : close])
+                self.at = close + 1
+            elif mark == '"':
+                piece, self.at = _double(text, self.at + 1)
+                pieces.append(piece)
+            elif mark == "\\" and self.at + 1 < end and text[self.at + 1] != "\n":
+                pieces.append(text[self.at + 1])
+                self.at += 2
+            elif mark == "$":
+                piece, self.at = _dollar(text, self.at)
+                pieces.append(piece)
+            elif mark == "`":
+                self.at = _backtick(text, self.at)
+                pieces.append("$()")
+            else:
+                break
+        if not pieces and self.at < end:
+            self.at += 1
+        return "".join(pieces)
+
+
+def _body(text: str, start: int, delimiter: str) -> tuple[str, int]:
+    """A here-document from `start`, and where the script goes on."""
+    found = re.compile(rf"^[ \t]*{re.escape(delimiter)}[ \t]*$", re.MULTILINE).search(text, start)
+    if not found:
+        return text[start:], len(text)
+    return text[start : found.start()], found.end()
+
+
+def _double(text: str, at: int) -> tuple[str, int]:
+    """The content of a double-quoted string that begins at `at`, and the place after it."""
+    pieces: list[str] = []
+    end = len(text)
+    while at < end:
+        inside = _INSIDE.match(text, at)
+        if inside:
+            pieces.append(inside.group())
+            at = inside.end()
+            continue
+        mark = text[at]
+        if mark == '"':
+            return "".join(pieces), at + 1
+        if mark == "\\":
+            pieces.append(text[at + 1 : at + 2])
+            at += 2
+        elif mark == "$":
+            piece, at = _dollar(text, at)
+            pieces.append(piece)
+        else:
+            at = _backtick(text, at)
+            pieces.append("$()")
+    return "".join(pieces), end
+
+
+def _dollar(text: str, at: int) -> tuple[str, int]:
+    if text.startswith("$(", at):
+        return "$()", _substitution(text, at + 1)
+    if text.startswith("${", at):
+        close = text.find("}", at)
+        close = len(text) - 1 if close < 0 else close
+        return text[at : close + 1], close + 1
+    return "$", at + 1
+
+
+def _backtick(text: str, at: int) -> int:
+    close = text.find("`", at + 1)
+    return len(text) if close < 0 else close + 1
+
+
+def _substitution(text: str, at: int) -> int:
+    """The place after the bracket that closes the one at `at`; quotes and here-documents are stepped over."""
+    depth, end = 0, len(text)
+    delimiters: list[str] = []
+    while at < end:
+        mark = text[at]
+        at += 1
+        if mark == "(":
+            depth += 1
+        elif mark == ")":
+            depth -= 1
+            if depth == 0:
+                return at
+        elif mark == "\\":
+            at += 1
+        elif mark == "'":
+            close = text.find("'", at)
+            at = end if close < 0 else close + 1
+        elif mark == '"':
+            at = _double(text, at)[1]
+        elif mark == "<":
+            here = _HERE.match(text, at - 1)
+            if here:
+                delimiters.append(here.group(1) or here.group(2) or here.group(3))
+                at = here.end()
+        elif mark == "\n":
+            for delimiter in delimiters:
+                at = _body(text, at, delimiter)[1]
+            delimiters.clear()
+    return end
