@@ -1,0 +1,37 @@
+"""The seventh field: seven control fields under a policy, with a lineage, and what they bend."""
+
+from __future__ import annotations
+
+from core.affect.affect import Affect
+from core.affect.contagion import CHANNELS, Channel, Zone, ZoneReading
+from core.affect.fields import FIELDS, FieldName, FieldReading
+from core.affect.inheritance import Emission
+from core.affect.lineage import Change, Entry, LineageReading, describe, verify
+from core.affect.modulation import Composition
+from core.affect.policy import BUILT_IN, Policy, parse_policy
+from core.affect.reading import RESTRICTIONS, AffectReading, Mood, Restriction
+
+__all__ = [
+    "Affect",
+    "Mood",
+    "AffectReading",
+    "FIELDS",
+    "FieldName",
+    "FieldReading",
+    "Composition",
+    "RESTRICTIONS",
+    "Restriction",
+    "Policy",
+    "BUILT_IN",
+    "parse_policy",
+    "Entry",
+    "Change",
+    "LineageReading",
+    "describe",
+    "verify",
+    "Emission",
+    "Channel",
+    "CHANNELS",
+    "Zone",
+    "ZoneReading",
+]

@@ -1,0 +1,274 @@
+"""One agent's affect: from an event to the parameters it bends, every change on the record."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from blake3 import blake3
+
+from core.affect.contagion import AUTHORITY_OF, OPEN, Channel, Exposure
+from core.affect.fields import FIELDS, FieldName, FieldReading, Vector, control_fields
+from core.affect.inheritance import Emission, inherited, returned
+from core.affect.lineage import (
+    BEQUEATHED,
+    EXPOSED,
+    INHERITED,
+    NO_INTENSITIES,
+    OBSERVED_ACT,
+    REPORTED,
+    RETURNED,
+    Entry,
+    Lineage,
+)
+from core.affect.modulation import Modulator
+from core.affect.noise import Noise
+from core.affect.observations import Observer
+from core.affect.policy import BUILT_IN, Policy
+from core.affect.quarantine import Quarantine
+from core.affect.reading import RESTRICTIONS, AffectReading, Mood
+from core.affect.stability import Stabiliser
+from core.affect.update import Updater
+from core.errors import StateError
+from core.events import Event
+from core.percept import Percept
+from core.settings.affect import AffectSettings
+
+_STILL = (0,) * len(FIELDS)
+
+
+class Affect:
+    """The seventh field of one agent.
+
+    It bends how an agent's mind works, and has no way to say what the agent may do.
+    """
+
+    __slots__ = (
+        "_at",
+        "_exposure",
+        "_fields",
+        "_modulator",
+        "_noise",
+        "_now",
+        "_observer",
+        "_quarantine",
+        "_settings",
+        "_updater",
+        "lineage",
+        "modulation",
+        "policy",
+    )
+
+    def __init__(self, settings: AffectSettings, policy: Policy | None = None, seed: int = 0) -> None:
+        self.policy = policy or BUILT_IN
+        bound = self._settings = self.policy.over(settings)
+        self._fields = control_fields(bound.fields, bound.inheritance.attenuation)
+        self._observer = Observer(bound.observation)
+        self._noise = Noise(bound.noise, seed)
+        self._updater = Updater(self._fields, bound.hysteresis, Stabiliser(bound.stability), self._noise)
+        self._quarantine = Quarantine(bound.quarantine)
+        self._modulator = Modulator(bound.modulation)
+        self._exposure = Exposure(bound.contagion)
+        rules = f"{self.policy.name}\n{seed}\n{bound.model_dump_json()}"
+        self.lineage = Lineage(bound.lineage.kept, blake3(rules.encode()).digest())
+        self._now = 0.0
+        self._at = 0.0
+        self.modulation = self._modulator.targets(self._fields, False)
+
+    @property
+    def quarantined(self) -> bool:
+        """Whether affect is held in quarantine."""
+        return self._quarantine.active
+
+    @property
+    def deviations(self) -> Vector:
+        """Each field's distance from its rest."""
+        a, b, c, d, e, f, g = self._fields
+        return (
+            a.magnitude - a.rest,
+            b.magnitude - b.rest,
+            c.magnitude - c.rest,
+            d.magnitude - d.rest,
+            e.magnitude - e.rest,
+            f.magnitude - f.rest,
+            g.magnitude - g.rest,
+        )
+
+    def step(self, event: Event, percept: Percept, novelty: float) -> Mood:
+        """Let time pass, take in one event, and say what affect bends from here."""
+        now = percept.now
+        elapsed = now - self._now
+        if elapsed < 0.0:
+            elapsed, now = 0.0, self._now
+        self._now = now
+        self._at = event.at
+        updater = self._updater
+        observer = self._observer
+        seen = observer.observe(event, percept, novelty)
+        entry = None
+        moved = change = 0.0
+        strongest: FieldName | None = None
+        if not seen:
+            updater.decay(elapsed)
+        elif updater.observe(seen, observer.intensities, elapsed, now):
+            entry = self._record(OBSERVED_ACT, seen, self._seen_intensities(seen))
+            moved = updater.moved
+            if updater.strongest >= 0:
+                strongest = FIELDS[updater.strongest]
+                change = updater.change
+        turn = self._quarantine.update(now, moved)
+        held = self._quarantine.active
+        self.modulation = modulation = self._modulator.targets(self._fields, held)
+        return Mood(modulation, held, turn > 0, turn < 0, strongest, change, entry)
+
+    def bequeath(self, heir: str, generation: int) -> Emission | None:
+        """What a sub-agent of that generation may take over; None in quarantine or beyond the depth limit."""
+        if self.quarantined or generation > self._settings.inheritance.depth:
+            return None
+        entry = self._still(BEQUEATHED, heir)
+        return Emission(self.deviations, entry.digest)
+
+    def report(self, parent: str) -> Emission | None:
+        """What the parent may take back at the end; None in quarantine."""
+        if self.quarantined:
+            return None
+        entry = self._still(REPORTED, parent)
+        return Emission(self.deviations, entry.digest)
+
+    def show(self) -> Emission | None:
+        """What others are exposed to; None in quarantine or near rest."""
+        if self.quarantined:
+            return None
+        deviations = self.deviations
+        return Emission(deviations, self.lineage.head) if self._exposure.felt(deviations) else None
+
+    def receive(
+        self, emission: Emission, channel: Channel, source: str, factors: Sequence[float] = OPEN
+    ) -> Entry | None:
+        """Take in what another agent shows, as policy allows; the new link, or None where nothing came of it.
+
+        Quarantine takes note of it at once, and begins or ends with the agent's next event.
+        """
+        fields, updater, now = self._fields, self._updater, self._now
+        authority = AUTHORITY_OF[channel]
+        inheritance = self._settings.inheritance
+        if channel == "inheritance":
+            raws = inherited(fields, emission.deviations, inheritance.blend)
+            if not updater.seed(raws, "inheritance", authority, now):
+                return None
+            act = INHERITED
+        elif channel == "return":
+            raws = returned(fields, emission.deviations, inheritance.back)
+            if not updater.push(raws, "return", authority, now):
+                return None
+            act = RETURNED
+        else:
+            raws = self._exposure.pull(fields, emission.deviations, channel, now, factors)
+            if not updater.push(raws, "contagion", authority, now):
+                return None
+            self._exposure.spend(updater.before, updater.after)
+            updater.cuts[:] = [
+                mine | theirs for mine, theirs in zip(updater.cuts, self._exposure.cuts, strict=True)
+            ]
+            act = EXPOSED
+        entry = self._record(act, 0, NO_INTENSITIES, source, emission.head)
+        self._quarantine.note(updater.moved)
+        self.modulation = self._modulator.targets(fields, self._quarantine.active)
+        return entry
+
+    def read(self, at: float | None = None, now: float | None = None) -> AffectReading:
+        """Affect at a later moment, by the clock or in subjective time, leaving it as it is."""
+        later = self._now
+        if now is not None:
+            later = max(later, now)
+        elif at is not None:
+            later += max(0.0, at - self._at)
+        elapsed = later - self._now
+        held = self._quarantine.holds(later)
+        values = [field.value(elapsed) for field in self._fields]
+        deviations = [value - field.rest for value, field in zip(values, self._fields, strict=True)]
+        return AffectReading(
+            policy=self.policy.name,
+            fields=tuple(
+                FieldReading(
+                    name=field.name,
+                    magnitude=value,
+                    rest=field.rest,
+                    floor=field.floor,
+                    ceiling=field.ceiling,
+                    rate_limit=field.rate_limit,
+                    time_constant=field.time_constant * field.stretch,
+                    updated=field.updated,
+                    change=field.changed,
+                )
+                for field, value in zip(self._fields, values, strict=True)
+            ),
+            modulation=self._modulator.bend(deviations, held),
+            composition=self._modulator.composition(deviations),
+            volatility=self._quarantine.volatility(later),
+            enter=self._settings.quarantine.enter,
+            release=self._settings.quarantine.release,
+            quarantined=held,
+            quarantines=self._quarantine.times,
+            restrictions=RESTRICTIONS if held else (),
+            failures=self._observer.streak,
+            novelty_worth=self._observer.worth,
+            lineage=self.lineage.entries,
+            head=self.lineage.head.hex(),
+            changes=self.lineage.count,
+        )
+
+    def dump(self) -> dict[str, Any]:
+        """Everything that changes."""
+        return {
+            "at": self._at,
+            "now": self._now,
+            "fields": tuple(field.dump() for field in self._fields),
+            "observer": self._observer.dump(),
+            "noise": self._noise.dump(),
+            "quarantine": self._quarantine.dump(),
+            "exposure": self._exposure.dump(),
+            "lineage": self.lineage.dump(),
+        }
+
+    def load(self, state: dict[str, Any]) -> None:
+        """Go on from a dump."""
+        try:
+            self._at, self._now = state["at"], state["now"]
+            for field, saved in zip(self._fields, state["fields"], strict=True):
+                field.load(saved)
+            self._observer.load(state["observer"])
+            self._noise.load(state["noise"])
+            self._quarantine.load(state["quarantine"])
+            self._exposure.load(state["exposure"])
+            self.lineage.load(state["lineage"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise StateError(f"this is no dump of affect: {error}") from error
+        self.modulation = self._modulator.targets(self._fields, self._quarantine.active)
+
+    def _seen_intensities(self, seen: int) -> list[float]:
+        return [value if seen >> bit & 1 else 0.0 for bit, value in enumerate(self._observer.intensities)]
+
+    def _record(
+        self, act: int, seen: int, intensities: Sequence[float], source: str = "", partner: bytes = bytes(32)
+    ) -> Entry:
+        done = self._updater
+        return self.lineage.append(
+            self._at,
+            self._now,
+            act,
+            seen,
+            intensities,
+            done.before,
+            done.after,
+            done.cuts,
+            done.noise,
+            source,
+            partner,
+        )
+
+    def _still(self, act: int, other: str) -> Entry:
+        values = [field.magnitude for field in self._fields]
+        return self.lineage.append(
+            self._at, self._now, act, 0, NO_INTENSITIES, values, values, _STILL, source=other
+        )

@@ -1,0 +1,193 @@
+"""An append-only chain of every change of affect, each entry bound to the one before by its hash.
+
+The head and the count are the state that must never be lost; only the newest entries stay in memory, and
+the hash of the last one dropped lets verification start there. Who wants all of them keeps what `append`
+returns.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from struct import Struct as Layout
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+
+from blake3 import blake3
+from msgspec import Struct
+
+from core.affect.fields import FIELDS, OBSERVED, FieldName, Vector
+from core.settings.affect import TRIGGERS, Trigger
+
+Cut = Literal["trigger", "authority", "rate", "floor", "ceiling", "swing", "contagion", "spiral"]
+CUTS: tuple[Cut, ...] = get_args(Cut)
+"""What held a change back: refused trigger or authority, a limit, an envelope's edge, damping."""
+TRIGGER, AUTHORITY, RATE, FLOOR, CEILING, SWING, CONTAGION, SPIRAL = (1 << bit for bit in range(8))
+
+Act = Literal["observed", "inherited", "bequeathed", "returned", "reported", "exposed"]
+ACTS: tuple[Act, ...] = get_args(Act)
+"""What an entry records; bequeathed and reported are the giving sides, and change nothing."""
+OBSERVED_ACT, INHERITED, BEQUEATHED, RETURNED, REPORTED, EXPOSED = range(6)
+
+HASH = 32
+NO_PARTNER = bytes(HASH)
+_LAYOUT = Layout("<32s32sQddBH6d7d7d7d7B")
+"""last hash, partner's head, index, at, now, act, observed bits, intensities, before, after, noise, cuts."""
+
+Intensities: TypeAlias = Sequence[float]
+NO_INTENSITIES = (0.0,) * OBSERVED
+NO_NOISE: Vector = (0.0,) * 7
+
+
+class Entry(NamedTuple):
+    """One link as it is stored."""
+
+    payload: bytes
+    digest: bytes
+
+
+class Change(Struct, frozen=True):
+    """One field's part in an entry."""
+
+    field: FieldName
+    before: float
+    after: float
+    noise: float
+    cuts: tuple[Cut, ...]
+
+
+class LineageReading(Struct, frozen=True):
+    """One link as a person reads it."""
+
+    index: int
+    at: float
+    now: float
+    act: Act
+    source: str
+    """The other agent, where there is one."""
+    observations: tuple[tuple[Trigger, float], ...]
+    changes: tuple[Change, ...]
+    """Only fields that moved or were held back."""
+    before_digest: str
+    digest: str
+    partner: str
+    """The other agent's head at that moment; empty where there is none."""
+
+
+class Lineage:
+    """The chain's head, its length, and its newest entries."""
+
+    __slots__ = ("_entries", "_kept", "anchor", "count", "head")
+
+    def __init__(self, kept: int, genesis: bytes) -> None:
+        self._kept = kept
+        self._entries: deque[Entry] = deque()
+        self.anchor = genesis
+        self.head = genesis
+        self.count = 0
+
+    def append(
+        self,
+        at: float,
+        now: float,
+        act: int,
+        seen: int,
+        intensities: Intensities,
+        before: Sequence[float],
+        after: Sequence[float],
+        cuts: Sequence[int],
+        noise: Sequence[float] = NO_NOISE,
+        source: str = "",
+        partner: bytes = NO_PARTNER,
+    ) -> Entry:
+        """Add one link."""
+        payload = _LAYOUT.pack(
+            self.head, partner, self.count, at, now, act, seen, *intensities, *before, *after, *noise, *cuts
+        )
+        if source:
+            payload += source.encode("utf-8", "surrogatepass")
+        entry = Entry(payload, blake3(payload).digest())
+        self.head = entry.digest
+        self.count += 1
+        entries = self._entries
+        entries.append(entry)
+        if len(entries) > self._kept:
+            self.anchor = entries.popleft().digest
+        return entry
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """The newest links, oldest first."""
+        return tuple(self._entries)
+
+    def verify(self) -> int | None:
+        """The index in `entries` of the first altered link, or None."""
+        return verify(self.entries, self.anchor, self.head)
+
+    def dump(self) -> tuple[Any, ...]:
+        """Everything that changes."""
+        return (
+            self.anchor,
+            self.head,
+            self.count,
+            tuple((entry.payload, entry.digest) for entry in self._entries),
+        )
+
+    def load(self, state: tuple[Any, ...]) -> None:
+        """Go on from a dump."""
+        self.anchor, self.head, self.count, entries = state
+        self._entries = deque(Entry(payload, digest) for payload, digest in entries)
+        while len(self._entries) > self._kept:
+            self.anchor = self._entries.popleft().digest
+
+
+def verify(entries: Sequence[Entry], anchor: bytes, head: bytes | None = None) -> int | None:
+    """Where a run of links that follows `anchor` (and ends in `head`) was first altered, or None.
+
+    An entry rewritten with its hash is given away by its successor, which is whole but names another.
+    """
+    before = anchor
+    for index, entry in enumerate(entries):
+        whole = len(entry.payload) >= _LAYOUT.size and blake3(entry.payload).digest() == entry.digest
+        if not whole:
+            return index
+        if entry.payload[:HASH] != before:
+            return max(0, index - 1)
+        before = entry.digest
+    if head is not None and before != head:
+        return max(0, len(entries) - 1)
+    return None
+
+
+def describe(entry: Entry) -> LineageReading:
+    """An entry in words and figures."""
+    values: tuple[Any, ...] = _LAYOUT.unpack_from(entry.payload)
+    before_digest, partner, index, at, now, act, seen = values[:7]
+    intensities, before, after, noise, cuts = (
+        values[7:13],
+        values[13:20],
+        values[20:27],
+        values[27:34],
+        values[34:],
+    )
+    return LineageReading(
+        index=index,
+        at=at,
+        now=now,
+        act=ACTS[act],
+        source=entry.payload[_LAYOUT.size :].decode("utf-8", "surrogatepass"),
+        observations=tuple((TRIGGERS[bit], intensities[bit]) for bit in range(OBSERVED) if seen >> bit & 1),
+        changes=tuple(
+            Change(
+                name,
+                before[at_],
+                after[at_],
+                noise[at_],
+                tuple(cut for bit, cut in enumerate(CUTS) if cuts[at_] >> bit & 1),
+            )
+            for at_, name in enumerate(FIELDS)
+            if cuts[at_] or before[at_] != after[at_]
+        ),
+        before_digest=before_digest.hex(),
+        digest=entry.digest.hex(),
+        partner="" if partner == NO_PARTNER else partner.hex(),
+    )

@@ -1,0 +1,114 @@
+"""What the fields bend: eight parameters within bounds, and readings for what has no parameter here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from msgspec import Struct
+
+from core.affect.fields import ControlField
+from core.percept import Modulation
+from core.settings.affect import ModulationSettings
+
+
+class Composition(Struct, frozen=True):
+    """How confidence, forecasting and exploration would lean; 1 is neutral for a factor."""
+
+    confidence_decay: float
+    """Caution makes confidence fade faster."""
+    confidence_recovery: float
+    """Persistence lets confidence come back faster."""
+    branching: float
+    """Novelty appetite opens more futures."""
+    pruning: float
+    """Sensitivity to risk cuts more of them."""
+    depth: float
+    """Persistence looks further ahead."""
+    familiarity: float
+    """0 goes where nothing is known, 1 stays where all is."""
+
+
+class Modulator:
+    """Compute the targets from deviations: each moves by `reach` times the mean of its drivers."""
+
+    __slots__ = (
+        "_acceptance",
+        "_branches",
+        "_breadth",
+        "_composition",
+        "_delegation",
+        "_escalation",
+        "_fading",
+        "_promotion",
+        "_retries",
+    )
+
+    def __init__(self, settings: ModulationSettings) -> None:
+        self._promotion = _plain(settings.promotion, 0.5)
+        self._breadth = _plain(settings.breadth, 0.5)
+        self._branches = _plain(settings.branches, 1.0)
+        self._fading = _plain(settings.fading, -1.0)
+        self._escalation = _plain(settings.escalation, -0.5)
+        self._retries = _plain(settings.retries, 1.0)
+        self._delegation = _plain(settings.delegation, 1.0)
+        self._acceptance = _plain(settings.acceptance, 0.5)
+        self._composition = settings.composition
+
+    def targets(self, fields: Sequence[ControlField], quarantined: bool) -> Modulation:
+        """The eight parameters; quarantine tightens both thresholds and suspends delegation."""
+        return self.bend([field.magnitude - field.rest for field in fields], quarantined)
+
+    def bend(self, deviations: Sequence[float], quarantined: bool) -> Modulation:
+        """The eight parameters for given deviations from rest."""
+        uncertain, open_, novel, persist, escalate, risk, together = deviations
+        caution = risk + uncertain
+        if quarantined:
+            promotion, delegation, acceptance = self._promotion[2], 0.0, self._acceptance[2]
+        else:
+            promotion = _bent(self._promotion, caution)
+            delegation = _bent(self._delegation, together)
+            acceptance = _bent(self._acceptance, caution)
+        return Modulation(
+            promotion,
+            _bent(self._breadth, novel + open_),
+            _bent(self._branches, novel),
+            _bent(self._fading, persist),
+            _bent(self._escalation, escalate + uncertain),
+            _bent(self._retries, persist),
+            delegation,
+            acceptance,
+        )
+
+    def composition(self, deviations: Sequence[float]) -> Composition:
+        """The readings; by the bounds of the settings no factor reaches zero."""
+        uncertain, _, novel, persist, _, risk, _ = (value * self._composition for value in deviations)
+        return Composition(
+            confidence_decay=1.0 + (uncertain + risk) / 2.0,
+            confidence_recovery=1.0 + persist,
+            branching=1.0 + novel,
+            pruning=1.0 + risk,
+            depth=1.0 + persist,
+            familiarity=min(1.0, max(0.0, 0.5 + (uncertain - novel) / 2.0)),
+        )
+
+
+class _Target(Protocol):
+    @property
+    def base(self) -> float: ...
+    @property
+    def low(self) -> float: ...
+    @property
+    def high(self) -> float: ...
+    @property
+    def reach(self) -> float: ...
+
+
+def _plain(target: _Target, weight: float) -> tuple[float, float, float, float]:
+    return (target.base, target.low, target.high, target.reach * weight)
+
+
+def _bent(target: tuple[float, float, float, float], drive: float) -> float:
+    base, low, high, reach = target
+    value = base + reach * drive
+    return low if value < low else high if value > high else value

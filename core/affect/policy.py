@@ -1,0 +1,117 @@
+"""The policy under which affect may move, as read from a file and laid over the settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, get_args
+
+from pydantic import Field, ValidationError
+
+from core.errors import PolicyError
+from core.settings.affect import (
+    AffectSettings,
+    AmbiguitySettings,
+    ContagionSettings,
+    CooperationSettings,
+    EscalationSettings,
+    HysteresisSettings,
+    InheritanceSettings,
+    ModulationSettings,
+    NoiseSettings,
+    NoveltySettings,
+    PersistenceSettings,
+    QuarantineSettings,
+    RiskSettings,
+    StabilitySettings,
+    UncertaintySettings,
+)
+from core.settings.tunable import Group, Tunable, walk
+
+
+class FieldsPolicy(Group):
+    """The control fields a policy governs; one left out stays as the settings have it."""
+
+    uncertainty_sensitivity: UncertaintySettings | None = None
+    ambiguity_tolerance: AmbiguitySettings | None = None
+    novelty_appetite: NoveltySettings | None = None
+    persistence: PersistenceSettings | None = None
+    escalation: EscalationSettings | None = None
+    risk_sensitivity: RiskSettings | None = None
+    cooperation: CooperationSettings | None = None
+
+
+class Policy(Group):
+    """Named bounds for affect: a part it names is wholly the policy's, its gaps filled with defaults."""
+
+    name: str = Field("built-in", min_length=1, max_length=80)
+    fields: FieldsPolicy = Field(default_factory=FieldsPolicy)
+    hysteresis: HysteresisSettings | None = None
+    stability: StabilitySettings | None = None
+    quarantine: QuarantineSettings | None = None
+    contagion: ContagionSettings | None = None
+    inheritance: InheritanceSettings | None = None
+    modulation: ModulationSettings | None = None
+    noise: NoiseSettings | None = None
+
+    def over(self, settings: AffectSettings) -> AffectSettings:
+        """The settings with every part this policy names replaced by the policy's."""
+        parts = dict(_named(self, exclude=("name", "fields")))
+        parts["fields"] = settings.fields.model_copy(update=dict(_named(self.fields)))
+        return settings.model_copy(update=parts)
+
+
+BUILT_IN = Policy()
+
+
+def parse_policy(data: Mapping[str, Any], source: str) -> Policy:
+    """Read a policy from the contents of its file, or say which field is wrong and what it may be."""
+    if not isinstance(data, Mapping):
+        raise PolicyError(f"{source}: a policy is a table with names and values, not {type(data).__name__}")
+    try:
+        return Policy.model_validate(dict(data))
+    except ValidationError as error:
+        lines = [_sentence(fault["loc"], fault["type"], fault["input"]) for fault in error.errors()]
+        raise PolicyError("\n".join(f"{source}: {line}" for line in lines)) from None
+
+
+def _named(group: Group, exclude: tuple[str, ...] = ()) -> Iterator[tuple[str, Group]]:
+    for name in type(group).model_fields:
+        value = getattr(group, name)
+        if name not in exclude and value is not None:
+            yield name, value
+
+
+def _sentence(place: tuple[int | str, ...], kind: str, found: object) -> str:
+    words = [str(word) for word in place if isinstance(word, str)]
+    path = ".".join(words)
+    if kind == "extra_forbidden":
+        return f"{path} is unknown; it may be {_choices(_siblings(words[:-1]))}"
+    if path == "name":
+        return f"name is {found!r}; it may be text of 1 to 80 characters"
+    known = {entry.name: entry for entry in walk(AffectSettings)}
+    if path in known:
+        return f"{path} is {found!r}; it may be {_allowed(known[path], words[-1])}"
+    return f"{path} is {found!r}; it may be a table with {_choices(_siblings(words))}"
+
+
+def _allowed(entry: Tunable, word: str) -> str:
+    if entry.kind == "table" and word in ("triggers", "authority"):
+        return f"a list of {_choices(entry.default)}"
+    return entry.allowed()
+
+
+def _siblings(words: list[str]) -> list[str]:
+    model: type[Group] = Policy
+    for word in words:
+        field = model.model_fields.get(word)
+        kinds = (field.annotation, *get_args(field.annotation)) if field is not None else ()
+        groups = [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Group)]
+        if not groups:
+            return []
+        model = groups[0]
+    return list(model.model_fields)
+
+
+def _choices(names: Iterable[str]) -> str:
+    listed = list(names)
+    return ", ".join(listed[:-1]) + " or " + listed[-1] if len(listed) > 1 else "".join(listed)

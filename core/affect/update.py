@@ -1,0 +1,192 @@
+"""The staged update of the control fields.
+
+For each field: admissible? raw update, rate limit, apply, range clamp, decay, hysteresis, stabilisation; what
+came of it is left in `before`, `after`, `cuts` and `noise` for the lineage. All observations of one event
+make one cycle, so the rate limit binds their sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import exp
+
+from core.affect.fields import OBSERVED, ControlField
+from core.affect.lineage import AUTHORITY, CEILING, FLOOR, RATE, SWING, TRIGGER
+from core.affect.noise import Noise
+from core.affect.observations import NEGATIVE, POSITIVE
+from core.affect.stability import Stabiliser
+from core.settings.affect import Authority, HysteresisSettings, Trigger
+
+_PRESENT = tuple(tuple(bit for bit in range(OBSERVED) if seen >> bit & 1) for seen in range(1 << OBSERVED))
+"""The positions of the bits set in each number."""
+
+
+class Updater:
+    """Move the seven fields, stage by stage, and keep the transaction of the last cycle."""
+
+    __slots__ = (
+        "_fields",
+        "_negative",
+        "_neutral",
+        "_noise",
+        "_noisy",
+        "_positive",
+        "_stabiliser",
+        "after",
+        "before",
+        "change",
+        "cuts",
+        "moved",
+        "noise",
+        "strongest",
+    )
+
+    def __init__(
+        self,
+        fields: tuple[ControlField, ...],
+        hysteresis: HysteresisSettings,
+        stabiliser: Stabiliser,
+        noise: Noise,
+    ) -> None:
+        self._fields = fields
+        self._negative = hysteresis.negative
+        self._neutral = hysteresis.neutral
+        self._positive = hysteresis.positive
+        self._stabiliser = stabiliser
+        self._noise = noise
+        self._noisy = noise.on
+        self.before = [0.0] * len(fields)
+        self.after = [0.0] * len(fields)
+        self.cuts = [0] * len(fields)
+        self.noise = [0.0] * len(fields)
+        self.moved = 0.0
+        self.change = 0.0
+        self.strongest = -1
+
+    def decay(self, elapsed: float) -> None:
+        """Let time alone pass."""
+        if elapsed <= 0.0:
+            return
+        for field in self._fields:
+            if field.flips:
+                self._stabiliser.rest(field, elapsed)
+            rest = field.rest
+            magnitude = field.magnitude
+            if magnitude != rest:
+                field.magnitude = field.bounded(
+                    rest + (magnitude - rest) * exp(-elapsed / (field.time_constant * field.stretch))
+                )
+
+    def observe(self, seen: int, intensities: Sequence[float], elapsed: float, now: float) -> bool:
+        """One cycle of the agent's own observations; False where no field was addressed."""
+        self._begin()
+        gain = self._negative if seen & NEGATIVE else self._positive if seen & POSITIVE else self._neutral
+        noise = self._noise.draw() if self._noisy else ()
+        present = _PRESENT[seen]
+        before, after, cuts = self.before, self.after, self.cuts
+        addressed = False
+        for place, field in enumerate(self._fields):
+            before[place] = field.magnitude
+            if field.flips and elapsed > 0.0:
+                self._stabiliser.rest(field, elapsed)
+            gains = field.gains
+            raw = 0.0
+            for bit in present:
+                raw += gains[bit] * intensities[bit]
+            cut = 0
+            if field.refused & seen:
+                cut = TRIGGER if "self" in field.authority else AUTHORITY
+            if raw:
+                if noise:
+                    self.noise[place] = noise[place]
+                    raw += noise[place]
+                cut |= self._move(place, field, raw, elapsed, gain, now)
+                addressed = True
+            elif elapsed > 0.0:
+                field.magnitude = field.value(elapsed)
+            after[place] = field.magnitude
+            cuts[place] = cut
+            if cut:
+                addressed = True
+        return addressed
+
+    def push(self, raws: Sequence[float], trigger: Trigger, authority: Authority, now: float) -> bool:
+        """One cycle driven by another agent, at the time of the last event; False where nothing was asked."""
+        return self._outside(raws, trigger, authority, now, False)
+
+    def seed(self, raws: Sequence[float], trigger: Trigger, authority: Authority, now: float) -> bool:
+        """Set a start rather than a change: bound by the envelope, not by the pace of a cycle."""
+        return self._outside(raws, trigger, authority, now, True)
+
+    def _outside(
+        self, raws: Sequence[float], trigger: Trigger, authority: Authority, now: float, start: bool
+    ) -> bool:
+        self._begin()
+        asked = False
+        for place, field in enumerate(self._fields):
+            raw = raws[place]
+            self.before[place] = field.magnitude
+            cut = 0
+            if raw:
+                asked = True
+                if trigger not in field.triggers:
+                    cut = TRIGGER
+                elif authority not in field.authority:
+                    cut = AUTHORITY
+                elif start:
+                    field.magnitude = field.bounded(field.magnitude + raw)
+                    field.updated = now
+                    field.changed = field.magnitude - self.before[place]
+                else:
+                    cut = self._move(place, field, raw, 0.0, self._neutral, now)
+            self.after[place] = field.magnitude
+            self.cuts[place] = cut
+        return asked
+
+    def _begin(self) -> None:
+        self.moved = 0.0
+        self.change = 0.0
+        self.strongest = -1
+        if self._noisy:
+            self.noise = [0.0] * len(self._fields)
+
+    def _move(
+        self, place: int, field: ControlField, raw: float, elapsed: float, gain: float, now: float
+    ) -> int:
+        cut = 0
+        limit = field.rate_limit
+        if raw > limit:
+            raw = limit
+            cut = RATE
+        elif raw < -limit:
+            raw = -limit
+            cut = RATE
+        base = field.magnitude
+        goal = base + raw
+        if goal > field.ceiling:
+            goal = field.ceiling
+            cut |= CEILING
+        elif goal < field.floor:
+            goal = field.floor
+            cut |= FLOOR
+        stretch = field.stretch
+        if elapsed > 0.0:
+            kept = exp(-elapsed / (field.time_constant * stretch))
+            rest = field.rest
+            base = field.bounded(rest + (base - rest) * kept)
+            goal = field.bounded(rest + (goal - rest) * kept)
+        if stretch > 1.0:
+            gain /= stretch
+            cut |= SWING
+        value = field.bounded(base + gain * (goal - base))
+        change = value - base
+        field.magnitude = value
+        field.updated = now
+        field.changed = change
+        self._stabiliser.watch(field)
+        size = change if change >= 0.0 else -change
+        self.moved += size
+        if size > abs(self.change):
+            self.change = change
+            self.strongest = place
+        return cut
