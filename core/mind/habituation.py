@@ -12,7 +12,7 @@ class Exposure(NamedTuple):
     """How used the mind is to one pattern."""
 
     what: str
-    count: float
+    exposures: float
     """Effective exposures, faded since last seen."""
     attenuation: float
     """Share of novelty the next occurrence would keep."""

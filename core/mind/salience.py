@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from math import exp, log
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
+from core.mind.cortical import REGIMES, Regime
 from core.mind.habituation import Habituation
 from core.mind.stimulus import STIMULUS_KINDS, Stimulus, StimulusKind
 from core.settings.mind import RelevanceSettings, SalienceSettings
-
-Regime = Literal["calm", "progress", "turbulence", "crisis"]
-"""Stable, Trending, Volatile and Crisis."""
 
 
 class Item(NamedTuple):
@@ -36,11 +34,10 @@ class Item(NamedTuple):
 def relevance_table(settings: RelevanceSettings) -> dict[tuple[StimulusKind, Regime], float]:
     """Relevance by kind and regime."""
     given = settings.model_dump()
-    regimes: tuple[Regime, ...] = ("calm", "progress", "turbulence", "crisis")
     return {
         (kind, regime): given.get(f"{kind}_{regime}", given[kind])
         for kind in STIMULUS_KINDS
-        for regime in regimes
+        for regime in REGIMES
     }
 
 
@@ -62,7 +59,6 @@ class Salience:
         "_relevance",
         "_smoothing",
         "_top",
-        "_urgency",
         "_usual",
         "_weights",
     )
@@ -189,8 +185,8 @@ class Salience:
         """Go on from a dump."""
         self._next, faded, usual, items = state
         self._faded = list(faded)
-        self._usual = {kind: urgency for kind, urgency in usual}
-        self._items = deque(Item(id, _stimulus(stimulus), *rest) for id, stimulus, *rest in items)
+        self._usual = dict(usual)
+        self._items = deque(Item(number, _stimulus(stimulus), *rest) for number, stimulus, *rest in items)
 
 
 def _order(pair: tuple[float, Item]) -> tuple[float, int]:

@@ -91,6 +91,7 @@ class ContextGauge:
     """
 
     __slots__ = (
+        "_default",
         "_growth",
         "_reserve",
         "_share",

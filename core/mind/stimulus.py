@@ -102,6 +102,7 @@ class StimulusSource:
         "_streak",
         "_streak_least",
         "_urgency",
+        "looping",
     )
 
     def __init__(self, settings: StimulusSettings) -> None:
@@ -126,16 +127,13 @@ class StimulusSource:
         self._fresh_context = True
         self._near_told = False
         self._news: tuple[News, ...] = ()
+        self.looping = False
+        """Whether the last call was a repeat that brought nothing new."""
 
     def tell(self, news: News) -> None:
         """Take in what another room reports; it becomes a stimulus with the next event."""
         if news not in self._news:
             self._news = (*self._news, news)
-
-    @property
-    def streak(self) -> int:
-        """Failures in a row."""
-        return self._streak
 
     def call_pattern(self, event: ToolUse) -> bytes:
         """The pattern of a call as such, whatever came of it."""
@@ -171,6 +169,7 @@ class StimulusSource:
     def _prompt(self, event: Prompt) -> Stimulus:
         self._streak = self._failed_same = 0
         self._calls.clear()
+        self.looping = False
         if event.interrupt:
             return self._stimulus(
                 "owner_message", "interrupt", "prompt", "interrupt", "stopped by the person"
@@ -220,12 +219,14 @@ class StimulusSource:
         """Count equal calls that brought nothing new; waiting and blank results never count."""
         call = event.call
         if not call:
+            self.looping = False
             return 0
         calls = self._calls
         last = calls.pop(call, None)
         again = last is not None and last[0] == event.result != 0 and event.purpose != "wait"
         times = last[1] + 1 if again and last is not None else 1
         calls[call] = (event.result, times)
+        self.looping = times >= self._repeats
         if len(calls) > self._calls_kept:
             del calls[next(iter(calls))]
         return times
@@ -296,11 +297,12 @@ class StimulusSource:
             (self._streak, self._failed_action, self._failed_name, self._failed_same),
             (self._burn, self._burn_turns, self._fresh_context, self._near_told),
             self._news,
+            self.looping,
         )
 
     def load(self, state: tuple[Any, ...]) -> None:
         """Go on from a dump."""
-        calls, failed, turns, news = state
+        calls, failed, turns, news, self.looping = state
         self._calls = {call: (result, times) for call, result, times in calls}
         self._streak, self._failed_action, self._failed_name, self._failed_same = failed
         self._burn, self._burn_turns, self._fresh_context, self._near_told = turns

@@ -4,6 +4,14 @@ from __future__ import annotations
 
 from typing import Literal
 
+from core.settings.mind_state import (
+    CorticalSettings,
+    EpisodeSettings,
+    FabricSettings,
+    ForecastSettings,
+    MetricsSettings,
+    TierSettings,
+)
 from core.settings.tunable import Group, part, tunable
 
 
@@ -111,6 +119,7 @@ class HabituationSettings(Group):
         100, "Gamma ticks between two clean-ups.", ge=1, le=10000, step=10, unit="ticks"
     )
     faded: float = tunable(0.01, "Exposure below which a pattern is dropped.", ge=0.0001, le=0.5, step=0.005)
+    familiar: int = tunable(5, "How many of the most familiar patterns are shown.", ge=0, le=50, step=1)
     patterns: int = tunable(
         2048, "Most patterns remembered; the longest unseen goes first.", ge=16, le=16384, step=16
     )
@@ -303,3 +312,9 @@ class MindSettings(Group):
     homeostasis: HomeostasisSettings = part(HomeostasisSettings, "What is corrected when signals stray.")
     clock: ClockSettings = part(ClockSettings, "When the mind ticks.")
     wakeups: WakeupSettings = part(WakeupSettings, "What may wake the mind between ticks.")
+    cortical: CorticalSettings = part(CorticalSettings, "Mood, regime and vitality.")
+    forecast: ForecastSettings = part(ForecastSettings, "The forecast of the next call's outcome.")
+    fabric: FabricSettings = part(FabricSettings, "The ring of what the mind did.")
+    episodes: EpisodeSettings = part(EpisodeSettings, "Stretches of work, and how alike they are.")
+    tiers: TierSettings = part(TierSettings, "Models, budget and the gate.")
+    metrics: MetricsSettings = part(MetricsSettings, "The record of each tick.")

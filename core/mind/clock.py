@@ -1,0 +1,219 @@
+"""When the mind ticks: gamma perceives, theta thinks, delta consolidates, all in subjective time."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+from core.settings.mind import ClockSettings
+
+Resolution = Literal["gamma", "theta"]
+
+_MICRO = 1_000_000
+
+
+class Ticks(NamedTuple):
+    """Ticks that came due together."""
+
+    gamma: int = 0
+    theta: int = 0
+    delta: int = 0
+
+
+NO_TICKS = Ticks()
+
+
+class Clock:
+    """Three rhythms in whole microseconds, so that splitting a stretch of time changes no tick.
+
+    However long the stretch, it costs no more than the few doublings from the shortest theta to the longest.
+    """
+
+    __slots__ = (
+        "_busy",
+        "_delta_every",
+        "_factor",
+        "_gamma_longest",
+        "_gamma_next",
+        "_gamma_shortest",
+        "_gamma_step",
+        "_now",
+        "_since_delta",
+        "_theta",
+        "_theta_longest",
+        "_theta_next",
+        "_theta_shortest",
+        "_throttle_factor",
+        "_throttle_from",
+        "_throttle_hard",
+        "_violation",
+        "_violations",
+        "delta",
+        "gamma",
+        "theta",
+    )
+
+    def __init__(self, settings: ClockSettings) -> None:
+        self._gamma_longest = settings.gamma_longest * _MICRO
+        self._gamma_shortest = min(settings.gamma_shortest, settings.gamma_longest) * _MICRO
+        self._violation = settings.gamma_violation
+        self._theta_shortest = int(settings.theta_shortest * _MICRO)
+        self._theta_longest = int(max(settings.theta_shortest, settings.theta_longest) * _MICRO)
+        self._delta_every = settings.delta_every
+        self._throttle_from = settings.throttle_from
+        self._throttle_hard = settings.throttle_hard
+        self._throttle_factor = settings.throttle_factor
+        self._factor = 1.0
+        self._violations = 0
+        self._busy = False
+        self._now = 0
+        self._theta = self._theta_shortest
+        self._gamma_step = self._gamma_interval()
+        self._gamma_next = self._gamma_step
+        self._theta_next = self._theta
+        self._since_delta = 0
+        self.gamma = 0
+        self.theta = 0
+        self.delta = 0
+
+    def advance(self, now: float) -> Ticks:
+        """Let subjective time pass up to `now` seconds and say which ticks came due."""
+        until = int(now * _MICRO)
+        if until <= self._now:
+            return NO_TICKS
+        self._now = until
+        if until < self._gamma_next and until < self._theta_next:
+            return NO_TICKS
+        gamma = theta = 0
+        if self._theta_next <= until:
+            gamma = self._gammas_until(self._theta_next)
+            theta = self._thetas_until(until)
+        gamma += self._gammas_until(until)
+        self.gamma += gamma
+        return Ticks(gamma, theta, self._count_thetas(theta))
+
+    def violation(self) -> None:
+        """Something went wrong: perceive more often until the next theta tick, and think sooner after it."""
+        self._busy = True
+        self._violations += 1
+        self._gamma_step = self._gamma_interval()
+        self._gamma_next = min(self._gamma_next, self._now + self._gamma_step)
+
+    def throttle(self, used: float) -> None:
+        """Slow all rhythms down as the budget runs out; what is scheduled already stays."""
+        slowings = (used >= self._throttle_from) + (used >= self._throttle_hard)
+        factor = self._throttle_factor**slowings
+        if factor != self._factor:
+            self._factor = factor
+            self._gamma_step = self._gamma_interval()
+
+    def wake(self, resolution: Resolution, window: float) -> Ticks | None:
+        """Tick out of turn; None where a theta tick is due within the window anyway."""
+        if self._theta_next - self._now <= int(window * _MICRO):
+            return None
+        if resolution == "gamma":
+            self.gamma += 1
+            self._gamma_next = self._now + self._gamma_step
+            return Ticks(gamma=1)
+        self._accelerate()
+        self._theta_next = self._now + int(self._theta * self._factor)
+        return Ticks(theta=1, delta=self._count_thetas(1))
+
+    def _gammas_until(self, until: int) -> int:
+        if self._gamma_next > until:
+            return 0
+        ticks = (until - self._gamma_next) // self._gamma_step + 1
+        self._gamma_next += ticks * self._gamma_step
+        return ticks
+
+    def _thetas_until(self, until: int) -> int:
+        """Take the first theta tick as busy or quiet as the stretch was, the others as quiet."""
+        if self._violations:
+            self._violations = 0
+            self._gamma_step = self._gamma_interval()
+        if self._busy:
+            self._busy = False
+            self._accelerate()
+        else:
+            self._decelerate()
+        ticks = 1
+        self._theta_next += int(self._theta * self._factor)
+        while self._theta_next <= until and self._theta < self._theta_longest:
+            self._decelerate()
+            ticks += 1
+            self._theta_next += int(self._theta * self._factor)
+        if self._theta_next <= until:
+            step = int(self._theta * self._factor)
+            more = (until - self._theta_next) // step + 1
+            ticks += more
+            self._theta_next += more * step
+        return ticks
+
+    def _count_thetas(self, ticks: int) -> int:
+        if not ticks:
+            return 0
+        self.theta += ticks
+        deltas, self._since_delta = divmod(self._since_delta + ticks, self._delta_every)
+        self.delta += deltas
+        return deltas
+
+    def _gamma_interval(self) -> int:
+        interval = max(self._gamma_shortest, self._gamma_longest / (1.0 + self._violation * self._violations))
+        return int(interval * self._factor)
+
+    def _accelerate(self) -> None:
+        self._theta = max(self._theta // 2, self._theta_shortest)
+
+    def _decelerate(self) -> None:
+        self._theta = min(self._theta * 2, self._theta_longest)
+
+    @property
+    def gamma_interval(self) -> float:
+        """Seconds between gamma ticks as things are now."""
+        return self._gamma_step / _MICRO
+
+    @property
+    def theta_interval(self) -> float:
+        """Seconds between theta ticks as things are now."""
+        return self._theta * self._factor / _MICRO
+
+    @property
+    def factor(self) -> float:
+        """How much the budget slows all rhythms."""
+        return self._factor
+
+    @property
+    def violations(self) -> int:
+        """Violations since the last theta tick."""
+        return self._violations
+
+    @property
+    def gamma_in(self) -> float:
+        """Seconds to the next gamma tick."""
+        return (self._gamma_next - self._now) / _MICRO
+
+    @property
+    def theta_in(self) -> float:
+        """Seconds to the next theta tick."""
+        return (self._theta_next - self._now) / _MICRO
+
+    @property
+    def delta_in(self) -> int:
+        """Theta ticks to the next delta tick."""
+        return self._delta_every - self._since_delta
+
+    def dump(self) -> tuple[Any, ...]:
+        """Everything the next tick depends on."""
+        return (
+            (self._now, self._gamma_next, self._theta_next, self._theta, self._since_delta),
+            (self._violations, self._busy, self._factor),
+            (self.gamma, self.theta, self.delta),
+        )
+
+    def load(self, state: tuple[Any, ...]) -> None:
+        """Go on from a dump; rhythms outside this clock's bounds are brought inside."""
+        (self._now, self._gamma_next, self._theta_next, theta, since_delta), pace, counts = state
+        self._violations, self._busy, self._factor = pace
+        self.gamma, self.theta, self.delta = counts
+        self._theta = min(max(theta, self._theta_shortest), self._theta_longest)
+        self._since_delta = min(since_delta, self._delta_every - 1)
+        self._gamma_step = self._gamma_interval()

@@ -1,0 +1,259 @@
+"""The mechanisms that live by the tick, and what one beat of the clock does to them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from core.events import MAIN
+from core.mind.clock import Clock, Ticks
+from core.mind.cortical import CorticalState
+from core.mind.dreams import Dream, Dreams, Reason
+from core.mind.episodes import Episodes
+from core.mind.fabric import (
+    AffectUpdated,
+    Dreamt,
+    EpisodeEnded,
+    Fabric,
+    MindEvent,
+    PhaseChanged,
+    Regulated,
+    SleepDue,
+    SnapshotAsked,
+    Ticked,
+    VitalityUpdated,
+)
+from core.mind.forecast import Forecast
+from core.mind.habituation import Habituation
+from core.mind.homeostasis import Correction, Homeostasis
+from core.mind.metrics import Metrics, TickKind, TickRow
+from core.mind.mood import Mood
+from core.mind.regime import RegimeSense
+from core.mind.salience import Salience
+from core.mind.sleep import ContextGauge, SleepPressure
+from core.mind.tiers import Opinion, Tiers
+from core.mind.vitality import Vitality
+from core.percept import AXES, NEUTRAL, Modulation, Percept
+from core.settings.mind import MindSettings
+
+_CONFIDENCE = AXES.index("confidence")
+_NO_AXES = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+_PARTS = (
+    "clock",
+    "salience",
+    "habituation",
+    "sleep",
+    "gauge",
+    "dreams",
+    "homeostasis",
+    "state",
+    "mood",
+    "regime",
+    "vitality",
+    "forecast",
+    "tiers",
+    "episodes",
+    "fabric",
+    "metrics",
+)
+
+
+class Heart:
+    """Everything that beats, and what the beats of one step left behind.
+
+    Of ticks that come due together only the last few are run; the others count as time, and as dropped.
+    """
+
+    __slots__ = (
+        *_PARTS,
+        "_affect",
+        "_axes",
+        "_due_told",
+        "_modulation",
+        "_mortality",
+        "_pending",
+        "_serial",
+        "at",
+        "corrections",
+        "dreamt",
+        "dropped",
+        "news",
+        "now",
+        "rows",
+        "urgency",
+        "write_environment",
+        "write_inference",
+        "write_prediction",
+    )
+
+    def __init__(self, settings: MindSettings, seed: bytes = b"", agent: str = MAIN) -> None:
+        self.clock = Clock(settings.clock)
+        self.salience = Salience(settings.salience)
+        self.habituation = Habituation(settings.habituation)
+        self.sleep = SleepPressure(settings.sleep)
+        self.gauge = ContextGauge(settings.context)
+        self.dreams = Dreams(settings.dreams)
+        self.homeostasis = Homeostasis(settings.homeostasis)
+        self.state = CorticalState()
+        self.mood = Mood(settings.cortical.mood)
+        self.regime = RegimeSense(settings.cortical.regime)
+        self.vitality = Vitality(settings.cortical.vitality)
+        self.forecast = Forecast(settings.forecast)
+        self.tiers = Tiers(settings.tiers)
+        self.episodes = Episodes(settings.episodes)
+        self.fabric = Fabric(settings.fabric)
+        self.metrics = Metrics(settings.metrics, seed, agent)
+        self._affect = self.state.claim_affect().write
+        self._mortality = self.state.claim_mortality().write
+        self.write_prediction = self.state.claim_prediction().write
+        self.write_environment = self.state.claim_environment().write
+        self.write_inference = self.state.claim_inference().write
+        self._pending = settings.clock.pending
+        self._axes: tuple[float, ...] = _NO_AXES
+        self._modulation = NEUTRAL
+        self._serial = 0
+        self._due_told = False
+        self.now = 0.0
+        self.at = 0.0
+        self.urgency = 0.0
+        """The greatest since the last gamma tick."""
+        self.dropped = 0
+        self.rows: tuple[TickRow, ...] = ()
+        self.news: tuple[MindEvent, ...] = ()
+        self.corrections: tuple[Correction, ...] = ()
+        self.dreamt: Dream | None = None
+        self.sleep.intensive = self.homeostasis.intensive
+
+    def begin(self, at: float, percept: Percept, modulation: Modulation) -> None:
+        """Start a step: take the moment's readings, leave the last step's behind."""
+        self.at = at
+        self.now = percept.now
+        self._axes = percept.axes
+        self._modulation = modulation
+        self.rows = ()
+        self.news = ()
+        self.corrections = ()
+        self.dreamt = None
+
+    def emit(self, event: MindEvent) -> None:
+        """Put an event on the fabric and in this step's news."""
+        self.fabric.emit(event)
+        self.news = (*self.news, event)
+
+    def beat(self, ticks: Ticks, woken: bool = False) -> None:
+        """Run ticks: perception first, then thought, then consolidation."""
+        if ticks.gamma:
+            self._gamma(ticks.gamma, "wakeup_gamma" if woken else "gamma")
+        if ticks.theta:
+            self.dropped += max(0, ticks.theta - self._pending)
+            for _ in range(min(ticks.theta, self._pending)):
+                self._theta("wakeup_theta" if woken else "theta")
+        if ticks.delta:
+            self._delta()
+
+    def _gamma(self, count: int, kind: TickKind) -> None:
+        self.salience.tick(count, self._modulation.unpromoted_decay)
+        self.salience.drop_expired(self.now)
+        self.habituation.tick(self.clock.gamma)
+        self.dropped += max(0, count - self._pending)
+        mood = self.mood
+        for _ in range(min(count, self._pending)):
+            mood.tick(self.now, self._axes, self.urgency)
+            self._record(kind, 0)
+        self._affect(mood.pleasure, mood.arousal, mood.dominance, mood.emotion)
+        self.urgency = 0.0
+
+    def _theta(self, kind: TickKind) -> None:
+        state, vitality, at = self.state, self.vitality, self.at
+        phase = vitality.phase
+        if vitality.update(state.budget_remaining, state.accuracy):
+            self.emit(PhaseChanged(at, phase, vitality.phase))
+        self._mortality(vitality.economic, vitality.composite, vitality.phase)
+        self.sleep.update(self.gauge.get())
+        for correction in self.homeostasis.update(vitality.economic, state.accuracy, state.pleasure):
+            self.corrections = (*self.corrections, correction)
+            signal, deviation, knob, value = correction
+            self.emit(Regulated(at, signal, deviation, knob, value))
+        self.sleep.intensive = self.homeostasis.intensive
+        self._record(kind, len(self.homeostasis.rules()))
+        self.emit(Ticked(at, self.clock.theta, kind, state.tier, self.tiers.total_money))
+        self.emit(AffectUpdated(at, state.pleasure, state.arousal, state.dominance, state.emotion))
+        self.emit(VitalityUpdated(at, vitality.economic, vitality.epistemic, vitality.composite))
+        if self.sleep.needed and not self._due_told:
+            self._due_told = True
+            load = self.gauge.get()
+            self.emit(SleepDue(at, self.sleep.get(), self.sleep.threshold, load))
+
+    def _delta(self) -> None:
+        ended = self.episodes.delta(self.at, self.clock.gamma)
+        if ended is not None:
+            self.emit(EpisodeEnded(self.at, ended.number, ended.regime, ended.outcome, ended.ended_by))
+        if self.sleep.needed:
+            self.dream("pressure")
+        self._record("delta", self.episodes.compared)
+        self.emit(Ticked(self.at, self.clock.delta, "delta", self.state.tier, self.tiers.total_money))
+
+    def dream(self, reason: Reason) -> Dream:
+        """Consolidate, and start sleep pressure again."""
+        dream = self.dreams.run(
+            self.at,
+            self.now,
+            self.clock.gamma,
+            reason,
+            self.sleep.get(),
+            self.episodes,
+            self.salience,
+            self.habituation,
+        )
+        self.sleep.reset()
+        self._due_told = False
+        self.dreamt = dream
+        collected = dream.expired + dream.forgotten
+        self.emit(Dreamt(self.at, dream.compressed, collected, dream.rebalanced, reason))
+        self.emit(SnapshotAsked(self.at, self.clock.gamma, "dream"))
+        return dream
+
+    def opinion(self) -> Opinion:
+        """Which tier this moment would deserve."""
+        state = self.state
+        return self.tiers.opinion(
+            self.forecast.surprise,
+            self._axes[_CONFIDENCE],
+            state.composite,
+            state.arousal,
+            self.homeostasis.tier_bias,
+        )
+
+    def _record(self, kind: TickKind, reflected: int) -> None:
+        self._serial += 1
+        state = self.state
+        row = self.metrics.tick(
+            self._serial,
+            kind,
+            self.at,
+            tier=state.tier,
+            tokens_budget=self.gauge.point,
+            accuracy=state.accuracy,
+            budget_used=1.0 - state.budget_remaining,
+            regime=state.regime,
+            sleep_pressure=self.sleep.get(),
+            reflected=reflected,
+        )
+        if row is not None:
+            self.rows = (*self.rows, row)
+
+    def dump(self) -> dict[str, Any]:
+        """Everything the next beat depends on."""
+        state: dict[str, Any] = {name: getattr(self, name).dump() for name in _PARTS}
+        state["moment"] = (self.at, self.now, tuple(self._axes), self.urgency)
+        state["counts"] = (self._serial, self.dropped, self._due_told)
+        return state
+
+    def load(self, state: dict[str, Any]) -> None:
+        """Go on from a dump."""
+        for name in _PARTS:
+            getattr(self, name).load(state[name])
+        self.at, self.now, axes, self.urgency = state["moment"]
+        self._axes = tuple(axes)
+        self._serial, self.dropped, self._due_told = state["counts"]
+        self.sleep.intensive = self.homeostasis.intensive
+        self.rows, self.news, self.corrections, self.dreamt = (), (), (), None

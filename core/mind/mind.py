@@ -1,0 +1,307 @@
+"""The mind: one event through attention, sleep, habituation, homeostasis and clock, in one readable order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from core.errors import StateError
+from core.events import MAIN, Compaction, Event, Prompt, ToolUse, Turn
+from core.mind.clock import NO_TICKS, Clock, Ticks
+from core.mind.cortical import Regime
+from core.mind.dreams import Dream, Reason
+from core.mind.episode import Episode, Recalled
+from core.mind.fabric import (
+    Compacted,
+    EpisodeEnded,
+    Habituated,
+    MindEvent,
+    ModelSelected,
+    RegimeChanged,
+    ThinkingEnded,
+    ThinkingStarted,
+    ToolReturned,
+    TurnEnded,
+    Woken,
+)
+from core.mind.heart import Heart
+from core.mind.homeostasis import Correction
+from core.mind.metrics import TickRow
+from core.mind.readings import (
+    MindReading,
+    read_clock,
+    read_habituation,
+    read_homeostasis,
+    read_salience,
+    read_sleep,
+    read_triggers,
+)
+from core.mind.sleep import SleepPressure
+from core.mind.stimulus import News, Stimuli, Stimulus, StimulusSource
+from core.mind.wakeup import Wakeup, Wakeups
+from core.percept import NEUTRAL, Modulation, Percept
+from core.settings.mind import MindSettings
+
+VERSION = 1
+
+
+class Thought(NamedTuple):
+    """What one event did to the mind."""
+
+    ticks: Ticks
+    """Ticks that came due before the event, and those it woke."""
+    wakeup: Wakeup | None
+    stimulus: Stimulus | None
+    """The first that entered the salience queue."""
+    novelty: float
+    """What habituation leaves of this event's pattern; 1 where it has none."""
+    regime: Regime
+    regime_changed: bool
+    dream: Dream | None
+    iframe: bool
+    """A full frame is asked for."""
+    corrections: tuple[Correction, ...]
+    episode: Episode | None
+    """The stretch of work this event ended."""
+    rows: tuple[TickRow, ...]
+    """One for each tick that was run."""
+    emitted: tuple[MindEvent, ...]
+
+
+class Mind:
+    """All mechanisms of one agent's mind."""
+
+    __slots__ = (
+        "_asked_at",
+        "_asked_cost",
+        "_asked_turns",
+        "_at",
+        "_modulation",
+        "_settings",
+        "_source",
+        "_turns",
+        "_wakeups",
+        "heart",
+    )
+
+    def __init__(self, settings: MindSettings, seed: bytes = b"", agent: str = MAIN) -> None:
+        self._settings = settings
+        self._source = StimulusSource(settings.stimuli)
+        self._wakeups = Wakeups(settings.wakeups)
+        self.heart = Heart(settings, seed, agent)
+        self._modulation = NEUTRAL
+        self._at = 0.0
+        self._turns = 0
+        self._asked_at: float | None = None
+        self._asked_turns = 0
+        self._asked_cost = 0.0
+
+    def step(self, event: Event, percept: Percept, modulation: Modulation = NEUTRAL) -> Thought:
+        """Let subjective time pass, then take the event in."""
+        heart = self.heart
+        at = self._at = event.at
+        self._modulation = modulation
+        heart.begin(at, percept, modulation)
+        ticks = heart.clock.advance(percept.now)
+        if ticks is not NO_TICKS:
+            heart.beat(ticks)
+        heart.mood.update(event)
+        heart.metrics.update(event)
+        dreamt: Reason | None = None
+        if type(event) is ToolUse:
+            self._tool_use(event)
+        elif type(event) is Turn:
+            self._turn(event)
+        elif type(event) is Prompt:
+            self._prompt(event)
+        elif type(event) is Compaction:
+            self._compaction(event)
+            dreamt = "compaction"
+        stimuli = self._source.update(event, heart.gauge.get(), percept.shifted)
+        before = heart.regime.regime
+        changed = heart.regime.update(percept, self._source.looping)
+        if changed:
+            self._regime_changed(before)
+        novelty, wakeup = 1.0, None
+        if stimuli:
+            novelty = self._attend(stimuli)
+            wakeup = self._wakeups.update(stimuli, at)
+            if wakeup is not None:
+                ticks, wakeup = self._wake(wakeup, ticks)
+        elif type(event) is ToolUse:
+            pattern = self._source.call_pattern(event)
+            novelty = heart.habituation.observe(pattern, heart.clock.gamma, event.program or event.tool)
+        if dreamt is not None:
+            heart.dream(dreamt)
+        episode = heart.episodes.update(event, percept.pattern, heart.state, heart.clock.gamma)
+        if episode is not None:
+            heart.emit(EpisodeEnded(at, episode.number, episode.regime, episode.outcome, episode.ended_by))
+        dream = heart.dreamt
+        return Thought(
+            ticks,
+            wakeup,
+            stimuli[0] if stimuli else None,
+            novelty,
+            heart.regime.regime,
+            changed,
+            dream,
+            dream is not None,
+            heart.corrections,
+            episode,
+            heart.rows,
+            heart.news,
+        )
+
+    def tell(self, news: News) -> None:
+        """Take in what another room reports; it draws attention with the next event."""
+        self._source.tell(news)
+
+    def _tool_use(self, event: ToolUse) -> None:
+        heart = self.heart
+        if heart.forecast.update(event):
+            heart.write_prediction(heart.forecast.accuracy, heart.forecast.trend)
+        heart.emit(ToolReturned(event.at, event.tool, event.action, event.outcome, event.duration))
+
+    def _turn(self, event: Turn) -> None:
+        heart = self.heart
+        tiers = heart.tiers
+        model = tiers.model
+        if tiers.update(event) or model != event.model:
+            heart.emit(ModelSelected(event.at, tiers.tier, event.model, "log"))
+        used = tiers.used
+        heart.write_inference(max(0.0, 1.0 - used), tiers.tier)
+        heart.clock.throttle(used)
+        heart.gauge.turn(event.context_tokens, event.context_window)
+        self._turns += 1
+        self._asked_turns += 1
+        self._asked_cost += event.cost or 0.0
+        tokens = event.input_tokens + event.output_tokens + event.cache_write
+        cached = event.cache_read / event.context_tokens if event.context_tokens else 0.0
+        heart.emit(TurnEnded(event.at, self._turns, event.model, tokens, event.cost, cached))
+
+    def _prompt(self, event: Prompt) -> None:
+        heart, at = self.heart, event.at
+        if self._asked_at is not None:
+            heart.emit(ThinkingEnded(at, at - self._asked_at, self._asked_turns, self._asked_cost))
+        self._asked_at = None if event.interrupt else at
+        self._asked_turns, self._asked_cost = 0, 0.0
+        if not event.interrupt:
+            heart.emit(ThinkingStarted(at, "prompt", heart.tiers.model))
+
+    def _compaction(self, event: Compaction) -> None:
+        heart = self.heart
+        heart.emit(Compacted(event.at, event.tokens_before, event.tokens_after, event.trigger))
+        heart.gauge.compacted(event.at, event.tokens_after)
+
+    def _regime_changed(self, before: Regime) -> None:
+        heart = self.heart
+        regime = heart.regime.regime
+        heart.write_environment(regime)
+        heart.salience.dishabituate(heart.habituation)
+        heart.emit(RegimeChanged(self._at, before, regime))
+
+    def _attend(self, stimuli: Stimuli) -> float:
+        """Score and queue each stimulus; return how novel the first one's pattern is."""
+        heart = self.heart
+        at, now, threshold = self._at, heart.now, self._modulation.promotion_threshold
+        regime, tick = heart.regime.regime, heart.clock.gamma
+        first: float | None = None
+        for stimulus in stimuli:
+            kept = heart.habituation.observe(stimulus.pattern, tick, stimulus.what)
+            heart.salience.push(stimulus, kept, regime, at, now, threshold)
+            if stimulus.urgency > heart.urgency:
+                heart.urgency = stimulus.urgency
+            if stimulus.kind == "anomaly" or stimulus.kind == "policy_violation":
+                heart.clock.violation()
+            if kept < 1.0:
+                heart.emit(Habituated(at, stimulus.what, kept))
+            if first is None:
+                first = kept
+        return 1.0 if first is None else first
+
+    def _wake(self, wakeup: Wakeup, ticks: Ticks) -> tuple[Ticks, Wakeup | None]:
+        """Run the tick a wakeup asks for, unless a scheduled one is near."""
+        heart = self.heart
+        woken = heart.clock.wake(wakeup.resolution, self._wakeups.window)
+        if woken is None:
+            self._wakeups.deduplicated += 1
+            return ticks, None
+        heart.emit(Woken(self._at, wakeup.trigger, wakeup.resolution))
+        heart.beat(woken, woken=True)
+        return Ticks(ticks.gamma + woken.gamma, ticks.theta + woken.theta, ticks.delta + woken.delta), wakeup
+
+    def remember(self, episodes: Iterable[Episode]) -> None:
+        """Take the episodes of saved sessions to compare with."""
+        self.heart.episodes.remember(episodes)
+
+    def recall(self, k: int | None = None, tokens: int | None = None) -> tuple[Recalled, ...]:
+        """The past episodes most like this moment, as many as affect lets the search look at."""
+        heart = self.heart
+        most = max(1, round(self._modulation.search_breadth)) if k is None else k
+        return heart.episodes.recall(
+            heart.state, heart.clock.gamma, most, tier=heart.tiers.tier, tokens=tokens
+        )
+
+    def read(self, at: float | None = None) -> MindReading:
+        """The mind now, or as it would stand at a later moment without events; nothing changes."""
+        heart, settings = self.heart, self._settings
+        ahead = 0.0 if at is None else min(max(0.0, at - self._at), settings.clock.live_limit)
+        now = heart.now + ahead
+        clock = Clock(settings.clock)
+        clock.load(heart.clock.dump())
+        ticks = clock.advance(now)
+        sleep = SleepPressure(settings.sleep)
+        sleep.load(heart.sleep.dump())
+        for _ in range(min(ticks.theta, settings.clock.pending)):
+            sleep.update(heart.gauge.get())
+        salience = read_salience(heart.salience, now, ticks.gamma, self._modulation.unpromoted_decay)
+        return MindReading(
+            at=self._at if at is None else max(at, self._at),
+            salience=salience,
+            queued=len(heart.salience.ranked(now)),
+            sleep=read_sleep(sleep, heart.gauge, clock, settings.clock.delta_every),
+            dreams=heart.dreams.past(),
+            dream_count=heart.dreams.count,
+            habituation=read_habituation(heart.habituation, clock.gamma, settings.habituation.familiar),
+            homeostasis=read_homeostasis(heart.homeostasis),
+            clock=read_clock(clock, heart.dropped),
+            triggers=read_triggers(self._wakeups),
+            deduplicated=self._wakeups.deduplicated,
+            cortical=heart.state.read(),
+            mood=heart.mood.read(),
+            regime=heart.regime.read(),
+            vitality=heart.vitality.read(),
+            forecast=heart.forecast.read(),
+            tiers=heart.tiers.read(),
+            opinion=heart.opinion(),
+            episodes=heart.episodes.read(),
+            last_tick=heart.metrics.last,
+        )
+
+    def dump(self) -> dict[str, Any]:
+        """Everything the next event depends on."""
+        return {
+            "version": VERSION,
+            "source": self._source.dump(),
+            "wakeups": self._wakeups.dump(),
+            "heart": self.heart.dump(),
+            "modulation": tuple(self._modulation),
+            "at": self._at,
+            "turns": self._turns,
+            "asked": (self._asked_at, self._asked_turns, self._asked_cost),
+        }
+
+    def load(self, state: dict[str, Any]) -> None:
+        """Go on from a dump."""
+        try:
+            if state["version"] != VERSION:
+                raise ValueError(f"version {state['version']}")
+            self._source.load(state["source"])
+            self._wakeups.load(state["wakeups"])
+            self.heart.load(state["heart"])
+            self._modulation = Modulation(*state["modulation"])
+            self._at = state["at"]
+            self._turns = state["turns"]
+            self._asked_at, self._asked_turns, self._asked_cost = state["asked"]
+        except (KeyError, TypeError, ValueError) as error:
+            raise StateError(f"this dump does not fit the mind: {error}") from None
