@@ -36,6 +36,8 @@ class Episode(Struct, frozen=True):
     closed_at: float
     """Epoch seconds of the next prompt; of an open episode, of its last step."""
     steps: int
+    fruitless: int
+    """Steps without reward."""
     dips: int
     """How often recovering began."""
     interrupts: int
@@ -61,7 +63,9 @@ class Episode(Struct, frozen=True):
         """Where and why it would halt; empty where it would not."""
         if not self.halt:
             return ""
-        return f"would halt here: {halt_words(self.halt, self.halt_value, self.halt_limit)} ({self.cause})"
+        words = halt_words(self.halt, self.halt_value, self.halt_limit)
+        cause = f", {self.cause}" if self.cause else ""
+        return f"would halt here: {words} ({self.fruitless} of {self.steps} steps without progress{cause})"
 
 
 def halt_words(halt: HaltReason, value: float, limit: float) -> str:
@@ -84,6 +88,7 @@ class Episodes:
         "_after_halt",
         "_cause",
         "_dips",
+        "_fruitless",
         "_halt",
         "_halt_limit",
         "_halt_value",
@@ -111,6 +116,7 @@ class Episodes:
         self._opened_at = at
         self._last_at = at
         self._steps = 0
+        self._fruitless = 0
         self._dips = 0
         self._interrupts = 0
         self._halt: HaltReason | Literal[""] = ""
@@ -144,10 +150,12 @@ class Episodes:
         self._number += 1
         self._clear(at)
 
-    def record(self, at: float, step: int, budgets: tuple[float, float, float, float]) -> None:
-        """Note the budgets after one step."""
+    def record(self, at: float, step: int, budgets: tuple[float, float, float, float], reward: float) -> None:
+        """Note the budgets after one step, and whether it brought anything."""
         self._last_at = at
         self._steps = step
+        if reward <= 0.0:
+            self._fruitless += 1
         if step % self._stride == 0:
             points = self._points
             points.append(_POINT.pack(step, *budgets))
@@ -184,6 +192,7 @@ class Episodes:
             opened_at=self._opened_at,
             closed_at=self._last_at if closed_at is None else closed_at,
             steps=self._steps,
+            fruitless=self._fruitless,
             dips=self._dips,
             interrupts=self._interrupts,
             halt=self._halt,
@@ -218,6 +227,7 @@ class Episodes:
         self._clear(opened.opened_at)
         self._last_at = opened.closed_at
         self._steps = opened.steps
+        self._fruitless = opened.fruitless
         self._dips = opened.dips
         self._interrupts = opened.interrupts
         self._halt = opened.halt

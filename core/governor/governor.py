@@ -112,7 +112,7 @@ class Governor:
         signals = self._inputs.derive(event, novelty, pattern, failure_rate)
         transition = machine.step(*signals, self._pause)
         self._pause = 0.0
-        episodes.record(event.at, machine.steps, machine.brink)
+        episodes.record(event.at, machine.steps, machine.brink, signals[0])
         if not transition:
             return Verdict(machine.state, False, "", "", machine.steps, opened, 0)
         if transition == "dip":

@@ -46,8 +46,11 @@ _CONFIRMATIONS: dict[str, RewardCause] = {
     "build": "build passed",
     "commit": "committed",
 }
-_BY_SHAPE: dict[str, bool] = {"shell_exec": True, "search": True, "file_read": True, "memory_read": True}
+_BY_SHAPE: frozenset[Action] = frozenset({"shell_exec", "search", "file_read", "memory_read"})
 """Actions whose near-duplicates count as repeats; the others repeat only with equal arguments."""
+_LOOKS: frozenset[Action] = frozenset({"search", "file_read", "memory_read"})
+"""Actions for which an empty result means that nothing was found; a command may well be silent."""
+_RESULT = (1 << 64) - 1
 
 
 class Input(NamedTuple):
@@ -130,13 +133,14 @@ class Inputs:
         waiting = event.purpose == "wait" and outcome != "failure"
         repeats = 0
         if event.result and not waiting:
-            key = (event.shape or event.call if event.action in _BY_SHAPE else event.call) ^ event.result
+            same = event.shape or event.call if event.action in _BY_SHAPE else event.call
+            key = (same << 64) | event.result
             repeats = self._seen.count(key)
             self._seen.append(key)
         if waiting:
             reward = self._waited
             self._cause = "waited"
-        elif outcome == "success":
+        elif outcome == "success" or (outcome == "empty" and event.action not in _LOOKS):
             reward = self._gain(event, pattern, repeats)
         else:
             reward, self._cause = self._losses[outcome]
@@ -145,7 +149,9 @@ class Inputs:
         self._repeats = repeats
         self._rate = failure_rate
         for_streak, for_repeat, for_rate = self._share
-        difficulty = max(for_streak * self._streak, for_rate * failure_rate)
+        difficulty = for_streak * self._streak
+        if difficulty < for_rate * failure_rate:
+            difficulty = for_rate * failure_rate
         urgency = self._pressing + for_repeat * repeats
         self._values = (
             reward,
@@ -175,13 +181,13 @@ class Inputs:
             Input("reward", reward, self._cause),
             Input("novelty", novelty, self._novelty_cause()),
             Input("urgency", urgency, self._urgency_cause()),
-            Input("difficulty", difficulty, self._difficulty_cause()),
+            Input("difficulty", difficulty, ", ".join(self._obstacles()) or "nothing in the way"),
         )
 
     def trouble(self) -> str:
-        """What stands in the way, in short words."""
-        words = (self._difficulty_cause(), self._urgency_cause())
-        return ", ".join(word for word in words if word not in {"none", "no hurry"}) or self._cause
+        """What stands in the way, in short words; empty where nothing does."""
+        repeats = (f"same call and result x{self._repeats + 1}",) if self._repeats else ()
+        return ", ".join((*self._obstacles(), *repeats))
 
     def _novelty_cause(self) -> str:
         novelty = self._values[1]
@@ -199,20 +205,15 @@ class Inputs:
             causes.append(f"prompts {self._gap:.0f} s apart")
         return ", ".join(causes) or "no hurry"
 
-    def _difficulty_cause(self) -> str:
-        causes = []
-        if self._streak:
-            causes.append(
-                f"{self._streak} in a row without progress" if self._streak > 1 else "1 without progress"
-            )
-        if self._rate > 0.0:
-            causes.append(f"{self._rate:.0%} of commands failed")
-        return ", ".join(causes) or "none"
+    def _obstacles(self) -> tuple[str, ...]:
+        streak = (f"{self._streak} in a row without progress",) if self._streak else ()
+        rate = (f"{self._rate:.0%} of commands failed",) if self._rate > 0.0 else ()
+        return (*streak, *rate)
 
     def dump(self) -> tuple[Any, ...]:
         """Everything remembered."""
         return (
-            tuple(self._seen),
+            tuple([(key >> 64, key & _RESULT) for key in self._seen]),
             self._gap,
             self._interrupts,
             self._streak,
@@ -230,7 +231,7 @@ class Inputs:
         except (TypeError, ValueError) as error:
             raise StateError(f"These are no inputs of a governor: {error}.") from error
         self._seen.clear()
-        self._seen.extend(seen)
+        self._seen.extend((int(same) << 64) | int(result) for same, result in seen)
         self._gap = float(gap)
         self._interrupts = int(interrupts)
         self._streak = int(streak)

@@ -7,6 +7,9 @@ from typing import NamedTuple
 from core.governor.profile import Profile
 from core.settings.governor import WeightSettings
 
+_PRESSURES = ("confidence", "curiosity", "arousal", "risk", "frustration")
+"""The four that grant, and the one that takes."""
+
 
 class Budgets(NamedTuple):
     """What the agent may spend, each from 0 to 1."""
@@ -23,24 +26,8 @@ class Kinetics:
     __slots__ = ("_decay", "_inertia", "_scales", "_stagnation", "_weights")
 
     def __init__(self, profile: Profile, weights: WeightSettings) -> None:
-        w = weights
-        self._weights = (
-            (w.confidence_effort, w.curiosity_effort, w.arousal_effort, w.risk_effort, w.frustration_effort),
-            (w.confidence_risk, w.curiosity_risk, w.arousal_risk, w.risk_risk, w.frustration_risk),
-            (
-                w.confidence_exploration,
-                w.curiosity_exploration,
-                w.arousal_exploration,
-                w.risk_exploration,
-                w.frustration_exploration,
-            ),
-            (
-                w.confidence_persistence,
-                w.curiosity_persistence,
-                w.arousal_persistence,
-                w.risk_persistence,
-                w.frustration_persistence,
-            ),
+        self._weights: tuple[float, ...] = tuple(
+            getattr(weights, f"{pressure}_{budget}") for budget in Budgets._fields for pressure in _PRESSURES
         )
         self._scales = (
             profile.effort_scale,
@@ -52,19 +39,6 @@ class Kinetics:
         self._decay = (profile.exploration_decay, profile.persistence_decay, profile.time_decay)
         self._inertia = (profile.inertia, 1.0 - profile.inertia)
 
-    def granted(
-        self, pressures: tuple[float, float, float, float, float]
-    ) -> tuple[float, float, float, float]:
-        """The raw influence g: what enables, less what frustration suppresses."""
-        confidence, frustration, curiosity, arousal, risk = pressures
-        (e1, e2, e3, e4, e5), (r1, r2, r3, r4, r5), (x1, x2, x3, x4, x5), (p1, p2, p3, p4, p5) = self._weights
-        return (
-            e1 * confidence + e2 * curiosity + e3 * arousal + e4 * risk - e5 * frustration,
-            r1 * confidence + r2 * curiosity + r3 * arousal + r4 * risk - r5 * frustration,
-            x1 * confidence + x2 * curiosity + x3 * arousal + x4 * risk - x5 * frustration,
-            p1 * confidence + p2 * curiosity + p3 * arousal + p4 * risk - p5 * frustration,
-        )
-
     def next(
         self,
         pressures: tuple[float, float, float, float, float],
@@ -73,7 +47,12 @@ class Kinetics:
         dt: float,
     ) -> tuple[float, float, float, float]:
         """The budgets after one step: scaled, decayed, clipped, and slowed by inertia."""
-        effort, risk, exploration, persistence = self.granted(pressures)
+        confidence, frustration, curiosity, arousal, danger = pressures
+        e1, e2, e3, e4, e5, r1, r2, r3, r4, r5, x1, x2, x3, x4, x5, p1, p2, p3, p4, p5 = self._weights
+        effort = e1 * confidence + e2 * curiosity + e3 * arousal + e4 * danger - e5 * frustration
+        risk = r1 * confidence + r2 * curiosity + r3 * arousal + r4 * danger - r5 * frustration
+        exploration = x1 * confidence + x2 * curiosity + x3 * arousal + x4 * danger - x5 * frustration
+        persistence = p1 * confidence + p2 * curiosity + p3 * arousal + p4 * danger - p5 * frustration
         if stagnating:
             for_effort, for_persistence = self._stagnation
             effort *= for_effort

@@ -37,7 +37,7 @@ RULES = (
     Rule(3, "ANY", "effort <= exhaustion_threshold", "HALTED", "EXHAUSTION"),
     Rule(4, "ANY", "stagnating and effort <= stagnation_floor", "HALTED", "STAGNATION"),
     Rule(5, "ANY", "steps >= max_steps", "HALTED", "EXTERNAL"),
-    Rule(6, "IDLE", "effort < dip or persistence < dip", "RECOVERING", "dip"),
+    Rule(6, "IDLE", "effort < effort_dip or persistence < persistence_dip", "RECOVERING", "dip"),
     Rule(7, "RECOVERING", "effort >= recovery_cap", "IDLE", "stabilised"),
     Rule(8, "HALTED", "always", "HALTED", ""),
 )
@@ -52,16 +52,17 @@ class Machine:
 
     __slots__ = (
         "_appraisal",
-        "_brink",
         "_budgets",
-        "_halt",
+        "_dips",
         "_kinetics",
+        "_limits",
         "_pressures",
-        "_profile",
         "_recovery",
-        "_stagnant",
-        "_state",
-        "_steps",
+        "brink",
+        "halt",
+        "stagnant",
+        "state",
+        "steps",
     )
 
     def __init__(
@@ -70,51 +71,37 @@ class Machine:
         appraisal: AppraisalSettings | None = None,
         weights: WeightSettings | None = None,
     ) -> None:
-        self._profile = profile
         self._appraisal = Appraisal(appraisal or AppraisalSettings())
         self._kinetics = Kinetics(profile, weights or WeightSettings())
         self._recovery = (profile.recovery_delay, profile.recovery_rate, profile.recovery_cap)
+        self._dips = (profile.stagnation_window, profile.effort_dip, profile.persistence_dip)
+        self._limits = (
+            profile.max_exploration,
+            profile.max_risk,
+            profile.exhaustion_threshold,
+            profile.stagnation_floor,
+            profile.max_steps,
+        )
         self.reset()
 
     def reset(self) -> None:
         """Begin a new run."""
-        self._state: State = "IDLE"
-        self._halt: HaltReason | Literal[""] = ""
-        self._steps = 0
-        self._stagnant = 0
-        self._budgets: tuple[float, float, float, float] = _FRESH
-        self._brink: tuple[float, float, float, float] = _FRESH
-        self._pressures: tuple[float, float, float, float, float] = (0.0, 0.0, 0.0, 0.0, 0.0)
-
-    @property
-    def state(self) -> State:
-        """Where the run stands."""
-        return self._state
-
-    @property
-    def halt(self) -> HaltReason | Literal[""]:
+        self.state: State = "IDLE"
+        self.halt: HaltReason | Literal[""] = ""
         """Why it halted, if it did."""
-        return self._halt
-
-    @property
-    def steps(self) -> int:
+        self.steps = 0
         """Steps taken; the halting one is the last."""
-        return self._steps
-
-    @property
-    def stagnant(self) -> int:
+        self.stagnant = 0
         """Steps in a row without reward."""
-        return self._stagnant
+        self.brink: tuple[float, float, float, float] = _FRESH
+        """The budgets as the last step computed them, before a halt took them away."""
+        self._budgets: tuple[float, float, float, float] = _FRESH
+        self._pressures: tuple[float, float, float, float, float] = (0.0, 0.0, 0.0, 0.0, 0.0)
 
     @property
     def budgets(self) -> Budgets:
         """What may be spent now."""
         return Budgets(*self._budgets)
-
-    @property
-    def brink(self) -> tuple[float, float, float, float]:
-        """The budgets as the last step computed them, before a halt took them away."""
-        return self._brink
 
     @property
     def pressures(self) -> Pressures:
@@ -124,51 +111,48 @@ class Machine:
     @property
     def may_act(self) -> bool:
         """Whether any action is allowed."""
-        return self._state != "HALTED" and self._budgets[0] > 0.0
+        return self.state != "HALTED" and self._budgets[0] > 0.0
 
     def step(
         self, reward: float, novelty: float, urgency: float, difficulty: float = 0.0, dt: float = 0.0
     ) -> Transition:
         """Take one step, `dt` seconds after the one before, and say which transition it made."""
-        if self._state == "HALTED":
+        if self.state == "HALTED":
             return ""
-        if not -1.0 <= reward <= 1.0:
+        if not (
+            -1.0 <= reward <= 1.0
+            and 0.0 <= novelty <= 1.0
+            and 0.0 <= urgency <= 1.0
+            and 0.0 <= difficulty <= 1.0
+            and 0.0 <= dt < inf
+        ):
             reward = _bounded(reward, -1.0)
-        if not 0.0 <= novelty <= 1.0:
-            novelty = _bounded(novelty, 0.0)
-        if not 0.0 <= urgency <= 1.0:
-            urgency = _bounded(urgency, 0.0)
-        if not 0.0 <= difficulty <= 1.0:
-            difficulty = _bounded(difficulty, 0.0)
-        if not 0.0 <= dt < inf:
-            dt = 0.0
-        self._steps += 1
-        self._stagnant = 0 if reward > 0.0 else self._stagnant + 1
-        stagnating = self._stagnant >= self._profile.stagnation_window
-        self._pressures = self._appraisal.add(self._pressures, reward, novelty, urgency, difficulty)
-        return self._settle(
-            self._kinetics.next(self._pressures, self._budgets, stagnating, dt), stagnating, dt
+            novelty, urgency, difficulty = _bounded(novelty), _bounded(urgency), _bounded(difficulty)
+            dt = dt if 0.0 <= dt < inf else 0.0
+        self.steps += 1
+        self.stagnant = stagnant = 0 if reward > 0.0 else self.stagnant + 1
+        window, effort_dip, persistence_dip = self._dips
+        stagnating = stagnant >= window
+        self._pressures = pressures = self._appraisal.add(
+            self._pressures, reward, novelty, urgency, difficulty
         )
-
-    def _settle(self, computed: tuple[float, float, float, float], stagnating: bool, dt: float) -> Transition:
-        effort, _, _, persistence = computed
-        recovering = self._state == "RECOVERING"
-        dip = self._profile.dip
-        dipping = not recovering and (effort < dip or persistence < dip)
+        computed = self._kinetics.next(pressures, self._budgets, stagnating, dt)
+        recovering = self.state == "RECOVERING"
+        dipping = not recovering and (computed[0] < effort_dip or computed[3] < persistence_dip)
         if recovering or dipping:
             computed = self._recover(computed, dt)
-        self._brink = self._budgets = computed
+        self.brink = self._budgets = computed
         halt = self._limit(computed, stagnating)
         if halt:
-            self._state = "HALTED"
-            self._halt = halt
+            self.state = "HALTED"
+            self.halt = halt
             self._budgets = _NOTHING
             return halt
         if dipping:
-            self._state = "RECOVERING"
+            self.state = "RECOVERING"
             return "dip"
         if recovering and computed[0] >= self._recovery[2]:
-            self._state = "IDLE"
+            self.state = "IDLE"
             return "stabilised"
         return ""
 
@@ -187,28 +171,28 @@ class Machine:
         self, budgets: tuple[float, float, float, float], stagnating: bool
     ) -> HaltReason | Literal[""]:
         effort, risk, exploration, _ = budgets
-        profile = self._profile
-        if exploration >= profile.max_exploration:
+        max_exploration, max_risk, exhaustion, floor, max_steps = self._limits
+        if exploration >= max_exploration:
             return "SAFETY"
-        if risk >= profile.max_risk:
+        if risk >= max_risk:
             return "OVERRISK"
-        if effort <= profile.exhaustion_threshold:
+        if effort <= exhaustion:
             return "EXHAUSTION"
-        if stagnating and effort <= profile.stagnation_floor:
+        if stagnating and effort <= floor:
             return "STAGNATION"
-        if self._steps >= profile.max_steps:
+        if self.steps >= max_steps:
             return "EXTERNAL"
         return ""
 
     def dump(self) -> tuple[Any, ...]:
         """Everything the run is."""
         return (
-            self._state,
-            self._halt,
-            self._steps,
-            self._stagnant,
+            self.state,
+            self.halt,
+            self.steps,
+            self.stagnant,
             self._budgets,
-            self._brink,
+            self.brink,
             self._pressures,
         )
 
@@ -223,14 +207,14 @@ class Machine:
             raise StateError(f"This is no state of a governor: {error}.") from error
         if name not in STATES or halt not in ("", *HALT_REASONS):
             raise StateError("This is no state of a governor: its state has no known name.")
-        self._state = name
-        self._halt = halt
-        self._steps = int(steps)
-        self._stagnant = int(stagnant)
+        self.state = name
+        self.halt = halt
+        self.steps = int(steps)
+        self.stagnant = int(stagnant)
         self._budgets = (effort, risk, exploration, persistence)
-        self._brink = (last_effort, last_risk, last_exploration, last_persistence)
+        self.brink = (last_effort, last_risk, last_exploration, last_persistence)
         self._pressures = (confidence, frustration, curiosity, arousal, danger)
 
 
-def _bounded(value: float, low: float) -> float:
-    return low if value < low else 1.0 if value > 1.0 else 0.0
+def _bounded(value: float, low: float = 0.0) -> float:
+    return low if value < low else 1.0 if value > 1.0 else value if value == value else 0.0

@@ -33,7 +33,8 @@ class Profile(NamedTuple):
     stagnation_floor: float
     stagnation_effort_scale: float
     stagnation_persistence_scale: float
-    dip: float = 0.3
+    effort_dip: float = 0.3
+    persistence_dip: float = 0.3
     inertia: float = 0.8
 
 

@@ -63,11 +63,11 @@ class WeightSettings(Group):
 class ProfileSettings(Group):
     """The figures of the profile `observing`: patient, and halting only where a person would ask why."""
 
-    effort_scale: float = tunable(1.5, "How strongly pressures move effort.", ge=0.1, le=3, step=0.05)
+    effort_scale: float = tunable(2.0, "How strongly pressures move effort.", ge=0.1, le=3, step=0.05)
     risk_scale: float = tunable(1.0, "How strongly pressures move risk.", ge=0, le=3, step=0.05)
     exploration_scale: float = tunable(1.0, "How strongly pressures move exploration.", ge=0, le=3, step=0.05)
     persistence_scale: float = tunable(
-        1.5, "How strongly pressures move persistence.", ge=0.1, le=3, step=0.05
+        2.5, "How strongly pressures move persistence.", ge=0.1, le=5, step=0.05
     )
     recovery_rate: float = tunable(
         0.002, "Effort and persistence regained by resting.", ge=0, le=1, step=0.001, unit="/s"
@@ -76,16 +76,16 @@ class ProfileSettings(Group):
         60.0, "Shortest pause between steps that counts as rest.", ge=0, le=600, step=0.1, unit="s"
     )
     recovery_cap: float = tunable(0.5, "Effort at which recovering ends.", ge=0.3, le=1, step=0.01)
-    persistence_decay: float = tunable(0.01, "Persistence lost with every step.", ge=0, le=0.5, step=0.01)
+    persistence_decay: float = tunable(0.0, "Persistence lost with every step.", ge=0, le=0.5, step=0.01)
     exploration_decay: float = tunable(0.05, "Exploration lost with every step.", ge=0, le=0.5, step=0.01)
     time_decay: float = tunable(
         0.0, "Persistence and exploration lost with time.", ge=0, le=0.05, step=0.001, unit="/s"
     )
     stagnation_window: int = tunable(
-        30, "Steps in a row without reward that are stagnation.", ge=2, le=500, step=1, unit="steps"
+        12, "Steps in a row without reward that are stagnation.", ge=2, le=500, step=1, unit="steps"
     )
     exhaustion_threshold: float = tunable(
-        0.02, "Effort at or under which the agent is exhausted.", ge=0, le=0.3, step=0.01
+        0.03, "Effort at or under which the agent is exhausted.", ge=0, le=0.3, step=0.01
     )
     max_risk: float = tunable(1.5, "Risk at which it halts; above 1 never.", ge=0.1, le=2, step=0.05)
     max_exploration: float = tunable(
@@ -95,7 +95,7 @@ class ProfileSettings(Group):
         1000, "Steps after which the fuse ends every episode.", ge=5, le=100_000, step=10, unit="steps"
     )
     stagnation_floor: float = tunable(
-        0.1, "Effort at or under which stagnation halts.", ge=0, le=1, step=0.01
+        0.2, "Effort at or under which stagnation halts.", ge=0, le=1, step=0.01
     )
     stagnation_effort_scale: float = tunable(
         0.5, "What stagnation leaves of granted effort.", ge=0, le=1, step=0.05
@@ -103,9 +103,12 @@ class ProfileSettings(Group):
     stagnation_persistence_scale: float = tunable(
         0.5, "What stagnation leaves of granted persistence.", ge=0, le=1, step=0.05
     )
-    dip: float = tunable(0.3, "Effort or persistence under which recovering begins.", ge=0, le=1, step=0.01)
+    effort_dip: float = tunable(0.3, "Effort under which recovering begins.", ge=0, le=1, step=0.01)
+    persistence_dip: float = tunable(
+        0.05, "Persistence under which recovering begins.", ge=0, le=1, step=0.01
+    )
     inertia: float = tunable(
-        0.9, "Share of the old budget that each step keeps.", ge=0.01, le=0.99, step=0.01
+        0.85, "Share of the old budget that each step keeps.", ge=0.01, le=0.99, step=0.01
     )
 
 
