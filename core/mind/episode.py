@@ -32,7 +32,7 @@ class Episode(Struct, frozen=True):
     """When it began, in epoch seconds."""
     until: float
     regime: Regime
-    """The one most of its calls were made in."""
+    """The one it was in for most of its ticks."""
     pleasure: float
     arousal: float
     dominance: float
@@ -124,8 +124,9 @@ def cosine(now: Mapping[str, int], past: tuple[tuple[str, int], ...]) -> float:
 
 def largest(counts: Mapping[str, int], size: int) -> tuple[tuple[str, int], ...]:
     """The `size` largest counts, in the order of their names."""
-    kept = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:size]
-    return tuple(sorted(kept))
+    if len(counts) <= size:
+        return tuple(sorted(counts.items()))
+    return tuple(sorted(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:size]))
 
 
 def coarse(target: str, depth: int) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct, structs
 
 from core.events import ACTIONS, Action, Event, Outcome, Prompt, SessionEnd, ToolUse
-from core.mind.cortical import REGIMES, CorticalState, Regime, Tier
+from core.mind.cortical import REGIMES, CorticalState, Tier
 from core.mind.episode import Border, Episode, Likeness, Recalled, Situation, Verdict, coarse, largest
 from core.settings.mind_state import EpisodeSettings
 
@@ -34,7 +34,6 @@ _OUTCOME_LETTER: dict[Outcome, str] = {
     "pending": "?",
 }
 _MOST_TARGETS = 4
-_SEVERITY: dict[Regime, int] = {regime: place for place, regime in enumerate(REGIMES)}
 
 
 class EpisodesReading(Struct, frozen=True):
@@ -75,10 +74,12 @@ class Episodes:
         "_pattern",
         "_proof",
         "_regimes",
+        "_samples",
         "_score",
         "_setback",
         "_settings",
         "_trace",
+        "_trace_length",
     )
 
     def __init__(self, settings: EpisodeSettings) -> None:
@@ -86,6 +87,7 @@ class Episodes:
         self._least_calls = settings.least_calls
         self._depth = settings.path_depth
         self._open_size = settings.open_size
+        self._trace_length = settings.trace_length
         self._proof = settings.proof_weight
         self._edit = settings.edit_weight
         self._setback = settings.setback_weight
@@ -103,9 +105,10 @@ class Episodes:
         self._failures = 0
         self._score = 0.0
         self._counts: dict[str, int] = {}
+        self._samples = 0
         self._regimes = [0] * len(REGIMES)
         self._affect = [0.0, 0.0, 0.0]
-        self._trace: deque[str] = deque(maxlen=self._settings.trace_length)
+        self._trace: deque[tuple[Action, Outcome]] = deque(maxlen=self._trace_length)
 
     def update(self, event: Event, pattern: str, state: CorticalState, tick: int) -> Episode | None:
         """Take one event with the pattern it belongs to; the episode it ended, if any."""
@@ -113,27 +116,36 @@ class Episodes:
             ended = None
             if pattern != self._pattern:
                 if self._calls >= self._least_calls:
-                    ended = self._close("pattern", event.at, tick)
+                    ended = self._close("pattern", event.at, tick, state)
                 self._pattern = pattern
             if not self._calls and self._began_by == "start":
                 self._at = event.at
-            self._count(event, state)
+            self._count(event)
             return ended
         if type(event) is Prompt:
             if event.interrupt and self._calls:
                 self._score -= self._setback
-            ended = self._close("interrupt" if event.interrupt else "prompt", event.at, tick)
+            ended = self._close("interrupt" if event.interrupt else "prompt", event.at, tick, state)
             self._began_by = "prompt"
             return ended
         if type(event) is SessionEnd:
-            return self._close("session_end", event.at, tick)
+            return self._close("session_end", event.at, tick, state)
         return None
 
-    def delta(self, at: float, tick: int) -> Episode | None:
-        """A delta tick ends the open episode, if it holds any call."""
-        return self._close("delta", at, tick)
+    def sample(self, state: CorticalState) -> None:
+        """Note regime and mood; once a gamma tick, so that an episode is what it was for most of its time."""
+        self._samples += 1
+        self._regimes[REGIMES.index(state.regime)] += 1
+        affect = self._affect
+        affect[0] += state.pleasure
+        affect[1] += state.arousal
+        affect[2] += state.dominance
 
-    def _count(self, event: ToolUse, state: CorticalState) -> None:
+    def delta(self, at: float, state: CorticalState, tick: int) -> Episode | None:
+        """A delta tick ends the open episode, if it holds any call."""
+        return self._close("delta", at, tick, state)
+
+    def _count(self, event: ToolUse) -> None:
         action, outcome = event.action, event.outcome
         self._calls += 1
         if outcome == "success":
@@ -152,20 +164,16 @@ class Episodes:
             place = coarse(target, self._depth)
             if place in counts or len(counts) < self._open_size:
                 counts[place] = counts.get(place, 0) + 1
-        self._regimes[_SEVERITY[state.regime]] += 1
-        affect = self._affect
-        affect[0] += state.pleasure
-        affect[1] += state.arousal
-        affect[2] += state.dominance
-        self._trace.append(_ACTION_LETTER[action] + _OUTCOME_LETTER[outcome])
+        self._trace.append((action, outcome))
 
-    def _close(self, ended_by: Border, at: float, tick: int) -> Episode | None:
-        calls = self._calls
+    def _close(self, ended_by: Border, at: float, tick: int, state: CorticalState) -> Episode | None:
         ended = None
-        if calls:
+        if self._calls:
+            if not self._samples:
+                self.sample(state)
             most = max(self._regimes)
             worst = max(place for place, count in enumerate(self._regimes) if count == most)
-            pleasure, arousal, dominance = (each / calls for each in self._affect)
+            pleasure, arousal, dominance = (each / self._samples for each in self._affect)
             ended = Episode(
                 self._number,
                 tick,
@@ -179,10 +187,10 @@ class Episodes:
                 self._verdict(),
                 self._began_by,
                 ended_by,
-                calls,
+                self._calls,
                 self._failures,
                 largest(self._counts, self._settings.signature_size),
-                "".join(self._trace),
+                "".join(_ACTION_LETTER[action] + _OUTCOME_LETTER[outcome] for action, outcome in self._trace),
             )
             self._number += 1
             self._kept.append(ended)
@@ -276,6 +284,7 @@ class Episodes:
             self._failures,
             self._score,
             tuple(self._counts.items()),
+            self._samples,
             tuple(self._regimes),
             tuple(self._affect),
             tuple(self._trace),
@@ -285,13 +294,14 @@ class Episodes:
     def load(self, state: Sequence[Any]) -> None:
         """Go on from a dump."""
         self._number, self._pattern, began_by, at, calls, failures, score = state[:7]
-        counts, regimes, affect, trace, kept = state[7:]
+        counts, samples, regimes, affect, trace, kept = state[7:]
         self._open(began_by, at)
         self._calls, self._failures, self._score = calls, failures, score
         self._counts = dict(counts)
+        self._samples = samples
         self._regimes = list(regimes)
         self._affect = list(affect)
-        self._trace.extend(trace)
+        self._trace.extend((action, outcome) for action, outcome in trace)
         self._kept.clear()
         self._kept.extend(_episode(row) for row in kept)
 

@@ -187,7 +187,7 @@ class Metrics:
         elif not self._gamma and kind != "delta":
             return None
         before = self._accuracy
-        row = self.last = TickRow(
+        values = (
             tick,
             kind,
             at,
@@ -212,6 +212,7 @@ class Metrics:
             self._misses,
             sleep_pressure,
         )
+        row = self.last = tuple.__new__(TickRow, values)
         self._accuracy = accuracy
         self._clear()
         return row

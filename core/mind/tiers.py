@@ -80,6 +80,8 @@ class Tiers:
         "day",
         "model",
         "money",
+        "spent_money",
+        "spent_tokens",
         "tier",
         "tokens",
         "total_money",
@@ -108,6 +110,8 @@ class Tiers:
         self.unpriced = [0, 0, 0]
         self.total_money = 0.0
         self.total_tokens = 0
+        self.spent_money = 0.0
+        self.spent_tokens = 0
         self.used = 0.0
         """Share of the day's budget used, the tighter of money and tokens; 0 where no limit is set."""
 
@@ -127,6 +131,8 @@ class Tiers:
             self.tokens = [0, 0, 0]
             self.turns = [0, 0, 0]
             self.unpriced = [0, 0, 0]
+            self.spent_money = 0.0
+            self.spent_tokens = 0
         model = turn.model
         index = self._places.get(model)
         if index is None:
@@ -136,12 +142,14 @@ class Tiers:
         tokens = turn.input_tokens + turn.output_tokens + turn.cache_write
         self.turns[index] += 1
         self.tokens[index] += tokens
+        self.spent_tokens += tokens
         self.total_tokens += tokens
         cost = turn.cost
         if cost is None:
             self.unpriced[index] += 1
         else:
             self.money[index] += cost
+            self.spent_money += cost
             self.total_money += cost
         self.used = self._share_used()
         self.model = model
@@ -151,8 +159,8 @@ class Tiers:
         return changed
 
     def _share_used(self) -> float:
-        money = sum(self.money) / self._money_budget if self._money_budget else 0.0
-        tokens = sum(self.tokens) / self._token_budget if self._token_budget else 0.0
+        money = self.spent_money / self._money_budget if self._money_budget else 0.0
+        tokens = self.spent_tokens / self._token_budget if self._token_budget else 0.0
         return money if money > tokens else tokens
 
     @property
@@ -221,6 +229,8 @@ class Tiers:
             tuple(self.tokens),
             tuple(self.turns),
             tuple(self.unpriced),
+            self.spent_money,
+            self.spent_tokens,
             self.total_money,
             self.total_tokens,
         )
@@ -228,7 +238,7 @@ class Tiers:
     def load(self, state: Sequence[Any]) -> None:
         """Go on from a dump."""
         self.day, self.model, self.tier, money, tokens, turns, unpriced = state[:7]
-        self.total_money, self.total_tokens = state[7:]
+        self.spent_money, self.spent_tokens, self.total_money, self.total_tokens = state[7:]
         self.money, self.tokens = list(money), list(tokens)
         self.turns, self.unpriced = list(turns), list(unpriced)
         self.used = self._share_used()
