@@ -111,7 +111,7 @@ class Affect:
         if not seen:
             updater.decay(elapsed)
         elif updater.observe(seen, observer.intensities, elapsed, now):
-            entry = self._record(OBSERVED_ACT, seen, self._seen_intensities(seen))
+            entry = self._record(OBSERVED_ACT, seen, observer.intensities)
             moved = updater.moved
             if updater.strongest >= 0:
                 strongest = FIELDS[updater.strongest]
@@ -245,9 +245,6 @@ class Affect:
         except (KeyError, TypeError, ValueError) as error:
             raise StateError(f"this is no dump of affect: {error}") from error
         self.modulation = self._modulator.targets(self._fields, self._quarantine.active)
-
-    def _seen_intensities(self, seen: int) -> list[float]:
-        return [value if seen >> bit & 1 else 0.0 for bit, value in enumerate(self._observer.intensities)]
 
     def _record(
         self, act: int, seen: int, intensities: Sequence[float], source: str = "", partner: bytes = bytes(32)

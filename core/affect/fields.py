@@ -43,6 +43,7 @@ class ControlField:
         "inherits",
         "magnitude",
         "name",
+        "pace",
         "rate_limit",
         "refused",
         "rest",
@@ -88,13 +89,18 @@ class ControlField:
         self.side = 0
         self.flips = 0.0
         self.stretch = 1.0
+        self.pace = -1.0 / self.time_constant
+
+    def slow(self, stretch: float) -> None:
+        """Stretch the time constant by that factor, as far as policy lets it."""
+        self.stretch = min(stretch, self.slowest)
+        self.pace = -1.0 / (self.time_constant * self.stretch)
 
     def value(self, elapsed: float) -> float:
         """The magnitude after that many seconds without news, leaving the field as it is."""
         if elapsed <= 0.0:
             return self.magnitude
-        faded = self.rest + (self.magnitude - self.rest) * exp(-elapsed / (self.time_constant * self.stretch))
-        return self.bounded(faded)
+        return self.bounded(self.rest + (self.magnitude - self.rest) * exp(elapsed * self.pace))
 
     def bounded(self, value: float) -> float:
         """The value within floor and ceiling."""
@@ -108,7 +114,7 @@ class ControlField:
         """Go on from a dump; another policy's envelope binds at once."""
         magnitude, self.updated, self.changed, self.side, self.flips, stretch = state
         self.magnitude = self.bounded(magnitude)
-        self.stretch = min(stretch, self.slowest)
+        self.slow(stretch)
 
 
 class FieldReading(Struct, frozen=True):

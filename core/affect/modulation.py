@@ -63,22 +63,33 @@ class Modulator:
         """The eight parameters for given deviations from rest."""
         uncertain, open_, novel, persist, escalate, risk, together = deviations
         caution = risk + uncertain
+        base, low, high, reach = self._promotion
+        value = base + reach * caution
+        promotion = low if value < low else high if value > high else value
+        base, low, high, reach = self._breadth
+        value = base + reach * (novel + open_)
+        breadth = low if value < low else high if value > high else value
+        base, low, high, reach = self._branches
+        value = base + reach * novel
+        branches = low if value < low else high if value > high else value
+        base, low, high, reach = self._fading
+        value = base + reach * persist
+        fading = low if value < low else high if value > high else value
+        base, low, high, reach = self._escalation
+        value = base + reach * (escalate + uncertain)
+        escalation = low if value < low else high if value > high else value
+        base, low, high, reach = self._retries
+        value = base + reach * persist
+        retries = low if value < low else high if value > high else value
+        base, low, high, reach = self._delegation
+        value = base + reach * together
+        delegation = low if value < low else high if value > high else value
+        base, low, high, reach = self._acceptance
+        value = base + reach * caution
+        acceptance = low if value < low else high if value > high else value
         if quarantined:
             promotion, delegation, acceptance = self._promotion[2], 0.0, self._acceptance[2]
-        else:
-            promotion = _bent(self._promotion, caution)
-            delegation = _bent(self._delegation, together)
-            acceptance = _bent(self._acceptance, caution)
-        return Modulation(
-            promotion,
-            _bent(self._breadth, novel + open_),
-            _bent(self._branches, novel),
-            _bent(self._fading, persist),
-            _bent(self._escalation, escalate + uncertain),
-            _bent(self._retries, persist),
-            delegation,
-            acceptance,
-        )
+        return Modulation(promotion, breadth, branches, fading, escalation, retries, delegation, acceptance)
 
     def composition(self, deviations: Sequence[float]) -> Composition:
         """The readings; by the bounds of the settings no factor reaches zero."""
@@ -106,9 +117,3 @@ class _Target(Protocol):
 
 def _plain(target: _Target, weight: float) -> tuple[float, float, float, float]:
     return (target.base, target.low, target.high, target.reach * weight)
-
-
-def _bent(target: tuple[float, float, float, float], drive: float) -> float:
-    base, low, high, reach = target
-    value = base + reach * drive
-    return low if value < low else high if value > high else value

@@ -77,6 +77,9 @@ class Observer:
 
     def observe(self, event: Event, percept: Percept, novelty: float) -> int:
         """Fill `intensities` and return the bits of what was observed."""
+        intensities = self.intensities
+        intensities[0] = intensities[1] = intensities[2] = 0.0
+        intensities[3] = intensities[4] = intensities[5] = 0.0
         kind = type(event)
         seen = 0
         if kind is ToolUse:
@@ -88,10 +91,10 @@ class Observer:
         elif kind is AgentEnd:
             seen = self._agent_end(event)  # type: ignore[arg-type]
         if percept.shifted:
-            seen |= self._uncertain(seen, self._shift)
+            seen |= self._uncertain(self._shift)
         for signal in percept.signals:
             if signal.fresh and signal.name == "uncertainty_spike":
-                seen |= self._uncertain(seen, self._spike)
+                seen |= self._uncertain(self._spike)
         return seen
 
     def _tool_use(self, event: ToolUse, percept: Percept, novelty: float) -> int:
@@ -102,7 +105,7 @@ class Observer:
         elif outcome == "success":
             seen = self._succeeded(event)
         elif outcome == "empty":
-            seen = self._uncertain(0, self._empty)
+            seen = self._uncertain(self._empty)
         if novelty > self._novelty:
             self.intensities[NOVELTY] = min(novelty, 1.0) * self._worth
             seen |= 1 << NOVELTY
@@ -174,11 +177,9 @@ class Observer:
         self.intensities[PRESSURE] = intensity
         return 1 << PRESSURE
 
-    def _uncertain(self, seen: int, intensity: float) -> int:
-        if intensity <= 0.0:
+    def _uncertain(self, intensity: float) -> int:
+        if intensity <= self.intensities[UNCERTAINTY]:
             return 0
-        if seen >> UNCERTAINTY & 1:
-            intensity = max(intensity, self.intensities[UNCERTAINTY])
         self.intensities[UNCERTAINTY] = intensity
         return 1 << UNCERTAINTY
 

@@ -58,8 +58,9 @@ class Quarantine:
         gone = int(now / self._width) - self._slot
         if gone <= 0:
             return self._sum * self._scale
-        kept = [self._slices[(self._slot - back) % _BUCKETS] for back in range(_BUCKETS - gone)]
-        return sum(reversed(kept)) * self._scale
+        return (
+            sum(self._slices[(self._slot - back) % _BUCKETS] for back in range(_BUCKETS - gone)) * self._scale
+        )
 
     def holds(self, now: float) -> bool:
         """Whether quarantine would still hold at that moment."""
@@ -74,7 +75,7 @@ class Quarantine:
             for passed in range(self._slot + 1, slot + 1):
                 slices[passed % _BUCKETS] = 0.0
         self._slot = slot
-        self._sum = sum(slices[(slot - back) % _BUCKETS] for back in range(_BUCKETS - 1, -1, -1))
+        self._sum = sum(slices)
 
     def dump(self) -> tuple[Any, ...]:
         """Everything that changes."""

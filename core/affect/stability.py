@@ -25,10 +25,11 @@ class Stabiliser:
         """Let time forget swings; to be called where a field has any."""
         kept = exp(-elapsed / self._window)
         field.flips *= kept
-        field.stretch = 1.0 + (field.stretch - 1.0) * kept
         if field.flips < self.FORGOTTEN:
             field.flips = 0.0
-            field.stretch = 1.0
+            field.slow(1.0)
+        elif field.stretch > 1.0:
+            field.slow(1.0 + (field.stretch - 1.0) * kept)
 
     def watch(self, field: ControlField) -> None:
         """Count a swing if the field's new value lies on the other side of its rest."""
@@ -43,5 +44,5 @@ class Stabiliser:
             if field.side:
                 field.flips += 1.0
                 if field.flips > self._threshold:
-                    field.stretch = min(field.slowest, field.stretch * self._growth)
+                    field.slow(field.stretch * self._growth)
             field.side = side

@@ -31,8 +31,10 @@ class Updater:
         "_noise",
         "_noisy",
         "_positive",
+        "_refused",
         "_stabiliser",
         "after",
+        "asked",
         "before",
         "change",
         "cuts",
@@ -55,6 +57,9 @@ class Updater:
         self._stabiliser = stabiliser
         self._noise = noise
         self._noisy = noise.on
+        self._refused = 0
+        for field in fields:
+            self._refused |= field.refused
         self.before = [0.0] * len(fields)
         self.after = [0.0] * len(fields)
         self.cuts = [0] * len(fields)
@@ -62,6 +67,7 @@ class Updater:
         self.moved = 0.0
         self.change = 0.0
         self.strongest = -1
+        self.asked = False
 
     def decay(self, elapsed: float) -> None:
         """Let time alone pass."""
@@ -73,42 +79,37 @@ class Updater:
             rest = field.rest
             magnitude = field.magnitude
             if magnitude != rest:
-                field.magnitude = field.bounded(
-                    rest + (magnitude - rest) * exp(-elapsed / (field.time_constant * field.stretch))
-                )
+                value = rest + (magnitude - rest) * exp(elapsed * field.pace)
+                field.magnitude = value if field.floor <= value <= field.ceiling else field.bounded(value)
 
     def observe(self, seen: int, intensities: Sequence[float], elapsed: float, now: float) -> bool:
         """One cycle of the agent's own observations; False where no field was addressed."""
         self._begin()
         gain = self._negative if seen & NEGATIVE else self._positive if seen & POSITIVE else self._neutral
+        fields = self._fields
+        self.before = [field.magnitude for field in fields]
+        self.cuts = cuts = [0] * len(fields)
         noise = self._noise.draw() if self._noisy else ()
         present = _PRESENT[seen]
-        before, after, cuts = self.before, self.after, self.cuts
-        addressed = False
-        for place, field in enumerate(self._fields):
-            before[place] = field.magnitude
+        refused = seen & self._refused
+        for place, field in enumerate(fields):
             if field.flips and elapsed > 0.0:
                 self._stabiliser.rest(field, elapsed)
-            gains = field.gains
+            if refused and field.refused & seen:
+                cuts[place] = TRIGGER if "self" in field.authority else AUTHORITY
             raw = 0.0
+            gains = field.gains
             for bit in present:
                 raw += gains[bit] * intensities[bit]
-            cut = 0
-            if field.refused & seen:
-                cut = TRIGGER if "self" in field.authority else AUTHORITY
             if raw:
                 if noise:
                     self.noise[place] = noise[place]
                     raw += noise[place]
-                cut |= self._move(place, field, raw, elapsed, gain, now)
-                addressed = True
+                cuts[place] |= self._move(place, field, raw, elapsed, gain, now)
             elif elapsed > 0.0:
                 field.magnitude = field.value(elapsed)
-            after[place] = field.magnitude
-            cuts[place] = cut
-            if cut:
-                addressed = True
-        return addressed
+        self.after = [field.magnitude for field in fields]
+        return self.asked or any(cuts)
 
     def push(self, raws: Sequence[float], trigger: Trigger, authority: Authority, now: float) -> bool:
         """One cycle driven by another agent, at the time of the last event; False where nothing was asked."""
@@ -122,13 +123,12 @@ class Updater:
         self, raws: Sequence[float], trigger: Trigger, authority: Authority, now: float, start: bool
     ) -> bool:
         self._begin()
-        asked = False
         for place, field in enumerate(self._fields):
             raw = raws[place]
             self.before[place] = field.magnitude
             cut = 0
             if raw:
-                asked = True
+                self.asked = True
                 if trigger not in field.triggers:
                     cut = TRIGGER
                 elif authority not in field.authority:
@@ -141,18 +141,20 @@ class Updater:
                     cut = self._move(place, field, raw, 0.0, self._neutral, now)
             self.after[place] = field.magnitude
             self.cuts[place] = cut
-        return asked
+        return self.asked
 
     def _begin(self) -> None:
         self.moved = 0.0
         self.change = 0.0
         self.strongest = -1
+        self.asked = False
         if self._noisy:
             self.noise = [0.0] * len(self._fields)
 
     def _move(
         self, place: int, field: ControlField, raw: float, elapsed: float, gain: float, now: float
     ) -> int:
+        self.asked = True
         cut = 0
         limit = field.rate_limit
         if raw > limit:
@@ -171,19 +173,22 @@ class Updater:
             cut |= FLOOR
         stretch = field.stretch
         if elapsed > 0.0:
-            kept = exp(-elapsed / (field.time_constant * stretch))
+            kept = exp(elapsed * field.pace)
             rest = field.rest
-            base = field.bounded(rest + (base - rest) * kept)
-            goal = field.bounded(rest + (goal - rest) * kept)
+            base = rest + (base - rest) * kept
+            goal = rest + (goal - rest) * kept
         if stretch > 1.0:
             gain /= stretch
             cut |= SWING
-        value = field.bounded(base + gain * (goal - base))
+        value = base + gain * (goal - base)
+        if not field.floor <= value <= field.ceiling:
+            value = field.bounded(value)
         change = value - base
         field.magnitude = value
         field.updated = now
         field.changed = change
-        self._stabiliser.watch(field)
+        if (value - field.rest) * field.side <= 0.0:
+            self._stabiliser.watch(field)
         size = change if change >= 0.0 else -change
         self.moved += size
         if size > abs(self.change):
