@@ -1,0 +1,169 @@
+"""The Commander: which of six patterns the behaviour follows, in three windows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from core.events import Action, Outcome
+from core.percept import Pattern
+from core.receptor.readings import BehaviourReading, WindowReading
+from core.receptor.windows import (
+    CODES,
+    COUNTED,
+    DELEGATION,
+    EDIT,
+    FAILED_SHELL,
+    READ,
+    SEARCH,
+    SHELL,
+    Tally,
+    Window,
+)
+from core.settings.receptor import CommanderSettings
+
+MEANINGS: dict[tuple[Pattern, Pattern], str] = {
+    ("exploration", "trial_error"): "Found something, but it does not work.",
+    ("wandering", "trial_error"): "Tries without having found out.",
+    ("implementation", "trial_error"): "What went well has begun to fail.",
+    ("trial_error", "implementation"): "The loop of failures is broken.",
+    ("exploration", "implementation"): "Knows enough and acts.",
+    ("wandering", "implementation"): "Has found the place and acts.",
+    ("implementation", "exploration"): "Stops writing to look around.",
+    ("implementation", "wandering"): "Has lost the thread.",
+    ("trial_error", "exploration"): "Steps back from failures to look around.",
+    ("trial_error", "wandering"): "Gave up trying and searches without direction.",
+    ("exploration", "wandering"): "Looks around with less and less direction.",
+    ("wandering", "exploration"): "The search takes a direction.",
+}
+
+
+class Commander:
+    """Sort acts into a short window, a medium window and the session.
+
+    Acts are tool uses of the seven actions that took effect: success, failure or empty. Prompts, plans,
+    unknown tools and calls that were refused or never ended say nothing of the agent's ways.
+    """
+
+    __slots__ = ("_medium", "_rules", "_session", "_short", "medium_pattern", "pattern")
+
+    def __init__(self, settings: CommanderSettings) -> None:
+        self._rules = _Rules(settings)
+        self._short = Window(settings.short, settings.most)
+        self._medium = Window(settings.medium, settings.most)
+        self._session = Tally()
+        self.pattern: Pattern = "stagnation"
+        self.medium_pattern: Pattern = "stagnation"
+
+    @property
+    def failure_rate(self) -> float:
+        """Share of shell commands of the short window that failed."""
+        return self._short.failure_rate
+
+    @property
+    def events(self) -> int:
+        """Acts of the short window."""
+        return self._short.total
+
+    def update(self, wall: float, action: Action, outcome: Outcome) -> None:
+        """Count one tool use and classify anew."""
+        code = CODES.get((action, outcome))
+        if code is None:
+            self.slide(wall)
+            return
+        self._short.add(wall, code)
+        self._medium.add(wall, code)
+        self._session.add(code)
+        self.pattern = self._rules.classify(self._short)
+        self.medium_pattern = self._rules.classify(self._medium)
+
+    def slide(self, wall: float) -> None:
+        """Let time pass."""
+        if self._short.slide(wall):
+            self.pattern = self._rules.classify(self._short)
+        if self._medium.slide(wall):
+            self.medium_pattern = self._rules.classify(self._medium)
+
+    def read(self, wall: float) -> BehaviourReading:
+        """The three windows as they stand at a moment not before the last event."""
+        short = self._read("short", self._short.ahead(wall))
+        medium = self._read("medium", self._medium.ahead(wall))
+        changed = short.pattern != medium.pattern
+        return BehaviourReading(
+            short=short,
+            medium=medium,
+            session=self._read("session", self._session),
+            delta=f"{medium.pattern} -> {short.pattern}" if changed else "",
+            meaning=MEANINGS.get((medium.pattern, short.pattern), ""),
+        )
+
+    def _read(self, name: str, window: Window | Tally) -> WindowReading:
+        counts = window.counts[:FAILED_SHELL]
+        counts[SHELL] += window.counts[FAILED_SHELL]
+        total = window.total or 1
+        return WindowReading(
+            name=name,
+            events=window.total,
+            pattern=self._rules.classify(window),
+            ratios=tuple((action, count / total) for action, count in zip(COUNTED, counts, strict=True)),
+            failure_rate=window.failure_rate,
+            alternations=window.alternations,
+        )
+
+    def dump(self) -> tuple[Any, ...]:
+        return (self._short.dump(), self._medium.dump(), self._session.dump())
+
+    def load(self, state: Sequence[Any]) -> None:
+        short, medium, session = state
+        self._short.load(short)
+        self._medium.load(medium)
+        self._session.load(session)
+        self.pattern = self._rules.classify(self._short)
+        self.medium_pattern = self._rules.classify(self._medium)
+
+
+class _Rules:
+    """The heuristics, asked in a fixed order."""
+
+    __slots__ = (
+        "_alternations",
+        "_delegation",
+        "_exploration",
+        "_exploration_edits",
+        "_failures",
+        "_implementation",
+        "_stagnation",
+        "_wandering",
+    )
+
+    def __init__(self, settings: CommanderSettings) -> None:
+        self._stagnation = settings.stagnation_events
+        self._alternations = settings.trial_alternations
+        self._failures = settings.trial_failures
+        self._delegation = settings.delegation_share
+        self._wandering = settings.wandering_share
+        self._exploration = settings.exploration_share
+        self._exploration_edits = settings.exploration_edits
+        self._implementation = settings.implementation_share
+
+    def classify(self, window: Window | Tally) -> Pattern:
+        """Name the pattern of a window."""
+        total = window.total
+        if total <= self._stagnation:
+            return "stagnation"
+        counts = window.counts
+        failed = counts[FAILED_SHELL]
+        shells = counts[SHELL] + failed
+        if failed and failed / shells > self._failures and window.alternations >= self._alternations:
+            return "trial_error"
+        if counts[DELEGATION] / total >= self._delegation:
+            return "delegation"
+        edits = counts[EDIT]
+        looks = (counts[READ] + counts[SEARCH]) / total
+        if not edits and looks >= self._wandering:
+            return "wandering"
+        if looks >= self._exploration and edits / total <= self._exploration_edits:
+            return "exploration"
+        if (edits + shells) / total >= self._implementation:
+            return "implementation"
+        return "exploration"

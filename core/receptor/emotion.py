@@ -1,0 +1,170 @@
+"""The emotion engine: axes that impulses raise and time lowers."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from itertools import islice
+from math import exp, log
+from typing import Any, TypeAlias
+
+from core.percept import AXES, Axis
+from core.receptor.impulse import Impulses
+from core.receptor.readings import Contribution, Why
+from core.receptor.vector import FATIGUE, FLOW, POSITION, ZERO, Vector
+from core.settings.receptor import EmotionSettings, ImpulseSettings
+
+COMPACTION = "compaction"
+DISRUPTION = "disruption"
+_NEGLIGIBLE = 1e-12
+
+
+_Mark: TypeAlias = tuple[int, float, float, str, str, bool, Vector, float]
+"""One event: its number, at, now, cause, pattern, whether it shifted, the axes after it, flow it disrupted."""
+
+
+class EmotionEngine:
+    """Sum impulses that fade by true half-lives, each axis held within 0 and 1.
+
+    Where a bound cuts an event off, its impulses count in proportion, as far as they took effect; so what
+    explains a value always sums to it. `undisturbed` is flow as it would be had no signal ever disrupted it.
+    """
+
+    __slots__ = ("_impulses", "_marks", "_now", "_rates", "_relief", "_trend", "undisturbed", "values")
+
+    def __init__(self, settings: EmotionSettings, impulses: ImpulseSettings) -> None:
+        self._impulses = Impulses(impulses)
+        self._rates = tuple(-log(2.0) / getattr(settings.half_life, axis) for axis in AXES)
+        self._relief = settings.compaction_relief
+        self._trend = settings.trend
+        self._now = 0.0
+        self._marks: deque[_Mark] = deque(maxlen=settings.remembered + 1)
+        self._marks.append((0, 0.0, 0.0, "", "", False, ZERO, 0.0))
+        self.values: Vector = ZERO
+        self.undisturbed = 0.0
+
+    def update(self, event: int, at: float, now: float, cause: str, pattern: str, shifted: bool) -> None:
+        """Let the axes fade until `now`, then add what the event brings."""
+        p, q, r, s, t, u = self._impulses.get(cause, pattern, shifted)
+        a, b, c, d, e, f = self.values
+        raw = self.undisturbed
+        passed = now - self._now
+        if passed > 0.0:
+            i, j, k, m, n, o = self._rates
+            a *= exp(i * passed)
+            b *= exp(j * passed)
+            c *= exp(k * passed)
+            d *= exp(m * passed)
+            fade = exp(n * passed)
+            e *= fade
+            raw *= fade
+            f *= exp(o * passed)
+            self._now = now
+        a += p
+        b += q
+        c += r
+        d += s + self._impulses.weariness(now)
+        e += t
+        raw += t
+        f += u
+        self.undisturbed = 0.0 if raw < 0.0 else 1.0 if raw > 1.0 else raw
+        self.values = values = (
+            0.0 if a < 0.0 else 1.0 if a > 1.0 else a,
+            0.0 if b < 0.0 else 1.0 if b > 1.0 else b,
+            0.0 if c < 0.0 else 1.0 if c > 1.0 else c,
+            1.0 if d > 1.0 else d,
+            0.0 if e < 0.0 else 1.0 if e > 1.0 else e,
+            0.0 if f < 0.0 else 1.0 if f > 1.0 else f,
+        )
+        self._marks.append((event, at, now, cause, pattern, shifted, values, 0.0))
+
+    def relieve(self, event: int, at: float, now: float) -> None:
+        """A compaction of the agent's context takes part of its fatigue away."""
+        a, b, c, d, e, f = self.ahead(now)
+        self.undisturbed *= exp(self._rates[FLOW] * (now - self._now))
+        self._now = now
+        self.values = (a, b, c, d * (1.0 - self._relief), e, f)
+        self._marks.append((event, at, now, COMPACTION, "", False, self.values, 0.0))
+
+    def disrupt(self, amount: float) -> None:
+        """A signal breaks into the flow of the event just felt."""
+        a, b, c, d, e, f = self.values
+        amount = min(amount, e)
+        self.values = (a, b, c, d, e - amount, f)
+        self._marks[-1] = (*self._marks[-1][:6], self.values, amount)
+
+    def ahead(self, now: float) -> Vector:
+        """The axes faded to a later moment, without letting it pass."""
+        passed = now - self._now
+        return self.values if passed <= 0.0 else self._faded(self.values, passed)
+
+    def trend(self, now: float) -> Vector:
+        """How far each axis has come since a while ago, or since the oldest event remembered."""
+        then = max(now - self._trend, 0.0)
+        since, past = self._marks[0][2], self._marks[0][6]
+        for _, _, moment, _, _, _, values, _ in self._marks:
+            if moment > then:
+                break
+            since, past = moment, values
+        past = self._faded(past, max(then - since, 0.0))
+        a, b, c, d, e, f = (new - old for new, old in zip(self.ahead(now), past, strict=True))
+        return (a, b, c, d, e, f)
+
+    def why(self, axis: Axis, now: float) -> Why:
+        """Which impulses of which recent events make up the value; what is older, in one figure."""
+        position = POSITION[axis]
+        rate = self._rates[position]
+        found: list[Contribution] = []
+        since, level = self._marks[0][2], self._marks[0][6][position]
+        older = level * exp(rate * (now - since))
+        for mark in islice(self._marks, 1, None):
+            event, at, moment, _, _, _, values, _ = mark
+            left = exp(rate * (now - moment))
+            for source, amount in self._effects(mark, position, level * exp(rate * (moment - since))):
+                if amount:
+                    found.append(Contribution(event, at, source, amount * left, amount))
+            since, level = moment, values[position]
+        return Why(
+            axis=axis,
+            value=self.ahead(now)[position],
+            contributions=tuple(reversed(found)),
+            older=older,
+        )
+
+    def _effects(self, mark: _Mark, position: int, before: float) -> list[tuple[str, float]]:
+        _, _, moment, cause, pattern, shifted, values, disrupted = mark
+        disruption = disrupted if position == FLOW else 0.0
+        effect = values[position] + disruption - before
+        if cause == COMPACTION:
+            return [(COMPACTION, effect)] if position == FATIGUE else []
+        parts = self._impulses.parts(cause, pattern, shifted, moment, position)
+        total = sum(amount for _, amount in parts)
+        share = effect / total if abs(total) > _NEGLIGIBLE else 1.0
+        return [*((source, amount * share) for source, amount in parts), (DISRUPTION, -disruption)]
+
+    def _faded(self, values: Vector, passed: float) -> Vector:
+        a, b, c, d, e, f = values
+        i, j, k, m, n, o = self._rates
+        return (
+            a * exp(i * passed),
+            b * exp(j * passed),
+            c * exp(k * passed),
+            d * exp(m * passed),
+            e * exp(n * passed),
+            f * exp(o * passed),
+        )
+
+    def dump(self) -> tuple[Any, ...]:
+        return (self._now, self.values, self.undisturbed, tuple(self._marks))
+
+    def load(self, state: Sequence[Any]) -> None:
+        self._now, values, self.undisturbed, marks = state
+        self.values = _vector(values)
+        self._marks.clear()
+        for event, at, now, cause, pattern, shifted, after, disruption in marks:
+            self._marks.append((event, at, now, cause, pattern, shifted, _vector(after), disruption))
+
+
+def _vector(values: Sequence[float]) -> Vector:
+    a, b, c, d, e, f = values
+    return (a, b, c, d, e, f)

@@ -1,0 +1,52 @@
+"""A, the flow gate: while the agent flows, everything else keeps silent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from core.receptor.readings import GateReading
+from core.settings.receptor import AmbientSettings
+
+
+class FlowGate:
+    """Fire while flow is at or above its threshold.
+
+    The threshold is made of the flow baseline and a fixed offset; no field of the meta neuron is handed in.
+    """
+
+    __slots__ = ("_high", "_low", "_offset", "firing", "fresh", "intensity")
+
+    def __init__(self, settings: AmbientSettings) -> None:
+        self._offset = settings.offset.flow
+        self._low = settings.low
+        self._high = settings.high
+        self.firing = False
+        self.fresh = False
+        self.intensity = 0.0
+
+    def threshold(self, baseline: float) -> float:
+        """From where on the agent flows."""
+        threshold = baseline + self._offset
+        return self._low if threshold < self._low else self._high if threshold > self._high else threshold
+
+    def update(self, flow: float, baseline: float) -> bool:
+        """Say whether the agent flows."""
+        above = flow - self.threshold(baseline)
+        if above >= 0.0:
+            self.fresh = not self.firing
+            self.firing = True
+            self.intensity = above
+            return True
+        self.firing = self.fresh = False
+        self.intensity = 0.0
+        return False
+
+    def read(self, flow: float, baseline: float) -> GateReading:
+        return GateReading(value=flow, threshold=self.threshold(baseline), firing=self.firing)
+
+    def dump(self) -> tuple[Any, ...]:
+        return (self.firing, self.fresh, self.intensity)
+
+    def load(self, state: Sequence[Any]) -> None:
+        self.firing, self.fresh, self.intensity = state

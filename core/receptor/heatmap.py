@@ -1,0 +1,192 @@
+"""The path heatmap: where the work is, and when it moves elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import exp
+from typing import Any
+
+from core.events import ToolUse
+from core.percept import AgentState
+from core.receptor.readings import HeatmapReading, PathReading
+from core.receptor.tree import grow
+from core.settings.receptor import HeatmapSettings
+
+_REBASE = 30.0
+"""Fading times after which weights are scaled back, far from where floats end."""
+_KEPT = 0.75
+"""Share of the leaves that stays when the coldest are forgotten."""
+
+
+class Leaf:
+    """One path and its six dimensions; `weight` is its decayed count, in units that stand still."""
+
+    __slots__ = (
+        "count",
+        "last_access",
+        "last_modified",
+        "last_state",
+        "modified",
+        "opened",
+        "path",
+        "weight",
+    )
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.count = 0
+        self.opened = 0
+        self.modified = 0
+        self.last_modified: float | None = None
+        self.last_access = 0.0
+        self.last_state: AgentState = "idle"
+        self.weight = 0.0
+
+    def read(self, unit: float) -> PathReading:
+        return PathReading(
+            path=self.path,
+            count=self.count,
+            opened=self.opened,
+            modified=self.modified,
+            last_modified=self.last_modified,
+            last_access=self.last_access,
+            last_state=self.last_state,
+            heat=self.weight / unit,
+        )
+
+    def dump(self) -> tuple[Any, ...]:
+        return tuple(getattr(self, name) for name in Leaf.__slots__)
+
+
+class Heatmap:
+    """Count visits that fade with work time, and compare the hottest paths with those of the last shift.
+
+    A visit weighs more the later it comes, instead of every older one less, so that the order of two leaves
+    only changes when one is visited. The context is the first few hot paths, and after a shift those then.
+    """
+
+    __slots__ = (
+        "_base",
+        "_context",
+        "_fade",
+        "_leaves",
+        "_most",
+        "_shift",
+        "_shown",
+        "_size",
+        "_targets",
+        "_top",
+        "shifts",
+    )
+
+    def __init__(self, settings: HeatmapSettings) -> None:
+        self._fade = settings.fade
+        self._size = settings.top
+        self._shift = settings.shift
+        self._most = max(settings.leaves, 8 * settings.top)
+        self._targets = settings.targets
+        self._shown = settings.shown
+        self._base = 0.0
+        self._leaves: dict[str, Leaf] = {}
+        self._top: list[Leaf] = []
+        self._context: tuple[str, ...] = ()
+        self.shifts = 0
+
+    def update(self, event: ToolUse, now: float, state: AgentState) -> bool:
+        """Visit the targets of a tool use; say whether the context has shifted with it."""
+        unit = exp((now - self._base) / self._fade)
+        if now - self._base > _REBASE * self._fade:
+            self._rebase(now, unit)
+            unit = 1.0
+        changed = False
+        targets = event.targets
+        seen = event.modified
+        succeeded = event.outcome == "success"
+        opened = succeeded and event.action == "file_read"
+        modified = succeeded and event.action == "file_edit"
+        for path in targets if len(targets) <= self._targets else targets[: self._targets]:
+            leaf = self._leaves.get(path)
+            if leaf is None:
+                leaf = self._plant(path)
+            leaf.count += 1
+            leaf.opened += opened
+            leaf.modified += modified
+            leaf.last_access = event.at
+            leaf.last_state = state
+            leaf.weight += unit
+            if seen is not None:
+                leaf.last_modified = seen
+                seen = None
+            if leaf not in self._top and self._climb(leaf):
+                changed = True
+        return changed and self._compare()
+
+    def _plant(self, path: str) -> Leaf:
+        if len(self._leaves) >= self._most:
+            kept = sorted(self._leaves.values(), key=lambda leaf: leaf.weight, reverse=True)
+            kept[int(self._most * _KEPT) :] = self._top
+            self._leaves = {leaf.path: leaf for leaf in kept}
+        leaf = self._leaves[path] = Leaf(path)
+        return leaf
+
+    def _climb(self, leaf: Leaf) -> bool:
+        """Let a leaf take its place among the hottest, if it is one of them."""
+        top = self._top
+        if len(top) < self._size:
+            top.append(leaf)
+            return True
+        coldest = min(top, key=lambda other: other.weight)
+        if leaf.weight <= coldest.weight:
+            return False
+        top[top.index(coldest)] = leaf
+        return True
+
+    def _compare(self) -> bool:
+        """Say whether too many of the hottest paths are new to the context."""
+        context = self._context
+        if len(context) < self._size:
+            self._context = tuple(leaf.path for leaf in self._top)
+            return False
+        new = sum(leaf.path not in context for leaf in self._top)
+        if new / self._size <= self._shift:
+            return False
+        self._context = tuple(leaf.path for leaf in self._top)
+        self.shifts += 1
+        return True
+
+    def _rebase(self, now: float, unit: float) -> None:
+        for leaf in self._leaves.values():
+            leaf.weight /= unit
+        self._base = now
+
+    def read(self, now: float) -> HeatmapReading:
+        """The tree of the hottest leaves; parents sum all leaves, shown or not."""
+        unit = exp((now - self._base) / self._fade)
+        hottest = sorted(self._leaves.values(), key=lambda leaf: (-leaf.weight, leaf.path))
+        leaves = [leaf.read(unit) for leaf in hottest]
+        return HeatmapReading(
+            tree=grow(leaves, self._shown),
+            top=tuple(leaves[: self._shown]),
+            leaves=len(leaves),
+            context=self._context,
+        )
+
+    def dump(self) -> tuple[Any, ...]:
+        return (
+            self._base,
+            tuple(leaf.dump() for leaf in self._leaves.values()),
+            tuple(leaf.path for leaf in self._top),
+            self._context,
+            self.shifts,
+        )
+
+    def load(self, state: Sequence[Any]) -> None:
+        self._base, leaves, top, context, self.shifts = state
+        self._leaves = {}
+        for values in leaves:
+            leaf = Leaf("")
+            for name, value in zip(Leaf.__slots__, values, strict=True):
+                setattr(leaf, name, value)
+            self._leaves[leaf.path] = leaf
+        self._top = [self._leaves[path] for path in top]
+        self._context = tuple(context)

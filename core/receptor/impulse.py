@@ -1,0 +1,78 @@
+"""The table of impulses: what an event adds to the axes, looked up and never reasoned about."""
+
+from __future__ import annotations
+
+from itertools import product
+
+from core.events import Action, Outcome
+from core.percept import AXES, PATTERNS
+from core.receptor.vector import FATIGUE, ZERO, Vector
+from core.settings.receptor import Impulse, ImpulseSettings
+
+CAUSES: dict[tuple[Action, Outcome], str] = {
+    ("shell_exec", "failure"): "shell_failure",
+    ("shell_exec", "success"): "shell_success",
+    ("file_edit", "success"): "file_edit",
+    ("search", "empty"): "search_empty",
+    ("search", "success"): "search_found",
+    ("file_read", "success"): "file_read",
+    ("file_read", "empty"): "file_read",
+    ("memory_read", "success"): "memory_read",
+    ("memory_read", "empty"): "memory_miss",
+    ("memory_write", "success"): "memory_write",
+}
+"""Which row of the table a tool use stands for. What is not here, such as a failed edit, has no row."""
+LONG_PROMPT = "long_prompt"
+EVERY_EVENT = "every_event"
+CONTEXT_SHIFT = "context_shift"
+
+
+class Impulses:
+    """Hold one summed row for every cause and pattern that can meet."""
+
+    __slots__ = ("_named", "_per_hour", "_rows")
+
+    def __init__(self, settings: ImpulseSettings) -> None:
+        self._per_hour = settings.fatigue_per_hour / 3600.0
+        self._named: dict[str, Vector] = {"": ZERO}
+        for name in ImpulseSettings.model_fields:
+            row = getattr(settings, name)
+            if isinstance(row, Impulse):
+                self._named[name] = _vector(row)
+        causes = ("", LONG_PROMPT, *dict.fromkeys(CAUSES.values()))
+        self._rows: dict[tuple[str, str, bool], Vector] = {
+            key: _sum([row for _, row in self._parts(*key)])
+            for key in product(causes, ("", *PATTERNS), (False, True))
+        }
+
+    def get(self, cause: str, pattern: str, shifted: bool) -> Vector:
+        """All that the event adds, but for the hours worked."""
+        return self._rows[cause, pattern, shifted]
+
+    def weariness(self, now: float) -> float:
+        """What the hours worked add to fatigue."""
+        return self._per_hour * now
+
+    def parts(
+        self, cause: str, pattern: str, shifted: bool, now: float, axis: int
+    ) -> list[tuple[str, float]]:
+        """The same sum for one axis, impulse by impulse."""
+        parts = [(name, row[axis]) for name, row in self._parts(cause, pattern, shifted)]
+        if axis == FATIGUE:
+            name, amount = parts[0]
+            parts[0] = (name, amount + self.weariness(now))
+        return [(name, amount) for name, amount in parts if amount]
+
+    def _parts(self, cause: str, pattern: str, shifted: bool) -> list[tuple[str, Vector]]:
+        names = (EVERY_EVENT, cause, pattern, CONTEXT_SHIFT if shifted else "")
+        return [(name, self._named.get(name, ZERO)) for name in names if name]
+
+
+def _vector(row: Impulse) -> Vector:
+    frustration, seeking, confidence, fatigue, flow, uncertainty = (getattr(row, axis) for axis in AXES)
+    return (frustration, seeking, confidence, fatigue, flow, uncertainty)
+
+
+def _sum(rows: list[Vector]) -> Vector:
+    a, b, c, d, e, f = (sum(column) for column in zip(*rows, strict=True))
+    return (a, b, c, d, e, f)

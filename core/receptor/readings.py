@@ -1,0 +1,160 @@
+"""What a screen shows of the receptor: immutable, built only when asked for."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from core.events import Action
+from core.percept import AgentState, Axis, Pattern, Signal, SignalName
+
+
+class AxisReading(Struct, frozen=True):
+    """One axis: where it stands, and where it would fire."""
+
+    axis: Axis
+    value: float
+    threshold: float
+    baseline: float
+    offset: float
+    field: float
+    """What the meta neuron adds; always 0 for flow."""
+    trend: float
+    """Change against a while ago."""
+    firing: bool
+    """A signal of this axis stands, be it only held."""
+    held: bool
+    """It stands although the value is below the threshold."""
+    release: int
+    """Events below the threshold until it is let go; 0 where nothing stands."""
+
+
+class GateReading(Struct, frozen=True):
+    """A, the flow gate."""
+
+    value: float
+    threshold: float
+    firing: bool
+
+
+class HeldReading(Struct, frozen=True):
+    """One axis for which B sends a signal."""
+
+    axis: Axis
+    signal: SignalName
+    intensity: float
+    release: int
+
+
+class MetaReading(Struct, frozen=True):
+    """C, the meta neuron."""
+
+    state: AgentState
+    rates: tuple[tuple[Axis, float], ...]
+    """Share of the buffer in which each axis was the strongest."""
+    field: tuple[tuple[Axis, float], ...]
+    buffer: tuple[Axis | None, ...]
+    """Strongest axis of each of the last events, oldest first."""
+
+
+class WindowReading(Struct, frozen=True):
+    """One window of the Commander."""
+
+    name: str
+    events: int
+    pattern: Pattern
+    ratios: tuple[tuple[Action, float], ...]
+    failure_rate: float
+    alternations: int
+
+
+class BehaviourReading(Struct, frozen=True):
+    """The three windows, and what changed between the medium and the short one."""
+
+    short: WindowReading
+    medium: WindowReading
+    session: WindowReading
+    delta: str
+    """Such as `exploration -> trial_error`; empty where both agree."""
+    meaning: str
+
+
+class PathReading(Struct, frozen=True):
+    """One leaf of the heatmap with its six dimensions and its decayed count."""
+
+    path: str
+    count: int
+    opened: int
+    modified: int
+    last_modified: float | None
+    last_access: float
+    last_state: AgentState
+    heat: float
+
+
+class NodeReading(Struct, frozen=True):
+    """One component of a path; its figures are the sums of all leaves at or below it."""
+
+    name: str
+    path: str
+    count: int
+    heat: float
+    leaf: PathReading | None
+    children: tuple[NodeReading, ...]
+
+
+class HeatmapReading(Struct, frozen=True):
+    """Where the work is."""
+
+    tree: tuple[NodeReading, ...]
+    top: tuple[PathReading, ...]
+    """The shown leaves, hottest first."""
+    leaves: int
+    """How many are remembered, shown or not."""
+    context: tuple[str, ...]
+    """The hot paths a shift is measured against."""
+
+
+class Contribution(Struct, frozen=True):
+    """What one impulse of one event still adds to a value."""
+
+    event: int
+    """Number of the event, from 1."""
+    at: float
+    source: str
+    """Name of the impulse in the settings, or `compaction` or `disruption`."""
+    amount: float
+    """What is left of it."""
+    impulse: float
+    """What it did when it came."""
+
+
+class Why(Struct, frozen=True):
+    """What makes up a value: contributions, newest first, and all older ones in one figure."""
+
+    axis: Axis
+    value: float
+    contributions: tuple[Contribution, ...]
+    older: float
+
+
+class ReceptorReading(Struct, frozen=True):
+    """The whole receptor at one moment."""
+
+    at: float
+    now: float
+    """Subjective seconds since the first event."""
+    wall: float
+    """Wall seconds since the first event."""
+    events: int
+    """Events of every kind so far."""
+    idle: bool
+    """Nothing has come for so long that the baseline is frozen."""
+    axes: tuple[AxisReading, ...]
+    gate: GateReading
+    held: tuple[HeldReading, ...]
+    signals: tuple[Signal, ...]
+    meta: MetaReading
+    behaviour: BehaviourReading
+    heatmap: HeatmapReading
+    shifts: int
+    """How often the context shifted so far."""

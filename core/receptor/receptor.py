@@ -1,0 +1,235 @@
+"""The receptor: from one event of the agent to what it feels and which signals fire."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from core.errors import StateError
+from core.events import Compaction, Event, Prompt, ToolUse
+from core.percept import AXES, Axis, Percept, Signal
+from core.receptor.ambient import AmbientEstimator
+from core.receptor.commander import Commander
+from core.receptor.emotion import EmotionEngine
+from core.receptor.gate import FlowGate
+from core.receptor.heatmap import Heatmap
+from core.receptor.impulse import CAUSES, LONG_PROMPT
+from core.receptor.meta import MetaNeuron
+from core.receptor.neuron import EmotionNeuron
+from core.receptor.readings import AxisReading, ReceptorReading, Why
+from core.receptor.subjective import SubjectiveTime
+from core.receptor.vector import FLOW, FRUSTRATION
+from core.settings.receptor import ReceptorSettings
+
+EFFECTIVE = ("success", "failure", "empty")
+"""Outcomes of a call that took place; any other tires the agent and does no more."""
+
+
+class Receptor:
+    """Feel what an agent does, without ever touching it.
+
+    Acts are tool uses and prompts: they tire, they carry the impulses of the short window's pattern, and they
+    let the neurons fire or release. Every other event only lets time pass and repeats what stands; a
+    compaction also relieves fatigue. Hours worked are hours of subjective time: a night's pause tires nobody.
+    """
+
+    __slots__ = (
+        "_ambient",
+        "_clock",
+        "_commander",
+        "_disruption_flow",
+        "_disruption_share",
+        "_emotion",
+        "_events",
+        "_gate",
+        "_heatmap",
+        "_long_prompt",
+        "_meta",
+        "_neuron",
+        "_signals",
+        "_silence",
+    )
+
+    def __init__(self, settings: ReceptorSettings) -> None:
+        self._clock = SubjectiveTime(settings.time)
+        self._commander = Commander(settings.commander)
+        self._emotion = EmotionEngine(settings.emotion, settings.impulse)
+        self._ambient = AmbientEstimator(settings.ambient)
+        self._gate = FlowGate(settings.ambient)
+        self._neuron = EmotionNeuron(settings.neuron, settings.ambient)
+        self._meta = MetaNeuron(settings.meta)
+        self._heatmap = Heatmap(settings.heatmap)
+        self._long_prompt = settings.emotion.long_prompt
+        self._disruption_flow = settings.emotion.disruption_flow
+        self._disruption_share = settings.emotion.disruption_share
+        self._silence = settings.ambient.silence
+        self._events = 0
+        self._signals: tuple[Signal, ...] = ()
+
+    def seed(self, prior: Mapping[Axis, float]) -> None:
+        """Begin with baselines of earlier sessions."""
+        self._ambient.seed(prior)
+
+    def step(self, event: Event) -> Percept:
+        """Walk one event through the receptor."""
+        self._events += 1
+        clock = self._clock
+        if isinstance(event, ToolUse):
+            clock.update(event.at, True)
+            action, outcome = event.action, event.outcome
+            if outcome not in EFFECTIVE:
+                self._commander.slide(clock.wall)
+                return self._feel(event.at, "", "", False)
+            shifted = bool(event.targets) and self._heatmap.update(event, clock.now, self._meta.state)
+            self._commander.update(clock.wall, action, outcome)
+            return self._feel(event.at, CAUSES.get((action, outcome), ""), self._commander.pattern, shifted)
+        if isinstance(event, Prompt):
+            clock.update(event.at, True)
+            self._commander.slide(clock.wall)
+            cause = LONG_PROMPT if event.characters > self._long_prompt else ""
+            return self._feel(event.at, cause, self._commander.pattern, False)
+        clock.update(event.at, False)
+        self._commander.slide(clock.wall)
+        if clock.gap > self._silence:
+            self._ambient.freeze()
+        if isinstance(event, Compaction):
+            self._emotion.relieve(self._events, event.at, clock.now)
+        return self._stand(event.at)
+
+    def _feel(self, at: float, cause: str, pattern: str, shifted: bool) -> Percept:
+        """Impulses, baseline, then C, A and B in turn."""
+        clock, commander, emotion = self._clock, self._commander, self._emotion
+        ambient, meta, gate, neuron = self._ambient, self._meta, self._gate, self._neuron
+        silence = clock.gap > self._silence
+        emotion.update(self._events, at, clock.now, cause, pattern, shifted)
+        values = emotion.values
+        if silence:
+            ambient.freeze()
+        ambient.update(clock.now, values, emotion.undisturbed)
+        if shifted:
+            ambient.reset()
+        baseline = ambient.baseline
+        flow = values[FLOW]
+        meta.update(neuron.dominant, silence, commander.pattern, values[FRUSTRATION], flow)
+        signals: tuple[Signal, ...]
+        if gate.update(flow, baseline[FLOW]):
+            neuron.rest()
+            signals = (Signal("flow_active", gate.intensity, gate.fresh),)
+        else:
+            signals = neuron.update(values, baseline, meta.field)
+            if neuron.greatest > 0.0 and flow >= self._disruption_flow:
+                emotion.disrupt(self._disruption_share * neuron.greatest)
+                values = emotion.values
+        self._signals = signals
+        return Percept(
+            at,
+            clock.now,
+            clock.elapsed,
+            clock.silence,
+            commander.pattern,
+            commander.medium_pattern,
+            meta.state,
+            values,
+            signals,
+            shifted,
+            commander.failure_rate,
+            commander.events,
+        )
+
+    def _stand(self, at: float) -> Percept:
+        """What an event that is no act finds: everything as it was, but for the time gone by."""
+        clock, commander = self._clock, self._commander
+        return Percept(
+            at,
+            clock.now,
+            clock.elapsed,
+            clock.silence,
+            commander.pattern,
+            commander.medium_pattern,
+            "idle" if clock.gap > self._silence else self._meta.state,
+            self._emotion.ahead(clock.now),
+            self._standing() if self._signals else (),
+            False,
+            commander.failure_rate,
+            commander.events,
+        )
+
+    def _standing(self) -> tuple[Signal, ...]:
+        return tuple([Signal(name, intensity, False) for name, intensity, _ in self._signals])
+
+    def why(self, axis: Axis, at: float | None = None) -> Why:
+        """Which impulses of which events make up the value of an axis."""
+        return self._emotion.why(axis, self._clock.now + self._clock.ahead(at)[1])
+
+    def read(self, at: float | None = None) -> ReceptorReading:
+        """Everything a screen shows; with a later `at`, as it will be then if nothing happens."""
+        clock = self._clock
+        gap, passed = clock.ahead(at)
+        now, wall = clock.now + passed, clock.wall + gap
+        values, trend = self._emotion.ahead(now), self._emotion.trend(now)
+        idle = clock.at is None or gap > self._silence
+        return ReceptorReading(
+            at=(clock.at or 0.0) + gap,
+            now=now,
+            wall=wall,
+            events=self._events,
+            idle=idle,
+            axes=tuple(self._axis(axis, values[axis], trend[axis]) for axis in range(len(AXES))),
+            gate=self._gate.read(values[FLOW], self._ambient.baseline[FLOW]),
+            held=self._neuron.read(),
+            signals=self._signals if gap == 0.0 else self._standing(),
+            meta=self._meta.read(idle),
+            behaviour=self._commander.read(wall),
+            heatmap=self._heatmap.read(now),
+            shifts=self._heatmap.shifts,
+        )
+
+    def _axis(self, axis: int, value: float, trend: float) -> AxisReading:
+        threshold, baseline, offset, field = self._neuron.terms(
+            axis, self._ambient.baseline, self._meta.field
+        )
+        release = self._neuron.release(axis)
+        firing = self._gate.firing if axis == FLOW else release > 0
+        return AxisReading(
+            axis=AXES[axis],
+            value=value,
+            threshold=threshold,
+            baseline=baseline,
+            offset=offset,
+            field=field,
+            trend=trend,
+            firing=firing,
+            held=firing and value < threshold,
+            release=release,
+        )
+
+    def dump(self) -> dict[str, Any]:
+        """The whole state, exact and apart from this one."""
+        return {
+            "events": self._events,
+            "clock": self._clock.dump(),
+            "commander": self._commander.dump(),
+            "emotion": self._emotion.dump(),
+            "ambient": self._ambient.dump(),
+            "gate": self._gate.dump(),
+            "neuron": self._neuron.dump(),
+            "meta": self._meta.dump(),
+            "heatmap": self._heatmap.dump(),
+            "signals": tuple(tuple(signal) for signal in self._signals),
+        }
+
+    def load(self, state: Mapping[str, Any]) -> None:
+        """Go on from a dump."""
+        try:
+            self._events = state["events"]
+            self._clock.load(state["clock"])
+            self._commander.load(state["commander"])
+            self._emotion.load(state["emotion"])
+            self._ambient.load(state["ambient"])
+            self._gate.load(state["gate"])
+            self._neuron.load(state["neuron"])
+            self._meta.load(state["meta"])
+            self._heatmap.load(state["heatmap"])
+            self._signals = tuple(Signal(*signal) for signal in state["signals"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise StateError(f"This is no state of the receptor: {error}") from error
