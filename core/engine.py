@@ -1,0 +1,121 @@
+"""One step of one agent through every mechanism, in one readable order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from msgspec import Struct
+
+from core.affect import Affect, AffectReading, Mood, Policy
+from core.errors import StateError
+from core.events import MAIN, Event
+from core.governor import Governor, GovernorReading, Verdict
+from core.mind import Mind, MindReading, Thought
+from core.percept import Percept
+from core.receptor import Receptor, ReceptorReading
+from core.settings import Settings
+
+VERSION = 1
+"""Of what `dump` gives."""
+
+
+class Step(NamedTuple):
+    """What one event did."""
+
+    percept: Percept
+    thought: Thought
+    verdict: Verdict
+    mood: Mood
+
+
+class Frame(Struct, frozen=True):
+    """One agent's whole mind at one moment, immutable."""
+
+    at: float
+    agent: str
+    events: int
+    receptor: ReceptorReading
+    mind: MindReading
+    governor: GovernorReading
+    affect: AffectReading
+
+
+class Engine:
+    """The model of one agent's mind.
+
+    It has no clock, no chance and no files: the same events and settings give the same bytes.
+    """
+
+    __slots__ = ("_at", "_events", "affect", "agent", "governor", "mind", "receptor", "settings")
+
+    def __init__(
+        self, settings: Settings, *, policy: Policy | None = None, seed: int = 0, agent: str = MAIN
+    ) -> None:
+        self.settings = settings
+        self.agent = agent
+        self.receptor = Receptor(settings.receptor)
+        self.mind = Mind(settings.mind, seed.to_bytes(8, "big"), agent)
+        self.governor = Governor(settings.governor)
+        self.affect = Affect(settings.affect, policy, seed)
+        self._at = 0.0
+        self._events = 0
+
+    def step(self, event: Event) -> Step:
+        """Let time pass up to the event, then take it in."""
+        self._events += 1
+        if event.at > self._at:
+            self._at = event.at
+        percept = self.receptor.step(event)
+        thought = self.mind.step(event, percept, self.affect.modulation)
+        novelty = thought.novelty
+        verdict = self.governor.step(
+            event,
+            novelty=novelty,
+            elapsed=percept.elapsed,
+            pattern=percept.pattern,
+            failure_rate=percept.failure_rate,
+        )
+        mood = self.affect.step(event, percept, novelty)
+        return Step(percept, thought, verdict, mood)
+
+    def frame(self, at: float | None = None) -> Frame:
+        """All readings, decayed to `at` where that is later than the last event; nothing changes."""
+        moment = self._at if at is None or at < self._at else at
+        receptor = self.receptor.read(moment)
+        return Frame(
+            at=moment,
+            agent=self.agent,
+            events=self._events,
+            receptor=receptor,
+            mind=self.mind.read(moment),
+            governor=self.governor.read(),
+            affect=self.affect.read(moment, receptor.now),
+        )
+
+    def dump(self) -> dict[str, Any]:
+        """Everything that `load` needs to go on exactly from here."""
+        return {
+            "version": VERSION,
+            "agent": self.agent,
+            "at": self._at,
+            "events": self._events,
+            "receptor": self.receptor.dump(),
+            "mind": self.mind.dump(),
+            "governor": self.governor.dump(),
+            "affect": self.affect.dump(),
+        }
+
+    def load(self, state: Mapping[str, Any]) -> None:
+        """Go on from a dump of an engine with the same settings."""
+        if state.get("version") != VERSION:
+            raise StateError(
+                f"a dump of version {state.get('version')} does not fit an engine of version {VERSION}"
+            )
+        self.agent = state["agent"]
+        self._at = state["at"]
+        self._events = state["events"]
+        self.receptor.load(state["receptor"])
+        self.mind.load(state["mind"])
+        self.governor.load(state["governor"])
+        self.affect.load(state["affect"])

@@ -1,0 +1,100 @@
+"""The laws of the engine."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import cbor2
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.engine import Engine
+from core.events import Event
+from core.settings import Settings
+from tests.core.strategies import events
+
+DEFAULT = Settings()
+
+
+def canonical(engine: Engine) -> bytes:
+    return cbor2.dumps(engine.dump(), canonical=True)
+
+
+def run(stream: list[Event], engine: Engine | None = None) -> Engine:
+    engine = engine or Engine(DEFAULT)
+    for event in stream:
+        engine.step(event)
+    return engine
+
+
+@settings(max_examples=60)
+@given(events(max_size=80))
+def test_equal_events_give_equal_bytes(stream: list[Event]) -> None:
+    first, second = run(stream), run(stream)
+    assert canonical(first) == canonical(second)
+    assert first.frame() == second.frame()
+
+
+@settings(max_examples=60)
+@given(events(max_size=80), st.data())
+def test_a_loaded_engine_goes_on_as_the_dumped_one(stream: list[Event], data: st.DataObject) -> None:
+    cut = data.draw(st.integers(0, len(stream)))
+    whole = run(stream[:cut])
+    loaded = Engine(DEFAULT)
+    loaded.load(cbor2.loads(canonical(whole)))
+    assert canonical(loaded) == canonical(whole)
+    for event in stream[cut:]:
+        assert loaded.step(event) == whole.step(event)
+    assert canonical(loaded) == canonical(whole)
+    assert loaded.frame() == whole.frame()
+
+
+@settings(max_examples=40)
+@given(events(min_size=1, max_size=60), st.floats(0, 1e6))
+def test_watching_changes_nothing(stream: list[Event], later: float) -> None:
+    watched, alone = Engine(DEFAULT), Engine(DEFAULT)
+    for event in stream:
+        watched.step(event)
+        watched.frame()
+        watched.frame(event.at + later)
+        alone.step(event)
+    assert canonical(watched) == canonical(alone)
+
+
+@settings(max_examples=30)
+@given(events(max_size=120))
+def test_affect_never_moves_the_governor(stream: list[Event]) -> None:
+    """Whatever the affect field says, the gate decides alike."""
+
+    verdicts = []
+    for extreme in ("ceiling", "floor"):
+        engine = Engine(DEFAULT)
+        said = []
+        for event in stream:
+            for field in engine.affect._fields:
+                field.magnitude = getattr(field, extreme)
+            said.append(engine.step(event).verdict)
+        verdicts.append(said)
+    assert verdicts[0] == verdicts[1]
+
+
+def test_bytes_do_not_depend_on_the_hash_seed() -> None:
+    code = (
+        "import sys, cbor2\nfrom blake3 import blake3\nfrom bench.workload import session\n"
+        "from core.engine import Engine\nfrom core.settings import Settings\n"
+        "engine = Engine(Settings())\n"
+        "for event in session(3000): engine.step(event)\n"
+        "print(blake3(cbor2.dumps(engine.dump(), canonical=True)).hexdigest())"
+    )
+    said = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={"PYTHONHASHSEED": seed},
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(said) == 1
