@@ -42,17 +42,17 @@ class LineCutter:
 
     __slots__ = ("_held", "_longest", "_note", "_number", "_offset", "_parts")
 
-    def __init__(self, note: Note, longest: int = LONGEST) -> None:
+    def __init__(self, note: Note, longest: int = LONGEST, offset: int = 0, number: int = 1) -> None:
         self._note = note
         self._longest = longest
         self._parts: list[bytes] = []
         self._held = 0
-        self._offset = 0
-        self._number = 1
+        self._offset = offset
+        self._number = number
 
     @property
     def position(self) -> int:
-        """How many bytes were fed."""
+        """Where the next chunk begins."""
         return self._offset + self._held
 
     def feed(self, chunk: bytes) -> list[Line]:
@@ -121,24 +121,34 @@ def opened(path: Path) -> Iterator[BinaryIO]:
             yield cast("BinaryIO", unpacked)
 
 
-def chunks(stream: BinaryIO, size: int = CHUNK) -> Iterator[bytes]:
-    """All that is left of a stream; a damaged packed file ends where the damage begins, with `OSError`."""
-    while True:
-        try:
-            chunk = stream.read(size)
-        except (ZstdError, EOFError) as fault:
-            raise OSError(f"damaged archive: {fault}") from fault
-        if not chunk:
-            return
-        yield chunk
+def packed(path: Path) -> bool:
+    """Whether a file is packed with zstd; one that cannot be read is not."""
+    try:
+        with path.open("rb") as raw:
+            return raw.read(len(_MAGIC)) == _MAGIC
+    except OSError:
+        return False
 
 
-def read_lines(path: Path, note: Note, longest: int = LONGEST, size: int = CHUNK) -> Iterator[Line]:
-    """Every line of a file, the last one with or without its end; raises only `OSError`."""
-    cutter = LineCutter(note, longest)
+def take(stream: BinaryIO, size: int = -1) -> bytes:
+    """The next bytes, fewer only at the end; a damaged packed file is an `OSError` too."""
+    try:
+        return stream.read(size)
+    except (ZstdError, EOFError) as fault:
+        raise OSError(f"damaged archive: {fault}") from fault
+
+
+def read_lines(
+    path: Path, note: Note, longest: int = LONGEST, size: int = CHUNK, start: int = 0, number: int = 1
+) -> Iterator[Line]:
+    """Every line from `start` on, the last one with or without its end; raises only `OSError`."""
+    cutter = LineCutter(note, longest, start, number)
     with opened(path) as stream:
-        for chunk in chunks(stream, size):
+        if start:
+            stream.seek(start)
+        while len(chunk := take(stream, size)) == size:
             yield from cutter.feed(chunk)
+    yield from cutter.feed(chunk)
     last = cutter.rest()
     if last is not None:
         yield last
@@ -147,7 +157,4 @@ def read_lines(path: Path, note: Note, longest: int = LONGEST, size: int = CHUNK
 def head(path: Path, size: int) -> bytes:
     """The first bytes of a file, unpacked; raises only `OSError`."""
     with opened(path) as stream:
-        try:
-            return stream.read(size)
-        except (ZstdError, EOFError) as fault:
-            raise OSError(f"damaged archive: {fault}") from fault
+        return take(stream, size)

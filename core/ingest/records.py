@@ -1,0 +1,116 @@
+"""What readers are fed: lines of a file, a whole document, files of a folder, rows of a database."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from core.events import MAIN, Event, Where
+from core.ingest.diagnostics import Diagnostics
+from core.ingest.format import Format
+from core.ingest.lines import Line, opened, read_lines, take
+from core.ingest.reader import Reader
+from core.settings.ingest import LineSettings
+
+
+class Log(NamedTuple):
+    """One file, folder or database that holds an agent's doings, or a stretch of one."""
+
+    path: Path
+    format: Format
+    agent: str = MAIN
+    start: int = 0
+    """Of a file with several sessions, where this one's lines begin."""
+    line: int = 1
+    end: int | None = None
+    run: int | None = None
+    """Of a document with several sessions, which one this is, from 0."""
+
+
+class Record(NamedTuple):
+    """What a reader is fed at once."""
+
+    data: bytes
+    where: Where
+    line: int
+
+
+def records(log: Log, diagnostics: Diagnostics, lines: LineSettings) -> Iterator[Record]:
+    """What a log holds, piece by piece; a log that fails on the way ends there, counted."""
+    try:
+        if log.format.style == "lines":
+            yield from _lines(log, diagnostics, lines)
+        elif log.format.style == "document":
+            yield document(log.path)
+        elif log.format.style == "folder":
+            for number, file in enumerate(members(log), 1):
+                yield document(file, number)
+    except OSError as fault:
+        diagnostics.note(str(log.path), 0, reason(fault))
+
+
+def feed(reader: Reader, record: Record) -> list[Event]:
+    """What a reader makes of a record; a reader that fails costs one record, counted."""
+    try:
+        return reader.feed(record.data, record.where, record.line)
+    except Exception as fault:  # noqa: BLE001 a log may hold anything, and the rest must still be read
+        _count(reader, record.where.file, record.line, fault)
+        return []
+
+
+def finish(reader: Reader, path: Path) -> list[Event]:
+    """What only the end of a log completes."""
+    try:
+        return reader.finish()
+    except Exception as fault:  # noqa: BLE001 as above
+        _count(reader, str(path), 0, fault)
+        return []
+
+
+def document(path: Path, number: int = 1) -> Record:
+    """A whole file as one record; raises only `OSError`."""
+    with opened(path) as stream:
+        data = take(stream)
+    return Record(data, Where(str(path), 0, len(data)), number)
+
+
+def members(log: Log) -> list[Path]:
+    """The files of a folder log, in order."""
+    return sorted(path for path in log.path.iterdir() if path.suffix == ".json")
+
+
+def line_record(file: str, line: Line) -> Record:
+    """A line as a record."""
+    return Record(line.data, Where(file, line.offset, len(line.data)), line.number)
+
+
+def stem(path: Path) -> str:
+    """A file's name without what comes after its first dot."""
+    return path.name.lstrip(".").split(".", 1)[0] or path.name
+
+
+def reason(fault: OSError) -> str:
+    """Why a file could not be read, in a few words that do not name the file."""
+    if fault.errno in (errno.EACCES, errno.EPERM):
+        return "no permission"
+    if fault.errno == errno.ENOENT:
+        return "vanished"
+    return (fault.strerror or str(fault)).lower()
+
+
+def _lines(log: Log, diagnostics: Diagnostics, lines: LineSettings) -> Iterator[Record]:
+    file = str(log.path)
+
+    def note(number: int, reason: str) -> None:
+        diagnostics.note(file, number, reason)
+
+    for line in read_lines(log.path, note, lines.longest, lines.chunk, log.start, log.line):
+        if log.end is not None and line.offset >= log.end:
+            return
+        yield line_record(file, line)
+
+
+def _count(reader: Reader, file: str, line: int, fault: Exception) -> None:
+    reader.kit.diagnostics.note(file, line, f"not understood ({type(fault).__name__})")
