@@ -33,7 +33,13 @@ _OUTCOME_LETTER: dict[Outcome, str] = {
     "collateral": "~",
     "pending": "?",
 }
+_LETTERS: dict[tuple[Action, Outcome], str] = {
+    (action, outcome): letter + mark
+    for action, letter in _ACTION_LETTER.items()
+    for outcome, mark in _OUTCOME_LETTER.items()
+}
 _MOST_TARGETS = 4
+_PLACES_KEPT = 512
 
 
 class EpisodesReading(Struct, frozen=True):
@@ -72,6 +78,7 @@ class Episodes:
         "_open_size",
         "_past",
         "_pattern",
+        "_places",
         "_proof",
         "_regimes",
         "_samples",
@@ -94,6 +101,7 @@ class Episodes:
         self._likeness = Likeness(settings)
         self._kept: deque[Episode] = deque(maxlen=settings.capacity)
         self._past: list[tuple[Episode, int]] = []
+        self._places: dict[str, str] = {}
         self._number = 0
         self._pattern = ""
         self._open("start", 0.0)
@@ -161,10 +169,16 @@ class Episodes:
         counts = self._counts
         counts[action] = counts.get(action, 0) + 1
         for target in event.targets[:_MOST_TARGETS]:
-            place = coarse(target, self._depth)
+            place = self._places.get(target) or self._place(target)
             if place in counts or len(counts) < self._open_size:
                 counts[place] = counts.get(place, 0) + 1
         self._trace.append((action, outcome))
+
+    def _place(self, target: str) -> str:
+        if len(self._places) >= _PLACES_KEPT:
+            self._places.clear()
+        place = self._places[target] = coarse(target, self._depth)
+        return place
 
     def _close(self, ended_by: Border, at: float, tick: int, state: CorticalState) -> Episode | None:
         ended = None
@@ -190,7 +204,7 @@ class Episodes:
                 self._calls,
                 self._failures,
                 largest(self._counts, self._settings.signature_size),
-                "".join(_ACTION_LETTER[action] + _OUTCOME_LETTER[outcome] for action, outcome in self._trace),
+                "".join(map(_LETTERS.__getitem__, self._trace)),
             )
             self._number += 1
             self._kept.append(ended)

@@ -111,7 +111,8 @@ class Forecast:
                 del table[next(iter(table))]
             counts = [0.0] * 11
         table[key] = counts
-        base = self._base()
+        weight = self._prior_weight
+        base = (self.all_failed + weight * self._prior) / (self.all_calls + weight)
         expected = self._chance(counts, base)
         error = expected - failed
         score = error * error
