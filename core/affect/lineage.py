@@ -143,7 +143,7 @@ class Lineage:
 def verify(entries: Sequence[Entry], anchor: bytes, head: bytes | None = None) -> int | None:
     """Where a run of links that follows `anchor` (and ends in `head`) was first altered, or None.
 
-    An entry rewritten with its hash is given away by its successor, which is whole but names another.
+    An entry rewritten with its hash is given away by its neighbours, which are whole but name another.
     """
     before = anchor
     for index, entry in enumerate(entries):
@@ -151,7 +151,9 @@ def verify(entries: Sequence[Entry], anchor: bytes, head: bytes | None = None) -
         if not whole:
             return index
         if entry.payload[:HASH] != before:
-            return max(0, index - 1)
+            follower = entries[index + 1].payload[:HASH] if index + 1 < len(entries) else head
+            alone = follower is None or follower == entry.digest
+            return max(0, index - 1) if alone else index
         before = entry.digest
     if head is not None and before != head:
         return max(0, len(entries) - 1)
