@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -18,7 +18,7 @@ from core.percept import Pattern
 from core.settings.governor import GovernorSettings
 
 
-class Verdict(NamedTuple):
+class Verdict(Struct, frozen=True, gc=False):
     """What one event meant to the governor."""
 
     state: State
