@@ -8,7 +8,8 @@ from core.settings.mind import ClockSettings
 
 Resolution = Literal["gamma", "theta"]
 
-_MICRO = 1_000_000
+MICRO = 1_000_000
+"""Ticks are kept in whole microseconds."""
 
 
 class Ticks(NamedTuple):
@@ -48,16 +49,17 @@ class Clock:
         "_violation",
         "_violations",
         "delta",
+        "due",
         "gamma",
         "theta",
     )
 
     def __init__(self, settings: ClockSettings) -> None:
-        self._gamma_longest = settings.gamma_longest * _MICRO
-        self._gamma_shortest = min(settings.gamma_shortest, settings.gamma_longest) * _MICRO
+        self._gamma_longest = settings.gamma_longest * MICRO
+        self._gamma_shortest = min(settings.gamma_shortest, settings.gamma_longest) * MICRO
         self._violation = settings.gamma_violation
-        self._theta_shortest = int(settings.theta_shortest * _MICRO)
-        self._theta_longest = int(max(settings.theta_shortest, settings.theta_longest) * _MICRO)
+        self._theta_shortest = int(settings.theta_shortest * MICRO)
+        self._theta_longest = int(max(settings.theta_shortest, settings.theta_longest) * MICRO)
         self._delta_every = settings.delta_every
         self._throttle_from = settings.throttle_from
         self._throttle_hard = settings.throttle_hard
@@ -71,17 +73,18 @@ class Clock:
         self._gamma_next = self._gamma_step
         self._theta_next = self._theta
         self._since_delta = 0
+        self.due = min(self._gamma_next, self._theta_next)
+        """Microsecond of the next tick; before it there is no need to advance."""
         self.gamma = 0
         self.theta = 0
         self.delta = 0
 
     def advance(self, now: float) -> Ticks:
         """Let subjective time pass up to `now` seconds and say which ticks came due."""
-        until = int(now * _MICRO)
-        if until <= self._now:
-            return NO_TICKS
-        self._now = until
-        if until < self._gamma_next and until < self._theta_next:
+        until = int(now * MICRO)
+        if until > self._now:
+            self._now = until
+        if until < self.due:
             return NO_TICKS
         gamma = theta = 0
         if self._theta_next <= until:
@@ -89,14 +92,16 @@ class Clock:
             theta = self._thetas_until(until)
         gamma += self._gammas_until(until)
         self.gamma += gamma
+        self.due = min(self._gamma_next, self._theta_next)
         return Ticks(gamma, theta, self._count_thetas(theta))
 
-    def violation(self) -> None:
+    def violation(self, now: float) -> None:
         """Something went wrong: perceive more often until the next theta tick, and think sooner after it."""
         self._busy = True
         self._violations += 1
         self._gamma_step = self._gamma_interval()
-        self._gamma_next = min(self._gamma_next, self._now + self._gamma_step)
+        self._gamma_next = min(self._gamma_next, int(now * MICRO) + self._gamma_step)
+        self.due = min(self._gamma_next, self._theta_next)
 
     def throttle(self, used: float) -> None:
         """Slow all rhythms down as the budget runs out; what is scheduled already stays."""
@@ -106,16 +111,19 @@ class Clock:
             self._factor = factor
             self._gamma_step = self._gamma_interval()
 
-    def wake(self, resolution: Resolution, window: float) -> Ticks | None:
+    def wake(self, resolution: Resolution, now: float, window: float) -> Ticks | None:
         """Tick out of turn; None where a theta tick is due within the window anyway."""
-        if self._theta_next - self._now <= int(window * _MICRO):
+        at = int(now * MICRO)
+        if self._theta_next - at <= int(window * MICRO):
             return None
         if resolution == "gamma":
             self.gamma += 1
-            self._gamma_next = self._now + self._gamma_step
+            self._gamma_next = at + self._gamma_step
+            self.due = min(self._gamma_next, self._theta_next)
             return Ticks(gamma=1)
         self._accelerate()
-        self._theta_next = self._now + int(self._theta * self._factor)
+        self._theta_next = at + int(self._theta * self._factor)
+        self.due = min(self._gamma_next, self._theta_next)
         return Ticks(theta=1, delta=self._count_thetas(1))
 
     def _gammas_until(self, until: int) -> int:
@@ -169,12 +177,12 @@ class Clock:
     @property
     def gamma_interval(self) -> float:
         """Seconds between gamma ticks as things are now."""
-        return self._gamma_step / _MICRO
+        return self._gamma_step / MICRO
 
     @property
     def theta_interval(self) -> float:
         """Seconds between theta ticks as things are now."""
-        return self._theta * self._factor / _MICRO
+        return self._theta * self._factor / MICRO
 
     @property
     def factor(self) -> float:
@@ -189,12 +197,12 @@ class Clock:
     @property
     def gamma_in(self) -> float:
         """Seconds to the next gamma tick."""
-        return (self._gamma_next - self._now) / _MICRO
+        return (self._gamma_next - self._now) / MICRO
 
     @property
     def theta_in(self) -> float:
         """Seconds to the next theta tick."""
-        return (self._theta_next - self._now) / _MICRO
+        return (self._theta_next - self._now) / MICRO
 
     @property
     def delta_in(self) -> int:
@@ -217,3 +225,4 @@ class Clock:
         self._theta = min(max(theta, self._theta_shortest), self._theta_longest)
         self._since_delta = min(since_delta, self._delta_every - 1)
         self._gamma_step = self._gamma_interval()
+        self.due = min(self._gamma_next, self._theta_next)

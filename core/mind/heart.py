@@ -24,7 +24,7 @@ from core.mind.fabric import (
 )
 from core.mind.forecast import Forecast
 from core.mind.habituation import Habituation
-from core.mind.homeostasis import Correction, Homeostasis
+from core.mind.homeostasis import SIGNAL_IDS, Correction, Homeostasis
 from core.mind.metrics import Metrics, TickKind, TickRow
 from core.mind.mood import Mood
 from core.mind.regime import RegimeSense
@@ -71,6 +71,7 @@ class Heart:
         "_modulation",
         "_mortality",
         "_pending",
+        "_prediction",
         "_serial",
         "at",
         "corrections",
@@ -82,7 +83,6 @@ class Heart:
         "urgency",
         "write_environment",
         "write_inference",
-        "write_prediction",
     )
 
     def __init__(self, settings: MindSettings, seed: bytes = b"", agent: str = MAIN) -> None:
@@ -104,7 +104,7 @@ class Heart:
         self.metrics = Metrics(settings.metrics, seed, agent)
         self._affect = self.state.claim_affect().write
         self._mortality = self.state.claim_mortality().write
-        self.write_prediction = self.state.claim_prediction().write
+        self._prediction = self.state.claim_prediction().write
         self.write_environment = self.state.claim_environment().write
         self.write_inference = self.state.claim_inference().write
         self._pending = settings.clock.pending
@@ -121,7 +121,7 @@ class Heart:
         self.news: tuple[MindEvent, ...] = ()
         self.corrections: tuple[Correction, ...] = ()
         self.dreamt: Dream | None = None
-        self.sleep.intensive = self.homeostasis.intensive
+        self.sleep.set_mode(self.homeostasis.intensive)
 
     def begin(self, at: float, percept: Percept, modulation: Modulation) -> None:
         """Start a step: take the moment's readings, leave the last step's behind."""
@@ -135,7 +135,7 @@ class Heart:
         self.dreamt = None
 
     def emit(self, event: MindEvent) -> None:
-        """Put an event on the fabric and in this step's news."""
+        """Put an event of the mind's own on the fabric and in this step's news."""
         self.fabric.emit(event)
         self.news = (*self.news, event)
 
@@ -160,6 +160,8 @@ class Heart:
             mood.tick(self.now, self._axes, self.urgency)
             self._record(kind, 0)
         self._affect(mood.pleasure, mood.arousal, mood.dominance, mood.emotion)
+        self._prediction(self.forecast.accuracy, self.forecast.trend)
+        self.episodes.sample(self.state)
         self.urgency = 0.0
 
     def _theta(self, kind: TickKind) -> None:
@@ -168,23 +170,23 @@ class Heart:
         if vitality.update(state.budget_remaining, state.accuracy):
             self.emit(PhaseChanged(at, phase, vitality.phase))
         self._mortality(vitality.economic, vitality.composite, vitality.phase)
-        self.sleep.update(self.gauge.get())
+        self.sleep.update(self.gauge.fill)
         for correction in self.homeostasis.update(vitality.economic, state.accuracy, state.pleasure):
             self.corrections = (*self.corrections, correction)
             signal, deviation, knob, value = correction
             self.emit(Regulated(at, signal, deviation, knob, value))
-        self.sleep.intensive = self.homeostasis.intensive
-        self._record(kind, len(self.homeostasis.rules()))
+        self.sleep.set_mode(self.homeostasis.intensive)
+        self._record(kind, len(SIGNAL_IDS))
         self.emit(Ticked(at, self.clock.theta, kind, state.tier, self.tiers.total_money))
         self.emit(AffectUpdated(at, state.pleasure, state.arousal, state.dominance, state.emotion))
         self.emit(VitalityUpdated(at, vitality.economic, vitality.epistemic, vitality.composite))
         if self.sleep.needed and not self._due_told:
             self._due_told = True
-            load = self.gauge.get()
-            self.emit(SleepDue(at, self.sleep.get(), self.sleep.threshold, load))
+            load = self.gauge.fill
+            self.emit(SleepDue(at, self.sleep.pressure, self.sleep.threshold, load))
 
     def _delta(self) -> None:
-        ended = self.episodes.delta(self.at, self.clock.gamma)
+        ended = self.episodes.delta(self.at, self.state, self.clock.gamma)
         if ended is not None:
             self.emit(EpisodeEnded(self.at, ended.number, ended.regime, ended.outcome, ended.ended_by))
         if self.sleep.needed:
@@ -199,7 +201,7 @@ class Heart:
             self.now,
             self.clock.gamma,
             reason,
-            self.sleep.get(),
+            self.sleep.pressure,
             self.episodes,
             self.salience,
             self.habituation,
@@ -235,7 +237,7 @@ class Heart:
             accuracy=state.accuracy,
             budget_used=1.0 - state.budget_remaining,
             regime=state.regime,
-            sleep_pressure=self.sleep.get(),
+            sleep_pressure=self.sleep.pressure,
             reflected=reflected,
         )
         if row is not None:
@@ -255,5 +257,5 @@ class Heart:
         self.at, self.now, axes, self.urgency = state["moment"]
         self._axes = tuple(axes)
         self._serial, self.dropped, self._due_told = state["counts"]
-        self.sleep.intensive = self.homeostasis.intensive
+        self.sleep.set_mode(self.homeostasis.intensive)
         self.rows, self.news, self.corrections, self.dreamt = (), (), (), None

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from core.errors import StateError
 from core.events import MAIN, Compaction, Event, Prompt, ToolUse, Turn
-from core.mind.clock import NO_TICKS, Clock, Ticks
+from core.mind.clock import MICRO, NO_TICKS, Clock, Ticks
 from core.mind.cortical import Regime
 from core.mind.dreams import Dream, Reason
 from core.mind.episode import Episode, Recalled
@@ -44,6 +44,9 @@ from core.settings.mind import MindSettings
 
 VERSION = 1
 
+_make = tuple.__new__
+"""Builds a named tuple without its Python-level constructor: these are made for every event."""
+
 
 class Thought(NamedTuple):
     """What one event did to the mind."""
@@ -66,6 +69,7 @@ class Thought(NamedTuple):
     rows: tuple[TickRow, ...]
     """One for each tick that was run."""
     emitted: tuple[MindEvent, ...]
+    """What the mind did of its own; calls and turns are mirrored on the fabric only."""
 
 
 class Mind:
@@ -102,8 +106,9 @@ class Mind:
         at = self._at = event.at
         self._modulation = modulation
         heart.begin(at, percept, modulation)
-        ticks = heart.clock.advance(percept.now)
-        if ticks is not NO_TICKS:
+        ticks = NO_TICKS
+        if percept.now * MICRO >= heart.clock.due:
+            ticks = heart.clock.advance(percept.now)
             heart.beat(ticks)
         heart.mood.update(event)
         heart.metrics.update(event)
@@ -117,7 +122,7 @@ class Mind:
         elif type(event) is Compaction:
             self._compaction(event)
             dreamt = "compaction"
-        stimuli = self._source.update(event, heart.gauge.get(), percept.shifted)
+        stimuli = self._source.update(event, heart.gauge.fill, percept.shifted)
         before = heart.regime.regime
         changed = heart.regime.update(percept, self._source.looping)
         if changed:
@@ -137,19 +142,22 @@ class Mind:
         if episode is not None:
             heart.emit(EpisodeEnded(at, episode.number, episode.regime, episode.outcome, episode.ended_by))
         dream = heart.dreamt
-        return Thought(
-            ticks,
-            wakeup,
-            stimuli[0] if stimuli else None,
-            novelty,
-            heart.regime.regime,
-            changed,
-            dream,
-            dream is not None,
-            heart.corrections,
-            episode,
-            heart.rows,
-            heart.news,
+        return _make(
+            Thought,
+            (
+                ticks,
+                wakeup,
+                stimuli[0] if stimuli else None,
+                novelty,
+                heart.regime.regime,
+                changed,
+                dream,
+                dream is not None,
+                heart.corrections,
+                episode,
+                heart.rows,
+                heart.news,
+            ),
         )
 
     def tell(self, news: News) -> None:
@@ -158,9 +166,9 @@ class Mind:
 
     def _tool_use(self, event: ToolUse) -> None:
         heart = self.heart
-        if heart.forecast.update(event):
-            heart.write_prediction(heart.forecast.accuracy, heart.forecast.trend)
-        heart.emit(ToolReturned(event.at, event.tool, event.action, event.outcome, event.duration))
+        heart.forecast.update(event)
+        returned = (event.at, event.tool, event.action, event.outcome, event.duration)
+        heart.fabric.emit(_make(ToolReturned, returned))
 
     def _turn(self, event: Turn) -> None:
         heart = self.heart
@@ -177,7 +185,8 @@ class Mind:
         self._asked_cost += event.cost or 0.0
         tokens = event.input_tokens + event.output_tokens + event.cache_write
         cached = event.cache_read / event.context_tokens if event.context_tokens else 0.0
-        heart.emit(TurnEnded(event.at, self._turns, event.model, tokens, event.cost, cached))
+        ended = (event.at, self._turns, event.model, tokens, event.cost, cached)
+        heart.fabric.emit(_make(TurnEnded, ended))
 
     def _prompt(self, event: Prompt) -> None:
         heart, at = self.heart, event.at
@@ -212,7 +221,7 @@ class Mind:
             if stimulus.urgency > heart.urgency:
                 heart.urgency = stimulus.urgency
             if stimulus.kind == "anomaly" or stimulus.kind == "policy_violation":
-                heart.clock.violation()
+                heart.clock.violation(now)
             if kept < 1.0:
                 heart.emit(Habituated(at, stimulus.what, kept))
             if first is None:
@@ -222,7 +231,7 @@ class Mind:
     def _wake(self, wakeup: Wakeup, ticks: Ticks) -> tuple[Ticks, Wakeup | None]:
         """Run the tick a wakeup asks for, unless a scheduled one is near."""
         heart = self.heart
-        woken = heart.clock.wake(wakeup.resolution, self._wakeups.window)
+        woken = heart.clock.wake(wakeup.resolution, heart.now, self._wakeups.window)
         if woken is None:
             self._wakeups.deduplicated += 1
             return ticks, None
@@ -253,13 +262,15 @@ class Mind:
         sleep = SleepPressure(settings.sleep)
         sleep.load(heart.sleep.dump())
         for _ in range(min(ticks.theta, settings.clock.pending)):
-            sleep.update(heart.gauge.get())
+            sleep.update(heart.gauge.fill)
         salience = read_salience(heart.salience, now, ticks.gamma, self._modulation.unpromoted_decay)
         return MindReading(
             at=self._at if at is None else max(at, self._at),
             salience=salience,
             queued=len(heart.salience.ranked(now)),
-            sleep=read_sleep(sleep, heart.gauge, clock, settings.clock.delta_every),
+            sleep=read_sleep(
+                sleep, heart.gauge, clock, settings.clock.delta_every, heart.homeostasis.intensive
+            ),
             dreams=heart.dreams.past(),
             dream_count=heart.dreams.count,
             habituation=read_habituation(heart.habituation, clock.gamma, settings.habituation.familiar),

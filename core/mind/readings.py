@@ -159,19 +159,21 @@ def read_salience(
     )
 
 
-def read_sleep(sleep: SleepPressure, gauge: ContextGauge, clock: Clock, delta_every: int) -> SleepReading:
+def read_sleep(
+    sleep: SleepPressure, gauge: ContextGauge, clock: Clock, delta_every: int, intensive: bool
+) -> SleepReading:
     """Pressure and its forecast."""
-    context = gauge.get()
+    context = gauge.fill
     ticks = sleep.forecast(context)
     dream_ticks = None
     if ticks is not None:
         late = max(0, ticks - clock.delta_in)
         dream_ticks = clock.delta_in + -(-late // delta_every) * delta_every
     return SleepReading(
-        sleep.get(),
+        sleep.pressure,
         sleep.accumulator,
         sleep.threshold,
-        sleep.intensive,
+        intensive,
         sleep.needed,
         ticks,
         None if ticks is None else ticks * clock.theta_interval / 60.0,

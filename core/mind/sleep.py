@@ -12,64 +12,60 @@ class SleepPressure:
     """Accumulate the need to consolidate; a fuller context tires faster."""
 
     __slots__ = (
-        "_accumulator",
         "_complexity",
         "_flat",
+        "_full",
         "_intensive",
         "_least_ticks",
-        "_threshold",
         "_ticks",
-        "intensive",
+        "accumulator",
+        "pressure",
+        "threshold",
     )
 
     def __init__(self, settings: SleepSettings) -> None:
-        self._threshold = settings.threshold
+        self._full = settings.threshold
         self._complexity = settings.complexity
         self._flat = 1.0 - settings.complexity
         self._least_ticks = settings.least_ticks
         self._intensive = settings.intensive
-        self._accumulator = 0.0
         self._ticks = 0
-        self.intensive = False
-        """Whether dreams are intensive, which lowers the threshold."""
+        self.accumulator = 0.0
+        """The load gathered so far."""
+        self.threshold = settings.threshold
+        """The load at which consolidation is needed, as things are now."""
+        self.pressure = 0.0
+        """0..1."""
 
     def update(self, context: float) -> None:
         """Take in one theta tick at this share of the way to compaction."""
-        self._accumulator += self._flat + self._complexity * min(1.0, max(0.0, context))
         self._ticks += 1
+        self.restore(self.accumulator + self._flat + self._complexity * min(1.0, max(0.0, context)))
 
     def reset(self) -> None:
         """Start again after a consolidation."""
-        self._accumulator = 0.0
         self._ticks = 0
+        self.restore(0.0)
 
     def restore(self, accumulator: float) -> None:
         """Take up an accumulator kept from before."""
-        self._accumulator = max(0.0, accumulator)
+        self.accumulator = max(0.0, accumulator)
+        self.pressure = min(1.0, self.accumulator / self.threshold)
 
-    @property
-    def accumulator(self) -> float:
-        """The load gathered so far."""
-        return self._accumulator
-
-    @property
-    def threshold(self) -> float:
-        """The load at which consolidation is needed, as things are now."""
-        return self._threshold * self._intensive if self.intensive else self._threshold
+    def set_mode(self, intensive: bool) -> None:
+        """Lower the threshold while dreams are intensive."""
+        self.threshold = self._full * self._intensive if intensive else self._full
+        self.pressure = min(1.0, self.accumulator / self.threshold)
 
     @property
     def needed(self) -> bool:
         """Whether consolidation should come with the next delta tick."""
-        return self._accumulator >= self.threshold and self._ticks >= self._least_ticks
-
-    def get(self) -> float:
-        """Pressure, 0..1."""
-        return min(1.0, self._accumulator / self.threshold)
+        return self.accumulator >= self.threshold and self._ticks >= self._least_ticks
 
     def forecast(self, context: float) -> int | None:
         """Theta ticks until consolidation is needed at this load; None if never."""
         rate = self._flat + self._complexity * min(1.0, max(0.0, context))
-        missing = self.threshold - self._accumulator
+        missing = self.threshold - self.accumulator
         guard = max(0, self._least_ticks - self._ticks)
         if missing <= 0.0:
             return guard
@@ -77,11 +73,12 @@ class SleepPressure:
 
     def dump(self) -> tuple[float, int, bool]:
         """Everything the next tick depends on."""
-        return (self._accumulator, self._ticks, self.intensive)
+        return (self.accumulator, self._ticks, self.threshold != self._full)
 
     def load(self, state: tuple[float, int, bool]) -> None:
         """Go on from a dump."""
-        self._accumulator, self._ticks, self.intensive = state
+        self.accumulator, self._ticks, intensive = state
+        self.set_mode(intensive)
 
 
 class ContextGauge:
@@ -99,6 +96,7 @@ class ContextGauge:
         "_window",
         "compacted_at",
         "compactions",
+        "fill",
         "point",
         "tokens",
     )
@@ -112,6 +110,8 @@ class ContextGauge:
         self._growth = 0.0
         self.tokens = 0
         self.point = self._point(0)
+        self.fill = 0.0
+        """Share of the way to compaction, 0..1."""
         self.compactions = 0
         self.compacted_at: float | None = None
 
@@ -129,16 +129,14 @@ class ContextGauge:
             if self.tokens and grown > 0:
                 self._growth += self._smoothing * (grown - self._growth) if self._growth else grown
             self.tokens = tokens
+            self.fill = min(1.0, tokens / self.point)
 
     def compacted(self, at: float, tokens_after: int) -> None:
         """Record that the agent's context was really compacted."""
         self.compactions += 1
         self.compacted_at = at
         self.tokens = tokens_after
-
-    def get(self) -> float:
-        """Share of the way to compaction, 0..1."""
-        return min(1.0, self.tokens / self.point)
+        self.fill = min(1.0, tokens_after / self.point)
 
     def turns_left(self) -> int | None:
         """Turns until the compaction point at the usual growth; None while no growth is known."""
@@ -154,3 +152,4 @@ class ContextGauge:
         """Go on from a dump."""
         self._window, self.tokens, self._growth, self.compactions, self.compacted_at = state
         self.point = self._point(self._window)
+        self.fill = min(1.0, self.tokens / self.point)
