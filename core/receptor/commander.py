@@ -19,6 +19,7 @@ from core.receptor.windows import (
     SHELL,
     Tally,
     Window,
+    failure_rate,
 )
 from core.settings.receptor import CommanderSettings
 
@@ -45,7 +46,16 @@ class Commander:
     unknown tools and calls that were refused or never ended say nothing of the agent's ways.
     """
 
-    __slots__ = ("_medium", "_rules", "_session", "_short", "medium_pattern", "pattern")
+    __slots__ = (
+        "_medium",
+        "_rules",
+        "_session",
+        "_short",
+        "events",
+        "failure_rate",
+        "medium_pattern",
+        "pattern",
+    )
 
     def __init__(self, settings: CommanderSettings) -> None:
         self._rules = _Rules(settings)
@@ -54,16 +64,10 @@ class Commander:
         self._session = Tally()
         self.pattern: Pattern = "stagnation"
         self.medium_pattern: Pattern = "stagnation"
-
-    @property
-    def failure_rate(self) -> float:
-        """Share of shell commands of the short window that failed."""
-        return self._short.failure_rate
-
-    @property
-    def events(self) -> int:
+        self.events = 0
         """Acts of the short window."""
-        return self._short.total
+        self.failure_rate = 0.0
+        """Share of its shell commands that failed."""
 
     def update(self, wall: float, action: Action, outcome: Outcome) -> None:
         """Count one tool use and classify anew."""
@@ -74,15 +78,21 @@ class Commander:
         self._short.add(wall, code)
         self._medium.add(wall, code)
         self._session.add(code)
-        self.pattern = self._rules.classify(self._short)
+        self._settle()
         self.medium_pattern = self._rules.classify(self._medium)
 
     def slide(self, wall: float) -> None:
         """Let time pass."""
         if self._short.slide(wall):
-            self.pattern = self._rules.classify(self._short)
+            self._settle()
         if self._medium.slide(wall):
             self.medium_pattern = self._rules.classify(self._medium)
+
+    def _settle(self) -> None:
+        short = self._short
+        self.pattern = self._rules.classify(short)
+        self.events = short.total
+        self.failure_rate = failure_rate(short.counts)
 
     def read(self, wall: float) -> BehaviourReading:
         """The three windows as they stand at a moment not before the last event."""
@@ -106,7 +116,7 @@ class Commander:
             events=window.total,
             pattern=self._rules.classify(window),
             ratios=tuple((action, count / total) for action, count in zip(COUNTED, counts, strict=True)),
-            failure_rate=window.failure_rate,
+            failure_rate=failure_rate(window.counts),
             alternations=window.alternations,
         )
 
@@ -118,7 +128,7 @@ class Commander:
         self._short.load(short)
         self._medium.load(medium)
         self._session.load(session)
-        self.pattern = self._rules.classify(self._short)
+        self._settle()
         self.medium_pattern = self._rules.classify(self._medium)
 
 

@@ -20,7 +20,7 @@ _NEGLIGIBLE = 1e-12
 
 
 _Mark: TypeAlias = tuple[int, float, float, str, str, bool, Vector, float]
-"""One event: its number, at, now, cause, pattern, whether it shifted, the axes after it, flow it disrupted."""
+"""One event: number, at, now, cause, pattern, whether it shifted, the axes after it, flow it disrupted."""
 
 
 class EmotionEngine:
@@ -30,10 +30,23 @@ class EmotionEngine:
     explains a value always sums to it. `undisturbed` is flow as it would be had no signal ever disrupted it.
     """
 
-    __slots__ = ("_impulses", "_marks", "_now", "_rates", "_relief", "_trend", "undisturbed", "values")
+    __slots__ = (
+        "_impulses",
+        "_marks",
+        "_now",
+        "_rates",
+        "_relief",
+        "_rows",
+        "_trend",
+        "_weariness",
+        "undisturbed",
+        "values",
+    )
 
     def __init__(self, settings: EmotionSettings, impulses: ImpulseSettings) -> None:
         self._impulses = Impulses(impulses)
+        self._rows = self._impulses.rows
+        self._weariness = self._impulses.weariness
         self._rates = tuple(-log(2.0) / getattr(settings.half_life, axis) for axis in AXES)
         self._relief = settings.compaction_relief
         self._trend = settings.trend
@@ -45,7 +58,7 @@ class EmotionEngine:
 
     def update(self, event: int, at: float, now: float, cause: str, pattern: str, shifted: bool) -> None:
         """Let the axes fade until `now`, then add what the event brings."""
-        p, q, r, s, t, u = self._impulses.get(cause, pattern, shifted)
+        p, q, r, s, t, u = self._rows[cause, pattern, shifted]
         a, b, c, d, e, f = self.values
         raw = self.undisturbed
         passed = now - self._now
@@ -63,7 +76,7 @@ class EmotionEngine:
         a += p
         b += q
         c += r
-        d += s + self._impulses.weariness(now)
+        d += s + self._weariness * now
         e += t
         raw += t
         f += u
@@ -100,7 +113,7 @@ class EmotionEngine:
 
     def trend(self, now: float) -> Vector:
         """How far each axis has come since a while ago, or since the oldest event remembered."""
-        then = max(now - self._trend, 0.0)
+        then = now - self._trend
         since, past = self._marks[0][2], self._marks[0][6]
         for _, _, moment, _, _, _, values, _ in self._marks:
             if moment > then:

@@ -28,39 +28,32 @@ CONTEXT_SHIFT = "context_shift"
 
 
 class Impulses:
-    """Hold one summed row for every cause and pattern that can meet."""
+    """Hold one summed row for every cause, pattern and shift that can meet."""
 
-    __slots__ = ("_named", "_per_hour", "_rows")
+    __slots__ = ("_named", "rows", "weariness")
 
     def __init__(self, settings: ImpulseSettings) -> None:
-        self._per_hour = settings.fatigue_per_hour / 3600.0
+        self.weariness = settings.fatigue_per_hour / 3600.0
+        """What every second worked adds to the fatigue of an event."""
         self._named: dict[str, Vector] = {"": ZERO}
         for name in ImpulseSettings.model_fields:
             row = getattr(settings, name)
             if isinstance(row, Impulse):
                 self._named[name] = _vector(row)
         causes = ("", LONG_PROMPT, *dict.fromkeys(CAUSES.values()))
-        self._rows: dict[tuple[str, str, bool], Vector] = {
+        self.rows: dict[tuple[str, str, bool], Vector] = {
             key: _sum([row for _, row in self._parts(*key)])
             for key in product(causes, ("", *PATTERNS), (False, True))
         }
 
-    def get(self, cause: str, pattern: str, shifted: bool) -> Vector:
-        """All that the event adds, but for the hours worked."""
-        return self._rows[cause, pattern, shifted]
-
-    def weariness(self, now: float) -> float:
-        """What the hours worked add to fatigue."""
-        return self._per_hour * now
-
     def parts(
         self, cause: str, pattern: str, shifted: bool, now: float, axis: int
     ) -> list[tuple[str, float]]:
-        """The same sum for one axis, impulse by impulse."""
+        """What an event adds to one axis, impulse by impulse."""
         parts = [(name, row[axis]) for name, row in self._parts(cause, pattern, shifted)]
         if axis == FATIGUE:
             name, amount = parts[0]
-            parts[0] = (name, amount + self.weariness(now))
+            parts[0] = (name, amount + self.weariness * now)
         return [(name, amount) for name, amount in parts if amount]
 
     def _parts(self, cause: str, pattern: str, shifted: bool) -> list[tuple[str, Vector]]:

@@ -60,7 +60,8 @@ class EmotionNeuron:
     def update(self, values: Vector, baseline: Sequence[float], field: Field) -> tuple[Signal, ...]:
         """Say what fires and what is still held."""
         low, high, offsets, left = self._low, self._high, self._offsets, self._left
-        standing: list[tuple[int, float, bool]] | None = None
+        standing: list[Signal] | None = None
+        dominant, greatest = NONE, -1.0
         for axis, lift in (
             (FRUSTRATION, field.frustration),
             (SEEKING, field.seeking),
@@ -85,24 +86,23 @@ class EmotionNeuron:
                 left[axis] = 0
                 continue
             self._intensity[axis] = intensity
+            if intensity > greatest:
+                dominant, greatest = axis, intensity
             if standing is None:
                 standing = []
-            standing.append((axis, intensity, fresh))
+            standing.append(Signal(NAMES[axis], intensity, fresh))
+        self.dominant = dominant
         if standing is None:
             self._compound = False
-            self.dominant, self.greatest = NONE, 0.0
+            self.greatest = 0.0
             return ()
-        return self._send(standing)
-
-    def _send(self, standing: list[tuple[int, float, bool]]) -> tuple[Signal, ...]:
-        self.dominant, self.greatest, _ = max(standing, key=lambda entry: entry[1])
-        compound = bool(self._left[FRUSTRATION] and self._left[SEEKING])
-        signals = [Signal(NAMES[axis], intensity, fresh) for axis, intensity, fresh in standing]
+        self.greatest = greatest
+        compound = left[FRUSTRATION] > 0 and left[SEEKING] > 0
         if compound:
-            both = max(signals[0].intensity, signals[1].intensity)
-            signals[:2] = [Signal(COMPOUND, both, not self._compound)]
+            both = max(standing[0].intensity, standing[1].intensity)
+            standing[:2] = [Signal(COMPOUND, both, not self._compound)]
         self._compound = compound
-        return tuple(signals)
+        return tuple(standing)
 
     def rest(self) -> None:
         """A fires: nothing of B is sent or held."""

@@ -57,11 +57,6 @@ class Tally:
                 self.alternations += 1
             self._side = side
 
-    @property
-    def failure_rate(self) -> float:
-        """Share of shell commands that failed."""
-        return failure_rate(self.counts)
-
     def dump(self) -> tuple[Any, ...]:
         return (tuple(self.counts), self._side, self.alternations)
 
@@ -87,7 +82,7 @@ class Window:
         self._changes: deque[int] = deque()
         """Numbers of the acts after which the side changed."""
         self._side = 0
-        self._last = 0
+        self._last = -1
         """Number of the last act that edited or ran."""
         self.counts = [0] * 8
         self.total = 0
@@ -97,25 +92,22 @@ class Window:
         """How often editing and running changed places."""
         return len(self._changes)
 
-    @property
-    def failure_rate(self) -> float:
-        """Share of shell commands that failed."""
-        return failure_rate(self.counts)
-
     def add(self, wall: float, code: int) -> None:
         """Count one act."""
-        self._acts.append((wall, code))
-        self.counts[code] += 1
-        self.total += 1
+        self.slide(wall)
         side = _SIDE[code]
         if side:
             if side != self._side:
-                if self._side:
+                if self._last >= self._added - self.total:
                     self._changes.append(self._last)
                 self._side = side
             self._last = self._added
+        self._acts.append((wall, code))
         self._added += 1
-        self.slide(wall)
+        self.counts[code] += 1
+        self.total += 1
+        if self.total > self._most:
+            self.slide(wall)
 
     def slide(self, wall: float) -> bool:
         """Let go of what is too old; say whether anything went."""
