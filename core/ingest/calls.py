@@ -62,6 +62,11 @@ class Calls:
         )
         return True
 
+    def settle(self, call_id: str) -> None:
+        """Forget a call that is told elsewhere, and its result."""
+        if call_id not in self._open:
+            self._done.add(call_id)
+
     def known(self, call_id: str) -> bool:
         """Whether a call of this id was ever taken in."""
         return call_id in self._open or call_id in self._done

@@ -163,6 +163,7 @@ def _checked(path: Path, name: str, row: Any, known: Model) -> Model:
             )
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e9:
             raise SettingsError(f"{path}: models.{name}.{field}: must be a number of at least 0")
-    return known._replace(
-        **{key: int(value) if key == "window" else float(value) for key, value in row.items()}
-    )
+    told: dict[str, Any] = {
+        key: int(value) if key == "window" else float(value) for key, value in row.items()
+    }
+    return known._replace(**told)

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from core.events import Action, Outcome
 from core.ingest.tables import Lists
 
-_HEAD = 2000
-"""How much of a result is searched for a verdict."""
+_HEAD = 300
+"""How much of an error is searched for a refusal."""
 _SHORT = 400
 """A longer text found something, whatever it begins with."""
 _EXIT = re.compile(
@@ -69,7 +69,7 @@ class Outcomes:
         return "success"
 
     def _failed(self, action: Action, result: Result) -> Outcome:
-        if result.error:
+        if result.error and result.exit_code is None:
             head = result.text[:_HEAD].lower()
             if any(phrase in head for phrase in self._collateral):
                 return "collateral"

@@ -38,6 +38,10 @@ class Usage:
         turn = self._open.pop(agent, None)
         return None if turn is None else self._close(turn)
 
+    def once(self, turn: Turn) -> Turn | None:
+        """The turn of a message that is told but once; None where it was told before."""
+        return None if turn.id and turn.id in self._closed else self._close(turn)
+
     def finish(self) -> list[Turn]:
         """The turns of all open messages."""
         return [self._close(self._open.pop(agent)) for agent in list(self._open)]

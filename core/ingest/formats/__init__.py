@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from core.ingest.format import Format, Sample
+from core.ingest.formats import claude_code
 
-FORMATS: tuple[Format, ...] = ()
+FORMATS: tuple[Format, ...] = (claude_code.FORMAT,)
 
 
 def recognise(sample: Sample) -> Format | None:
