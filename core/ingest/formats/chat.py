@@ -14,11 +14,15 @@ from core.ingest.times import seconds
 _CALLED = re.compile(r"<function=([A-Za-z_][\w.-]{0,99})>(.*?)(?=</function>|<function=|\Z)", re.DOTALL)
 _PARAMETER = re.compile(r"<parameter=([\w.-]{1,100})>(.*?)(?=</parameter>|<parameter=|\Z)", re.DOTALL)
 _EXECUTED = re.compile(r"\s*EXECUTION RESULT of \[([^\]\n]{1,100})\]:?\n?")
-_REFUSED = re.compile(r"[^\n]{0,200}\bfunction '([\w.-]{1,100})'[^\n]{0,500}\n\[Error occurred in processing last action\]")
+_REFUSED = re.compile(
+    r"[^\n]{0,200}\bfunction '([\w.-]{1,100})'[^\n]{0,500}\n\[Error occurred in processing last action\]"
+)
 _EXIT = re.compile(
     r"(?:exit(?:ed)?(?: with)?(?: exit)? code|Exit Code|<returncode>)[: ]*(-?\d{1,9})\b", re.IGNORECASE
 )
-_FAILED = re.compile(r"\s*(?:ERROR\b|Error:|Error executing|Error calling|Traceback \(most recent call last\))")
+_FAILED = re.compile(
+    r"\s*(?:ERROR\b|Error:|Error executing|Error calling|Traceback \(most recent call last\))"
+)
 _ROLES = frozenset(("system", "developer", "user", "assistant", "tool", "function"))
 _NAMES = ("run", "session_id", "conversation_id", "instance_id", "id", "task")
 
@@ -111,7 +115,8 @@ class ChatReader(LooseReader):
                 self.now,
                 message=text(message.get("id")),
                 model=text(message.get("model")) or self._model,
-                input_tokens=max(0, count(usage.get("prompt_tokens")) - cached) or count(usage.get("input_tokens")),
+                input_tokens=max(0, count(usage.get("prompt_tokens")) - cached)
+                or count(usage.get("input_tokens")),
                 output_tokens=count(usage.get("completion_tokens")) or count(usage.get("output_tokens")),
                 cache_read=cached or count(usage.get("cache_read_input_tokens")),
                 cache_write=count(usage.get("cache_creation_input_tokens")),
@@ -148,7 +153,7 @@ class ChatReader(LooseReader):
         for part in answers:
             told, failed = words(part.get("content")), part.get("is_error") is True
             self._end(text(part.get("tool_use_id")), "", told, at, where, out, failed=failed)
-        said = words([part for part in content if part not in answers] if answers else content)
+        said = words([part for part in items(content) if part not in answers] if answers else content)
         executed = _EXECUTED.match(said)
         refused = _REFUSED.match(said)
         if executed:
@@ -213,13 +218,19 @@ def _time(message: dict[str, Any]) -> float | None:
 
 
 def _is_message(value: Any) -> bool:
-    return isinstance(value, dict) and value.get("role") in _ROLES and "content" in value | {"content": 0}
+    return (
+        isinstance(value, dict)
+        and value.get("role") in _ROLES
+        and ("content" in value or "tool_calls" in value)
+    )
 
 
 def _runs(sample: Sample) -> int:
     """Messages or runs, one a line."""
     entries = sample.records[:8]
-    plain = [entry for entry in entries if _is_message(entry) and not {"type", "message", "uuid"} & entry.keys()]
+    plain = [
+        entry for entry in entries if _is_message(entry) and not {"type", "message", "uuid"} & entry.keys()
+    ]
     if entries and len(plain) == len(entries):
         return 60
     if len(entries) > 1 and all(_is_run(entry) for entry in entries):
@@ -247,7 +258,7 @@ def _is_run(value: dict[str, Any]) -> bool:
 def _conversation(head: bytes) -> bool:
     """Whether the beginning of a long run or list shows messages."""
     found = re.search(rb'(?:"messages"\s*:\s*|\A)\[\s*\{[^{}\[\]]{0,200}?"role"\s*:\s*"(\w+)"', head)
-    return bool(found) and found is not None and found.group(1).decode() in _ROLES
+    return found is not None and found.group(1).decode() in _ROLES
 
 
 FORMATS = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import structs
 
@@ -18,8 +18,15 @@ _DENIED = frozenset(("rejected", "denied", "cancelled", "canceled"))
 _KINDS = frozenset(("session", "user", "assistant", "tool", "subagent", "system", "hook", "permission"))
 
 
+class _Entry(NamedTuple):
+    record: dict[str, Any]
+    data: dict[str, Any]
+    at: float
+    out: list[Event]
+
+
 class CopilotReader(LooseReader):
-    """Events name the sub-agent they belong to by its id, or in older versions by the call that started it."""
+    """Events name the sub-agent they belong to, or in older versions the call that started it."""
 
     name = "copilot-cli"
 
@@ -40,11 +47,10 @@ class CopilotReader(LooseReader):
                 self.note("no type")
             return
         data = self.table(record.get("data"), "data")
-        at = self.moment(record.get("timestamp"))
-        read(self, record, data, at, out)
+        read(self, _Entry(record, data, self.moment(record.get("timestamp")), out))
 
-    def _agent(self, record: dict[str, Any], data: dict[str, Any]) -> str:
-        for name in (record.get("agentId"), data.get("parentToolCallId")):
+    def _agent(self, entry: _Entry) -> str:
+        for name in (entry.record.get("agentId"), entry.data.get("parentToolCallId")):
             if isinstance(name, str) and name in self._agents:
                 return self._agents[name]
         return self.agent
@@ -55,134 +61,136 @@ class CopilotReader(LooseReader):
             self._output[turn.model] = self._output.get(turn.model, 0) + turn.output_tokens
             out.append(turn)
 
-    def _start(self, record: dict[str, Any], data: dict[str, Any], at: float, out: list[Event]) -> None:
-        context = table(data.get("context"))
-        self._model = text(data.get("selectedModel")) or self._model
+    def _start(self, entry: _Entry) -> None:
+        context = table(entry.data.get("context"))
+        self._model = text(entry.data.get("selectedModel")) or self._model
         if self.begun:
             return
-        out.append(
+        entry.out.append(
             self.start(
-                at,
-                text(data.get("sessionId")),
+                entry.at,
+                text(entry.data.get("sessionId")),
                 project=text(context.get("cwd")),
                 branch=text(context.get("branch")),
-                version=text(data.get("copilotVersion")),
+                version=text(entry.data.get("copilotVersion")),
                 model=self._model,
             )
         )
 
-    def _changed(self, record: dict[str, Any], data: dict[str, Any], at: float, out: list[Event]) -> None:
-        self._model = text(data.get("newModel")) or self._model
+    def _changed(self, entry: _Entry) -> None:
+        self._model = text(entry.data.get("newModel")) or self._model
 
-    def _said(self, record: dict[str, Any], data: dict[str, Any], at: float, out: list[Event]) -> None:
-        said = text(data.get("content"))
-        own = data.get("isAutopilotContinuation") is True or "agentId" in record
-        if said.strip() and not own and data.get("source") in (None, "", "user"):
-            self._close(self.agent, out)
-            out.append(self.prompt(at, said, self.here()))
+    def _said(self, entry: _Entry) -> None:
+        said = text(entry.data.get("content"))
+        own = entry.data.get("isAutopilotContinuation") is True or "agentId" in entry.record
+        if said.strip() and not own and entry.data.get("source") in (None, "", "user"):
+            self._close(self.agent, entry.out)
+            entry.out.append(self.prompt(entry.at, said, self.here()))
 
-    def _answered(self, record: dict[str, Any], data: dict[str, Any], at: float, out: list[Event]) -> None:
+    def _answered(self, entry: _Entry) -> None:
         turn = self.kit.models.turn(
-            at,
-            message=text(data.get("messageId")),
-            model=text(data.get("model")) or self._model,
-            output_tokens=count(data.get("outputTokens")),
-            agent=self._agent(record, data),
+            entry.at,
+            message=text(entry.data.get("messageId")),
+            model=text(entry.data.get("model")) or self._model,
+            output_tokens=count(entry.data.get("outputTokens")),
+            agent=self._agent(entry),
             where=self.here(),
         )
         before = self.usage.see(turn)
         if before is not None:
             self._output[before.model] = self._output.get(before.model, 0) + before.output_tokens
-            out.append(before)
+            entry.out.append(before)
 
-    def _turned(self, record: dict[str, Any], data: dict[str, Any], at: float, out: list[Event]) -> None:
-        self._close(self._agent(record, data), out)
+    def _turned(self, entry: _Entry) -> None:
+        self._close(self._agent(entry), entry.out)
 
-    def _called(self, record: dict[str, Any], data: dict[str, Any], at: float, out: list[Event]) -> None:
-        agent = self._agent(record, data)
-        self._close(agent, out)
-        name = text(data.get("toolCallId")) or f"line-{self._line}"
+    def _called(self, entry: _Entry) -> None:
+        agent = self._agent(entry)
+        self._close(agent, entry.out)
+        name = text(entry.data.get("toolCallId")) or f"line-{self._line}"
         self._callers[name] = agent
-        self.calls.begin(name, text(data.get("toolName")), data.get("arguments"), at, agent, self.here())
+        self.calls.begin(
+            name, text(entry.data.get("toolName")), entry.data.get("arguments"), entry.at, agent, self.here()
+        )
 
-    def _returned(self, record: dict[str, Any], data: dict[str, Any], at: float, out: list[Event]) -> None:
-        failed = table(data.get("error"))
-        told = words(data.get("result")) or words(data.get("error"))
+    def _returned(self, entry: _Entry) -> None:
+        failed = table(entry.data.get("error"))
+        told = words(entry.data.get("result")) or words(entry.data.get("error"))
         exited = _EXIT.search(told[-100:])
         result = Result(
             text=told[: -len(exited.group(0))] if exited else told,
-            error=data.get("success") is False or bool(failed),
+            error=entry.data.get("success") is False or bool(failed),
             exit_code=int(exited.group(1)) if exited else None,
             rejected=text(failed.get("code")).lower() in _DENIED,
             running=bool(_RUNNING.search(told[-300:])),
         )
-        name = text(data.get("toolCallId"))
-        kept(self.calls.end(name, at, result, self.here(), line=self._line), out)
+        name = text(entry.data.get("toolCallId"))
+        kept(self.calls.end(name, entry.at, result, self.here(), line=self._line), entry.out)
 
-    def _spawned(self, record: dict[str, Any], data: dict[str, Any], at: float, out: list[Event]) -> None:
-        call = text(data.get("toolCallId"))
-        child = text(record.get("agentId")) or call
+    def _spawned(self, entry: _Entry) -> None:
+        call = text(entry.data.get("toolCallId"))
+        child = text(entry.record.get("agentId")) or call
         if not child or child in self._agents:
             return
         self._agents[child] = child
         self._agents.setdefault(call, child)
         parent = self._callers.get(call, self.agent)
-        role = text(data.get("agentName"))
-        out.append(AgentStart(at=at, agent=parent, where=self.here(), child=child, role=role))
+        role = text(entry.data.get("agentName"))
+        entry.out.append(AgentStart(at=entry.at, agent=parent, where=self.here(), child=child, role=role))
 
-    def _reported(self, record: dict[str, Any], data: dict[str, Any], at: float, out: list[Event]) -> None:
-        call = text(data.get("toolCallId"))
-        child = self._agents.get(text(record.get("agentId"))) or self._agents.get(call)
+    def _reported(self, entry: _Entry) -> None:
+        call = text(entry.data.get("toolCallId"))
+        child = self._agents.get(text(entry.record.get("agentId"))) or self._agents.get(call)
         if child is None:
             self.note("report of an unknown sub-agent")
             return
-        self._close(child, out)
-        outcome: Outcome = "failure" if record.get("type") == "subagent.failed" else "success"
-        lasted = count(data.get("durationMs"))
-        out.append(
+        self._close(child, entry.out)
+        outcome: Outcome = "failure" if entry.record.get("type") == "subagent.failed" else "success"
+        lasted = count(entry.data.get("durationMs"))
+        entry.out.append(
             AgentEnd(
-                at=at,
+                at=entry.at,
                 agent=self._callers.get(call, self.agent),
                 where=self.here(),
                 child=child,
-                outcome="rejected" if data.get("cancelled") is True else outcome,
-                tokens=count(data.get("totalTokens")),
-                tool_uses=count(data.get("totalToolCalls")),
+                outcome="rejected" if entry.data.get("cancelled") is True else outcome,
+                tokens=count(entry.data.get("totalTokens")),
+                tool_uses=count(entry.data.get("totalToolCalls")),
                 duration=lasted / 1000 if lasted else None,
             )
         )
 
-    def _compacted(self, record: dict[str, Any], data: dict[str, Any], at: float, out: list[Event]) -> None:
-        if data.get("success") is False:
+    def _compacted(self, entry: _Entry) -> None:
+        if entry.data.get("success") is False:
             return
-        trigger = text(data.get("trigger"))
-        out.append(
+        trigger = text(entry.data.get("trigger"))
+        entry.out.append(
             Compaction(
-                at=at,
-                agent=self._agent(record, data),
+                at=entry.at,
+                agent=self._agent(entry),
                 where=self.here(),
                 trigger="manual" if trigger == "manual" else "auto" if trigger else "",
-                tokens_before=count(data.get("preCompactionTokens")),
-                tokens_after=count(data.get("postCompactionTokens")),
+                tokens_before=count(entry.data.get("preCompactionTokens")),
+                tokens_after=count(entry.data.get("postCompactionTokens")),
             )
         )
 
-    def _aborted(self, record: dict[str, Any], data: dict[str, Any], at: float, out: list[Event]) -> None:
-        reason = text(data.get("reason")).lower()
+    def _aborted(self, entry: _Entry) -> None:
+        reason = text(entry.data.get("reason")).lower()
         if not reason or "user" in reason:
-            out.append(self.prompt(at, "", self.here(), self._agent(record, data), interrupt=True))
+            entry.out.append(self.prompt(entry.at, "", self.here(), self._agent(entry), interrupt=True))
 
-    def _ended(self, record: dict[str, Any], data: dict[str, Any], at: float, out: list[Event]) -> None:
+    def _ended(self, entry: _Entry) -> None:
         """The log tells what was sent only here, for all answers at once."""
         for agent in (self.agent, *self._agents.values()):
-            self._close(agent, out)
-        current = text(data.get("currentModel"))
-        for model, metrics in self.table(data.get("modelMetrics"), "modelMetrics").items():
+            self._close(agent, entry.out)
+        current = text(entry.data.get("currentModel"))
+        for model, metrics in self.table(entry.data.get("modelMetrics"), "modelMetrics").items():
             usage = table(table(metrics).get("usage"))
             read, written = count(usage.get("cacheReadTokens")), count(usage.get("cacheWriteTokens"))
             turn = self.kit.models.turn(
-                at,
-                message=f"{text(record.get('id'))}:{model}",
+                entry.at,
+                message=f"{text(entry.record.get('id'))}:{model}",
                 model=model,
                 input_tokens=max(0, count(usage.get("inputTokens")) - read - written),
                 output_tokens=max(0, count(usage.get("outputTokens")) - self._output.get(model, 0)),
@@ -192,12 +200,14 @@ class CopilotReader(LooseReader):
                 where=self.here(),
                 stop="shutdown",
             )
-            held = count(data.get("currentTokens")) if model == current else 0
+            held = count(entry.data.get("currentTokens")) if model == current else 0
             window = self.kit.models.window(model, held)
-            out.append(structs.replace(turn, context_tokens=held, context_window=window))
+            entry.out.append(structs.replace(turn, context_tokens=held, context_window=window))
         self._output.clear()
-        out.append(
-            SessionEnd(at=at, agent=self.agent, where=self.here(), reason=text(data.get("shutdownType")))
+        entry.out.append(
+            SessionEnd(
+                at=entry.at, agent=self.agent, where=self.here(), reason=text(entry.data.get("shutdownType"))
+            )
         )
 
 

@@ -15,7 +15,9 @@ from core.ingest.times import seconds
 
 _EXIT = re.compile(r"^Exit Code: (-?\d{1,9})\s*$", re.MULTILINE)
 _NOTHING = re.compile(r"^(?:Output|Stdout): \(empty\)\s*$", re.MULTILINE)
-_COMPRESSED = re.compile(r"compressed[^.]{0,40}?\bfrom:? ([\d,]{1,15}) to ([\d,]{1,15}) tokens", re.IGNORECASE)
+_COMPRESSED = re.compile(
+    r"compressed[^.]{0,40}?\bfrom:? ([\d,]{1,15}) to ([\d,]{1,15}) tokens", re.IGNORECASE
+)
 _FINAL = frozenset(("success", "error", "cancelled"))
 _CONTINUE = "System: Please continue."
 """What the program says to itself in the person's name."""

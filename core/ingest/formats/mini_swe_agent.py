@@ -130,7 +130,11 @@ class MiniSweAgentReader(LooseReader):
 
 def _time(message: dict[str, Any]) -> float | None:
     extra = table(message.get("extra"))
-    for value in (extra.get("timestamp"), table(extra.get("response")).get("created"), message.get("timestamp")):
+    for value in (
+        extra.get("timestamp"),
+        table(extra.get("response")).get("created"),
+        message.get("timestamp"),
+    ):
         at = seconds(value)
         if at is not None:
             return at

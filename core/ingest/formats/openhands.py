@@ -12,10 +12,13 @@ from core.ingest.loose import STEP, LooseReader, code, count, items, kept, table
 from core.ingest.times import seconds
 
 _NO_TOOLS = frozenset(
-    "message finish system change_agent_state null initialize condensation condensation_request recall start"
-    " pause resume stop reject summarize add_task modify_task loop_recovery".split()
+    (
+        *("message", "finish", "system", "null", "initialize", "start", "pause", "resume", "stop", "reject"),
+        *("change_agent_state", "condensation", "condensation_request", "recall", "loop_recovery"),
+        *("summarize", "add_task", "modify_task"),
+    )
 )
-_NO_RESULTS = frozenset("null agent_state_changed recall condense message loop_detection".split())
+_NO_RESULTS = frozenset(("null", "agent_state_changed", "recall", "condense", "message", "loop_detection"))
 _SILENT_FAILURE = re.compile(
     r"\[?Your proposed edit has introduced new syntax error|\[No exact match found|ERROR:|\[?Error:"
     r"|-+\n\w+(?:Error|Exception)\s+Traceback|Traceback \(most recent call last\)"
@@ -53,7 +56,11 @@ class OpenHandsReader(LooseReader):
         if len(steps) < len(items(history)):
             self.note("event is not an object")
         self.now = told[0] if told else 0.0
-        out.append(self.start(self.now, name, model=model, synthetic_time=not told))
+        folders = (
+            text(table(table(step.get("extras")).get("metadata")).get("working_dir")) for _, step in steps
+        )
+        folder = next(filter(None, folders), "")
+        out.append(self.start(self.now, name, project=folder, model=model, synthetic_time=not told))
         for place, step in steps:
             at = seconds(step.get("timestamp"))
             if at is not None:
@@ -70,7 +77,9 @@ class OpenHandsReader(LooseReader):
     def _act(self, step: dict[str, Any], place: str, where: Where, out: list[Event]) -> None:
         self._answer(table(step.get("tool_call_metadata")), where, out)
         action, source = step["action"], step.get("source")
-        arguments = table(step.get("args")) or {key: step[key] for key in step if key not in ("action", "source")}
+        arguments = table(step.get("args")) or {
+            key: step[key] for key in step if key not in ("action", "source")
+        }
         if action == "message" and (source == "user" or (source is None and not self._asked)):
             out.append(self.prompt(self.now, words(arguments.get("content")), where))
         elif action == "condensation":
@@ -228,7 +237,8 @@ class OpenHandsFolderReader(LooseReader):
         self._children[name] = children if tool == "task" else []
         role = text(action.get("subagent_type"))
         out += [
-            AgentStart(at=at, agent=self.agent, where=self.here(), child=child, role=role) for child in children
+            AgentStart(at=at, agent=self.agent, where=self.here(), child=child, role=role)
+            for child in children
         ]
 
     def _observe(self, event: dict[str, Any], kind: str, at: float, out: list[Event]) -> None:
@@ -237,7 +247,11 @@ class OpenHandsFolderReader(LooseReader):
         if exited is None:
             exited = code(table(seen.get("metadata")).get("exit_code"))
         running = exited == -1
-        told = words(seen) if kind == "ObservationEvent" else text(event.get("error") or event.get("rejection_reason"))
+        told = (
+            words(seen)
+            if kind == "ObservationEvent"
+            else text(event.get("error") or event.get("rejection_reason"))
+        )
         result = Result(
             text=told,
             error=kind == "AgentErrorEvent" or seen.get("is_error") is True or bool(text(seen.get("error"))),
@@ -272,7 +286,9 @@ def _evaluation(sample: Sample) -> int:
 
 def _folder(sample: Sample) -> int:
     head = sample.head.lstrip()
-    if not head.startswith(b"{") or not re.search(rb'"kind"\s*:\s*"\w*(?:Event|Condensation|Observation)', head):
+    if not head.startswith(b"{") or not re.search(
+        rb'"kind"\s*:\s*"\w*(?:Event|Condensation|Observation)', head
+    ):
         return 0
     return 88 if b'"timestamp"' in head and b'"source"' in head else 0
 

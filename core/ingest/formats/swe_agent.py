@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from itertools import pairwise
 from typing import Any
 
 from core.events import Event, SessionEnd, Where
@@ -17,7 +18,9 @@ _FAILED = re.compile(
     r"|introduced new syntax error|No replacement was performed|TIMED OUT|timed out and (?:was|has been)",
     re.MULTILINE,
 )
-_EDIT_FAILED = re.compile(r"introduced new syntax error|No replacement was performed|TIMED OUT|^ERROR:", re.MULTILINE)
+_EDIT_FAILED = re.compile(
+    r"introduced new syntax error|No replacement was performed|TIMED OUT|^ERROR:", re.MULTILINE
+)
 _NOTHING = "did not produce any output"
 _VIEWERS = frozenset(("open", "goto", "scroll_up", "scroll_down", "view_file", "filemap"))
 _WRITERS = frozenset(("edit", "insert", "create", "edit_anthropic", "str_replace_editor"))
@@ -53,9 +56,7 @@ class SweAgentReader(LooseReader):
             self._recall(history, out)
         if info.get("exit_status") is not None:
             out.append(
-                SessionEnd(
-                    at=self.now, agent=self.agent, where=self.here(), reason=text(info["exit_status"])
-                )
+                SessionEnd(at=self.now, agent=self.agent, where=self.here(), reason=text(info["exit_status"]))
             )
 
     def _asked(self, history: list[dict[str, Any]], out: list[Event]) -> None:
@@ -95,7 +96,9 @@ class SweAgentReader(LooseReader):
         lasted = amount(step.get("execution_time"))
         self.now += STEP if lasted is None else max(lasted, 0.001)
         tool, arguments = called(action, "" if opened == "n/a" else opened)
-        out.append(self.kit.models.turn(self.now, message=f"turn-{place}", model="", agent=self.agent, where=where))
+        out.append(
+            self.kit.models.turn(self.now, message=f"turn-{place}", model="", agent=self.agent, where=where)
+        )
         result = Result(running=True) if observed is None else judged(tool, action, observed)
         out.append(
             self.calls.both(
@@ -157,7 +160,7 @@ def _edit(bare: str, given: list[str], opened: str) -> dict[str, Any]:
 
 def _editor(given: list[str]) -> dict[str, Any]:
     arguments: dict[str, Any] = dict(zip(("command", "path"), given, strict=False))
-    for flag, value in zip(given[2:], given[3:], strict=False):
+    for flag, value in pairwise(given[2:]):
         if flag.startswith("--"):
             arguments[flag[2:]] = value
     return arguments
