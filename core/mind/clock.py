@@ -21,6 +21,7 @@ class Ticks(NamedTuple):
 
 
 NO_TICKS = Ticks()
+ONE_GAMMA = Ticks(gamma=1)
 
 
 class Clock:
@@ -87,6 +88,11 @@ class Clock:
         if until < self.due:
             return NO_TICKS
         gamma = theta = 0
+        if until < self._theta_next and until < self._gamma_next + self._gamma_step:
+            self._gamma_next += self._gamma_step
+            self.gamma += 1
+            self.due = min(self._gamma_next, self._theta_next)
+            return ONE_GAMMA
         if self._theta_next <= until:
             gamma = self._gammas_until(self._theta_next)
             theta = self._thetas_until(until)
@@ -120,7 +126,7 @@ class Clock:
             self.gamma += 1
             self._gamma_next = at + self._gamma_step
             self.due = min(self._gamma_next, self._theta_next)
-            return Ticks(gamma=1)
+            return ONE_GAMMA
         self._accelerate()
         self._theta_next = at + int(self._theta * self._factor)
         self.due = min(self._gamma_next, self._theta_next)

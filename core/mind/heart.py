@@ -68,7 +68,7 @@ class Heart:
         "_affect",
         "_axes",
         "_due_told",
-        "_modulation",
+        "modulation",
         "_mortality",
         "_pending",
         "_prediction",
@@ -109,7 +109,7 @@ class Heart:
         self.write_inference = self.state.claim_inference().write
         self._pending = settings.clock.pending
         self._axes: tuple[float, ...] = _NO_AXES
-        self._modulation = NEUTRAL
+        self.modulation = NEUTRAL
         self._serial = 0
         self._due_told = False
         self.now = 0.0
@@ -128,7 +128,7 @@ class Heart:
         self.at = at
         self.now = percept.now
         self._axes = percept.axes
-        self._modulation = modulation
+        self.modulation = modulation
         self.rows = ()
         self.news = ()
         self.corrections = ()
@@ -151,21 +151,22 @@ class Heart:
             self._delta()
 
     def _gamma(self, count: int, kind: TickKind) -> None:
-        self.salience.tick(count, self._modulation.unpromoted_decay)
-        self.salience.drop_expired(self.now)
+        self.salience.tick(count, self.modulation.unpromoted_decay, self.now)
         self.habituation.tick(self.clock.gamma)
-        self.dropped += max(0, count - self._pending)
         mood = self.mood
-        for _ in range(min(count, self._pending)):
+        if count > self._pending:
+            self.dropped += count - self._pending
+            count = self._pending
+        for _ in range(count):
             mood.tick(self.now, self._axes, self.urgency)
             self._record(kind, 0)
         self._affect(mood.pleasure, mood.arousal, mood.dominance, mood.emotion)
-        self._prediction(self.forecast.accuracy, self.forecast.trend)
         self.episodes.sample(self.state)
         self.urgency = 0.0
 
     def _theta(self, kind: TickKind) -> None:
         state, vitality, at = self.state, self.vitality, self.at
+        self._prediction(self.forecast.accuracy, self.forecast.trend)
         phase = vitality.phase
         if vitality.update(state.budget_remaining, state.accuracy):
             self.emit(PhaseChanged(at, phase, vitality.phase))
@@ -246,7 +247,7 @@ class Heart:
     def dump(self) -> dict[str, Any]:
         """Everything the next beat depends on."""
         state: dict[str, Any] = {name: getattr(self, name).dump() for name in _PARTS}
-        state["moment"] = (self.at, self.now, tuple(self._axes), self.urgency)
+        state["moment"] = (self.at, self.now, tuple(self._axes), self.urgency, tuple(self.modulation))
         state["counts"] = (self._serial, self.dropped, self._due_told)
         return state
 
@@ -254,8 +255,9 @@ class Heart:
         """Go on from a dump."""
         for name in _PARTS:
             getattr(self, name).load(state[name])
-        self.at, self.now, axes, self.urgency = state["moment"]
+        self.at, self.now, axes, self.urgency, modulation = state["moment"]
         self._axes = tuple(axes)
+        self.modulation = Modulation(*modulation)
         self._serial, self.dropped, self._due_told = state["counts"]
         self.sleep.set_mode(self.homeostasis.intensive)
         self.rows, self.news, self.corrections, self.dreamt = (), (), (), None

@@ -79,8 +79,6 @@ class Mind:
         "_asked_at",
         "_asked_cost",
         "_asked_turns",
-        "_at",
-        "_modulation",
         "_settings",
         "_source",
         "_turns",
@@ -93,8 +91,6 @@ class Mind:
         self._source = StimulusSource(settings.stimuli)
         self._wakeups = Wakeups(settings.wakeups)
         self.heart = Heart(settings, seed, agent)
-        self._modulation = NEUTRAL
-        self._at = 0.0
         self._turns = 0
         self._asked_at: float | None = None
         self._asked_turns = 0
@@ -103,8 +99,7 @@ class Mind:
     def step(self, event: Event, percept: Percept, modulation: Modulation = NEUTRAL) -> Thought:
         """Let subjective time pass, then take the event in."""
         heart = self.heart
-        at = self._at = event.at
-        self._modulation = modulation
+        at = event.at
         heart.begin(at, percept, modulation)
         ticks = NO_TICKS
         if percept.now * MICRO >= heart.clock.due:
@@ -207,12 +202,12 @@ class Mind:
         regime = heart.regime.regime
         heart.write_environment(regime)
         heart.salience.dishabituate(heart.habituation)
-        heart.emit(RegimeChanged(self._at, before, regime))
+        heart.emit(RegimeChanged(heart.at, before, regime))
 
     def _attend(self, stimuli: Stimuli) -> float:
         """Score and queue each stimulus; return how novel the first one's pattern is."""
         heart = self.heart
-        at, now, threshold = self._at, heart.now, self._modulation.promotion_threshold
+        at, now, threshold = heart.at, heart.now, heart.modulation.promotion_threshold
         regime, tick = heart.regime.regime, heart.clock.gamma
         first: float | None = None
         for stimulus in stimuli:
@@ -235,7 +230,7 @@ class Mind:
         if woken is None:
             self._wakeups.deduplicated += 1
             return ticks, None
-        heart.emit(Woken(self._at, wakeup.trigger, wakeup.resolution))
+        heart.emit(Woken(heart.at, wakeup.trigger, wakeup.resolution))
         heart.beat(woken, woken=True)
         return Ticks(ticks.gamma + woken.gamma, ticks.theta + woken.theta, ticks.delta + woken.delta), wakeup
 
@@ -246,7 +241,7 @@ class Mind:
     def recall(self, k: int | None = None, tokens: int | None = None) -> tuple[Recalled, ...]:
         """The past episodes most like this moment, as many as affect lets the search look at."""
         heart = self.heart
-        most = max(1, round(self._modulation.search_breadth)) if k is None else k
+        most = max(1, round(heart.modulation.search_breadth)) if k is None else k
         return heart.episodes.recall(
             heart.state, heart.clock.gamma, most, tier=heart.tiers.tier, tokens=tokens
         )
@@ -254,7 +249,7 @@ class Mind:
     def read(self, at: float | None = None) -> MindReading:
         """The mind now, or as it would stand at a later moment without events; nothing changes."""
         heart, settings = self.heart, self._settings
-        ahead = 0.0 if at is None else min(max(0.0, at - self._at), settings.clock.live_limit)
+        ahead = 0.0 if at is None else min(max(0.0, at - heart.at), settings.clock.live_limit)
         now = heart.now + ahead
         clock = Clock(settings.clock)
         clock.load(heart.clock.dump())
@@ -263,9 +258,9 @@ class Mind:
         sleep.load(heart.sleep.dump())
         for _ in range(min(ticks.theta, settings.clock.pending)):
             sleep.update(heart.gauge.fill)
-        salience = read_salience(heart.salience, now, ticks.gamma, self._modulation.unpromoted_decay)
+        salience = read_salience(heart.salience, now, ticks.gamma, heart.modulation.unpromoted_decay)
         return MindReading(
-            at=self._at if at is None else max(at, self._at),
+            at=heart.at if at is None else max(at, heart.at),
             salience=salience,
             queued=len(heart.salience.ranked(now)),
             sleep=read_sleep(
@@ -296,8 +291,6 @@ class Mind:
             "source": self._source.dump(),
             "wakeups": self._wakeups.dump(),
             "heart": self.heart.dump(),
-            "modulation": tuple(self._modulation),
-            "at": self._at,
             "turns": self._turns,
             "asked": (self._asked_at, self._asked_turns, self._asked_cost),
         }
@@ -310,8 +303,6 @@ class Mind:
             self._source.load(state["source"])
             self._wakeups.load(state["wakeups"])
             self.heart.load(state["heart"])
-            self._modulation = Modulation(*state["modulation"])
-            self._at = state["at"]
             self._turns = state["turns"]
             self._asked_at, self._asked_turns, self._asked_cost = state["asked"]
         except (KeyError, TypeError, ValueError) as error:

@@ -111,10 +111,13 @@ class Salience:
             self._evict(now)
         return item
 
-    def tick(self, ticks: int, unpromoted_decay: float) -> None:
-        """Let gamma ticks pass; unpromoted items fade by a factor faster or slower."""
-        self._faded[1] += ticks * self._decay
-        self._faded[0] += ticks * self._decay * unpromoted_decay
+    def tick(self, ticks: int, unpromoted_decay: float, now: float) -> None:
+        """Let gamma ticks pass; unpromoted items fade by a factor faster or slower, expired ones go."""
+        decay, faded = ticks * self._decay, self._faded
+        faded[1] += decay
+        faded[0] += decay * unpromoted_decay
+        if self._items and self._items[0].now <= now - self._expiry:
+            self.drop_expired(now)
 
     def drop_expired(self, now: float) -> int:
         """Drop what waited too long in subjective time; items stand in order of arrival."""
