@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator
 from itertools import islice
@@ -11,7 +12,7 @@ import watchfiles
 
 from core.events import Event, ToolUse
 from core.ingest.reader import Kit
-from core.ingest.records import Log
+from core.ingest.records import Log, stem
 from core.ingest.session import LogSession, merge
 from core.ingest.source import Finder
 from core.ingest.tail import Tail, tail
@@ -36,6 +37,7 @@ class Follower:
         self._tails: dict[Path, Tail] = {}
         self._stream: Iterator[Event] | None = None
         self._notices: list[str] = []
+        self._stood: list[tuple[str, int, int]] = []
         if self.session is not None:
             self._open(self.session)
 
@@ -55,6 +57,19 @@ class Follower:
         if len(events) < most:
             self._stream = None
         return events
+
+    def drain(self) -> Iterator[list[Event]]:
+        """All that is there now, in batches."""
+        while True:
+            events = self.poll()
+            if events:
+                yield events
+            if not self.behind:
+                return
+
+    def finish(self) -> list[Event]:
+        """What only the end of the logs completes: an unended last line, calls without a result."""
+        return list(merge([iter(one.finish()) for one in self._tails.values()])) if self._tails else []
 
     def in_flight(self) -> list[ToolUse]:
         """Calls begun but not answered yet, oldest first; for showing only."""
@@ -77,15 +92,14 @@ class Follower:
     def folders(self) -> list[Path]:
         """The folders in which something may happen, as far as they exist."""
         wanted: dict[Path, None] = {}
-        for path in [self.path, *self.files()]:
+        for path in (self.path, *self._tails):
             folder = path if path.is_dir() else path.parent
             while not folder.is_dir() and folder != folder.parent:
                 folder = folder.parent
             wanted[folder] = None
-            nested = path.parent / path.name.split(".", 1)[0]
-            for extra in (nested, nested / "subagents"):
-                if extra.is_dir():
-                    wanted[extra] = None
+        for name in dict.fromkeys((stem(self.path), self.session.id if self.session else "")):
+            if name and "/" not in name and name not in (".", ".."):
+                wanted.update((Path(top), None) for top, _, _ in os.walk(self.path.parent / name))
         return list(wanted)
 
     def _look(self) -> None:
@@ -96,9 +110,13 @@ class Follower:
                 return
             self.session = self._finder.session(log)
             self._open(self.session)
-        for companion in self._finder.companions(self.session.logs[0]):
-            if companion.path not in self._tails:
-                self._add(companion)
+        stands = [_stands(folder) for folder in self.folders()]
+        if stands != self._stood:
+            companions = self._finder.companions(self.session.logs[0])
+            for companion in companions.logs:
+                if companion.path not in self._tails:
+                    self._add(companion)
+            self._stood = stands if companions.complete else []
         for path, one in list(self._tails.items()):
             if one.gone:
                 self._follow_packed(path, one)
@@ -131,29 +149,23 @@ def watch(follower: Follower, stop: threading.Event) -> Iterator[list[Event]]:
     File events wake it; where the file system gives none it looks again after the settings' `poll` seconds.
     """
     settings = follower.settings.follow
-    yield from drain(follower)
+    yield from follower.drain()
     while not stop.is_set():
         folders = follower.folders()
         for _ in changes(folders, stop, settings, recursive=False):
-            yield from drain(follower)
+            yield from follower.drain()
             if follower.folders() != folders:
                 break
-
-
-def drain(follower: Follower) -> Iterator[list[Event]]:
-    """All that is there now, in batches."""
-    while True:
-        events = follower.poll()
-        if events:
-            yield events
-        if not follower.behind:
-            return
 
 
 def changes(
     folders: list[Path], stop: threading.Event, settings: FollowSettings, *, recursive: bool
 ) -> Iterator[set[Path]]:
     """Paths that changed, or an empty set whenever the waiting time is over."""
+    if not folders:
+        stop.wait(settings.poll)
+        yield set()
+        return
     try:
         for found in watchfiles.watch(
             *folders,
@@ -171,3 +183,11 @@ def changes(
     except (OSError, RuntimeError):
         stop.wait(settings.poll)
         yield set()
+
+
+def _stands(folder: Path) -> tuple[str, int, int]:
+    """What changes when a file comes or goes in a folder."""
+    try:
+        return str(folder), folder.stat().st_mtime_ns, len(os.listdir(folder))  # noqa: PTH208 no paths needed
+    except OSError:
+        return str(folder), 0, 0

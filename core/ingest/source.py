@@ -60,6 +60,14 @@ class _Beginning(NamedTuple):
     """The identity of its first deed, where times are real; logs that share it were copied."""
 
 
+class Companions(NamedTuple):
+    """The logs of a session's sub-agents."""
+
+    logs: list[Log]
+    complete: bool
+    """Whether all that are there hold something yet."""
+
+
 class Finder:
     """Finds sessions, and remembers what each file was recognised as."""
 
@@ -111,21 +119,19 @@ class Finder:
     def session(self, log: Log) -> LogSession:
         """One session with the logs of its sub-agents."""
         beginning = self._beginning(log)
-        return LogSession(beginning.session, beginning.tool, (log, *self.companions(log)))
+        return LogSession(beginning.session, beginning.tool, (log, *self.companions(log).logs))
 
-    def companions(self, log: Log) -> list[Log]:
-        """The logs of a session's sub-agents, as far as they exist."""
+    def companions(self, log: Log) -> Companions:
+        """The logs of a session's sub-agents that hold something already."""
         if log.format.companions is None or log.run is not None:
-            return []
-        logs = []
+            return Companions([], True)
         try:
-            for agent, path in log.format.companions(log.path):
-                kind, _ = self.format(path)
-                if kind is not None:
-                    logs.append(Log(path, kind, agent))
+            named = log.format.companions(log.path)
         except OSError as fault:
             self._kit.diagnostics.note(str(log.path), 0, reason(fault))
-        return logs
+            return Companions([], False)
+        logs = [Log(path, kind, agent) for agent, path in named if (kind := self.format(path)[0])]
+        return Companions(logs, len(logs) == len(named))
 
     def _logs(self, path: Path | str) -> tuple[list[Log], str]:
         """The logs a path stands for, and why where there are none."""
@@ -165,7 +171,7 @@ class Finder:
         below: list[str] = []
         companions: dict[Path, list[Log]] = {}
         for log in logs:
-            own = self.companions(log)
+            own = self.companions(log).logs
             companions[log.path] = own
             claimed.update(companion.path for companion in own if companion.path != log.path)
             if log.format.companions is not None:

@@ -66,6 +66,10 @@ class Tail(ABC):
     def fresh(self) -> Iterator[Event]:
         """The events that came since; to be read to its end before the next call."""
 
+    def finish(self) -> list[Event]:
+        """What only the end of the log completes; nothing is read after it."""
+        return [event for event in finish(self._reader, self.log.path) if self.passed.new(event)]
+
     def in_flight(self) -> list[ToolUse]:
         """Calls begun but not answered yet, for showing only: reading on is not touched by it."""
         if self._in_flight is None:
@@ -128,6 +132,11 @@ class LineTail(Tail):
         except OSError as fault:
             self._say(reason(fault))
 
+    def finish(self) -> list[Event]:
+        line = self._cutter.rest()
+        events = feed(self._reader, line_record(self._file, line)) if line is not None else []
+        return [event for event in events if self.passed.new(event)] + super().finish()
+
     def _read_on(self) -> Iterator[Event]:
         with self.log.path.open("rb") as stream:
             stream.seek(self._cutter.position - len(self._mark))
@@ -165,6 +174,13 @@ class RereadTail(Tail):
         super().__init__(log, kit, lines, session, passed)
         self._seen: object = None
         self._faults: dict[str, int] = {}
+        self._waiting: list[ToolUse] = []
+
+    def finish(self) -> list[Event]:
+        return [event for event in self._waiting if self.passed.new(event)] + super().finish()
+
+    def in_flight(self) -> list[ToolUse]:
+        return self._waiting + super().in_flight()
 
     def fresh(self) -> Iterator[Event]:
         status = self._status()
@@ -178,9 +194,12 @@ class RereadTail(Tail):
         kit = Kit(self._kit.normalizer, self._kit.models, Diagnostics())
         self._reader = self._new_reader(kit)
         self._in_flight = None
+        self._waiting = []
         for record in records(self.log, kit.diagnostics, self._lines):
             for event in feed(self._reader, record):
-                if self.passed.new(event):
+                if isinstance(event, ToolUse) and event.outcome == "pending":
+                    self._waiting.append(event)
+                elif self.passed.new(event):
                     yield event
         self._count(kit.diagnostics)
 

@@ -1,0 +1,95 @@
+"""Follows every session below some folders: those that are active, and those that wake."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from core.errors import UnreadableLog
+from core.events import Event
+from core.ingest.diagnostics import Diagnostics
+from core.ingest.follow import Follower, changes
+from core.ingest.reader import Kit
+from core.ingest.session import LogSession
+from core.ingest.source import Finder
+from core.settings.ingest import IngestSettings
+
+
+class News(NamedTuple):
+    """What a poll brought for one session."""
+
+    follower: Follower
+    events: list[Event]
+
+
+class Fleet:
+    """A follower for each session that changed after `since`; older ones are left alone until they change."""
+
+    def __init__(
+        self, roots: Sequence[Path], kit: Kit, since: float, settings: IngestSettings | None = None
+    ) -> None:
+        self.roots = list(roots)
+        self.settings = settings or IngestSettings()
+        self._kit = kit
+        self._since = since
+        self._finder = Finder(Kit(kit.normalizer, kit.models, Diagnostics()), self.settings.lines)
+        self._followers: dict[tuple[str, str], Follower] = {}
+        self._asleep: dict[tuple[str, str], float] = {}
+
+    @property
+    def followers(self) -> list[Follower]:
+        """Those at work, each with its session and diagnostics of its own."""
+        return list(self._followers.values())
+
+    def poll(self, changed: Collection[Path] = ()) -> Iterator[News]:
+        """What came since the last poll; where it is known which files changed, only those are looked at.
+
+        Comes in batches, to be taken to the end: catching up with long logs stays in bounded memory.
+        """
+        touched = set(changed)
+        chosen = [one for one in self._followers.values() if touched.intersection(one.files())]
+        known = {path for one in chosen for path in one.files()}
+        if not touched or not touched <= known:
+            self._scan()
+            chosen = self.followers
+        for one in chosen:
+            for events in one.drain():
+                yield News(one, events)
+
+    def _scan(self) -> None:
+        roots = [root for root in self.roots if root.exists()]
+        if not roots:
+            return
+        try:
+            found = self._finder.sessions(roots)
+        except UnreadableLog:
+            return
+        for session in found:
+            key = (str(session.path), session.id)
+            if key not in self._followers and self._awake(key, session):
+                kit = Kit(self._kit.normalizer, self._kit.models, Diagnostics(self.settings.lines.faults))
+                self._followers[key] = Follower(session, kit, self.settings)
+
+    def _awake(self, key: tuple[str, str], session: LogSession) -> bool:
+        changed = max((_changed(log.path) for log in session.logs), default=0.0)
+        return changed >= self._since or self._asleep.setdefault(key, changed) != changed
+
+
+def watch_fleet(fleet: Fleet, stop: threading.Event) -> Iterator[News]:
+    """What comes for any session, until told to stop; blocks in between, so run it in a thread."""
+    yield from fleet.poll()
+    while not stop.is_set():
+        roots = [root for root in fleet.roots if root.is_dir()]
+        for changed in changes(roots, stop, fleet.settings.follow, recursive=True):
+            yield from fleet.poll(changed)
+            if [root for root in fleet.roots if root.is_dir()] != roots:
+                break
+
+
+def _changed(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
