@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from core.ingest.format import Format, Sample
-from core.ingest.formats import claude_code
+from core.ingest.formats import claude_code, codex
 
-FORMATS: tuple[Format, ...] = (claude_code.FORMAT,)
+FORMATS: tuple[Format, ...] = (*claude_code.FORMATS, *codex.FORMATS)
 
 
 def recognise(sample: Sample) -> Format | None:

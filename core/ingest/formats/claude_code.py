@@ -346,5 +346,5 @@ def sniff(sample: Sample) -> int:
     return best
 
 
-FORMAT = Format("claude-code", "lines", sniff, ClaudeCode, companions)
-__all__ = ["FORMAT", "ClaudeCode", "companions", "sniff"]
+FORMATS = (Format("claude-code", "lines", sniff, ClaudeCode, companions),)
+__all__ = ["FORMATS", "ClaudeCode", "companions", "sniff"]
