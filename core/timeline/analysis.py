@@ -1,0 +1,51 @@
+"""One saved session from log to summary."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import msgspec
+from blake3 import blake3
+
+from core.events import MAIN
+from core.ingest.session import LogSession, read
+from core.ingest.source import make_kit
+from core.settings import Settings
+from core.society import Society
+from core.timeline.summary import Gatherer, Skipped, Summary
+
+
+def seed_of(session: str) -> int:
+    """A number of its own for each session, the same on every machine."""
+    return int.from_bytes(blake3(session.encode()).digest(8), "big")
+
+
+class Analysis(NamedTuple):
+    """What a session was, and one JSON line for each tick where they were asked for."""
+
+    summary: Summary
+    metrics: list[bytes]
+
+
+def analyse(session: LogSession, settings: Settings, metrics: bool = False) -> Analysis:
+    """Run a session through the minds of its agents."""
+    kit = make_kit(settings.ingest)
+    society = Society(settings, seed=seed_of(session.id))
+    gatherer = Gatherer(str(session.path))
+    lines: list[bytes] = []
+    for event in read(session, kit, settings.ingest.lines):
+        step = society.step(event)
+        gatherer.add(event, step)
+        if metrics and step.thought.rows:
+            record = society.engine(event.agent).mind.heart.metrics.record
+            lines += [msgspec.json.encode(record(row)) for row in step.thought.rows]
+    summary = gatherer.close(society.frame(MAIN))
+    summary.id = summary.id or session.id
+    summary.agent = summary.agent or session.tool
+    faults = kit.diagnostics
+    summary.skipped = Skipped(
+        faults.total,
+        dict(sorted(faults.counts.items())),
+        [f"{fault.file}:{fault.line}: {fault.reason}" for fault in faults.first[:20]],
+    )
+    return Analysis(summary, lines)

@@ -1,0 +1,66 @@
+"""Figures and log text in words that fit a terminal."""
+
+from __future__ import annotations
+
+import unicodedata
+from datetime import UTC, datetime
+
+
+def plain(text: str, most: int = 0) -> str:
+    """Text from a log without anything a terminal would obey, cut in the middle where it is too long."""
+    clean = "".join(
+        " " if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp") else char for char in text
+    )
+    if most and len(clean) > most:
+        head = (most - 1) // 3
+        return clean[:head] + "…" + clean[-(most - 1 - head) :]
+    return clean
+
+
+def span(seconds: float) -> str:
+    """A duration: 7s, 4m 10s, 1h 24m, 3d 2h."""
+    whole = round(seconds)
+    for unit, size, lesser, small in (("d", 86400, "h", 3600), ("h", 3600, "m", 60), ("m", 60, "s", 1)):
+        if whole >= size:
+            rest = whole % size // small
+            return f"{whole // size}{unit} {rest}{lesser}" if rest else f"{whole // size}{unit}"
+    return f"{whole}s"
+
+
+def clock(seconds: float) -> str:
+    """A place in a session: 00:41:12."""
+    whole = max(0, int(seconds))
+    return f"{whole // 3600:02d}:{whole % 3600 // 60:02d}:{whole % 60:02d}"
+
+
+def moment(at: float) -> str:
+    """A date and time, in UTC."""
+    try:
+        return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M")
+    except (OverflowError, OSError, ValueError):
+        return "?"
+
+
+def count(number: int, noun: str) -> str:
+    """`1 prompt`, `3 prompts`, `2 branches`."""
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number:,} {noun}{'es' if noun.endswith(('s', 'x', 'ch', 'sh')) else 's'}"
+
+
+def short(number: float) -> str:
+    """A large number: 950, 12.4k, 3.1M."""
+    for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if abs(number) >= size:
+            return f"{number / size:.1f}{unit}"
+    return f"{number:.0f}"
+
+
+def share(part: float, whole: float) -> str:
+    """A part of a whole in per cent."""
+    return f"{100 * part / whole:.0f}%" if whole else "0%"
+
+
+def fraction(value: float) -> str:
+    """A value from 0 to 1 as .71."""
+    return f"{value:.2f}".removeprefix("0") if value < 1 else f"{value:.2f}"
