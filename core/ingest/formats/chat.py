@@ -14,9 +14,14 @@ from core.ingest.times import seconds
 _CALLED = re.compile(r"<function=([A-Za-z_][\w.-]{0,99})>(.*?)(?=</function>|<function=|\Z)", re.DOTALL)
 _PARAMETER = re.compile(r"<parameter=([\w.-]{1,100})>(.*?)(?=</parameter>|<parameter=|\Z)", re.DOTALL)
 _EXECUTED = re.compile(r"\s*EXECUTION RESULT of \[([^\]\n]{1,100})\]:?\n?")
-_REFUSED = re.compile(
-    r"[^\n]{0,200}\bfunction '([\w.-]{1,100})'[^\n]{0,500}\n\[Error occurred in processing last action\]"
+_REFUSED = re.compile(r"\[Error occurred in processing last action\]\s*\Z")
+_NAMED = re.compile(r"\b[Ff]unction '([\w.-]{1,100})'")
+_TRAILER = re.compile(
+    r"(?:(?:\A|\n)\[(?:The command completed|Command finished|Current working directory|Python interpreter)"
+    r"[^\n]*\])+\s*\Z",
+    re.IGNORECASE,
 )
+"""What a shell tool says of itself below its output."""
 _EXIT = re.compile(
     r"(?:exit(?:ed)?(?: with)?(?: exit)? code|Exit Code|<returncode>)[: ]*(-?\d{1,9})\b", re.IGNORECASE
 )
@@ -108,6 +113,8 @@ class ChatReader(LooseReader):
             self.note("message of an unknown role")
 
     def _answer(self, message: dict[str, Any], where: Where, out: list[Event]) -> None:
+        out.extend(self.calls.unanswered())
+        self._waiting.clear()
         usage = table(message.get("usage"))
         cached = count(table(usage.get("prompt_tokens_details")).get("cached_tokens"))
         out.append(
@@ -155,12 +162,12 @@ class ChatReader(LooseReader):
             self._end(text(part.get("tool_use_id")), "", told, at, where, out, failed=failed)
         said = words([part for part in items(content) if part not in answers] if answers else content)
         executed = _EXECUTED.match(said)
-        refused = _REFUSED.match(said)
         if executed:
             tool = executed.group(1)
             self._end(self._oldest(tool), tool, said[executed.end() :], at, where, out)
-        elif refused:
-            tool = refused.group(1)
+        elif _REFUSED.search(said[-200:]):
+            named = _NAMED.search(said[:1000])
+            tool = named.group(1) if named else "invalid"
             self._end(self._oldest(tool), tool, said, at, where, out, failed=True)
         elif said or not answers:
             out.append(self.prompt(self.now, said, where))
@@ -201,8 +208,9 @@ def _result(told: str, failed: bool) -> Result:
     exits = _EXIT.findall(told[-400:]) if "code" in told[-400:].lower() else _EXIT.findall(told[:100])
     exited = int(exits[-1]) if exits else None
     running = exited == -1
+    trailer = _TRAILER.search(told[-1000:])
     return Result(
-        text=told,
+        text=told[: -len(trailer.group(0))] if trailer else told,
         error=failed or (exited is None and bool(_FAILED.match(told[:200]))),
         exit_code=None if running else exited,
         running=running,

@@ -32,7 +32,7 @@ def write(event: Event, session: str) -> bytes:
             told[name] = f"{told[name]:016x}"
     if event.where is not None:
         place = zip(Where.__struct_fields__, structs.astuple(event.where), strict=True)
-        told["where"] = {name: value for name, value in place if value}
+        told["where"] = {name: value for name, value in place if value or name == "file"}
     opening = {"kind": event.__struct_config__.tag, "at": event.at}
     if not isinstance(event, SessionStart):
         opening["session"] = session
