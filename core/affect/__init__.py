@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from core.affect.affect import Affect
+from core.affect.commons import Commons, Peer
 from core.affect.contagion import CHANNELS, Channel, Zone, ZoneReading
 from core.affect.fields import FIELDS, FieldName, FieldReading
 from core.affect.inheritance import Emission
@@ -32,6 +33,8 @@ __all__ = [
     "Emission",
     "Channel",
     "CHANNELS",
+    "Commons",
+    "Peer",
     "Zone",
     "ZoneReading",
 ]

@@ -81,6 +81,11 @@ class Affect:
         return self._quarantine.active
 
     @property
+    def quarantines(self) -> int:
+        """How often quarantine has begun."""
+        return self._quarantine.times
+
+    @property
     def deviations(self) -> Vector:
         """Each field's distance from its rest."""
         a, b, c, d, e, f, g = self._fields
@@ -163,9 +168,10 @@ class Affect:
                 return None
             act = RETURNED
         else:
-            raws = self._exposure.pull(fields, emission.deviations, channel, now, factors)
-            if not updater.push(raws, "contagion", authority, now):
+            pulls = self._exposure.pull(fields, emission.deviations, channel, now, factors)
+            if pulls is None:
                 return None
+            updater.push(pulls, "contagion", authority, now)
             self._exposure.spend(updater.before, updater.after)
             updater.cuts[:] = [
                 mine | theirs for mine, theirs in zip(updater.cuts, self._exposure.cuts, strict=True)

@@ -38,7 +38,7 @@ class Exposure:
     The limit binds the running and the last whole window together, so no stretch of that length exceeds it.
     """
 
-    __slots__ = ("_damping", "_last", "_least", "_slot", "_strength", "_this", "_window", "cuts")
+    __slots__ = ("_damping", "_gap", "_last", "_least", "_slot", "_strength", "_this", "_window", "cuts")
 
     def __init__(self, settings: ContagionSettings) -> None:
         self._damping: dict[Channel, float] = {
@@ -48,6 +48,7 @@ class Exposure:
             "broadcast": settings.broadcast,
         }
         self._least = settings.least
+        self._gap = settings.gap
         self._strength = settings.strength
         self._window = settings.window
         self._slot = 0
@@ -67,19 +68,20 @@ class Exposure:
         channel: Channel,
         now: float,
         factors: Sequence[float] = OPEN,
-    ) -> list[float]:
-        """The raw step of each field; `cuts` says which were held back."""
+    ) -> list[float] | None:
+        """The raw step of each field, or None where none moves; `cuts` says which were held back."""
         self._turn(now)
         damping = self._damping[channel]
-        raws = [0.0] * len(fields)
+        least, gap = self._least, self._gap
+        self.cuts = [0] * len(fields)
+        raws = None
         for place, field in enumerate(fields):
-            self.cuts[place] = 0
             deviation = shown[place]
-            if -self._least <= deviation <= self._least:
+            if -least <= deviation <= least:
                 continue
             reached = damping * deviation
             own = field.magnitude - field.rest
-            if abs(reached) <= abs(own):
+            if abs(reached) - abs(own) <= gap:
                 continue
             raw = self._strength * (reached - own)
             if factors[place] < 1.0:
@@ -89,7 +91,9 @@ class Exposure:
             if abs(raw) > left:
                 raw = left if raw > 0.0 else -left
                 self.cuts[place] |= CONTAGION
-            raws[place] = raw
+            if raw:
+                raws = raws or [0.0] * len(fields)
+                raws[place] = raw
         return raws
 
     def spend(self, before: Sequence[float], after: Sequence[float]) -> None:

@@ -231,18 +231,19 @@ class QuarantineSettings(Group):
 class ContagionSettings(Group):
     """How agents of one session move each other."""
 
-    every: int = tunable(32, "Events of the session between two rounds.", ge=1, le=10000, step=1)
+    every: int = tunable(64, "Events of the session between two rounds.", ge=1, le=10000, step=1)
     delegation: float = tunable(0.5, "Damping between a parent and its sub-agent.", ge=0, le=0.95, step=0.05)
     tree: float = tunable(0.3, "Damping between agents that touch the same file.", ge=0, le=0.95, step=0.05)
     broadcast: float = tunable(0.2, "Damping from the main agent to all others.", ge=0, le=0.95, step=0.05)
     strength: float = tunable(0.25, "Share of the gap closed in one exposure.", ge=0, le=1, step=0.05)
     least: float = tunable(0.05, "Deviation below which nothing is passed on.", ge=0.01, le=0.5, step=0.01)
+    gap: float = tunable(0.03, "Gap below which an exposure changes nothing.", ge=0, le=0.5, step=0.01)
     window: float = tunable(600, "Time over which shifts are limited.", ge=10, le=14400, step=10, unit="s")
     memory: float = tunable(0.3, "How fast the session's mean follows its agents.", ge=0.01, le=1, step=0.01)
     spiral: float = tunable(0.2, "Mean deviation at which a spiral is suspected.", ge=0.1, le=0.7, step=0.01)
     calm: float = tunable(0.08, "Mean deviation at which the suspicion ends.", ge=0.01, le=0.1, step=0.01)
     suppression: float = tunable(0.2, "Share of contagion left during a spiral.", ge=0, le=1, step=0.05)
-    paths: int = tunable(2048, "Files whose last visitor is remembered.", ge=16, le=65536, step=16)
+    paths: int = tunable(512, "Files whose last visitor is remembered.", ge=16, le=65536, step=16)
 
 
 class InheritanceSettings(Group):

@@ -1,0 +1,89 @@
+"""Where agents of one session meet: delegation, shared files and broadcast, in rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from core.affect.affect import Affect
+from core.affect.contagion import Channel, Zone
+from core.settings.affect import ContagionSettings
+
+_TOUCHED = 4
+"""Targets of one call that count as touched."""
+
+
+class Peer(NamedTuple):
+    """A running agent's affect, and who started it."""
+
+    affect: Affect
+    parent: str
+
+
+class Commons:
+    """Remember who touched which file last, and pass affect on between those who meet."""
+
+    __slots__ = ("_limit", "_pairs", "_paths", "rounds", "zone")
+
+    def __init__(self, settings: ContagionSettings) -> None:
+        self._limit = settings.paths
+        self._paths: dict[str, str] = {}
+        self._pairs: dict[tuple[str, str], None] = {}
+        self.zone = Zone(settings)
+        self.rounds = 0
+
+    def touch(self, agent: str, targets: tuple[str, ...]) -> None:
+        """An agent reads or edits files; it meets whoever was there last."""
+        paths = self._paths
+        for path in targets[:_TOUCHED]:
+            last = paths.pop(path, agent)
+            paths[path] = agent
+            if last != agent:
+                self._pairs[(last, agent) if last < agent else (agent, last)] = None
+        while len(paths) > self._limit:
+            del paths[next(iter(paths))]
+
+    def round(self, peers: Mapping[str, Peer], caller: str) -> None:
+        """Let all running agents show themselves first and receive then; `caller` broadcasts."""
+        self.rounds += 1
+        pairs, self._pairs = self._pairs, {}
+        self.zone.update([peer.affect.deviations for peer in peers.values()])
+        if len(peers) < 2:
+            return
+        shown = {}
+        for name, peer in peers.items():
+            emission = peer.affect.show()
+            if emission is not None:
+                shown[name] = emission
+        factors = self.zone.factors
+        if shown:
+            for sender, receiver, channel in _meetings(peers, pairs, caller):
+                if sender in shown and receiver in peers:
+                    peers[receiver].affect.receive(shown[sender], channel, sender, factors)
+
+    def dump(self) -> tuple[Any, ...]:
+        """Everything that changes."""
+        return (self.rounds, tuple(self._paths.items()), tuple(self._pairs), self.zone.dump())
+
+    def load(self, state: tuple[Any, ...]) -> None:
+        """Go on from a dump."""
+        self.rounds, paths, pairs, zone = state
+        self._paths = dict(paths)
+        self._pairs = dict.fromkeys((one, other) for one, other in pairs)
+        self.zone.load(zone)
+
+
+def _meetings(
+    peers: Mapping[str, Peer], pairs: Iterable[tuple[str, str]], caller: str
+) -> Iterator[tuple[str, str, Channel]]:
+    """Who shows what to whom: along delegation, over files, from the caller to all it did not start."""
+    for name, peer in peers.items():
+        if peer.parent:
+            yield peer.parent, name, "down"
+            yield name, peer.parent, "up"
+    for one, other in pairs:
+        yield one, other, "tree"
+        yield other, one, "tree"
+    for name, peer in peers.items():
+        if name != caller and peer.parent != caller:
+            yield caller, name, "broadcast"

@@ -1,0 +1,381 @@
+"""The minds of one session: the main agent's and its sub-agents', and what passes between them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from blake3 import blake3
+from msgspec import Struct, convert, to_builtins
+from msgspec.structs import replace
+
+from core.affect import BUILT_IN, FIELDS, Commons, Peer, Policy, ZoneReading
+from core.engine import Engine, Frame, Step
+from core.errors import StateError
+from core.events import MAIN, AgentEnd, AgentStart, Event, ToolUse
+from core.settings import Settings
+
+VERSION = 1
+"""Of what `dump` gives."""
+
+EngineMaker = Callable[..., Engine]
+
+
+class AgentReading(Struct, frozen=True):
+    """One agent of a session, running, finished or summed up."""
+
+    name: str
+    parent: str
+    """Empty for the main agent and for one whose start was not seen."""
+    role: str
+    depth: int
+    started: float | None
+    """When its parent started it; None where that was not seen."""
+    ended: float | None
+    outcome: str
+    events: int
+    quarantined: bool
+    quarantines: int
+    deviations: tuple[float, ...]
+    """Of its control fields from rest, in the order of FIELDS."""
+    awake: bool
+    """False once only this summary is left."""
+
+
+class SocietyReading(Struct, frozen=True):
+    """A whole session as a screen shows it."""
+
+    agents: tuple[AgentReading, ...]
+    """Parents before their sub-agents, so that depth draws the tree."""
+    running: int
+    finished: int
+    """Finished sub-agents, forgotten ones included."""
+    forgotten: int
+    """Summaries given up for want of room."""
+    quarantined: tuple[str, ...]
+    mean: tuple[float, ...]
+    """Of the running agents' deviations, in the order of FIELDS."""
+    loudest: str
+    """The running agent that is furthest from rest in any field."""
+    zone: ZoneReading
+    rounds: int
+    """Rounds of contagion so far."""
+
+
+class _Member:
+    """One agent and its engine."""
+
+    __slots__ = (
+        "ended",
+        "engine",
+        "events",
+        "last",
+        "name",
+        "outcome",
+        "parent",
+        "past_quarantines",
+        "role",
+        "started",
+    )
+
+    def __init__(self, name: str, engine: Engine) -> None:
+        self.name = name
+        self.engine = engine
+        self.parent = ""
+        self.role = ""
+        self.started: float | None = None
+        self.ended: float | None = None
+        self.outcome = ""
+        self.events = 0
+        self.last = 0
+        self.past_quarantines = 0
+
+    def dump(self) -> tuple[Any, ...]:
+        return (*(getattr(self, kept) for kept in _KEPT), self.engine.dump())
+
+    def load(self, state: Sequence[Any]) -> None:
+        for kept, value in zip(_KEPT, state[:-1], strict=True):
+            setattr(self, kept, value)
+        self.engine.load(state[-1])
+
+
+_KEPT = ("name", "parent", "role", "started", "ended", "outcome", "events", "last", "past_quarantines")
+
+
+class Society:
+    """Route each event to its agent's engine, and let affect pass along delegation, files and broadcast.
+
+    An event costs one engine's step; what concerns all agents happens in rounds, every so many events.
+    """
+
+    __slots__ = (
+        "_awake",
+        "_commons",
+        "_count",
+        "_every",
+        "_finished",
+        "_forgotten",
+        "_keep_finished",
+        "_keep_summaries",
+        "_make",
+        "_members",
+        "_policy",
+        "_seed",
+        "_summaries",
+        "settings",
+    )
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        policy: Policy | None = None,
+        seed: int = 0,
+        make_engine: EngineMaker = Engine,
+    ) -> None:
+        self.settings = settings
+        self._policy = policy
+        self._seed = seed
+        self._make = make_engine
+        affect = (policy or BUILT_IN).over(settings.affect)
+        self._every = affect.contagion.every
+        self._keep_finished = affect.society.finished
+        self._awake = affect.society.awake
+        self._keep_summaries = affect.society.summaries
+        self._commons = Commons(affect.contagion)
+        self._members: dict[str, _Member] = {}
+        self._finished: dict[str, None] = {}
+        self._summaries: dict[str, AgentReading] = {}
+        self._forgotten = 0
+        self._count = 0
+        self._join(MAIN)
+
+    @property
+    def agents(self) -> tuple[str, ...]:
+        """Every agent that is awake, in the order they came."""
+        return tuple(self._members)
+
+    def engine(self, agent: str = MAIN) -> Engine:
+        """The engine of an agent that is awake."""
+        return self._members[agent].engine
+
+    def step(self, event: Event) -> Step:
+        """Let one agent take in one event."""
+        agent = event.agent
+        member = self._members.get(agent) or self._join(agent)
+        self._count += 1
+        member.events += 1
+        member.last = self._count
+        step = member.engine.step(event)
+        kind = type(event)
+        if kind is ToolUse:
+            if event.targets and event.action in ("file_edit", "file_read"):  # type: ignore[union-attr]
+                self._commons.touch(agent, event.targets)  # type: ignore[union-attr]
+        elif kind is AgentStart:
+            self._begin(member, event)  # type: ignore[arg-type]
+        elif kind is AgentEnd:
+            self._end(member, event)  # type: ignore[arg-type]
+        if self._count % self._every == 0:
+            self._round()
+        return step
+
+    def frame(self, agent: str | None = None, at: float | None = None) -> Frame:
+        """The frame of one agent that is awake, of the main one where none is named."""
+        return self.engine(agent or MAIN).frame(at)
+
+    def read(self) -> SocietyReading:
+        """All agents and what they make together."""
+        known = dict(self._summaries)
+        for member in self._members.values():
+            known[member.name] = self._describe(member)
+        running = [member for member in self._members.values() if member.ended is None]
+        moved = [member.engine.affect.deviations for member in running]
+        loudest = max(range(len(running)), key=lambda place: max(map(abs, moved[place])))
+        over = sum(1 for reading in known.values() if reading.ended is not None)
+        return SocietyReading(
+            agents=tuple(_tree(known)),
+            running=len(running),
+            finished=over + self._forgotten,
+            forgotten=self._forgotten,
+            quarantined=tuple(member.name for member in running if member.engine.affect.quarantined),
+            mean=tuple(sum(column) / len(moved) for column in zip(*moved, strict=True)),
+            loudest=running[loudest].name if any(moved[loudest]) else "",
+            zone=self._commons.zone.read(),
+            rounds=self._commons.rounds,
+        )
+
+    def dump(self) -> dict[str, Any]:
+        """Everything that `load` needs to go on exactly from here."""
+        return {
+            "version": VERSION,
+            "count": self._count,
+            "forgotten": self._forgotten,
+            "members": tuple(member.dump() for member in self._members.values()),
+            "finished": tuple(self._finished),
+            "summaries": tuple(to_builtins(reading) for reading in self._summaries.values()),
+            "commons": self._commons.dump(),
+        }
+
+    def load(self, state: Mapping[str, Any]) -> None:
+        """Go on from a dump of a society with the same settings."""
+        if state.get("version") != VERSION:
+            raise StateError(
+                f"a dump of version {state.get('version')} does not fit a society of version {VERSION}"
+            )
+        self._count = state["count"]
+        self._forgotten = state["forgotten"]
+        self._members = {}
+        for saved in state["members"]:
+            member = _Member(saved[0], self._engine(saved[0]))
+            member.load(saved)
+            self._members[member.name] = member
+        self._finished = dict.fromkeys(state["finished"])
+        readings = [convert(saved, AgentReading) for saved in state["summaries"]]
+        self._summaries = {reading.name: reading for reading in readings}
+        self._commons.load(state["commons"])
+
+    def _engine(self, name: str) -> Engine:
+        seed = self._seed
+        if name != MAIN:
+            key = f"{seed}\n{name}".encode("utf-8", "surrogatepass")
+            seed = int.from_bytes(blake3(key).digest(length=7), "big")
+        return self._make(self.settings, policy=self._policy, seed=seed, agent=name)
+
+    def _join(self, name: str) -> _Member:
+        member = _Member(name, self._engine(name))
+        member.last = self._count
+        past = self._summaries.pop(name, None)
+        if past is not None:
+            member.parent, member.role = past.parent, past.role
+            member.started, member.ended, member.outcome = past.started, past.ended, past.outcome
+            member.events, member.past_quarantines = past.events, past.quarantines
+        self._members[name] = member
+        if member.ended is not None:
+            self._finished[name] = None
+        while len(self._members) > self._awake:
+            self._fold(self._sleepiest(name))
+        return member
+
+    def _sleepiest(self, but: str) -> str:
+        """Who is summed up for want of room: a finished agent, else who was still for longest."""
+        others = [member for name, member in self._members.items() if name not in (MAIN, but)]
+        return min(others, key=lambda member: (member.ended is None, member.last)).name
+
+    def _fold(self, name: str) -> None:
+        member = self._members[name]
+        self._summaries[name] = replace(self._describe(member), awake=False, quarantined=False)
+        del self._members[name]
+        self._finished.pop(name, None)
+        self._trim()
+
+    def _trim(self) -> None:
+        while len(self._summaries) > self._keep_summaries:
+            gone = self._summaries.pop(next(iter(self._summaries)))
+            if gone.ended is not None:
+                self._forgotten += 1
+
+    def _begin(self, parent: _Member, event: AgentStart) -> None:
+        name = event.child
+        if name == MAIN or self._descends(parent.name, name):
+            return
+        child = self._members.get(name) or self._join(name)
+        if child.parent and child.ended is None:
+            return
+        self._finished.pop(name, None)
+        child.parent, child.role = parent.name, event.role
+        child.started, child.ended, child.outcome = event.at, None, ""
+        legacy = parent.engine.affect.bequeath(name, self._depth(name))
+        if legacy is not None:
+            child.engine.affect.receive(legacy, "inheritance", parent.name)
+
+    def _end(self, parent: _Member, event: AgentEnd) -> None:
+        name = event.child
+        child = self._members.get(name)
+        if child is None:
+            self._note_unseen(parent, event)
+            return
+        if name == MAIN or child.ended is not None or self._descends(parent.name, name):
+            return
+        child.parent = child.parent or parent.name
+        child.ended, child.outcome = event.at, event.outcome
+        if child.events:
+            last = child.engine.affect.report(parent.name)
+            if last is not None:
+                parent.engine.affect.receive(last, "return", name)
+        self._finished[name] = None
+        while len(self._finished) > self._keep_finished:
+            self._fold(next(iter(self._finished)))
+
+    def _note_unseen(self, parent: _Member, event: AgentEnd) -> None:
+        """A sub-agent that reports back without ever having been seen, or after it was summed up."""
+        name = event.child
+        past = self._summaries.get(name)
+        if self._descends(parent.name, name) or name == MAIN or (past and past.ended is not None):
+            return
+        if past is None:
+            nothing = (0.0,) * len(FIELDS)
+            past = AgentReading(name, parent.name, "", 0, None, None, "", 0, False, 0, nothing, False)
+        above = past.parent or parent.name
+        self._summaries[name] = replace(
+            past, parent=above, depth=self._depth(above) + 1, ended=event.at, outcome=event.outcome
+        )
+        self._trim()
+
+    def _above(self, name: str) -> str:
+        member = self._members.get(name)
+        if member is not None:
+            return member.parent
+        past = self._summaries.get(name)
+        return past.parent if past is not None else ""
+
+    def _descends(self, name: str, ancestor: str) -> bool:
+        while name:
+            if name == ancestor:
+                return True
+            name = self._above(name)
+        return False
+
+    def _depth(self, name: str) -> int:
+        depth = 0
+        while name := self._above(name):
+            depth += 1
+        return depth
+
+    def _round(self) -> None:
+        peers = {
+            name: Peer(member.engine.affect, member.parent)
+            for name, member in self._members.items()
+            if member.ended is None
+        }
+        self._commons.round(peers, MAIN)
+
+    def _describe(self, member: _Member) -> AgentReading:
+        affect = member.engine.affect
+        return AgentReading(
+            name=member.name,
+            parent=member.parent,
+            role=member.role,
+            depth=self._depth(member.name),
+            started=member.started,
+            ended=member.ended,
+            outcome=member.outcome,
+            events=member.events,
+            quarantined=affect.quarantined,
+            quarantines=member.past_quarantines + affect.quarantines,
+            deviations=affect.deviations,
+            awake=True,
+        )
+
+
+def _tree(known: Mapping[str, AgentReading]) -> list[AgentReading]:
+    """Depth first, each agent's sub-agents in the order they became known."""
+    below: dict[str, list[AgentReading]] = {}
+    for reading in known.values():
+        below.setdefault(reading.parent if reading.parent in known else "", []).append(reading)
+    ordered: list[AgentReading] = []
+    waiting = below.pop("", [])[::-1]
+    while waiting:
+        reading = waiting.pop()
+        ordered.append(reading)
+        waiting.extend(below.pop(reading.name, [])[::-1])
+    return ordered
