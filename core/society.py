@@ -181,7 +181,7 @@ class Society:
 
     def frame(self, agent: str | None = None, at: float | None = None) -> Frame:
         """The frame of one agent that is awake, of the main one where none is named."""
-        return self.engine(agent or MAIN).frame(at)
+        return self.engine(MAIN if agent is None else agent).frame(at)
 
     def read(self) -> SocietyReading:
         """All agents and what they make together."""
