@@ -13,9 +13,10 @@ import watchfiles
 from core.events import Event, ToolUse
 from core.ingest.reader import Kit
 from core.ingest.records import Log, stem
+from core.ingest.reread import tail
 from core.ingest.session import LogSession, merge
 from core.ingest.source import Finder
-from core.ingest.tail import Tail, tail
+from core.ingest.tail import Tail
 from core.settings.ingest import FollowSettings, IngestSettings
 
 BATCH = 10_000

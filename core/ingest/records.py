@@ -26,7 +26,9 @@ class Log(NamedTuple):
     line: int = 1
     end: int | None = None
     run: int | None = None
-    """Of a document with several sessions, which one this is, from 0."""
+    """Of a document or folder with several sessions, which one this is, from 0."""
+    session: str = ""
+    """Of a database with several sessions, the id of this one."""
 
 
 class Record(NamedTuple):
@@ -47,6 +49,9 @@ def records(log: Log, diagnostics: Diagnostics, lines: LineSettings) -> Iterator
         elif log.format.style == "folder":
             for number, file in enumerate(members(log), 1):
                 yield document(file, number)
+        else:
+            for row in rows(log):
+                yield row.record
     except OSError as fault:
         diagnostics.note(str(log.path), 0, reason(fault))
 
@@ -77,8 +82,27 @@ def document(path: Path, number: int = 1) -> Record:
 
 
 def members(log: Log) -> list[Path]:
-    """The files of a folder log, in order."""
+    """The files of a folder log, in the order its reader wants them."""
+    ordered = getattr(log.format.reader, "members", None)
+    if ordered is not None:
+        return list(ordered(log.path))
     return sorted(path for path in log.path.iterdir() if path.suffix == ".json")
+
+
+class Row(NamedTuple):
+    """A row of a database, and when it last changed."""
+
+    record: Record
+    updated: int
+
+
+def rows(log: Log, since: int = 0) -> Iterator[Row]:
+    """The rows of a database that changed since; its sessions come always. Raises only `OSError`."""
+    told = getattr(log.format.reader, "rows", None)
+    if told is None:
+        return
+    for number, (data, entry, updated) in enumerate(told(log.path, since, log.session), 1):
+        yield Row(Record(data, Where(str(log.path), 0, 0, entry), number), updated)
 
 
 def line_record(file: str, line: Line) -> Record:

@@ -1,4 +1,4 @@
-"""Reads what a log has gained since it was last looked at, and passes every event on once."""
+"""Reads what a line log has gained since it was last looked at, and passes every event on once."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator
 from copy import deepcopy
-from pathlib import Path
 
-from core.events import Event, ToolUse
+from core.events import MAIN, Event, SessionStart, ToolUse
 from core.ingest.diagnostics import Diagnostics
-from core.ingest.lines import LineCutter, packed, take
+from core.ingest.lines import LineCutter, take
 from core.ingest.reader import Kit, Reader
-from core.ingest.records import Log, document, feed, finish, line_record, members, reason, records
+from core.ingest.records import Log, Record, feed, finish, line_record, reason
 from core.ingest.session import identity
 from core.settings.ingest import LineSettings
 
@@ -43,6 +42,10 @@ class Passed:
         self._seen[key] += 1
         return True
 
+    def forget(self, event: Event) -> None:
+        """An event that `new` let through was held back after all."""
+        self._seen[hash(identity(event))] -= 1
+
 
 class Tail(ABC):
     """A log that grows."""
@@ -59,6 +62,7 @@ class Tail(ABC):
         self._session = session
         self._reader = self._new_reader(kit)
         self._in_flight: list[ToolUse] | None = []
+        self._run = -1
         if passed is not None:
             passed.again()
 
@@ -80,6 +84,21 @@ class Tail(ABC):
                 event for event in left if isinstance(event, ToolUse) and event.outcome == "pending"
             ]
         return self._in_flight
+
+    def _news(self, record: Record) -> Iterator[Event]:
+        """What a record tells of this session that was not passed on before."""
+        for event in feed(self._reader, record):
+            if isinstance(event, SessionStart) and event.agent == MAIN:
+                self._run += 1
+            if self.log.run in (None, self._run) and self.passed.new(event):
+                yield event
+
+    def _again(self, kit: Kit) -> None:
+        """From the log's start, with a new reader."""
+        self._reader = self._new_reader(kit)
+        self._run = -1
+        self._in_flight = None
+        self.passed.again()
 
     def _status(self) -> os.stat_result | None:
         """How the log stands on disk; None, said once, while it cannot be looked at."""
@@ -113,9 +132,10 @@ class LineTail(Tail):
         self._inode = 0
         self._changed = 0
         self._mark = b""
-        self._cutter = self._new_cutter()
+        self._cutter = self._new_cutter(log.start, log.line)
 
     def fresh(self) -> Iterator[Event]:
+        """The events on the lines that were completed since."""
         status = self._status()
         if status is None:
             return
@@ -133,9 +153,10 @@ class LineTail(Tail):
             self._say(reason(fault))
 
     def finish(self) -> list[Event]:
+        """The unended last line taken as a line, and what the end completes."""
         line = self._cutter.rest()
-        events = feed(self._reader, line_record(self._file, line)) if line is not None else []
-        return [event for event in events if self.passed.new(event)] + super().finish()
+        events = list(self._news(line_record(self._file, line))) if line is not None else []
+        return events + super().finish()
 
     def _read_on(self) -> Iterator[Event]:
         with self.log.path.open("rb") as stream:
@@ -143,131 +164,27 @@ class LineTail(Tail):
             if take(stream, len(self._mark)) != self._mark:
                 self._restart("was rewritten; reading it anew")
                 stream.seek(0)
-            while chunk := take(stream, self._lines.chunk):
+            while chunk := take(stream, self._room()):
                 lines = self._cutter.feed(chunk)
                 self._mark = (self._mark + chunk[-_MARK:])[-_MARK:]
                 self._in_flight = None
                 for line in lines:
-                    for event in feed(self._reader, line_record(self._file, line)):
-                        if self.passed.new(event):
-                            yield event
+                    yield from self._news(line_record(self._file, line))
+
+    def _room(self) -> int:
+        """How much to read at once: up to the end of this session's stretch."""
+        if self.log.end is None:
+            return self._lines.chunk
+        return min(self._lines.chunk, max(0, self.log.end - self._cutter.position))
 
     def _restart(self, why: str) -> None:
         self._say(why)
         self._mark = b""
-        self._cutter = self._new_cutter()
-        self._reader = self._new_reader(self._kit)
-        self.passed.again()
+        self._cutter = self._new_cutter(0, 1)
+        self._again(self._kit)
 
-    def _new_cutter(self) -> LineCutter:
-        return LineCutter(
-            lambda number, reason: self._kit.diagnostics.note(self._file, number, reason), self._lines.longest
-        )
+    def _new_cutter(self, start: int, number: int) -> LineCutter:
+        def note(line: int, why: str) -> None:
+            self._kit.diagnostics.note(self._file, line, why)
 
-
-class RereadTail(Tail):
-    """A log that changes in place (a document, a packed file, a database): read whole whenever it changed."""
-
-    def __init__(
-        self, log: Log, kit: Kit, lines: LineSettings, session: str, passed: Passed | None = None
-    ) -> None:
-        super().__init__(log, kit, lines, session, passed)
-        self._seen: object = None
-        self._faults: dict[str, int] = {}
-        self._waiting: list[ToolUse] = []
-
-    def finish(self) -> list[Event]:
-        return [event for event in self._waiting if self.passed.new(event)] + super().finish()
-
-    def in_flight(self) -> list[ToolUse]:
-        return self._waiting + super().in_flight()
-
-    def fresh(self) -> Iterator[Event]:
-        status = self._status()
-        if status is None:
-            return
-        stands = self._stands(status)
-        if stands == self._seen or self._unfinished():
-            return
-        self._seen = stands
-        self.passed.again()
-        kit = Kit(self._kit.normalizer, self._kit.models, Diagnostics())
-        self._reader = self._new_reader(kit)
-        self._in_flight = None
-        self._waiting = []
-        for record in records(self.log, kit.diagnostics, self._lines):
-            for event in feed(self._reader, record):
-                if isinstance(event, ToolUse) and event.outcome == "pending":
-                    self._waiting.append(event)
-                elif self.passed.new(event):
-                    yield event
-        self._count(kit.diagnostics)
-
-    def _stands(self, status: os.stat_result) -> object:
-        return status.st_ino, status.st_size, status.st_mtime_ns
-
-    def _unfinished(self) -> bool:
-        return self.log.format.style == "document" and not _whole(self.log.path)
-
-    def _count(self, found: Diagnostics) -> None:
-        """Count only the faults that an earlier reading did not meet."""
-        for fault in found.first:
-            if self._faults.get(fault.reason, 0) < found.counts[fault.reason]:
-                self._faults[fault.reason] = self._faults.get(fault.reason, 0) + 1
-                self._kit.diagnostics.note(fault.file, fault.line, fault.reason)
-
-
-class FolderTail(Tail):
-    """A folder of files: new ones are read as they come, and all again when an old one changed."""
-
-    def __init__(
-        self, log: Log, kit: Kit, lines: LineSettings, session: str, passed: Passed | None = None
-    ) -> None:
-        super().__init__(log, kit, lines, session, passed)
-        self._fed: list[tuple[Path, int, int]] = []
-
-    def fresh(self) -> Iterator[Event]:
-        if self._status() is None:
-            return
-        try:
-            files = [
-                (path, (status := path.stat()).st_size, status.st_mtime_ns) for path in members(self.log)
-            ]
-        except OSError:
-            return
-        if files[: len(self._fed)] != self._fed:
-            self._fed = []
-            self._reader = self._new_reader(self._kit)
-            self.passed.again()
-        for number, file in enumerate(files[len(self._fed) :], len(self._fed) + 1):
-            if not _whole(file[0]):
-                return
-            try:
-                record = document(file[0], number)
-            except OSError:
-                return
-            self._fed.append(file)
-            self._in_flight = None
-            for event in feed(self._reader, record):
-                if self.passed.new(event):
-                    yield event
-
-
-def tail(log: Log, kit: Kit, lines: LineSettings, session: str, passed: Passed | None = None) -> Tail:
-    """The way to follow this log."""
-    if log.format.style == "folder":
-        return FolderTail(log, kit, lines, session, passed)
-    if log.format.style == "lines" and not packed(log.path):
-        return LineTail(log, kit, lines, session, passed)
-    return RereadTail(log, kit, lines, session, passed)
-
-
-def _whole(path: Path) -> bool:
-    """Whether a document ends as one does, and not in the middle of being written."""
-    try:
-        with path.open("rb") as stream:
-            stream.seek(0, os.SEEK_END)
-            stream.seek(max(0, stream.tell() - _MARK))
-            return take(stream).rstrip(b"\0 \t\r\n").endswith((b"}", b"]"))
-    except OSError:
-        return False
+        return LineCutter(note, self._lines.longest, start, number)

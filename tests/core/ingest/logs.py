@@ -33,9 +33,9 @@ def prompt(second: float, text: str = "go on", **fields: Any) -> bytes:
     return line(second, type="user", message={"role": "user", "content": text}, **fields)
 
 
-def call(second: float, id: str, tool: str = "Bash", arguments: Any = None, **fields: Any) -> bytes:
+def call(second: float, name: str, tool: str = "Bash", arguments: Any = None, **fields: Any) -> bytes:
     """The model calls a tool."""
-    part = {"type": "tool_use", "id": id, "name": tool, "input": arguments or {"command": f"echo {id}"}}
+    part = {"type": "tool_use", "id": name, "name": tool, "input": arguments or {"command": f"echo {name}"}}
     usage = {
         "input_tokens": 5,
         "output_tokens": 7,
@@ -43,7 +43,7 @@ def call(second: float, id: str, tool: str = "Bash", arguments: Any = None, **fi
         "cache_creation_input_tokens": 0,
     }
     message = {
-        "id": f"m-{id}",
+        "id": f"m-{name}",
         "role": "assistant",
         "model": "claude-opus-4",
         "content": [part],
@@ -52,9 +52,9 @@ def call(second: float, id: str, tool: str = "Bash", arguments: Any = None, **fi
     return line(second, type="assistant", message=message, **fields)
 
 
-def result(second: float, id: str, text: str = "done", error: bool = False, **fields: Any) -> bytes:
+def result(second: float, name: str, text: str = "done", error: bool = False, **fields: Any) -> bytes:
     """A tool answers."""
-    part = {"type": "tool_result", "tool_use_id": id, "content": text, "is_error": error}
+    part = {"type": "tool_result", "tool_use_id": name, "content": text, "is_error": error}
     return line(second, type="user", message={"role": "user", "content": [part]}, **fields)
 
 

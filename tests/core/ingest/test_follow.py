@@ -180,7 +180,7 @@ def test_a_new_sub_agent_is_followed_and_its_events_come_in_order_of_time(tmp_pa
     nested.parent.mkdir(parents=True)
     nested.touch()
     assert follower.poll() == []
-    side = {"agentId": "a1", "isSidechain": True}
+    side: dict[str, Any] = {"agentId": "a1", "isSidechain": True}
     append(nested, logs.call(10, "x1", **side) + logs.result(20, "x1", **side))
     append(path, logs.call(12, "y1") + logs.result(14, "y1") + logs.call(21, "y2") + logs.result(22, "y2"))
     told = follower.poll()
@@ -386,7 +386,7 @@ def test_a_watching_thread_passes_on_what_is_written(
         for number in range(5, 8):
             for data in writes(logs.session(1, first=number)):
                 append(path, data)
-            while (event := arrived.get(timeout=20)) and getattr(event, "id", "") != f"t{number}":
+            while getattr(arrived.get(timeout=20), "id", "") != f"t{number}":
                 pass
     finally:
         stop.set()
