@@ -6,12 +6,14 @@ import os
 import re
 import stat
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
+from core.ingest import stores
+from core.ingest.found import Found
 from core.ingest.lines import opened, packed, take
 from core.ingest.places import ANYWHERE, PLACES, Place, roots
 from core.ingest.records import stem
@@ -30,25 +32,6 @@ _TIME = re.compile(rb'"(?:timestamp|lastUpdated)"' + _TEXT)
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
-class Found(msgspec.Struct, frozen=True):
-    """One session on disk."""
-
-    agent: str
-    session: str
-    project: str
-    """The folder the agent works in; blank where the log's beginning does not tell."""
-    path: Path
-    """The main log."""
-    paths: tuple[Path, ...]
-    """The main log and those of sub-agents."""
-    modified: float
-    size: int
-    """Bytes of all its logs."""
-    events: int
-    """About how many; guessed from its size and a sample."""
-    active: bool
-
-
 def find(
     environment: Mapping[str, str], home: Path, *, now: float | None = None, active_within: float = 300.0
 ) -> list[Found]:
@@ -58,7 +41,8 @@ def find(
         session
         for place in PLACES
         for root in place.roots(environment, home)
-        for session in _sessions(place, root, moment, active_within)
+        if root.is_dir()
+        for session in _ways[place.store](place, root, moment, active_within)
     ]
     return sorted(found, key=_newest_first)
 
@@ -191,7 +175,7 @@ def _hash(head: bytes) -> str:
 def _named(path: Path) -> str:
     """The id in a file's name."""
     uuid = _UUID.search(path.name)
-    return uuid[0] if uuid else stem(path)
+    return uuid[0] if uuid else stem(path).rpartition("_")[2]
 
 
 def _text(raw: bytes) -> str:
@@ -199,3 +183,10 @@ def _text(raw: bytes) -> str:
         return str(msgspec.json.decode(b'"' + raw + b'"', type=str))
     except (msgspec.DecodeError, UnicodeDecodeError):
         return raw.decode("utf-8", "replace")
+
+
+_ways: dict[str, Callable[[Place, Path, float, float], Iterator[Found]]] = {
+    "files": _sessions,
+    "openhands": stores.openhands,
+    "opencode": stores.opencode,
+}

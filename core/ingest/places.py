@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 Environment = Mapping[str, str]
 
@@ -25,6 +25,8 @@ class Place(NamedTuple):
     """Where the logs of sub-agents are, below the folder named like the session."""
     ended: bytes = b""
     """What the last lines hold once a session is over."""
+    store: Literal["files", "openhands", "opencode"] = "files"
+    """How sessions lie there."""
 
 
 def roots(environment: Environment, home: Path) -> list[tuple[str, Path]]:
@@ -108,6 +110,8 @@ PLACES = (
         re.compile(rb'"(?:tool\.execution_complete|assistant\.turn_end|user\.message)"'),
         ended=b'"session.shutdown"',
     ),
+    Place("openhands", _openhands, ("*/events",), re.compile(rb"event-"), store="openhands"),
+    Place("opencode", _opencode, (), re.compile(rb'"type"'), store="opencode"),
 )
 
 

@@ -60,7 +60,8 @@ def result(second: float, name: str, text: str = "done", error: bool = False, **
 
 def session(calls: int = 3, first: int = 0, **fields: Any) -> bytes:
     """A prompt and some answered calls."""
-    whole = prompt(first, **fields)
+    parts = [prompt(first, **fields)]
     for number in range(first, first + calls):
-        whole += call(2 * number + 1, f"t{number}", **fields) + result(2 * number + 2, f"t{number}", **fields)
-    return whole
+        parts.append(call(2 * number + 1, f"t{number}", **fields))
+        parts.append(result(2 * number + 2, f"t{number}", **fields))
+    return b"".join(parts)

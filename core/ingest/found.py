@@ -1,0 +1,26 @@
+"""A session on disk, as a list of sessions shows it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+
+class Found(msgspec.Struct, frozen=True):
+    """One session on disk."""
+
+    agent: str
+    session: str
+    project: str
+    """The folder the agent works in; blank where the log's beginning does not tell."""
+    path: Path
+    """The main log."""
+    paths: tuple[Path, ...]
+    """The main log and those of sub-agents."""
+    modified: float
+    size: int
+    """Bytes of all its logs."""
+    events: int
+    """About how many; guessed from its size and a sample."""
+    active: bool
