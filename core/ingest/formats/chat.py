@@ -97,7 +97,7 @@ class ChatReader(LooseReader):
 
     def _message(self, message: dict[str, Any], at: float | None, where: Where, out: list[Event]) -> None:
         self._number += 1
-        role = message.get("role")
+        role = text(message.get("role"))
         if at is not None:
             self.now = at
         elif not self._timed and role == "assistant":
@@ -228,7 +228,7 @@ def _time(message: dict[str, Any]) -> float | None:
 def _is_message(value: Any) -> bool:
     return (
         isinstance(value, dict)
-        and value.get("role") in _ROLES
+        and text(value.get("role")) in _ROLES
         and ("content" in value or "tool_calls" in value)
     )
 

@@ -108,7 +108,7 @@ class GeminiReader(LooseReader):
         tool, arguments = text(call.get("name")), call.get("args")
         moment = seconds(call.get("timestamp"))
         at = asked if moment is None else moment
-        status = call.get("status")
+        status = text(call.get("status"))
         if status not in _FINAL:
             self.calls.begin(name, tool, arguments, at, self.agent, where)
             return
@@ -116,7 +116,7 @@ class GeminiReader(LooseReader):
         turn = self.usage.close(self.agent)
         if turn is not None:
             out.append(turn)
-        result = _result(call, text(status))
+        result = _result(call, status)
         if self.calls.known(name):
             use = self.calls.end(name, at, result, where, line=self._line)
         else:

@@ -231,7 +231,7 @@ class OpenCodeReader(LooseReader):
         role = text(table(state.get("input")).get("subagent_type"))
         if child:
             self._announce(child, agent, self.now if began is None else began, role, out)
-        if state.get("status") not in _FINAL:
+        if text(state.get("status")) not in _FINAL:
             at = self.now if began is None else began
             self.calls.begin(name, tool, state.get("input"), at, agent, where)
             return

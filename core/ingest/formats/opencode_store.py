@@ -136,7 +136,7 @@ def members(folder: Path) -> list[Path]:
     """The files of a folder's sessions, in the order a reader wants them: each session, then what it said."""
     root = next((place for place in folder.parents if (place / "message").is_dir()), folder)
     known = [
-        {**found, "id": found["id"], "parent_id": found.get("parentID"), "file": file}
+        {**found, "id": found["id"], "parent_id": text(found.get("parentID")), "file": file}
         for file in sorted(folder.glob("*.json"))
         if isinstance((found := table(decode(file.read_bytes()))).get("id"), str)
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +26,7 @@ class Count:
 def gemini(path: Path) -> list[Count]:
     """Every call once, by its id, wherever it reached an end."""
     raw = path.read_text("utf-8")
-    if path.suffix == ".json":
-        lines = [json.loads(raw)]
-    else:
-        lines = [json.loads(line) for line in raw.splitlines()]
+    lines = [json.loads(line) for line in ([raw] if path.suffix == ".json" else raw.splitlines())]
     messages = []
     for line in lines:
         messages += line.get("messages", []) + line.get("$set", {}).get("messages", [])
@@ -112,7 +110,7 @@ def mini_swe_agent(path: Path) -> list[Count]:
     """An answer with one command is a call; what comes next is its result."""
     messages = json.loads(path.read_text("utf-8"))["messages"]
     count = Count(prompts=1)
-    for answer, reply in zip(messages, messages[1:], strict=False):
+    for answer, reply in pairwise(messages):
         if answer["role"] == "assistant" and answer["content"].count("```bash\n") == 1:
             count.tool_uses += 1
             codes = re.findall(r"^<returncode>(-?\d+)</returncode>", reply["content"])
@@ -123,7 +121,9 @@ def mini_swe_agent(path: Path) -> list[Count]:
 def openhands(path: Path) -> list[Count]:
     """Actions that do something, and the observations after them."""
     raw = path.read_text("utf-8")
-    runs = [json.loads(raw)] if path.suffix == ".json" else [json.loads(x)["history"] for x in raw.splitlines()]
+    runs = (
+        [json.loads(raw)] if path.suffix == ".json" else [json.loads(x)["history"] for x in raw.splitlines()]
+    )
     tools = ("run", "run_ipython", "read", "edit", "write", "browse", "browse_interactive", "delegate")
     counts = []
     for run in runs:
@@ -135,7 +135,9 @@ def openhands(path: Path) -> list[Count]:
                 extras = event.get("extras") or {}
                 code = (extras.get("metadata") or {}).get("exit_code", event.get("exit_code"))
                 text = event.get("content", "")
-                told = text.startswith(("[Your proposed edit has introduced", "[No exact match found", "ERROR:"))
+                told = text.startswith(
+                    ("[Your proposed edit has introduced", "[No exact match found", "ERROR:")
+                )
                 count.errors += event["observation"] == "error" or told or (code or 0) > 0
                 count.pending += code == -1
         counts.append(count)
