@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import exp
+from math import exp, log
 from typing import Any, NamedTuple
 
 from core.settings.mind import HabituationSettings
@@ -32,6 +32,7 @@ class Habituation:
         "_floor",
         "_forgetting",
         "_half_life",
+        "_least_absence",
         "_most",
     )
 
@@ -42,6 +43,7 @@ class Habituation:
         self._collect_every = settings.collect_every
         self._faded = settings.faded
         self._most = settings.patterns
+        self._least_absence = settings.forgetting * log(1.0 / settings.faded)
         self._exposures: dict[bytes, tuple[float, int, str]] = {}
         self._collected = 0
 
@@ -83,16 +85,18 @@ class Habituation:
             self.collect(tick)
 
     def collect(self, tick: int) -> int:
-        """Drop what has faded and return how many patterns that were."""
+        """Drop what has faded, looking only at what was long unseen; return how many patterns went."""
         self._collected = tick
-        before = len(self._exposures)
         forgetting, faded = self._forgetting, self._faded
-        self._exposures = {
-            pattern: seen
-            for pattern, seen in self._exposures.items()
-            if seen[0] * exp((seen[1] - tick) / forgetting) >= faded
-        }
-        return before - len(self._exposures)
+        gone = []
+        for pattern, (count, last, _) in self._exposures.items():
+            if last > tick - self._least_absence:
+                break
+            if count * exp((last - tick) / forgetting) < faded:
+                gone.append(pattern)
+        for pattern in gone:
+            del self._exposures[pattern]
+        return len(gone)
 
     def most_familiar(self, tick: int, limit: int) -> tuple[Exposure, ...]:
         """The patterns the mind is most used to, at a tick."""

@@ -104,3 +104,19 @@ def test_attenuation_stays_in_bounds_and_a_copy_goes_on_equal(
             assert copy.observe(pattern, tick) == kept
     if cut < len(seen):
         assert copy.dump() == habituation.dump()
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 400)), max_size=60), st.integers(0, 2000))
+def test_collecting_drops_exactly_what_has_faded(seen: list[tuple[int, int]], later: int) -> None:
+    habituation = mask(forgetting=50, collect_every=10_000)
+    tick = 0
+    for number, gap in seen:
+        tick += gap
+        habituation.observe(bytes([number]) * 16, tick)
+    tick += later
+    patterns = [bytes([number]) * 16 for number in range(6)]
+    faded = [p for p in patterns if 0.0 < habituation.count(p, tick) < 0.01]
+    left = [p for p in patterns if habituation.count(p, tick) >= 0.01]
+    assert habituation.collect(tick) == len(faded)
+    assert len(habituation) == len(left)
+    assert all(habituation.count(p, tick) >= 0.01 for p in left)
