@@ -37,6 +37,10 @@ from core.settings.affect import AffectSettings
 _STILL = (0,) * len(FIELDS)
 
 
+LEVELS = (*(f"field.{name}" for name in FIELDS), "volatility")
+"""Names of what `Affect.levels` gives."""
+
+
 class Affect:
     """The seventh field of one agent.
 
@@ -223,6 +227,10 @@ class Affect:
             head=self.lineage.head.hex(),
             changes=self.lineage.count,
         )
+
+    def levels(self) -> tuple[float, ...]:
+        """Magnitudes in the order of FIELDS, then volatility: what a curve is drawn from."""
+        return (*[field.magnitude for field in self._fields], self._quarantine.volatility(self._now))
 
     def dump(self) -> dict[str, Any]:
         """Everything that changes."""

@@ -7,10 +7,15 @@ from typing import Any, NamedTuple
 
 from core.affect.affect import Affect
 from core.affect.contagion import Channel, Zone
+from core.affect.fields import FIELDS
 from core.settings.affect import ContagionSettings
 
 _TOUCHED = 4
 """Targets of one call that count as touched."""
+
+
+ALONE = (0.0,) * len(FIELDS)
+"""What one agent by itself adds to the mean of a session: it can draw nobody along."""
 
 
 class Peer(NamedTuple):
@@ -47,9 +52,10 @@ class Commons:
         """Let all running agents show themselves first and receive then; `caller` broadcasts."""
         self.rounds += 1
         pairs, self._pairs = self._pairs, {}
-        self.zone.update([peer.affect.deviations for peer in peers.values()])
         if len(peers) < 2:
+            self.zone.update([ALONE])
             return
+        self.zone.update([peer.affect.deviations for peer in peers.values()])
         shown = {}
         for name, peer in peers.items():
             emission = peer.affect.show()

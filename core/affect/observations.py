@@ -107,7 +107,9 @@ class Observer:
         elif outcome == "empty":
             seen = self._uncertain(self._empty)
         if novelty > self._novelty:
-            self.intensities[NOVELTY] = min(novelty, 1.0) * self._worth
+            self.intensities[NOVELTY] = (
+                min(1.0, (novelty - self._novelty) / (1.0 - self._novelty)) * self._worth
+            )
             seen |= 1 << NOVELTY
             if outcome == "success":
                 self._worth += self._novelty_memory * (1.0 - self._worth)

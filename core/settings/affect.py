@@ -98,8 +98,8 @@ class AmbiguitySettings(FieldSettings):
 class NoveltySettings(FieldSettings):
     """How strongly the unseen attracts."""
 
-    time_constant: float = _tau(600, "Ten minutes, so one bad surprise does not last.")
-    on_novelty: float = _gain(0.06, "Up where novelty paid off before, down where it failed.")
+    time_constant: float = _tau(300, "Five minutes, as what was new is soon known.")
+    on_novelty: float = _gain(0.02, "Up where novelty paid off before, down where it failed.")
     inherits: Mask = tunable("inherited", "A parent that explores sends its sub-agents to explore.")
 
 
@@ -109,7 +109,7 @@ class PersistenceSettings(FieldSettings):
     time_constant: float = _tau(1800, "Long, as it stands for experience piled up slowly.")
     rate_limit: float = _rate(0.04, "Narrow, as slow experience must not jump.")
     on_failure: float = _gain(-0.04, "Each repeated failure wears down the will to go on.")
-    on_success: float = _gain(0.04, "Success feeds the will to go on.")
+    on_success: float = _gain(0.02, "Success feeds the will to go on.")
     inherits: Mask = tunable("attenuated", "A sub-agent begins less worn than its parent.")
     returns: Mask = tunable("attenuated", "A sub-agent's result encourages or discourages its parent.")
     contagion_limit: float = tunable(
@@ -136,7 +136,7 @@ class RiskSettings(FieldSettings):
     time_constant: float = _tau(900, "Long enough to outlast the error that raised it.")
     on_failure: float = _gain(0.08, "Repeated failure is what caution is for.")
     on_pressure: float = _gain(0.01, "Haste makes mistakes a little likelier.")
-    on_success: float = _gain(-0.05, "Success earns back some daring.")
+    on_success: float = _gain(-0.04, "Success earns back some daring.")
     inherits: Mask = tunable("inherited", "Caution must survive delegation whole.")
     returns: Mask = tunable("attenuated", "A sub-agent's alarm warns its parent, half as loud.")
 
@@ -177,7 +177,7 @@ class ObservationSettings(Group):
     context_share: float = tunable(
         0.8, "Share of the context window from which room runs out.", ge=0.1, le=0.99, step=0.01
     )
-    novelty: float = tunable(0.6, "Novelty from which an event counts as new.", ge=0, le=1, step=0.05)
+    novelty: float = tunable(0.8, "Novelty from which an event counts as new.", ge=0, le=0.95, step=0.05)
     novelty_memory: float = tunable(
         0.15, "How fast the worth of novelty follows its outcomes.", ge=0.01, le=1, step=0.01
     )
@@ -221,7 +221,7 @@ class QuarantineSettings(Group):
         300, "Stretch of time over which changes are summed.", ge=30, le=7200, step=30, unit="s"
     )
     enter: float = tunable(
-        0.12, "Volatility above which quarantine begins.", ge=0.06, le=2, step=0.01, unit="1/min"
+        0.1, "Volatility above which quarantine begins.", ge=0.06, le=2, step=0.01, unit="1/min"
     )
     release: float = tunable(
         0.05, "Volatility below which quarantine ends.", ge=0.005, le=0.055, step=0.005, unit="1/min"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import cbor2
 import pytest
 from hypothesis import given, settings
@@ -11,6 +13,8 @@ from core.affect import FIELDS, describe
 from core.engine import Engine
 from core.errors import StateError
 from core.events import AgentEnd, AgentStart, Event, Prompt, ToolUse
+from core.ingest.session import read
+from core.ingest.source import make_kit, sessions
 from core.settings import Settings
 from core.society import Society
 from tests.core.strategies import START, events
@@ -277,3 +281,20 @@ def test_any_stream_keeps_the_bounds(stream: list[Event]) -> None:
 def test_a_foreign_dump_is_refused() -> None:
     with pytest.raises(StateError, match="version"):
         Society(SETTINGS).load({"version": 99})
+
+
+def test_a_real_session_with_sub_agents(shared_data: Path) -> None:
+    folder = shared_data / "real_sessions" / "claude-code"
+    kit = make_kit()
+    quarantines = delegated = 0
+    for session in sessions([folder], kit):
+        society = Society(SETTINGS)
+        for event in read(session, kit):
+            society.step(event)
+        reading = society.read()
+        quarantines += sum(agent.quarantines for agent in reading.agents)
+        delegated += sum(1 for agent in reading.agents if agent.parent and agent.events)
+        for name in society.agents:
+            assert society.engine(name).affect.lineage.verify() is None
+    assert delegated >= 5, "their sub-agents are known by their parents"
+    assert quarantines == 0, "ordinary work is no reason for quarantine"
