@@ -64,6 +64,13 @@ class GovernorReading(Struct, frozen=True):
     """So far, in episodes kept or not."""
 
 
+LEVELS = (
+    *(f"budget.{name}" for name in Budgets._fields),
+    *(f"pressure.{name}" for name in Pressures._fields),
+)
+"""Names of what `Governor.levels` gives."""
+
+
 class Governor:
     """Watch one agent's episodes, from the person's prompt to the next, and say where it would halt.
 
@@ -168,6 +175,10 @@ class Governor:
             episodes=self._episodes.number,
             halts=self._episodes.halts,
         )
+
+    def levels(self) -> tuple[float, ...]:
+        """Budgets, then pressures: what a curve is drawn from."""
+        return (*self._machine.budgets, *self._machine.pressures)
 
     def dump(self) -> tuple[Any, ...]:
         """Everything the governor is, but for its settings."""

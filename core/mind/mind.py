@@ -72,6 +72,10 @@ class Thought(NamedTuple):
     """What the mind did of its own; calls and turns are mirrored on the fabric only."""
 
 
+LEVELS = ("sleep", "context", "pleasure", "arousal", "dominance", "accuracy", "vitality", "budget")
+"""Names of what `Mind.levels` gives."""
+
+
 class Mind:
     """All mechanisms of one agent's mind."""
 
@@ -246,11 +250,16 @@ class Mind:
             heart.state, heart.clock.gamma, most, tier=heart.tiers.tier, tokens=tokens
         )
 
-    def read(self, at: float | None = None) -> MindReading:
-        """The mind now, or as it would stand at a later moment without events; nothing changes."""
+    def read(self, at: float | None = None, now: float | None = None) -> MindReading:
+        """The mind now, or as it would stand at a later moment without events; nothing changes.
+
+        `now` is that moment in subjective seconds, where the caller knows it.
+        """
         heart, settings = self.heart, self._settings
-        ahead = 0.0 if at is None else min(max(0.0, at - heart.at), settings.clock.live_limit)
-        now = heart.now + ahead
+        if now is None:
+            ahead = 0.0 if at is None else min(max(0.0, at - heart.at), settings.clock.live_limit)
+            now = heart.now + ahead
+        now = max(now, heart.now)
         clock = Clock(settings.clock)
         clock.load(heart.clock.dump())
         ticks = clock.advance(now)
@@ -282,6 +291,21 @@ class Mind:
             opinion=heart.opinion(),
             episodes=heart.episodes.read(),
             last_tick=heart.metrics.last,
+        )
+
+    def levels(self) -> tuple[float, ...]:
+        """The gauges of the mind, in the order of LEVELS: what a curve is drawn from."""
+        heart = self.heart
+        state = heart.state
+        return (
+            heart.sleep.pressure,
+            heart.gauge.fill,
+            state.pleasure,
+            state.arousal,
+            state.dominance,
+            state.accuracy,
+            state.composite,
+            state.budget_remaining,
         )
 
     def dump(self) -> dict[str, Any]:

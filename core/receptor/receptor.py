@@ -25,6 +25,10 @@ EFFECTIVE = ("success", "failure", "empty")
 """Outcomes of a call that took place; any other tires the agent and does no more."""
 
 
+LEVELS = (*(f"threshold.{axis}" for axis in AXES), *(f"baseline.{axis}" for axis in AXES))
+"""Names of what `Receptor.levels` gives."""
+
+
 class Receptor:
     """Feel what an agent does, without ever touching it.
 
@@ -202,6 +206,11 @@ class Receptor:
             held=firing and value < threshold,
             release=release,
         )
+
+    def levels(self) -> tuple[float, ...]:
+        """Thresholds, then baselines, each in the order of AXES: what a curve is drawn from."""
+        neuron, baseline, field = self._neuron, self._ambient.baseline, self._meta.field
+        return (*[neuron.terms(axis, baseline, field)[0] for axis in range(len(AXES))], *baseline)
 
     def dump(self) -> dict[str, Any]:
         """The whole state, exact and apart from this one."""

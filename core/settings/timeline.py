@@ -1,9 +1,57 @@
-"""Settings of core/timeline."""
+"""Settings of the timeline: what is kept, and how a recording plays."""
 
 from __future__ import annotations
 
-from core.settings.tunable import Group
+from core.settings.tunable import Group, part, tunable
+
+
+class KeyFrameSettings(Group):
+    """How densely whole states are kept."""
+
+    every: int = tunable(256, "Events between two kept states; fewer seek faster.", ge=16, le=8192, step=16)
+    p_frames: int = tunable(10, "Changes kept in a row before a whole state is kept.", ge=0, le=100, step=1)
+    i_share: float = tunable(0.3, "Share of change above which a whole state is kept.", ge=0, le=1, step=0.05)
+
+
+class PlaySettings(Group):
+    """How a recording plays."""
+
+    idle: float = tunable(
+        5.0, "A pause longer than this is played as if it were this long.", ge=0, le=3600, step=1, unit="s"
+    )
+    speed: float = tunable(4.0, "Speed at which a replay begins.", ge=0.25, le=64, step=0.25, unit="x")
+
+
+class CacheSettings(Group):
+    """What is remembered on disk, so that a second opening is instant."""
+
+    on: bool = tunable(True, "Keep key frames of opened sessions in the cache folder.")
+    limit: int = tunable(512, "Most the cache may take.", ge=0, le=100_000, step=64, unit="MB")
+    least: int = tunable(
+        2000, "Sessions with fewer events are not worth keeping.", ge=0, le=1_000_000, step=500
+    )
+
+
+class BranchSettings(Group):
+    """What-if runs."""
+
+    near: float = tunable(
+        60.0, "A firing counts as moved, not lost, within this time.", ge=0, le=3600, step=5, unit="s"
+    )
+    most: int = tunable(1_000_000, "Most events one branch may run.", ge=1000, le=100_000_000, step=1000)
+
+
+class CheckpointSettings(Group):
+    """Named moments one can return to."""
+
+    kept: int = tunable(16, "Named checkpoints kept; the oldest go first.", ge=1, le=1000, step=1)
 
 
 class TimelineSettings(Group):
-    """Settings of core/timeline."""
+    """Recording, seeking, playing."""
+
+    keyframes: KeyFrameSettings = part(KeyFrameSettings, "How densely whole states are kept.")
+    play: PlaySettings = part(PlaySettings, "How a recording plays.")
+    cache: CacheSettings = part(CacheSettings, "What is remembered on disk.")
+    branch: BranchSettings = part(BranchSettings, "What-if runs.")
+    checkpoints: CheckpointSettings = part(CheckpointSettings, "Named moments one can return to.")

@@ -104,6 +104,18 @@ class KeyFrames:
         """The state a frame keeps."""
         return join(self.segments(frame))
 
+    def discard(self, frame: KeyFrame) -> None:
+        """Give up a damaged frame and those that build on it."""
+        place = bisect_right(self._indexes, frame.after) - 1
+        stop = place + 1
+        while stop < len(self._frames) and self._frames[stop].kind == "P":
+            stop += 1
+        del self._frames[place:stop], self._indexes[place:stop]
+        self.bytes = sum(len(kept.packed) for kept in self._frames)
+        if place == len(self._frames):
+            self._since = self._spacing[0]
+            self._tip = -1
+
     def drop_after(self, index: int) -> None:
         """Forget the frames that lie beyond `index` events."""
         place = bisect_right(self._indexes, index)

@@ -30,7 +30,7 @@ def split(state: Mapping[str, Any]) -> dict[str, bytes]:
 def _split(value: Any, name: str, segments: dict[str, bytes]) -> None:
     if not isinstance(value, dict) or not value:
         segments[name] = encode(value)
-    elif len(value) <= _LARGE and all(isinstance(key, str) and "/" not in key for key in value):
+    elif len(value) <= _LARGE and all(map(_is_name, value)):
         for key, item in value.items():
             _split(item, f"{name}/{key}", segments)
     else:
@@ -39,6 +39,10 @@ def _split(value: Any, name: str, segments: dict[str, bytes]) -> None:
             shares.setdefault(blake3(encode(key)).digest(1)[0] % _SHARES, []).append((key, item))
         for share, rows in shares.items():
             segments[f"{name}/#{share}"] = encode(rows)
+
+
+def _is_name(key: Any) -> bool:
+    return isinstance(key, str) and "/" not in key and not key.startswith("#")
 
 
 def join(segments: Segments) -> Any:

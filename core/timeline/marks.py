@@ -1,0 +1,113 @@
+"""Moments worth jumping to."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterator
+from typing import Literal, NamedTuple, get_args
+
+from core.engine import Step
+from core.events import AgentEnd, AgentStart, Compaction, Event, Prompt
+
+MarkKind = Literal[
+    "prompt",
+    "signal",
+    "state",
+    "regime",
+    "halt",
+    "compaction",
+    "shift",
+    "quarantine",
+    "dream",
+    "agent",
+    "method",
+]
+MARK_KINDS: tuple[MarkKind, ...] = get_args(MarkKind)
+ALERTS: frozenset[MarkKind] = frozenset(("signal", "halt", "quarantine", "method"))
+"""What one jumps to when one asks for the next alert."""
+
+
+class Mark(NamedTuple):
+    """Something that happened with one event."""
+
+    place: int
+    """The event's place in the recording, from 0."""
+    at: float
+    agent: str
+    kind: MarkKind
+    name: str
+    weight: float = 0.0
+    """How strong it was, where that can be said."""
+
+
+class Marks:
+    """All marks of a recording in the order they came."""
+
+    __slots__ = ("_all", "_indexes", "_states")
+
+    def __init__(self) -> None:
+        self._all: list[Mark] = []
+        self._indexes: list[int] = []
+        self._states: dict[str, str] = {}
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def __iter__(self) -> Iterator[Mark]:
+        return iter(self._all)
+
+    def __getitem__(self, place: int) -> Mark:
+        return self._all[place]
+
+    def note(self, index: int, event: Event, step: Step) -> None:
+        """Mark what the event was and what it did."""
+        for kind, name, weight in self._found(event, step):
+            self._all.append(Mark(index, event.at, event.agent, kind, name, weight))
+            self._indexes.append(index)
+
+    def _found(self, event: Event, step: Step) -> Iterator[tuple[MarkKind, str, float]]:
+        if isinstance(event, Prompt):
+            yield "prompt", "interrupt" if event.interrupt else "prompt", float(event.characters)
+        elif isinstance(event, Compaction):
+            yield "compaction", event.trigger or "compaction", float(event.tokens_before)
+        elif isinstance(event, AgentStart | AgentEnd):
+            yield "agent", f"{event.child} {'starts' if isinstance(event, AgentStart) else 'ends'}", 0.0
+        percept, thought, verdict, mood = step.percept, step.thought, step.verdict, step.mood
+        for signal in percept.signals:
+            if signal.fresh:
+                yield "signal", signal.name, signal.intensity
+        if self._states.get(event.agent, "idle") != percept.state:
+            self._states[event.agent] = percept.state
+            yield "state", percept.state, 0.0
+        if thought.regime_changed:
+            yield "regime", thought.regime, 0.0
+        if percept.shifted:
+            yield "shift", "context shift", 0.0
+        if verdict.halted_now:
+            yield "halt", verdict.halted_now, float(verdict.step)
+        if mood.entered or mood.released:
+            yield "quarantine", "enters" if mood.entered else "leaves", 0.0
+        if thought.dream is not None:
+            yield "dream", thought.dream.reason, thought.dream.pressure
+
+    def after(self, index: int, kinds: Collection[MarkKind], agent: str | None = None) -> Mark | None:
+        """The next mark of these kinds later than `index`."""
+        for number in range(bisect_right(self._indexes, index), len(self._all)):
+            if _fits(self._all[number], kinds, agent):
+                return self._all[number]
+        return None
+
+    def before(self, index: int, kinds: Collection[MarkKind], agent: str | None = None) -> Mark | None:
+        """The last mark of these kinds earlier than `index`."""
+        for number in range(bisect_left(self._indexes, index) - 1, -1, -1):
+            if _fits(self._all[number], kinds, agent):
+                return self._all[number]
+        return None
+
+    def between(self, start: int, stop: int) -> list[Mark]:
+        """The marks with `start` <= place < `stop`."""
+        return self._all[bisect_left(self._indexes, start) : bisect_left(self._indexes, stop)]
+
+
+def _fits(mark: Mark, kinds: Collection[MarkKind], agent: str | None) -> bool:
+    return mark.kind in kinds and (agent is None or mark.agent == agent)

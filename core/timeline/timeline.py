@@ -1,0 +1,190 @@
+"""A recorded session: every event, what it did, and any moment of it again."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from core.affect import Policy
+from core.engine import Frame, Step
+from core.errors import StoreError
+from core.events import MAIN, Event
+from core.settings import Settings
+from core.society import Society, SocietyReading
+from core.timeline.keyframes import KeyFrames
+from core.timeline.marks import Marks
+from core.timeline.track import Track
+
+
+class Change(NamedTuple):
+    """Settings that hold from an event on."""
+
+    after: int
+    """Events before it."""
+    settings: Settings
+
+
+class Timeline:
+    """The events of a session, run once; any seek gives what a replay from the start would give."""
+
+    def __init__(self, settings: Settings, *, policy: Policy | None = None, seed: int = 0) -> None:
+        self.changes: list[Change] = [Change(0, settings)]
+        self.events: list[Event] = []
+        self.marks = Marks()
+        self.tracks: dict[str, Track] = {}
+        self.frames = KeyFrames(
+            p_frames=settings.timeline.keyframes.p_frames, i_share=settings.timeline.keyframes.i_share
+        )
+        self.society = Society(settings, policy=policy, seed=seed)
+        """At the live edge."""
+        self._policy = policy
+        self._seed = seed
+        self._every = settings.timeline.keyframes.every
+        self._regime = ""
+        self._cursor: tuple[int, Society] | None = None
+        self._times: list[float] = []
+
+    def __len__(self) -> int:
+        return len(self.events)
+
+    @property
+    def settings(self) -> Settings:
+        """Those in force at the live edge."""
+        return self.changes[-1].settings
+
+    @property
+    def agents(self) -> tuple[str, ...]:
+        """Everyone who did something, in the order they came."""
+        return tuple(self.tracks)
+
+    def add(self, event: Event) -> Step:
+        """Record one event at the live edge."""
+        index = len(self.events)
+        step = self.society.step(event)
+        self.events.append(event)
+        self._times.append(max(event.at, self._times[-1]) if self._times else event.at)
+        track = self.tracks.get(event.agent)
+        if track is None:
+            track = self.tracks[event.agent] = Track(self._times[0])
+        track.add(index, step, self.society.engine(event.agent))
+        self.marks.note(index, event, step)
+        if event.agent == MAIN:
+            self._regime = step.thought.regime
+        if (index + 1) % self._every == 0 or (step.thought.iframe and event.agent == MAIN):
+            self.keep(whole=step.thought.iframe)
+        return step
+
+    def extend(self, events: Iterable[Event]) -> None:
+        """Record many events."""
+        for event in events:
+            self.add(event)
+
+    def keep(self, *, whole: bool = False) -> None:
+        """Keep the state at the live edge as a key frame."""
+        nearest = self.frames.nearest(len(self.events))
+        if nearest is None or nearest.after < len(self.events):
+            self.frames.add(len(self.events), _packed(self.society.dump()), self._regime, whole=whole)
+
+    def apply(self, settings: Settings) -> None:
+        """Let other settings hold from here on; a replay changes them at the same event."""
+        if settings == self.settings:
+            return
+        state = self.society.dump()
+        self.changes.append(Change(len(self.events), settings))
+        self.society = self._society(settings)
+        self.society.load(state)
+
+    def at(self, index: int, agent: str | None = None) -> Frame:
+        """The frame after the first `index` events."""
+        society = self.society_at(index)
+        return society.frame(agent if agent in society.agents else MAIN)
+
+    def people_at(self, index: int) -> SocietyReading:
+        """Everyone after the first `index` events."""
+        return self.society_at(index).read()
+
+    def live(self, at: float, agent: str | None = None) -> Frame:
+        """The frame at the live edge, decayed to `at`."""
+        return self.society.frame(agent if agent in self.society.agents else MAIN, at)
+
+    def society_at(self, index: int) -> Society:
+        """The minds after the first `index` events, to be read and not stepped."""
+        index = max(0, min(index, len(self.events)))
+        if index == len(self.events):
+            return self.society
+        start, society = self._nearest(index)
+        society = self._run(society, start, index)
+        self._cursor = (index, society)
+        return society
+
+    def branch_point(self, index: int) -> Society:
+        """Minds of one's own after the first `index` events, to be stepped at will."""
+        society = self._society(self._settings_at(index))
+        society.load(self.society_at(index).dump())
+        return society
+
+    def index_at(self, at: float) -> int:
+        """How many events had happened by a moment."""
+        return bisect_right(self._times, at)
+
+    def time_of(self, index: int) -> float:
+        """When the last of the first `index` events happened, never running backwards."""
+        if not self._times:
+            return 0.0
+        return self._times[max(0, min(index, len(self._times)) - 1)]
+
+    def _nearest(self, index: int) -> tuple[int, Society]:
+        """The cursor if it lies on the way, else a key frame, else the beginning."""
+        frame = self.frames.nearest(index)
+        kept = frame.after if frame is not None else 0
+        if self._cursor is not None and kept <= self._cursor[0] <= index:
+            return self._cursor
+        while frame is not None:
+            society = self._society(self._settings_at(frame.after))
+            try:
+                society.load(_unpacked(self.frames.restore(frame)))
+            except StoreError:
+                self.frames.discard(frame)
+                frame = self.frames.nearest(index)
+            else:
+                return frame.after, society
+        return 0, self._society(self.changes[0].settings)
+
+    def _run(self, society: Society, start: int, stop: int) -> Society:
+        """Step through the events, with the settings that held at each."""
+        for change in [change for change in self.changes if start < change.after <= stop]:
+            self._steps(society, start, change.after)
+            changed = self._society(change.settings)
+            changed.load(society.dump())
+            start, society = change.after, changed
+        self._steps(society, start, stop)
+        return society
+
+    def _steps(self, society: Society, start: int, stop: int) -> None:
+        step = society.step
+        for index in range(start, stop):
+            step(self.events[index])
+
+    def _settings_at(self, index: int) -> Settings:
+        place = bisect_right([change.after for change in self.changes], index) - 1
+        return self.changes[place].settings
+
+    def _society(self, settings: Settings) -> Society:
+        return Society(settings, policy=self._policy, seed=self._seed)
+
+
+def _packed(state: Mapping[str, Any]) -> dict[str, Any]:
+    """A society's dump with each member under its name, so that only what changed is kept."""
+    packed = dict(state)
+    members: Sequence[Sequence[Any]] = packed.pop("members")
+    packed["order"] = [member[0] for member in members]
+    packed["members"] = {member[0]: {"kept": member[:-1], "engine": member[-1]} for member in members}
+    return packed
+
+
+def _unpacked(packed: Mapping[str, Any]) -> dict[str, Any]:
+    state = dict(packed)
+    members = state.pop("members")
+    state["members"] = [(*members[name]["kept"], members[name]["engine"]) for name in state.pop("order")]
+    return state
