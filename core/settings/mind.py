@@ -238,7 +238,7 @@ class ClockSettings(Group):
     )
     throttle_factor: float = tunable(2.0, "Factor on all intervals at each slowing.", ge=1, le=10, step=0.25)
     live_limit: float = tunable(
-        180.0, "How long a live view ticks on without an event.", ge=0, le=3600, step=10, unit="s"
+        30.0, "How long a live view ticks on without an event.", ge=0, le=3600, step=10, unit="s"
     )
 
 

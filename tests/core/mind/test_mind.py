@@ -147,9 +147,12 @@ def test_a_failing_command_reaches_the_top_with_its_reasons() -> None:
     (item,) = mind.read().salience
     assert (item.kind, item.what, item.times) == ("anomaly", "pytest failed", 4)
     assert item.score == pytest.approx(0.4 * item.novelty + 0.35 * item.relevance + 0.25 * item.urgency)
-    later = mind.read(START + 3 + 45.0).salience[0]
-    assert later.age == 48.0
+    later = mind.read(START + 3 + 20.0).salience[0]
+    assert later.age == 23.0
     assert later.score < item.score
+    assert mind.read(START + 3 + 900.0).salience[0].age == 33.0
+    assert mind.read(START + 3 + 900.0, now=100.0).salience[0].age == 100.0
+    assert mind.read(START + 3 + 900.0, now=400.0).salience == ()
 
 
 def test_novelty_wears_off_with_the_calls_pattern() -> None:
