@@ -132,6 +132,18 @@ def test_no_impulse_takes_fatigue_away_but_a_compaction_does() -> None:
     assert last.amount == pytest.approx(-before["fatigue"] / 2)
 
 
+def test_flow_undisturbed_goes_its_own_way() -> None:
+    made, calm = half_full(), half_full()
+    made.disrupt(0.2)
+    assert (made.values[4], made.undisturbed) == pytest.approx((0.3, 0.5))
+    for one in (made, calm):
+        feel(one, "file_edit", now=180.0)
+        one.relieve(3, 0.0, 360.0)
+    assert made.undisturbed == calm.undisturbed == calm.values[4] == pytest.approx(0.135)
+    made.disrupt(1.0)
+    assert made.values[4] == 0.0
+
+
 # name, pattern, acts, then frustration, seeking (negative: a gap), confidence as published
 SCENARIOS: list[tuple[str, Pattern, str, float, float, float]] = [
     ("normal exploration", "exploration", "grgrg", 0.00, -0.09, 0.00),

@@ -47,6 +47,16 @@ def test_smooth_work_flows_and_silences_everything_else() -> None:
     assert percepts[-1].state == "deep_work"
 
 
+def test_flow_lets_go_of_what_was_held() -> None:
+    made = receptor()
+    percepts = play(made, spell("eb" * 12))
+    first = next(n for n, names in enumerate(sent(percepts)) if names == ["flow_active"])
+    assert "confidence_sustained" in sent(percepts)[first - 1]
+    assert percepts[-1].axes[2] > 0.5
+    assert made.read().held == ()
+    assert made.read().meta.buffer[-1] is None
+
+
 def test_searching_in_vain_is_a_knowledge_gap() -> None:
     percepts = play(receptor(), spell("oooooo"))
     assert percepts[-1].pattern == "wandering"
