@@ -1,0 +1,1 @@
+"""From a firing to the right word at the right time."""

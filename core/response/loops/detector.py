@@ -1,0 +1,210 @@
+"""All loop detectors of one agent, and when a loop is worth telling."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+from core.errors import StateError
+from core.events import AgentEnd, Event, Prompt, ToolUse, Turn
+from core.response.loops.burn import Burn
+from core.response.loops.cycle import Cycle, Key
+from core.response.loops.failing import Failing
+from core.response.loops.loop import DetectorReading, Loop, LoopReading
+from core.response.loops.oscillation import Oscillation
+from core.response.loops.words import told_of
+from core.settings.loops import DetectorName, LoopSettings
+
+DETECTORS: tuple[DetectorName, ...] = get_args(DetectorName)
+"""The plainest first: where several see the same loop, the first one names it."""
+_UNSEEN = frozenset(("pending", "collateral"))
+"""Outcomes that say nothing of the call itself."""
+_LOOKS = frozenset(("shell_exec", "search", "file_read", "memory_read"))
+"""Actions whose near-duplicates are equal when the same comes back; others do something each time."""
+_NOWHERE: tuple[str, ...] = ()
+_FAILED = -1
+_SAID = 32
+"""How many told loops are remembered."""
+_NO_LIMITS: dict[DetectorName, int] = {}
+
+
+class LoopDetector:
+    """Tell when an agent goes round in circles, once, and again when it got notably worse.
+
+    Waiting, plans and calls without an outcome pass unseen; the person's prompt is a fresh start.
+    """
+
+    __slots__ = (
+        "_active",
+        "_asked",
+        "_cooldown",
+        "_edits",
+        "_growth",
+        "_said",
+        "_told",
+        "_tools",
+        "burn",
+        "exact",
+        "failing",
+        "near",
+        "oscillation",
+    )
+
+    def __init__(self, settings: LoopSettings) -> None:
+        self.exact = Cycle(settings.exact) if settings.exact.enabled else None
+        self.near = Cycle(settings.near) if settings.near.enabled else None
+        self.failing = Failing(settings.failing) if settings.failing.enabled else None
+        self.oscillation = Oscillation(settings.oscillation) if settings.oscillation.enabled else None
+        self.burn = Burn(settings.burn) if settings.burn.enabled else None
+        self._edits = settings.near.edits
+        self._growth = settings.growth
+        self._cooldown = settings.cooldown
+        self._tools: dict[str, dict[DetectorName, int]] = dict(settings.tools)
+        self._active: DetectorName | None = None
+        self._said: dict[tuple[DetectorName, str], tuple[int, float]] = {}
+        self._told = 0
+        self._asked = 0
+
+    def update(self, event: Event) -> Loop | None:
+        """Take in one event; a loop where it is recognised, or has grown notably, with this event."""
+        if isinstance(event, ToolUse):
+            if event.outcome in _UNSEEN or event.action == "plan":
+                return None
+            self._use(event)
+        elif isinstance(event, Turn):
+            if self.burn is None:
+                return None
+            self.burn.turn(event)
+        else:
+            if isinstance(event, Prompt):
+                self._prompt(event)
+            elif isinstance(event, AgentEnd) and self.burn is not None:
+                self.burn.progress(event.at)
+            return None
+        name = self._going()
+        if name is None:
+            self._active = None
+            return None
+        return self._tell(name, event.at)
+
+    def _use(self, event: ToolUse) -> None:
+        tools = self._tools
+        own = (tools.get(event.program) or tools.get(event.tool, _NO_LIMITS)) if tools else _NO_LIMITS
+        if self.burn is not None:
+            self.burn.use(event, own.get("burn", 1) > 0)
+        if event.purpose == "wait":
+            return
+        failed = event.outcome == "failure"
+        result = event.result
+        heard = failed or result != 0
+        if self.exact is not None:
+            self.exact.update((event.call, result, _NOWHERE), event, heard, own.get("exact", -1))
+        if self.near is not None:
+            usual = self._edits if failed and event.action == "file_edit" else -1
+            self.near.update(_near(event, failed), event, heard, own.get("near", usual))
+        if self.failing is not None:
+            if failed:
+                self.failing.failed(event, own.get("failing", -1))
+            else:
+                self.failing.went(event)
+        if self.oscillation is not None:
+            self.oscillation.step()
+            if event.action == "file_edit" and event.outcome == "success":
+                self.oscillation.update(event, own.get("oscillation", -1))
+
+    def _prompt(self, event: Prompt) -> None:
+        """A fresh start, unless the same words come again: then a program speaks, not the person."""
+        if event.call and event.call == self._asked:
+            return
+        self._asked = event.call
+        for part in (self.exact, self.near, self.failing, self.oscillation):
+            if part is not None:
+                part.reset()
+        if self.burn is not None:
+            self.burn.progress(event.at)
+        self._active = None
+
+    def _going(self) -> DetectorName | None:
+        """The loop that goes on: the one told of while it does, else the plainest."""
+        exact = self.exact is not None and self.exact.period > 0
+        failing = self.failing is not None and self.failing.shape != 0
+        oscillation = self.oscillation is not None and self.oscillation.subject != ""
+        near = self.near is not None and self.near.period > 0
+        burn = self.burn is not None and self.burn.burning
+        if not (exact or failing or oscillation or near or burn):
+            return None
+        going = (exact, failing, oscillation, near, burn)
+        active = self._active
+        if active is not None and active != "burn" and going[DETECTORS.index(active)]:
+            return active
+        return DETECTORS[going.index(True)]
+
+    def _tell(self, name: DetectorName, at: float) -> Loop | None:
+        loop = told_of(self, name)
+        before = self._said.pop((name, loop.tool), None)
+        again = name != self._active
+        self._active = name
+        if before is not None:
+            count, when = before
+            if loop.count < self._growth * count and not (again and at - when >= self._cooldown):
+                self._said[name, loop.tool] = before
+                return None
+        elif len(self._said) >= _SAID:
+            del self._said[next(iter(self._said))]
+        self._said[name, loop.tool] = (loop.count, at)
+        self._told += 1
+        return loop
+
+    @property
+    def current(self) -> Loop | None:
+        """The loop that still goes on."""
+        return None if self._active is None else told_of(self, self._active)
+
+    def read(self) -> LoopReading:
+        """What the screen shows."""
+        return LoopReading(
+            current=self.current,
+            told=self._told,
+            detectors=tuple([self._read(name) for name in DETECTORS]),
+        )
+
+    def _read(self, name: DetectorName) -> DetectorReading:
+        part = getattr(self, name)
+        if part is None:
+            return DetectorReading(name=name, enabled=False, count=0, limit=0)
+        return DetectorReading(name=name, enabled=True, count=part.count, limit=int(part.limit))
+
+    def dump(self) -> dict[str, Any]:
+        """Everything that `load` needs to go on exactly from here."""
+        parts = {name: getattr(self, name) for name in DETECTORS}
+        return {
+            "parts": {name: part.dump() for name, part in parts.items() if part is not None},
+            "active": self._active,
+            "said": tuple([(*key, *value) for key, value in self._said.items()]),
+            "told": self._told,
+            "asked": self._asked,
+        }
+
+    def load(self, state: Any) -> None:
+        """Go on from a dump; a detector switched on since begins anew."""
+        try:
+            parts, active, told, asked = state["parts"], state["active"], state["told"], state["asked"]
+            said: dict[tuple[DetectorName, str], tuple[int, float]] = {
+                (name, str(tool)): (int(count), float(at)) for name, tool, count, at in state["said"]
+            }
+        except (KeyError, TypeError, ValueError) as error:
+            raise StateError(f"This is no state of the loop detectors: {error}.") from error
+        for name in DETECTORS:
+            part = getattr(self, name)
+            if part is not None and name in parts:
+                part.load(parts[name])
+        self._active = active if active is not None and getattr(self, active) is not None else None
+        self._said, self._told, self._asked = said, int(told), int(asked)
+
+
+def _near(event: ToolUse, failed: bool) -> Key:
+    """What near-duplicates share: their shape and failing, or their shape, files and what came back."""
+    if failed:
+        return (event.shape or event.call, _FAILED, _NOWHERE)
+    if event.outcome == "success" and event.action in _LOOKS:
+        return (event.shape or event.call, event.result, event.targets)
+    return (event.call, event.result, _NOWHERE)
