@@ -38,7 +38,7 @@ class Arguments:
         if isinstance(value, dict):
             for name in self._command:
                 found = value.get(name)
-                if isinstance(found, str | list):
+                if isinstance(found, (str, list)):
                     return found
         return value if isinstance(value, list) else None
 

@@ -21,6 +21,9 @@ _WORDS = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 _NO_TOOLS = Tools({}, [], "")
 _SHAPED = 4096
 """How much of a command its shape is made from."""
+_REMEMBERED = 1024
+"""Calls with no more bytes of arguments than this are sorted once and remembered."""
+_MOST_REMEMBERED = 4096
 _MEMORY: dict[str, Action] = {"file_read": "memory_read", "file_edit": "memory_write"}
 _decode = msgspec.json.Decoder().decode
 _encode = msgspec.json.Encoder(order="sorted").encode
@@ -45,6 +48,7 @@ class Normalizer:
     __slots__ = (
         "_actions",
         "_arguments",
+        "_known",
         "_lists",
         "_memory_files",
         "_memory_folders",
@@ -73,6 +77,7 @@ class Normalizer:
         self._tools = tables.tools
         self._lists = tables.lists
         self._actions: dict[tuple[str, str], Action] = {}
+        self._known: dict[tuple[str, str, bytes], Sorted] = {}
         self._arguments = Arguments(tables.lists["arguments"])
         self._shell = Shell(tables.lists["shell"], Purposes(tables.lists["purposes"]))
         self._memory_files = tuple(tables.lists["memory"]["files"])
@@ -81,20 +86,33 @@ class Normalizer:
 
     def sort(self, framework: str, tool: str, arguments: Any) -> Sorted:
         """Sort one call; arguments may be a value, or JSON that was not decoded yet."""
-        if isinstance(arguments, msgspec.Raw | bytes):
-            raw = bytes(arguments)
+        if not isinstance(arguments, (msgspec.Raw, bytes)):
+            raw = (
+                arguments.encode("utf-8", "surrogatepass")
+                if isinstance(arguments, str)
+                else _encoded(arguments)
+            )
+            return self._sort(framework, tool, arguments, raw)
+        raw = bytes(arguments)
+        key = (framework, tool, raw)
+        known = self._known.get(key)
+        if known is None:
             try:
                 value = _decode(raw)
             except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
                 value = None
-        elif isinstance(arguments, str):
-            raw, value = arguments.encode("utf-8", "surrogatepass"), arguments
-        else:
-            raw, value = _encoded(arguments), arguments
+            known = self._sort(framework, tool, value, raw)
+            if len(raw) <= _REMEMBERED:
+                if len(self._known) >= _MOST_REMEMBERED:
+                    self._known.clear()
+                self._known[key] = known
+        return known
+
+    def _sort(self, framework: str, tool: str, value: Any, raw: bytes) -> Sorted:
         call = fingerprint(b"%b\0%b" % (tool.encode("utf-8", "surrogatepass"), raw))
         action = self._actions.get((framework, tool)) or self._action(framework, tool)
-        if isinstance(value, dict) and isinstance(value.get("command"), str):
-            action = self._actions.get((framework, f"{tool} {value['command']}"), action)
+        if type(value) is dict and type(command := value.get("command")) is str:
+            action = self._actions.get((framework, f"{tool} {command}"), action)
         if action == "shell_exec":
             return self._sort_shell(tool, value, call)
         return self._sort_other(action, tool, value, call)

@@ -12,40 +12,61 @@ _TEST_FILE = re.compile(r"(test_.*|.*_test|.*[.-]test|.*[.-]spec|runtests|run_te
 _MANY_GOALS = frozenset(("make", "just", "mvn", "gradle", "gradlew", "rake", "ninja"))
 
 
-class Purposes:
-    """Phrases such as `npm run test`, by the program they begin with."""
+_ORDER: dict[Purpose, int] = {"destructive": 0, "commit": 1, "test": 2, "build": 3, "wait": 4}
+_Phrase = tuple[tuple[str, ...], Purpose]
+"""Further words a command must hold, and what it is for then."""
 
-    __slots__ = ("_phrases",)
+
+class Purposes:
+    """Phrases such as `npm run test`, by program and by the word after it."""
+
+    __slots__ = ("_any", "_named")
 
     def __init__(self, lists: dict[str, tuple[str, ...]]) -> None:
-        self._phrases: dict[str, list[tuple[tuple[str, ...], Purpose]]] = {}
-        for purpose in PURPOSES:
+        self._named: dict[str, dict[str, list[_Phrase]]] = {}
+        self._any: dict[str, list[_Phrase]] = {}
+        for purpose in PURPOSES[1:]:
             for phrase in lists.get(purpose, ()):
-                first, *rest = phrase.split()
-                self._phrases.setdefault(first, []).append((tuple(rest), purpose))
-        order = {"destructive": 0, "commit": 1, "test": 2, "build": 3, "wait": 4}
-        for phrases in self._phrases.values():
-            phrases.sort(key=lambda phrase: (order[phrase[1]], -len(phrase[0])))
+                program, *rest = phrase.split()
+                if rest and not rest[0].startswith("-") and rest[0] != ".":
+                    named = self._named.setdefault(program, {})
+                    named.setdefault(rest[0], []).append((tuple(rest[1:]), purpose))
+                else:
+                    self._any.setdefault(program, []).append((tuple(rest), purpose))
+        for phrases in (
+            *self._any.values(),
+            *(found for named in self._named.values() for found in named.values()),
+        ):
+            phrases.sort(key=lambda phrase: (_ORDER[phrase[1]], -len(phrase[0])))
 
     def of(self, program: str, words: list[str]) -> Purpose:
         """The purpose of one simple command."""
-        phrases = self._phrases.get(program)
-        if phrases:
-            for rest, purpose in phrases:
-                if _matches(rest, words, program):
-                    return purpose
+        purpose = self._known(program, words)
+        if purpose:
+            return purpose
         if _INTERPRETERS.match(program):
             for at, word in enumerate(words[1:], 1):
                 if not word.startswith("-"):
                     script = basename(word)
-                    return "test" if _TEST_FILE.match(script) else self._script(script, words[at:])
-        return "test" if _TEST_FILE.match(program) else ""
+                    return "test" if _TEST_FILE.match(script) else self._known(script, words[at:])
+        return "test" if "." in program and _TEST_FILE.match(program) else ""
 
-    def _script(self, script: str, words: list[str]) -> Purpose:
-        for rest, purpose in self._phrases.get(script, ()):
-            if _matches(rest, words, script):
-                return purpose
-        return ""
+    def _known(self, program: str, words: list[str]) -> Purpose:
+        found: Purpose = ""
+        named = self._named.get(program)
+        if named is not None:
+            for word in words[1:]:
+                if word.startswith("-"):
+                    continue
+                for rest, purpose in named.get(word) or named.get(word.partition(":")[0]) or ():
+                    if not found or _ORDER[purpose] < _ORDER[found]:
+                        found = purpose if _holds(words, rest) else found
+                if program not in _MANY_GOALS:
+                    break
+        for rest, purpose in self._any.get(program, ()):
+            if (not found or _ORDER[purpose] < _ORDER[found]) and _holds(words, rest):
+                found = purpose
+        return found
 
 
 def options_match(word: str, option: str) -> bool:
@@ -59,21 +80,12 @@ def options_match(word: str, option: str) -> bool:
     return option[1] in word and word[1:].isalpha()
 
 
-def _matches(rest: tuple[str, ...], words: list[str], program: str) -> bool:
-    if not rest:
-        return True
-    if not rest[0].startswith("-") and rest[0] != ".":
-        named = [word for word in words[1:] if not word.startswith("-")]
-        goals = named if program in _MANY_GOALS else named[:1]
-        if not any(word == rest[0] or word.startswith(rest[0] + ":") for word in goals):
+def _holds(words: list[str], rest: tuple[str, ...]) -> bool:
+    """Whether a command holds all these words and options."""
+    for wanted in rest:
+        if wanted.startswith("-"):
+            if not any(options_match(word, wanted) for word in words):
+                return False
+        elif wanted not in words and not any(word.startswith(wanted + ":") for word in words):
             return False
-        rest = rest[1:]
-    return all(
-        any(
-            options_match(word, wanted)
-            if wanted.startswith("-")
-            else word == wanted or word.startswith(wanted + ":")
-            for word in words[1:]
-        )
-        for wanted in rest
-    )
+    return True

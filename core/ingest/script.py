@@ -9,9 +9,13 @@ LONGEST = 32_768
 """Of a longer script only the beginning is looked at."""
 
 _BLANK = re.compile(r"(?:[ \t\r]|\\\r?\n)+")
-_OPERATOR = re.compile(r"&&|\|\||\|&|;;|[;|&\n()]")
+_OPERATOR = re.compile(r"(&&|\|\||\|&|;;|[;|&\n()])[ \t]*")
 _HERE = re.compile(r"<<-?[ \t]*(?:'([^'\n]+)'|\"([^\"\n]+)\"|\\?([\w.-]+))")
 _REDIRECT = re.compile(r"(\d*)(&>>?|>>|>\||>&|<<<|<>|<&|>|<)[ \t]*")
+_RUN = re.compile(r"(?:[^\s'\"\\`$|&;<>()#][^\s'\"\\`$|&;<>()]*(?:[ \t]+|\Z))+")
+"""Words that nothing has to be taken off."""
+_QUIET = re.compile(r"(?:[12]?>&[12]|[12&]?>>?[ \t]*/dev/null)(?=[\s;|&)]|\Z)[ \t]*")
+"""Redirections that write no file."""
 _PLAIN = re.compile(r"[^\s'\"\\`$|&;<>()]+")
 _INSIDE = re.compile(r"[^\"\\$`]+")
 
@@ -46,11 +50,21 @@ class _Scanner:
     def run(self) -> list[Part]:
         text, end = self.text, len(self.text)
         while self.at < end:
-            blank = _BLANK.match(text, self.at)
-            if blank:
-                self.at = blank.end()
+            run = _RUN.match(text, self.at)
+            if run:
+                self.at = run.end()
+                self.part.words.extend(run.group().split())
+                continue
+            quiet = _QUIET.match(text, self.at)
+            if quiet:
+                self.at = quiet.end()
                 continue
             mark = text[self.at]
+            if mark in " \t\r\\":
+                blank = _BLANK.match(text, self.at)
+                if blank:
+                    self.at = blank.end()
+                    continue
             if mark == "#":
                 line = text.find("\n", self.at)
                 self.at = end if line < 0 else line
@@ -65,8 +79,8 @@ class _Scanner:
 
     def _operator(self) -> None:
         found = _OPERATOR.match(self.text, self.at)
-        operator = found.group() if found else self.text[self.at]
-        self.at += len(operator)
+        operator = found.group(1) if found else self.text[self.at]
+        self.at = found.end() if found else self.at + 1
         self._close(piped=operator in ("|", "|&"))
         if operator == "\n":
             self._bodies()

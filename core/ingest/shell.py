@@ -40,6 +40,8 @@ _READ, _SEARCH, _EDIT, _EXEC = 1, 2, 3, 4
 _NAMES: tuple[Action, ...] = ("shell_exec", "file_read", "search", "file_edit", "shell_exec")
 _RANKS: dict[str, int] = {"destructive": 5, "commit": 4, "test": 3, "build": 2, "wait": 1, "": 0}
 _DEEPEST = 4
+_MOST_KNOWN = 4096
+"""Simple commands come again and again: what they are is remembered."""
 
 
 class Command(NamedTuple):
@@ -65,7 +67,17 @@ class _Judged(NamedTuple):
 class Shell:
     """Judges commands by lists of program names."""
 
-    __slots__ = ("_edit", "_filters", "_neutral", "_purposes", "_read", "_runners", "_search", "_wrappers")
+    __slots__ = (
+        "_edit",
+        "_filters",
+        "_known",
+        "_neutral",
+        "_purposes",
+        "_read",
+        "_runners",
+        "_search",
+        "_wrappers",
+    )
 
     def __init__(self, lists: dict[str, tuple[str, ...]], purposes: Purposes) -> None:
         self._read = frozenset(lists["read"])
@@ -74,8 +86,12 @@ class Shell:
         self._neutral = frozenset(lists["neutral"])
         self._filters = frozenset(lists["filters"])
         self._wrappers = frozenset(lists["wrappers"])
-        self._runners = tuple(tuple(runner.split()) for runner in lists["runners"])
+        self._runners: dict[str, list[list[str]]] = {}
+        for runner in lists["runners"]:
+            first, *rest = runner.split()
+            self._runners.setdefault(first, []).append(rest)
         self._purposes = purposes
+        self._known: dict[tuple[bool | str, ...], tuple[_Judged, str]] = {}
 
     def judge(self, command: Any) -> Command:
         """Judge a command line, or a list of words that is run without a shell."""
@@ -110,21 +126,25 @@ class Shell:
         at, end = 0, len(words)
         while at < end:
             word = words[at]
-            if word in _KEYWORDS or _ASSIGNMENT.match(word):
+            if word in _KEYWORDS or ("=" in word and _ASSIGNMENT.match(word)):
                 at += 1
-            elif basename(word) in self._wrappers and at + 1 < end:
+            elif (word in self._wrappers or basename(word) in self._wrappers) and at + 1 < end:
                 at = _after_options(words, at + 1, basename(word))
             else:
                 break
-        words = words[at:]
-        for runner in self._runners:
-            if len(words) > len(runner) and words[: len(runner)] == list(runner):
-                rest = _after_options(words, len(runner), "")
-                return self._bare(words[rest:]) if rest < len(words) else words
+        if at:
+            words = words[at:]
+        for rest in self._runners.get(words[0], ()) if words else ():
+            begin = 1 + len(rest)
+            if len(words) > begin and words[1:begin] == rest:
+                begin = _after_options(words, begin, "")
+                return self._bare(words[begin:]) if begin < len(words) else words
         return words
 
     def _part(self, part: Part, words: list[str]) -> _Judged:
-        writes = [target for target in part.writes if not target.startswith("/dev/") and "$" not in target]
+        writes = part.writes
+        if writes:
+            writes = [target for target in writes if not target.startswith("/dev/") and "$" not in target]
         if not words or words[0] in _CONTROL:
             return _Judged(_EDIT if writes else 0, words[0] if words else "", "", writes)
         program = basename(words[0])
@@ -177,6 +197,9 @@ class Shell:
 def _strongest(found: list[_Judged]) -> Command:
     if not found:
         return Command("shell_exec")
+    if len(found) == 1 and not found[0].patch:
+        strength, program, purpose, paths, _ = found[0]
+        return Command(_NAMES[strength], program, purpose, tuple(dict.fromkeys(paths))[:MOST_TARGETS])
     strength = max(part.strength for part in found)
     chosen = [part for part in found if part.strength == strength]
     leading = max(chosen, key=lambda part: _RANKS[part.purpose])
@@ -259,7 +282,10 @@ def _before_options(words: list[str]) -> list[str]:
 
 def _looks_like_path(word: str) -> str:
     """The path in a word of a command that runs something, or nothing."""
-    word = _RANGE.sub("", word)
-    if _NO_PATH.search(word) or len(word) > 200:
+    if not ("/" in word or "." in word) or len(word) > 200:
+        return ""
+    if ":" in word:
+        word = _RANGE.sub("", word)
+    if _NO_PATH.search(word):
         return ""
     return word if ("/" in word and not word.endswith(":")) or _SUFFIX.search(word) else ""

@@ -31,6 +31,7 @@ _PASSED_OVER = frozenset(
         b"pr-link",
     )
 )
+_PROGRESS = b'"type":"progress","data":{"type":"'
 _STARTERS = frozenset(("Task", "Agent"))
 _TOLD = frozenset(("Grep", "Glob", "TaskOutput", "AgentOutputTool", "BashOutput", "WebFetch"))
 _ASIDE = {"file-history-snapshot": {"snapshot"}, "summary": {"leafUuid"}, "queue-operation": {"sessionId"}}
@@ -305,12 +306,11 @@ def _is_passed_over(record: bytes) -> bool:
     if record.startswith(b'{"type":"'):
         kind = record[9 : record.find(b'"', 9, 64)]
         return kind in _PASSED_OVER and (kind != b"queue-operation" or b"<task-notification>" not in record)
-    at = record.find(b'"type":"', 0, 800)
-    if at < 0 or record.find(b"{", 1, at) >= 0:
-        return False
-    if record.startswith(b'progress"', at + 8):
-        return b'"agent_progress"' not in record
-    return record.startswith(b'attachment"', at + 8) and b'"queued_command"' not in record
+    at = record.find(_PROGRESS, 100, 800)
+    if at >= 0 and record.find(b"{", 1, at) < 0:
+        return not record.startswith(b"agent_progress", at + len(_PROGRESS))
+    at = record.find(b'"type":"attachment"', 20, 1000)
+    return at >= 0 and record.find(b"{", 1, at) < 0 and b'"queued_command"' not in record
 
 
 def _as_told(line: Line) -> Told | None:

@@ -39,8 +39,9 @@ _FAILED = (
     "error: ",
 )
 _REJECTED = re.compile(
-    r"(?:rejected by user|rejected by the user|aborted by user|command rejected|patch rejected(?!: empty patch)"
-    r"|approval policy|rejected due to|denied by|rejected by policy|user denied)",
+    r"(?:rejected by user|rejected by the user|aborted by user|command rejected"
+    r"|patch rejected(?!: empty patch)|approval policy|rejected due to"
+    r"|denied by|rejected by policy|user denied)",
     re.IGNORECASE,
 )
 
