@@ -16,6 +16,9 @@ from core.ingest.session import LogSession
 from core.ingest.source import Finder
 from core.settings.ingest import IngestSettings
 
+_SCAN_AFTER = 10
+"""Waits without news after which folders are searched for sessions that nothing announced."""
+
 
 class News(NamedTuple):
     """What a poll brought for one session."""
@@ -37,26 +40,42 @@ class Fleet:
         self._finder = Finder(Kit(kit.normalizer, kit.models, Diagnostics()), self.settings.lines)
         self._followers: dict[tuple[str, str], Follower] = {}
         self._asleep: dict[tuple[str, str], float] = {}
+        self._ignored: set[Path] = set()
 
     @property
     def followers(self) -> list[Follower]:
         """Those at work, each with its session and diagnostics of its own."""
         return list(self._followers.values())
 
-    def poll(self, changed: Collection[Path] = ()) -> Iterator[News]:
+    def poll(self, changed: Collection[Path] | None = None) -> Iterator[News]:
         """What came since the last poll; where it is known which files changed, only those are looked at.
 
         Comes in batches, to be taken to the end: catching up with long logs stays in bounded memory.
         """
-        touched = set(changed)
-        chosen = [one for one in self._followers.values() if touched.intersection(one.files())]
-        known = {path for one in chosen for path in one.files()}
-        if not touched or not touched <= known:
+        chosen = self._touched(changed) if changed is not None else None
+        if chosen is None:
             self._scan()
+            self._ignored.update(path for path in changed or () if self._foreign(path))
             chosen = self.followers
         for one in chosen:
             for events in one.drain():
                 yield News(one, events)
+
+    def _touched(self, changed: Collection[Path]) -> list[Follower] | None:
+        """Whose files changed, everyone's where none is named; None where a file is not known."""
+        if not changed:
+            return self.followers
+        owners = {path: one for one in self._followers.values() for path in one.files()}
+        if any(path not in owners and path not in self._ignored for path in changed):
+            return None
+        return list({id(one): one for path in changed if (one := owners.get(path))}.values())
+
+    def _foreign(self, path: Path) -> bool:
+        """Whether a file is there, holds something, and is no log."""
+        try:
+            return path.is_file() and path.stat().st_size > 0 and self._finder.format(path)[0] is None
+        except OSError:
+            return False
 
     def _scan(self) -> None:
         roots = [root for root in self.roots if root.exists()]
@@ -78,12 +97,19 @@ class Fleet:
 
 
 def watch_fleet(fleet: Fleet, stop: threading.Event) -> Iterator[News]:
-    """What comes for any session, until told to stop; blocks in between, so run it in a thread."""
+    """What comes for any session, until told to stop; blocks in between, so run it in a thread.
+
+    File events wake it. Without any, known sessions are looked at after the settings' `poll` seconds,
+    and new ones looked for every tenth time.
+    """
     yield from fleet.poll()
+    quiet = 0
     while not stop.is_set():
         roots = [root for root in fleet.roots if root.is_dir()]
         for changed in changes(roots, stop, fleet.settings.follow, recursive=True):
-            yield from fleet.poll(changed)
+            quiet = 0 if changed else quiet + 1
+            yield from fleet.poll(None if quiet == _SCAN_AFTER else changed)
+            quiet %= _SCAN_AFTER
             if [root for root in fleet.roots if root.is_dir()] != roots:
                 break
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -17,8 +16,8 @@ class Place(NamedTuple):
     roots: Callable[[Environment, Path], list[Path]]
     patterns: tuple[str, ...]
     """Of the main logs, below a root."""
-    marks: re.Pattern[bytes]
-    """What stands in a log about once an event."""
+    marks: tuple[bytes, ...]
+    """What stands in a log about once an event, with no blank after a colon."""
     passed_over: str = ""
     """Names that begin so belong to no session of their own."""
     nested: str = ""
@@ -80,7 +79,7 @@ PLACES = (
         "claude-code",
         _claude,
         ("*/*.jsonl",),
-        re.compile(rb'"tool_use_id"|"role":\s?"assistant"'),
+        (b'"tool_use_id"', b'"role":"assistant"'),
         passed_over="agent-",
         nested="subagents",
     ),
@@ -88,30 +87,30 @@ PLACES = (
         "codex",
         _codex,
         ("rollout-*.jsonl", "rollout-*.jsonl.zst", "*/*/*/rollout-*.jsonl", "*/*/*/rollout-*.jsonl.zst"),
-        re.compile(rb'"(?:function|custom_tool)_call_output"|"token_count"|"user_message"'),
+        (b'_call_output"', b'"token_count"', b'"user_message"'),
     ),
     Place(
         "gemini",
         _gemini,
         ("*/chats/session-*.json", "*/chats/session-*.jsonl"),
-        re.compile(rb'"status":|"type":\s?"(?:gemini|user)"'),
+        (b'"status":', b'"type":"gemini"', b'"type":"user"'),
         nested=".",
     ),
     Place(
         "pi",
         _pi,
         ("*/*.jsonl",),
-        re.compile(rb'"role":\s?"(?:toolResult|assistant|user)"'),
+        (b'"role":"toolResult"', b'"role":"assistant"', b'"role":"user"'),
     ),
     Place(
         "copilot-cli",
         _copilot,
         ("**/events.jsonl",),
-        re.compile(rb'"(?:tool\.execution_complete|assistant\.turn_end|user\.message)"'),
+        (b'"tool.execution_complete"', b'"assistant.turn_end"', b'"user.message"'),
         ended=b'"session.shutdown"',
     ),
-    Place("openhands", _openhands, ("*/events",), re.compile(rb"event-"), store="openhands"),
-    Place("opencode", _opencode, (), re.compile(rb'"type"'), store="opencode"),
+    Place("openhands", _openhands, ("*/events",), (), store="openhands"),
+    Place("opencode", _opencode, (), (), store="opencode"),
 )
 
 
@@ -119,5 +118,5 @@ def _nowhere(_environment: Environment, _home: Path) -> list[Path]:
     return []
 
 
-ANYWHERE = Place("", _nowhere, (), re.compile(rb'"(?:role|action|observation|tool)":'))
+ANYWHERE = Place("", _nowhere, (), (b'"role":', b'"action":', b'"observation":', b'"tool":'))
 """What is known of logs that lie elsewhere."""

@@ -30,6 +30,11 @@ class Log(NamedTuple):
     session: str = ""
     """Of a database with several sessions, the id of this one."""
 
+    @property
+    def whole(self) -> bool:
+        """Whether it is all of its file."""
+        return not self.start and self.end is None and self.run is None and not self.session
+
 
 class Record(NamedTuple):
     """What a reader is fed at once."""

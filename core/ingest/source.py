@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from core.errors import UnreadableLog
-from core.events import MAIN, SessionStart
+from core.events import MAIN, Event, SessionStart
 from core.ingest.diagnostics import Diagnostics
 from core.ingest.format import Format, Sample
 from core.ingest.formats import recognise
 from core.ingest.lines import LineCutter, head
 from core.ingest.models import Models
 from core.ingest.normalizer import Normalizer
-from core.ingest.reader import Kit
+from core.ingest.reader import Kit, Reader
 from core.ingest.records import Log, Record, feed, line_record, reason, records, rows, stem
 from core.ingest.session import LogSession, identity
 from core.settings.ingest import IngestSettings, LineSettings
@@ -25,6 +25,7 @@ from core.settings.ingest import IngestSettings, LineSettings
 _PASSED_OVER = frozenset((".git", "node_modules", "__pycache__", ".venv", ".mypy_cache", ".tox"))
 _NEVER = 1 << 62
 """Milliseconds after which nothing was written."""
+_PIECE = 4096
 _SQLITE = b"SQLite format 3\0"
 
 
@@ -253,22 +254,26 @@ class Finder:
             return plain
         reader = log.format.reader(self._silent, agent=log.agent, session=plain.session)
         start: SessionStart | None = None
-        for line in LineCutter(_ignore).feed(beginning):
-            for event in feed(reader, line_record(str(log.path), line)):
-                if isinstance(event, SessionStart):
-                    start = start or event
-                elif start is not None:
-                    return _Beginning(
-                        start.session, start.tool, None if start.synthetic_time else identity(event)
-                    )
+        for event in self._first_events(log, beginning, reader):
+            if isinstance(event, SessionStart):
+                start = start or event
+            elif start is not None:
+                first = None if start.synthetic_time else identity(event)
+                return _Beginning(start.session, start.tool, first)
         return _Beginning(start.session, start.tool, None) if start else plain
+
+    def _first_events(self, log: Log, beginning: bytes, reader: Reader) -> Iterator[Event]:
+        cutter = LineCutter(_ignore)
+        for place in range(0, len(beginning), _PIECE):
+            for line in cutter.feed(beginning[place : place + _PIECE]):
+                yield from feed(reader, line_record(str(log.path), line))
 
     def _mark_copies(self, found: list[LogSession]) -> list[LogSession]:
         """Where several sessions begin with the same deed, each but the oldest repeats those before it."""
         families: dict[object, list[LogSession]] = {}
         for session in found:
             first = self._beginning(session.logs[0]).first
-            if first is not None:
+            if first is not None and session.logs[0].whole:
                 families.setdefault((session.tool, first), []).append(session)
         copies: dict[Path, tuple[Log, ...]] = {}
         for family in families.values():

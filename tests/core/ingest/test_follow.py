@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 import queue
+import sqlite3
 import sys
 import tempfile
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -308,6 +310,46 @@ def test_a_folder_of_events_is_followed_file_by_file(tmp_path: Path) -> None:
     assert len(uses(list(read(session, KIT)))) == 2
 
 
+def test_a_database_is_followed_by_the_time_of_change(tmp_path: Path) -> None:
+    path = tmp_path / "opencode.db"
+
+    def part(number: int, status: str) -> str:
+        state = {"status": status, "input": {"command": "ls"}, "output": "x", "time": {"start": 1, "end": 2}}
+        return json.dumps({"type": "tool", "callID": f"c{number}", "tool": "bash", "state": state})
+
+    with closing(sqlite3.connect(path)) as database:
+        database.executescript(
+            "CREATE TABLE session (id, parent_id, directory, title, version, time_created, time_updated);"
+            "CREATE TABLE message (id, session_id, time_created, time_updated, data);"
+            "CREATE TABLE part (id, message_id, session_id, time_created, time_updated, data);"
+            "INSERT INTO session VALUES ('ses_1', NULL, '/one', 't', '1', 1000, 1000);"
+            "INSERT INTO session VALUES ('ses_2', NULL, '/two', 't', '1', 2000, 2000);"
+        )
+        answer = json.dumps({"role": "assistant", "modelID": "m", "time": {"created": 1000}})
+        for name in ("1", "2"):
+            row = (f"msg_{name}", f"ses_{name}", 1000, 1000, answer)
+            database.execute("INSERT INTO message VALUES (?, ?, ?, ?, ?)", row)
+        put = "INSERT INTO part VALUES (?, ?, ?, ?, ?, ?)"
+        database.execute(put, ("prt_1", "msg_1", "ses_1", 1100, 1100, part(1, "completed")))
+        database.execute(put, ("prt_2", "msg_1", "ses_1", 1200, 1200, part(2, "running")))
+        database.execute(put, ("prt_9", "msg_2", "ses_2", 1200, 1200, part(9, "completed")))
+        database.commit()
+        first, second = sessions([path], KIT)
+        assert (first.id, second.id) == ("ses_1", "ses_2")
+        follower, other = Follower(first, KIT), Follower(second, KIT)
+        assert uses(follower.poll()) == ["prt_1"]
+        assert uses(other.poll()) == ["prt_9"]
+        assert follower.poll() == []
+        database.execute(
+            "UPDATE part SET time_updated = 1300, data = ? WHERE id = 'prt_2'", (part(2, "completed"),)
+        )
+        database.execute(put, ("prt_3", "msg_1", "ses_1", 1300, 1300, part(3, "error")))
+        database.commit()
+        assert uses(follower.poll()) == ["prt_2", "prt_3"]
+        assert uses(other.poll()) == []
+    assert uses(list(read(first, KIT))) == ["prt_1", "prt_2", "prt_3"]
+
+
 _opened: list[tuple[str, int]] = []
 _listening = threading.Event()
 
@@ -350,7 +392,7 @@ def test_a_fleet_wakes_what_changes_and_finds_what_is_new(tmp_path: Path) -> Non
 
     def poll(*changed: Path) -> dict[str, list[str]]:
         told: dict[str, list[str]] = {}
-        for news in fleet.poll(changed):
+        for news in fleet.poll(changed or None):
             told.setdefault(news.follower.path.stem, []).extend(uses(news.events))
         return told
 
@@ -363,6 +405,13 @@ def test_a_fleet_wakes_what_changes_and_finds_what_is_new(tmp_path: Path) -> Non
     assert poll() == {"s-old": ["t0", "t80"]}
     assert poll() == {}
     assert len(fleet.followers) == 3
+    other = old.parent / "notes.txt"
+    other.write_bytes(b"not a log\n")
+    assert poll(other) == {}
+    append(now, logs.session(1, first=90, session="s-now"))
+    assert poll(other, now) == {"s-now": ["t90"]}
+    append(now, logs.session(1, first=95, session="s-now"))
+    assert [uses(news.events) for news in fleet.poll([])] == [["t95"]]
 
 
 @pytest.mark.parametrize("writes", [lambda data: [data], lambda data: [data[:30], data[30:]]])
