@@ -7,6 +7,8 @@ import shlex
 from itertools import pairwise
 from typing import Any
 
+from msgspec import structs
+
 from core.events import Event, SessionEnd, Where
 from core.ingest.calls import Result
 from core.ingest.format import Format, Sample
@@ -25,6 +27,8 @@ _NOTHING = "did not produce any output"
 _VIEWERS = frozenset(("open", "goto", "scroll_up", "scroll_down", "view_file", "filemap"))
 _WRITERS = frozenset(("edit", "insert", "create", "edit_anthropic", "str_replace_editor"))
 _FINDERS = frozenset(("search_dir", "search_file", "find_file"))
+_OWN = _VIEWERS | _WRITERS | _FINDERS
+"""The program's own tools; any other word begins a shell command."""
 
 
 class SweAgentReader(LooseReader):
@@ -100,18 +104,17 @@ class SweAgentReader(LooseReader):
             self.kit.models.turn(self.now, message=f"turn-{place}", model="", agent=self.agent, where=where)
         )
         result = Result(running=True) if observed is None else judged(tool, action, observed)
-        out.append(
-            self.calls.both(
-                f"step-{place}",
-                tool,
-                arguments,
-                None,
-                self.now,
-                result._replace(duration=lasted),
-                where,
-                self.agent,
-            )
+        use = self.calls.both(
+            f"step-{place}",
+            tool if tool in _OWN else "bash",
+            arguments,
+            None,
+            self.now,
+            result._replace(duration=lasted),
+            where,
+            self.agent,
         )
+        out.append(use if tool in _OWN else structs.replace(use, tool=tool))
 
 
 def judged(tool: str, action: str, observed: str) -> Result:
@@ -129,7 +132,7 @@ def called(action: str, opened: str = "") -> tuple[str, dict[str, Any]]:
     """The tool an action names by its first word, and its arguments; `opened` is the file in view."""
     bare = action.strip()
     tool = bare.split(None, 1)[0] if bare else ""
-    if tool not in _VIEWERS and tool not in _WRITERS and tool not in _FINDERS:
+    if tool not in _OWN:
         return tool, {"command": bare}
     try:
         given = shlex.split(bare)[1:] if len(bare) < 100_000 else bare.split()[1:]
