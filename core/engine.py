@@ -76,6 +76,8 @@ class Engine:
             pattern=percept.pattern,
             failure_rate=percept.failure_rate,
         )
+        if verdict.halted_now:
+            self.mind.tell("halt")
         mood = self.affect.step(event, percept, novelty)
         return Step(percept, thought, verdict, mood)
 
@@ -88,7 +90,7 @@ class Engine:
             agent=self.agent,
             events=self._events,
             receptor=receptor,
-            mind=self.mind.read(moment),
+            mind=self.mind.read(moment, receptor.now),
             governor=self.governor.read(),
             affect=self.affect.read(moment, receptor.now),
         )

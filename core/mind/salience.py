@@ -173,10 +173,13 @@ class Salience:
         return moved
 
     def _evict(self, now: float) -> None:
-        """Make room: first the expired, then the weakest quarter."""
+        """Make room: first the expired, then the quarter that was weakest on arrival.
+
+        What waits decides what is news again after a change of regime, and so must not depend on affect.
+        """
         self.drop_expired(now)
         if len(self._items) > self._length:
-            kept = sorted(((self.score(i), i) for i in self._items), key=_order)[: self._length * 3 // 4]
+            kept = sorted(((i.score, i) for i in self._items), key=_order)[: self._length * 3 // 4]
             self._items = deque(sorted((item for _, item in kept), key=lambda item: item.id))
 
     def dump(self) -> tuple[Any, ...]:

@@ -59,6 +59,12 @@ class Marks:
     def __getitem__(self, place: int) -> Mark:
         return self._all[place]
 
+    def start(self, earlier: Marks, place: int) -> None:
+        """Begin where another recording's marks stand before `place`, so that no change is marked twice."""
+        for mark in earlier.between(0, place):
+            if mark.kind == "state":
+                self._states[mark.agent] = mark.name
+
     def note(self, index: int, event: Event, step: Step) -> None:
         """Mark what the event was and what it did."""
         for kind, name, weight in self._found(event, step):

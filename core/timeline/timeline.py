@@ -14,6 +14,7 @@ from core.settings import Settings
 from core.society import Society, SocietyReading
 from core.timeline.keyframes import KeyFrames
 from core.timeline.marks import Marks
+from core.timeline.run import Run
 from core.timeline.track import Track
 
 
@@ -31,15 +32,13 @@ class Timeline:
     def __init__(self, settings: Settings, *, policy: Policy | None = None, seed: int = 0) -> None:
         self.changes: list[Change] = [Change(0, settings)]
         self.events: list[Event] = []
-        self.marks = Marks()
-        self.tracks: dict[str, Track] = {}
         self.frames = KeyFrames(
             p_frames=settings.timeline.keyframes.p_frames, i_share=settings.timeline.keyframes.i_share
         )
-        self.society = Society(settings, policy=policy, seed=seed)
-        """At the live edge."""
-        self._policy = policy
-        self._seed = seed
+        self.run = Run(Society(settings, policy=policy, seed=seed))
+        """The minds at the live edge, and what they left behind."""
+        self.policy = policy
+        self.seed = seed
         self._every = settings.timeline.keyframes.every
         self._regime = ""
         self._cursor: tuple[int, Society] | None = None
@@ -54,21 +53,31 @@ class Timeline:
         return self.changes[-1].settings
 
     @property
+    def society(self) -> Society:
+        """The minds at the live edge."""
+        return self.run.society
+
+    @property
+    def marks(self) -> Marks:
+        """Moments worth jumping to."""
+        return self.run.marks
+
+    @property
+    def tracks(self) -> dict[str, Track]:
+        """Each agent's readings."""
+        return self.run.tracks
+
+    @property
     def agents(self) -> tuple[str, ...]:
         """Everyone who did something, in the order they came."""
-        return tuple(self.tracks)
+        return tuple(self.run.tracks)
 
     def add(self, event: Event) -> Step:
         """Record one event at the live edge."""
         index = len(self.events)
-        step = self.society.step(event)
+        step = self.run.step(index, event)
         self.events.append(event)
         self._times.append(max(event.at, self._times[-1]) if self._times else event.at)
-        track = self.tracks.get(event.agent)
-        if track is None:
-            track = self.tracks[event.agent] = Track(self._times[0])
-        track.add(index, step, self.society.engine(event.agent))
-        self.marks.note(index, event, step)
         if event.agent == MAIN:
             self._regime = step.thought.regime
         if (index + 1) % self._every == 0 or (step.thought.iframe and event.agent == MAIN):
@@ -92,8 +101,8 @@ class Timeline:
             return
         state = self.society.dump()
         self.changes.append(Change(len(self.events), settings))
-        self.society = self._society(settings)
-        self.society.load(state)
+        self.run.society = self._society(settings)
+        self.run.society.load(state)
 
     def at(self, index: int, agent: str | None = None) -> Frame:
         """The frame after the first `index` events."""
@@ -171,7 +180,7 @@ class Timeline:
         return self.changes[place].settings
 
     def _society(self, settings: Settings) -> Society:
-        return Society(settings, policy=self._policy, seed=self._seed)
+        return Society(settings, policy=self.policy, seed=self.seed)
 
 
 def _packed(state: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.engine import Engine
-from core.events import Event
+from core.events import Event, ToolUse
+from core.governor import Verdict
 from core.settings import Settings
 from tests.core.strategies import events
 
@@ -62,21 +63,42 @@ def test_watching_changes_nothing(stream: list[Event], later: float) -> None:
     assert canonical(watched) == canonical(alone)
 
 
+def verdicts(stream: list[Event], extreme: str) -> list[Verdict]:
+    """What the governor says while every affect field is held at its floor or its ceiling."""
+    engine = Engine(DEFAULT)
+    said = []
+    for event in stream:
+        for field in engine.affect._fields:
+            field.magnitude = getattr(field, extreme)
+        said.append(engine.step(event).verdict)
+    return said
+
+
 @settings(max_examples=30)
 @given(events(max_size=120))
 def test_affect_never_moves_the_governor(stream: list[Event]) -> None:
-    """Whatever the affect field says, the gate decides alike."""
+    assert verdicts(stream, "ceiling") == verdicts(stream, "floor")
 
-    verdicts = []
-    for extreme in ("ceiling", "floor"):
-        engine = Engine(DEFAULT)
-        said = []
-        for event in stream:
-            for field in engine.affect._fields:
-                field.magnitude = getattr(field, extreme)
-            said.append(engine.step(event).verdict)
-        verdicts.append(said)
-    assert verdicts[0] == verdicts[1]
+
+def test_affect_never_moves_the_governor_through_a_crowded_queue() -> None:
+    """Hundreds of anomalies at once, then calm, over and over: queue, habituation and regime all turn."""
+    stream: list[Event] = []
+    for number in range(2400):
+        failing = number // 300 % 2 == 0
+        stream.append(
+            ToolUse(
+                at=1000.0 + number * 0.7,
+                action="shell_exec",
+                tool="Bash",
+                program=f"tool{number * 7 % 90}",
+                outcome="failure" if failing else "success",
+                exit_code=int(failing),
+                call=number + 1,
+                result=number + 1,
+                size=10,
+            )
+        )
+    assert verdicts(stream, "ceiling") == verdicts(stream, "floor")
 
 
 def test_bytes_do_not_depend_on_the_hash_seed() -> None:
