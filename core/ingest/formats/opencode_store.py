@@ -156,20 +156,22 @@ def members(folder: Path) -> list[Path]:
 
 def _spoken(root: Path, messages: list[Path], *, by_time: bool) -> list[Path]:
     """Messages before their parts; where sub-agents ran, parts in the order they ended."""
-    parts = [
-        part
-        for message in messages
-        for part in sorted((root / "part" / message.stem).glob("*.json"), key=lambda file: file.name)
-    ]
-    if not by_time:
-        return [*messages, *parts]
-    return [*messages, *sorted(parts, key=lambda file: (_ended(file), file.name))]
+    timed: list[tuple[int, Path]] = []
+    for message in messages:
+        last = _told(message) if by_time else 0
+        for part in sorted((root / "part" / message.stem).glob("*.json"), key=lambda file: file.name):
+            last = max(last, _told(part)) if by_time else 0
+            timed.append((last, part))
+    if by_time:
+        timed.sort(key=lambda pair: (pair[0], pair[1].name))
+    return [*messages, *(part for _, part in timed)]
 
 
-def _ended(file: Path) -> int:
-    part = table(decode(file.read_bytes()))
-    for times in (table(table(part.get("state")).get("time")), table(part.get("time"))):
-        ended = count(times.get("end")) or count(times.get("start"))
-        if ended:
-            return ended
-    return 0 if text(part.get("type")) else 1 << 62
+def _told(file: Path) -> int:
+    """When what a file tells was over; 0 where it does not say."""
+    told = table(decode(file.read_bytes()))
+    for times in (table(table(told.get("state")).get("time")), table(told.get("time"))):
+        for name in ("end", "start", "created"):
+            if count(times.get(name)):
+                return count(times.get(name))
+    return 0

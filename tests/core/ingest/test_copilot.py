@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from core.events import AgentEnd, AgentStart, Compaction, Event, Prompt, SessionEnd, SessionStart, Turn
@@ -105,7 +107,7 @@ def test_a_denied_call_is_rejected() -> None:
 
 
 def test_only_the_person_prompts() -> None:
-    said = [
+    said: list[dict[str, Any]] = [
         {"content": "Go."},
         {"content": ""},
         {"content": "Go on.", "isAutopilotContinuation": True},

@@ -102,10 +102,8 @@ def test_sub_agents_by_their_id_or_their_call() -> None:
 
 
 def test_what_the_program_says_to_itself_is_no_prompt() -> None:
-    said = [
-        {"id": n, "type": "user", "timestamp": iso(1), "content": t}
-        for n, t in (("1", "Go"), ("2", "System: Please continue."), ("3", []))
-    ]
+    told: list[tuple[str, Any]] = [("1", "Go"), ("2", "System: Please continue."), ("3", [])]
+    said = [{"id": name, "type": "user", "timestamp": iso(1), "content": content} for name, content in told]
     events = read(GeminiReader, said)
     assert [event.characters for event in events if isinstance(event, Prompt)] == [2]
 
