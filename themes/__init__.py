@@ -33,6 +33,16 @@ VARIABLES: dict[str, str] = {
 """Our own colours, and what they are in a theme that does not name them."""
 
 
+def defaults(theme: Theme) -> dict[str, str]:
+    """Our colours for a theme that does not name them, taken from those it has."""
+    colours = theme.to_color_system().generate()
+    filled = {}
+    for name, like in VARIABLES.items():
+        colour, _, share = like.removeprefix("$").partition(" ")
+        filled[name] = f"{colours[colour]} {share}".strip()
+    return filled
+
+
 class ThemeFile(BaseModel):
     """What a theme file may say."""
 

@@ -1,0 +1,56 @@
+"""What the screen shows at one moment: one immutable value that flows down to every panel."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from core.engine import Frame
+from core.events import MAIN
+from core.society import SocietyReading
+
+Mode = Literal["live", "paused", "replay"]
+
+
+class Subject(Struct, frozen=True):
+    """Whose mind it is."""
+
+    session: str = ""
+    tool: str = ""
+    """The program that runs the agent."""
+    project: str = ""
+    model: str = ""
+    path: str = ""
+    synthetic_time: bool = False
+
+
+class View(Struct, frozen=True):
+    """The playhead, and all that is to be seen there."""
+
+    frame: Frame
+    people: SocietyReading
+    subject: Subject = Subject()
+    agent: str = MAIN
+    agents: tuple[str, ...] = (MAIN,)
+    index: int = 0
+    """Events before the playhead."""
+    total: int = 0
+    """Events recorded so far."""
+    start: float = 0.0
+    at: float = 0.0
+    """The moment shown."""
+    end: float = 0.0
+    mode: Mode = "replay"
+    playing: bool = False
+    speed: float = 1.0
+    burn: float = 0.0
+    """Tokens a minute, of late."""
+    in_flight: tuple[str, ...] = ()
+    """Tools called and not yet answered."""
+    loading: float | None = None
+    """Share of the log read so far, while it is being read."""
+    skipped: int = 0
+    """Lines that could not be read."""
+    notice: str = ""
+    """A word for the person, such as a log that has gone."""

@@ -1,0 +1,167 @@
+"""The panel every instrument is built on: lines made once when the view changes, drawn by the line API."""
+
+from __future__ import annotations
+
+from typing import ClassVar, TypeAlias
+
+from rich.cells import cell_len, set_cell_size
+from rich.segment import Segment
+from rich.style import Style
+from textual.binding import Binding, BindingType
+from textual.geometry import Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.strip import Strip
+from textual.widget import Widget
+
+from core.percept import AXES
+from tui.view import View
+
+Line: TypeAlias = list[tuple[str, str]]
+"""Pieces of text, each with the ink it is drawn in; text from a log must have gone through `plain`."""
+
+INKS = (
+    "plain",
+    "quiet",
+    "strong",
+    "alert",
+    "live",
+    "threshold",
+    "baseline",
+    "cursor",
+    *AXES,
+    "heat-1",
+    "heat-2",
+    "heat-3",
+    "heat-4",
+)
+
+
+class Panel(Widget, can_focus=True):
+    """A framed instrument; a subclass turns a view into lines."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"ink--{ink}" for ink in INKS}
+    DEFAULT_CSS = """
+    Panel {
+        border: round $panel-lighten-2;
+        border-title-color: $foreground;
+        border-title-style: bold;
+        border-subtitle-color: $quiet;
+        padding: 0 1;
+        background: $background;
+        &:focus { border: round $accent; border-title-color: $accent; }
+        & .ink--plain { color: $foreground; }
+        & .ink--quiet { color: $quiet; }
+        & .ink--strong { color: $foreground; text-style: bold; }
+        & .ink--alert { color: $alert; text-style: bold; }
+        & .ink--live { color: $live; text-style: bold; }
+        & .ink--threshold { color: $threshold; }
+        & .ink--baseline { color: $baseline; }
+        & .ink--cursor { color: $foreground; text-style: reverse; }
+        & .ink--frustration { color: $axis-frustration; }
+        & .ink--seeking { color: $axis-seeking; }
+        & .ink--confidence { color: $axis-confidence; }
+        & .ink--fatigue { color: $axis-fatigue; }
+        & .ink--flow { color: $axis-flow; }
+        & .ink--uncertainty { color: $axis-uncertainty; }
+        & .ink--heat-1 { color: $heat-1; }
+        & .ink--heat-2 { color: $heat-2; }
+        & .ink--heat-3 { color: $heat-3; }
+        & .ink--heat-4 { color: $heat-4; }
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "zoom", "Zoom", id="panel.zoom", tooltip="This panel alone, with its details"),
+    ]
+    TITLE: ClassVar[str] = ""
+    EMPTY: ClassVar[str] = "waiting for the first event"
+
+    class Zoom(Message):
+        """Ask for this panel on the whole screen."""
+
+        def __init__(self, panel: Panel) -> None:
+            super().__init__()
+            self.panel = panel
+
+    view: reactive[View | None] = reactive(None)
+    detailed: reactive[bool] = reactive(False)
+    """Shown alone, with its details."""
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id, classes=classes)
+        self.border_title = self.TITLE
+        self._strips: list[Strip] | None = None
+        self._made_for = Size(0, 0)
+
+    def lines(self, view: View, width: int, height: int) -> list[Line]:
+        """What to draw; at most `height` lines are seen."""
+        raise NotImplementedError
+
+    def details(self, view: View, width: int, height: int) -> list[Line]:
+        """What to draw when the panel has the whole screen."""
+        return self.lines(view, width, height)
+
+    def action_zoom(self) -> None:
+        self.post_message(self.Zoom(self))
+
+    def watch_view(self) -> None:
+        self._strips = None
+
+    def watch_detailed(self) -> None:
+        self._strips = None
+
+    def notify_style_update(self) -> None:
+        self._strips = None
+        super().notify_style_update()
+
+    def render_line(self, y: int) -> Strip:
+        size = self.size
+        if self._strips is None or self._made_for != size:
+            self._strips = self._make(size.width, size.height)
+            self._made_for = size
+        if y < len(self._strips):
+            return self._strips[y]
+        return Strip.blank(size.width, self.rich_style)
+
+    def _make(self, width: int, height: int) -> list[Strip]:
+        if self.view is None:
+            made: list[Line] = [[(self.EMPTY, "quiet")]]
+        elif self.detailed:
+            made = self.details(self.view, width, height)
+        else:
+            made = self.lines(self.view, width, height)
+        inks = {ink: self.get_component_rich_style(f"ink--{ink}") for ink in INKS}
+        return [_strip(line, width, inks, self.rich_style) for line in made[:height]]
+
+
+def _strip(line: Line, width: int, inks: dict[str, Style], base: Style) -> Strip:
+    segments = [Segment(text, inks[ink]) for text, ink in line if text]
+    return Strip(segments).adjust_cell_length(width, base)
+
+
+def fit(text: str, width: int) -> str:
+    """Text cut or padded to exactly `width` cells, a cut shown by an ellipsis."""
+    if width <= 0:
+        return ""
+    if cell_len(text) <= width:
+        return set_cell_size(text, width)
+    return set_cell_size(text, width - 1) + "…"
+
+
+_EIGHTHS = " ▏▎▍▌▋▊▉█"
+
+
+def bar(share: float, width: int) -> str:
+    """A bar with a resolution of an eighth of a cell, padded to `width`."""
+    eighths = round(min(1.0, max(0.0, share)) * width * 8)
+    whole, rest = divmod(eighths, 8)
+    return ("█" * whole + (_EIGHTHS[rest] if rest else "")).ljust(width)
+
+
+_SPARKS = "▁▂▃▄▅▆▇█"
+
+
+def spark(values: list[float], low: float = 0.0, high: float = 1.0) -> str:
+    """One glyph a value."""
+    reach = (high - low) or 1.0
+    return "".join(_SPARKS[min(7, max(0, int((value - low) / reach * 7.999)))] for value in values)
