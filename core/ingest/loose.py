@@ -137,10 +137,16 @@ class LooseReader(Reader):
 
     def objects(self, value: Any, what: str) -> list[dict[str, Any]]:
         """The objects of a list; whatever else stands in it is counted."""
-        listed = self.items(value, what)
-        found = [item for item in listed if isinstance(item, dict)]
-        for _ in range(len(listed) - len(found)):
-            self.note(f"{what} holds what is not an object")
+        return [item for _, item in self.placed(value, what)]
+
+    def placed(self, value: Any, what: str) -> list[tuple[int, dict[str, Any]]]:
+        """The same with their places in the list."""
+        found = []
+        for place, item in enumerate(self.items(value, what)):
+            if isinstance(item, dict):
+                found.append((place, item))
+            else:
+                self.note(f"{what} holds what is not an object")
         return found
 
     def moment(self, *values: Any) -> float:

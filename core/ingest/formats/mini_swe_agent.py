@@ -32,8 +32,8 @@ class MiniSweAgentReader(LooseReader):
         document = self.table(value, "document")
         info = self.table(document.get("info"), "info")
         config = table(info.get("config"))
-        messages = self.objects(document.get("messages"), "messages")
-        times = [_time(message) for message in messages]
+        messages = self.placed(document.get("messages"), "messages")
+        times = [_time(message) for _, message in messages]
         told = [at for at in times if at is not None]
         self.now = told[0] if told else 0.0
         model = text(table(config.get("model")).get("model_name"))
@@ -48,7 +48,7 @@ class MiniSweAgentReader(LooseReader):
             )
         )
         answered = False
-        for place, (message, at) in enumerate(zip(messages, times, strict=True)):
+        for (place, message), at in zip(messages, times, strict=True):
             where = self.here(f"/messages/{place}")
             role = message.get("role")
             if role == "assistant":
@@ -57,7 +57,7 @@ class MiniSweAgentReader(LooseReader):
                 self._answer(place, message, model, where, out)
             elif role in ("user", "tool", "exit") and answered:
                 self.now = self.now if at is None else at
-                last = place == len(messages) - 1
+                last = place == messages[-1][0]
                 self._observe(message, where, last or role == "exit", out)
             elif role == "user":
                 out.append(self.prompt(self.now, words(message.get("content")), where))

@@ -81,9 +81,9 @@ class OpenCodeReader(LooseReader):
 
     def _export(self, record: dict[str, Any], out: list[Event]) -> None:
         self._session(self.table(record.get("info"), "info"), out)
-        for place, message in enumerate(self.objects(record["messages"], "messages")):
+        for place, message in self.placed(record["messages"], "messages"):
             self._message(self.table(message.get("info"), "message"), out)
-            for number, part in enumerate(self.objects(message.get("parts"), "parts")):
+            for number, part in self.placed(message.get("parts"), "parts"):
                 self._part(part, self.here(f"/messages/{place}/parts/{number}"), out)
 
     def _session(self, info: dict[str, Any], out: list[Event]) -> None:

@@ -47,6 +47,23 @@ def rows(path: Path, since: int = 0, session: str = "") -> Iterator[Row]:
         raise OSError(errno.EIO, f"the database cannot be read: {fault}") from fault
 
 
+def content(path: Path, entry: str) -> bytes:
+    """What stands in the row an entry names now; blank where it is gone."""
+    name, _, row_id = entry.partition("/")
+    column = {"message": "data", "part": "data", "session": "title"}.get(name)
+    if column is None:
+        return b""
+    try:
+        with closing(_connect(path)) as database:
+            statement = f"SELECT {column} FROM {name} WHERE id = ?"  # noqa: S608 our own words
+            found = database.execute(statement, (row_id,)).fetchone()
+    except sqlite3.Error as fault:
+        raise OSError(errno.EIO, f"the database cannot be read: {fault}") from fault
+    if found is None or found[0] is None:
+        return b""
+    return found[0] if isinstance(found[0], bytes) else str(found[0]).encode("utf-8", "replace")
+
+
 def tables(path: Path) -> set[str]:
     """The names of a database's tables; none where it cannot be read."""
     try:

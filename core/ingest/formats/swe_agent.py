@@ -39,9 +39,9 @@ class SweAgentReader(LooseReader):
     def read(self, value: Any, out: list[Event]) -> None:
         """Add the events of the whole document."""
         document = self.table(value, "document")
-        steps = self.objects(document.get("trajectory"), "trajectory")
-        history = self.objects(document.get("history"), "history")
-        states = [_state(step) for step in steps]
+        steps = self.placed(document.get("trajectory"), "trajectory")
+        history = self.placed(document.get("history"), "history")
+        states = [_state(step) for _, step in steps]
         info = self.table(document.get("info"), "info")
         folder = next((found for state in states if (found := text(state.get("working_dir")))), "")
         out.append(
@@ -52,7 +52,7 @@ class SweAgentReader(LooseReader):
         self._asked(history, out)
         if steps:
             opened = ""
-            for place, (step, state) in enumerate(zip(steps, states, strict=True)):
+            for (place, step), state in zip(steps, states, strict=True):
                 where = self.here(f"/trajectory/{place}")
                 self._step(place, _action(step), words(step.get("observation")), step, opened, where, out)
                 opened = text(state.get("open_file"))
@@ -63,9 +63,9 @@ class SweAgentReader(LooseReader):
                 SessionEnd(at=self.now, agent=self.agent, where=self.here(), reason=text(info["exit_status"]))
             )
 
-    def _asked(self, history: list[dict[str, Any]], out: list[Event]) -> None:
+    def _asked(self, history: list[tuple[int, dict[str, Any]]], out: list[Event]) -> None:
         """The task: what stands before the first answer, demonstrations left out."""
-        for place, message in enumerate(history):
+        for place, message in history:
             if message.get("is_demo"):
                 continue
             if message.get("role") == "assistant":
@@ -74,9 +74,9 @@ class SweAgentReader(LooseReader):
                 said = words(message.get("content"))
                 out.append(self.prompt(self.now, said, self.here(f"/history/{place}")))
 
-    def _recall(self, history: list[dict[str, Any]], out: list[Event]) -> None:
+    def _recall(self, history: list[tuple[int, dict[str, Any]]], out: list[Event]) -> None:
         """The steps of a document that holds only the conversation."""
-        spoken = [(place, said) for place, said in enumerate(history) if not said.get("is_demo")]
+        spoken = [(place, said) for place, said in history if not said.get("is_demo")]
         for number, (place, message) in enumerate(spoken):
             if message.get("role") != "assistant":
                 continue

@@ -9,7 +9,8 @@ import pytest
 from core.events import Prompt, SessionStart, Turn
 from core.ingest.formats.chat import ChatReader
 from core.ingest.loose import STEP
-from tests.core.ingest.samples_more import CHAT, chat_call, chat_result, kinds, new_kit, read, uses
+from tests.core.ingest.reading_more import kinds, new_kit, read, uses
+from tests.core.ingest.samples_rest import CHAT, chat_call, chat_result
 
 
 def _said(role: str, content: Any, **more: Any) -> dict[str, Any]:

@@ -8,16 +8,8 @@ import pytest
 
 from core.events import AgentEnd, AgentStart, Compaction, Event, Prompt, SessionEnd, SessionStart, Turn
 from core.ingest.formats.copilot import CopilotReader
-from tests.core.ingest.samples_more import (
-    COPILOT,
-    copilot_call,
-    copilot_event,
-    copilot_result,
-    kinds,
-    new_kit,
-    read,
-    uses,
-)
+from tests.core.ingest.reading_more import kinds, new_kit, read, uses
+from tests.core.ingest.samples_more import COPILOT, copilot_call, copilot_event, copilot_result
 
 
 def test_the_story() -> None:

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.events import EVENT_KINDS, Event, ToolUse
-from tests.core.ingest.samples_more import LOGS, Log, encoded, new_kit, read, uses
+from tests.core.ingest.reading_more import Log, encoded, new_kit, read, uses
+from tests.core.ingest.samples_more import LOGS
 
 _JUNK = st.one_of(
     st.none(),

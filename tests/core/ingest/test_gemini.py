@@ -10,17 +10,8 @@ import pytest
 
 from core.events import AgentEnd, AgentStart, Compaction, Prompt, SessionStart, Turn
 from core.ingest.formats.gemini import GeminiReader, companions
-from tests.core.ingest.samples_more import (
-    GEMINI,
-    GEMINI_HEADER,
-    gemini_answer,
-    gemini_call,
-    iso,
-    kinds,
-    new_kit,
-    read,
-    uses,
-)
+from tests.core.ingest.reading_more import iso, kinds, new_kit, read, uses
+from tests.core.ingest.samples_more import GEMINI, GEMINI_HEADER, gemini_answer, gemini_call
 
 
 def test_a_message_written_again_is_told_once() -> None:

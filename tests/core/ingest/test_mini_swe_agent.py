@@ -9,7 +9,8 @@ import pytest
 from core.events import SessionEnd, SessionStart, Turn
 from core.ingest.formats.mini_swe_agent import MiniSweAgentReader
 from core.ingest.loose import STEP
-from tests.core.ingest.samples_more import MINI, kinds, mini_answer, mini_result, new_kit, read, uses
+from tests.core.ingest.reading_more import kinds, new_kit, read, uses
+from tests.core.ingest.samples_more import MINI, mini_answer, mini_result
 
 
 def _document(*messages: dict[str, Any], **more: Any) -> dict[str, Any]:

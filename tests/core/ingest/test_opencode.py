@@ -12,8 +12,9 @@ import pytest
 from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Prompt, SessionStart, Turn, Where
 from core.ingest.format import Sample
 from core.ingest.formats.opencode import FORMATS, OpenCodeReader
-from core.ingest.formats.opencode_store import members, rows, tables
-from tests.core.ingest.samples_more import OPENCODE, kinds, new_kit, opencode_row, opencode_tool, read, uses
+from core.ingest.formats.opencode_store import content, members, rows, tables
+from tests.core.ingest.reading_more import kinds, new_kit, read, uses
+from tests.core.ingest.samples_rest import OPENCODE, opencode_row, opencode_tool
 
 _TABLES = """
 CREATE TABLE session (id TEXT PRIMARY KEY, project_id TEXT, parent_id TEXT, directory TEXT, title TEXT,
@@ -178,6 +179,14 @@ def test_a_broken_database_is_an_error_of_the_system(tmp_path: Path, content: by
     with pytest.raises(OSError, match="database"):
         list(rows(path))
     assert tables(path) == set()
+
+
+def test_a_row_can_be_looked_up_by_its_entry(tmp_path: Path) -> None:
+    path = tmp_path / "opencode.db"
+    _database(path, OPENCODE.entries).close()
+    assert json.loads(content(path, "part/prt_1")) == {"type": "text", "text": "Fix the mill."}
+    assert content(path, "session/ses_1") == b"t"
+    assert content(path, "part/gone") == content(path, "secrets/prt_1") == b""
 
 
 def test_a_row_that_is_no_json_costs_only_itself(tmp_path: Path) -> None:

@@ -23,7 +23,8 @@ from core.events import (
     Where,
 )
 from core.ingest.formats.openevents import OpenEventsReader, write
-from tests.core.ingest.samples_more import LOGS, Log, kinds, new_kit, read, uses
+from tests.core.ingest.reading_more import Log, kinds, new_kit, read, uses
+from tests.core.ingest.samples_more import LOGS
 
 _PRINT = st.integers(0, 2**64 - 1)
 _COUNT = st.integers(0, 2**53)

@@ -8,18 +8,15 @@ import pytest
 
 from core.events import AgentEnd, AgentStart, Compaction, Prompt, SessionEnd, SessionStart, Turn
 from core.ingest.formats.openhands import OpenHandsFolderReader, OpenHandsReader
-from tests.core.ingest.samples_more import (
+from tests.core.ingest.reading_more import kinds, new_kit, read, uses
+from tests.core.ingest.samples_rest import (
     OPENHANDS,
     OPENHANDS_FOLDER,
-    kinds,
-    new_kit,
     openhands_action,
     openhands_answer,
     openhands_call,
     openhands_file,
     openhands_result,
-    read,
-    uses,
 )
 
 

@@ -15,7 +15,7 @@ from core.ingest.formats import claude_code, codex
 from core.ingest.formats.chat import ChatReader
 from tests.core.ingest import oracle_more
 from tests.core.ingest.oracle_more import Count
-from tests.core.ingest.samples_more import FORMATS, new_kit, read
+from tests.core.ingest.reading_more import FORMATS, new_kit, read
 
 _REAL = Path(__file__).resolve().parents[4] / "shared" / "data" / "real_sessions"
 _ALL: tuple[Format, ...] = (*claude_code.FORMATS, *codex.FORMATS, *FORMATS)

@@ -8,18 +8,8 @@ import pytest
 
 from core.events import Compaction, Prompt, SessionStart, Turn
 from core.ingest.formats.pi import PiReader
-from tests.core.ingest.samples_more import (
-    PI,
-    PI_HEADER,
-    iso,
-    kinds,
-    new_kit,
-    pi_answer,
-    pi_entry,
-    pi_result,
-    read,
-    uses,
-)
+from tests.core.ingest.reading_more import iso, kinds, new_kit, read, uses
+from tests.core.ingest.samples_more import PI, PI_HEADER, pi_answer, pi_entry, pi_result
 
 
 def test_the_story() -> None:

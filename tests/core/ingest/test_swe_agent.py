@@ -9,7 +9,8 @@ import pytest
 from core.events import Prompt, SessionEnd, SessionStart
 from core.ingest.formats.swe_agent import SweAgentReader, called
 from core.ingest.loose import STEP
-from tests.core.ingest.samples_more import SWE_AGENT, kinds, read, uses
+from tests.core.ingest.reading_more import kinds, read, uses
+from tests.core.ingest.samples_more import SWE_AGENT
 
 
 def _document(*steps: dict[str, Any], **more: Any) -> dict[str, Any]:
