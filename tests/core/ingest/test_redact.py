@@ -51,6 +51,9 @@ HITS = [
     ("abcdef123456", "https://example.com/x?a=1&access_token={}&b=2"),
     ("T000/B000/XXXXXXXX", "https://hooks.slack.com/services/{}"),
     ("session=abcdef0123456789", "Cookie: {}"),
+    ("it's, a secret", '"password": "{}"'),
+    ("ab cd ef", "api_key='{}'"),
+    ("unended 'secret", 'token: "{}'),
     ("MIIEpAIBAAKCAQEA", "-----BEGIN RSA PRIVATE KEY-----\n{}\n-----END RSA PRIVATE KEY-----"),
     ("MIIEpAIBAAKCAQEA", "-----BEGIN OPENSSH PRIVATE KEY-----\n{}\ncut off here"),
 ]
@@ -82,6 +85,8 @@ INNOCENT = [
     "task-manager-with-a-really-long-name",
     "sk-chasing-dots-and-more-dots-in-css",
     "key: value",
+    "no arguments are needed for basic functionality.",
+    "the token is 'x' and the secret is out",
     "tokenizer: sentencepiece-model",
     "monkey=banana-split",
     "-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZI\n-----END PUBLIC KEY-----",
