@@ -31,6 +31,14 @@ class NearSettings(Group):
     edits: int = tunable(8, "Failed edits of one file in a row that are a loop.", ge=2, le=100, step=1)
     rounds: int = tunable(3, "Rounds of nearly equal calls before they are a loop.", ge=2, le=100, step=1)
     longest: int = tunable(6, "Calls in the longest round looked for.", ge=1, le=6, step=1)
+    telling: int = tunable(
+        200,
+        "A shorter result is too little to be the same again.",
+        ge=0,
+        le=10_000,
+        step=10,
+        unit="characters",
+    )
 
 
 class FailingSettings(Group):

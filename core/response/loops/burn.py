@@ -21,6 +21,7 @@ class Burn:
     __slots__ = (
         "_at",
         "_cached",
+        "_guessed",
         "_hurry",
         "_kept",
         "_memory",
@@ -53,6 +54,7 @@ class Burn:
         self._seen: dict[int, None] = {}
         self._usual = (0.0, 0.0)
         self._at = -1.0
+        self._guessed = False
         self._rest(0.0)
 
     def _rest(self, at: float) -> None:
@@ -81,6 +83,7 @@ class Burn:
         self._pass(event.at)
         self.spent += self._open
         told = event.input_tokens + event.cache_write + event.output_tokens + self._cached * event.cache_read
+        self._guessed = not told
         self._open = told or self._untold
         self.turns += 1
         self._judge()
@@ -92,7 +95,8 @@ class Burn:
             self.progress(event.at)
             return
         self._pass(event.at)
-        self.spent += self._open * (self._waiting if waits else 1.0) if counted else 0.0
+        if counted and not (waits and self._guessed):
+            self.spent += self._open * (self._waiting if waits else 1.0)
         self._open = 0.0
         self._judge()
 
@@ -142,6 +146,7 @@ class Burn:
             self._at,
             self._seconds,
             self._open,
+            self._guessed,
             self.spent,
             self.turns,
             self.began_at,
@@ -152,12 +157,13 @@ class Burn:
     def load(self, state: Any) -> None:
         """Go on as the burn that was dumped."""
         try:
-            seen, usual, at, seconds, waiting, spent, turns, began, burning, limit = state
+            seen, usual, at, seconds, waiting, guessed, spent, turns, began, burning, limit = state
             tokens, span = map(float, usual)
         except (TypeError, ValueError) as error:
             raise StateError(f"This is no spending: {error}.") from error
         self._seen = dict.fromkeys(map(int, seen[-self._kept :]))
         self._usual = (tokens, span)
         self._at, self._seconds, self._open = float(at), float(seconds), float(waiting)
+        self._guessed = bool(guessed)
         self.spent, self.turns, self.began_at = float(spent), int(turns), float(began)
         self.burning, self.limit = bool(burning), float(limit)

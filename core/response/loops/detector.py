@@ -40,6 +40,7 @@ class LoopDetector:
         "_edits",
         "_growth",
         "_said",
+        "_telling",
         "_told",
         "_tools",
         "burn",
@@ -56,6 +57,7 @@ class LoopDetector:
         self.oscillation = Oscillation(settings.oscillation) if settings.oscillation.enabled else None
         self.burn = Burn(settings.burn) if settings.burn.enabled else None
         self._edits = settings.near.edits
+        self._telling = settings.near.telling
         self._growth = settings.growth
         self._cooldown = settings.cooldown
         self._tools: dict[str, dict[DetectorName, int]] = dict(settings.tools)
@@ -100,7 +102,7 @@ class LoopDetector:
             self.exact.update((event.call, result, _NOWHERE), event, heard, own.get("exact", -1))
         if self.near is not None:
             usual = self._edits if failed and event.action == "file_edit" else -1
-            self.near.update(_near(event, failed), event, heard, own.get("near", usual))
+            self.near.update(self._near(event, failed), event, heard, own.get("near", usual))
         if self.failing is not None:
             if failed:
                 self.failing.failed(event, own.get("failing", -1))
@@ -110,6 +112,14 @@ class LoopDetector:
             self.oscillation.step()
             if event.action == "file_edit" and event.outcome == "success":
                 self.oscillation.update(event, own.get("oscillation", -1))
+
+    def _near(self, event: ToolUse, failed: bool) -> Key:
+        """What near-duplicates share: their shape and failing, or their shape, files and what came back."""
+        if failed:
+            return (event.shape or event.call, _FAILED, _NOWHERE)
+        if event.outcome == "success" and event.action in _LOOKS and event.size >= self._telling:
+            return (event.shape or event.call, event.result, event.targets)
+        return (event.call, event.result, _NOWHERE)
 
     def _prompt(self, event: Prompt) -> None:
         """A fresh start, unless the same words come again: then a program speaks, not the person."""
@@ -199,12 +209,3 @@ class LoopDetector:
                 part.load(parts[name])
         self._active = active if active is not None and getattr(self, active) is not None else None
         self._said, self._told, self._asked = said, int(told), int(asked)
-
-
-def _near(event: ToolUse, failed: bool) -> Key:
-    """What near-duplicates share: their shape and failing, or their shape, files and what came back."""
-    if failed:
-        return (event.shape or event.call, _FAILED, _NOWHERE)
-    if event.outcome == "success" and event.action in _LOOKS:
-        return (event.shape or event.call, event.result, event.targets)
-    return (event.call, event.result, _NOWHERE)
