@@ -31,8 +31,10 @@ class Passage(msgspec.Struct, frozen=True):
 def read(where: Where, longest: int = LONGEST_SHOWN) -> Passage:
     """The text of a place in a log, redacted and bounded; never raises on what the disk or the log holds."""
     try:
-        if where.entry:
+        if where.entry.startswith("/"):
             return _entry(where, longest)
+        if where.entry:
+            return _row(where, longest)
         wanted = min(where.length, longest * 4 + _MARGIN)
         return _shown(_bytes(where, wanted), where.length > wanted, longest)
     except OSError as fault:
@@ -49,6 +51,16 @@ def _entry(where: Where, longest: int) -> Passage:
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError, LookupError, ValueError):
         return Passage(fault="changed since it was read")
     return _shown(msgspec.json.encode(found), False, longest)
+
+
+def _row(where: Where, longest: int) -> Passage:
+    """One row of a database, named by its table and id."""
+    from core.ingest.formats.opencode_store import rows
+
+    for data, entry, _ in rows(Path(where.file)):
+        if entry == where.entry:
+            return _shown(data, False, longest)
+    return Passage(fault="changed since it was read")
 
 
 def _bytes(where: Where, length: int) -> bytes:

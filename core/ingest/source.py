@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from core.errors import UnreadableLog
-from core.events import MAIN, Event, SessionStart
+from core.events import Event, SessionStart
 from core.ingest.diagnostics import Diagnostics
 from core.ingest.format import Format, Sample
 from core.ingest.formats import recognise
@@ -18,13 +18,12 @@ from core.ingest.lines import LineCutter, head
 from core.ingest.models import Models
 from core.ingest.normalizer import Normalizer
 from core.ingest.reader import Kit, Reader
-from core.ingest.records import Log, Record, feed, line_record, reason, records, rows, stem
+from core.ingest.records import Log, feed, line_record, reason, stem
+from core.ingest.runs import Runs
 from core.ingest.session import LogSession, identity
 from core.settings.ingest import IngestSettings, LineSettings
 
 _PASSED_OVER = frozenset((".git", "node_modules", "__pycache__", ".venv", ".mypy_cache", ".tox"))
-_NEVER = 1 << 62
-"""Milliseconds after which nothing was written."""
 _PIECE = 4096
 _SQLITE = b"SQLite format 3\0"
 
@@ -80,7 +79,7 @@ class Finder:
         self._lines = lines or LineSettings()
         self._known: dict[Path, _Known] = {}
         self._beginnings: dict[Path, _Beginning] = {}
-        self._known_runs: dict[Path, tuple[tuple[int, int, int], list[LogSession]]] = {}
+        self._runs = Runs(kit, self._lines)
 
     def sessions(self, paths: Iterable[Path | str]) -> list[LogSession]:
         """The sessions in files, folders and patterns, in order of path."""
@@ -186,56 +185,8 @@ class Finder:
             if log.path in claimed or str(log.path).startswith(owned) or _has_plain_twin(log, companions):
                 continue
             alone = LogSession(*self._beginning(log)[:2], (log, *companions[log.path]))
-            gathered += self._runs(log) or [alone]
+            gathered += self._runs.of(log) or [alone]
         return self._mark_copies(gathered)
-
-    def _runs(self, log: Log) -> list[LogSession]:
-        """The sessions of a log that holds several, each with its own stretch of it."""
-        if not getattr(log.format.reader, "many", False):
-            return []
-        try:
-            status = log.path.stat()
-        except OSError:
-            return []
-        stands = (status.st_ino, status.st_size, status.st_mtime_ns)
-        known = self._known_runs.get(log.path)
-        if known is None or known[0] != stands or log.format.style == "folder":
-            known = (stands, self._split(log))
-            self._known_runs[log.path] = known
-        return known[1]
-
-    def _split(self, log: Log) -> list[LogSession]:
-        reader = log.format.reader(self._silent, session=stem(log.path))
-        begun: list[tuple[SessionStart, Record]] = []
-        for record in self._openings(log):
-            found = [event for event in feed(reader, record) if isinstance(event, SessionStart)]
-            begun += [(event, record) for event in found if event.agent == MAIN]
-        database = log.format.style == "database"
-        if len(begun) < 2 and not database:
-            return []
-        apart = log.format.style == "lines" and len({record.line for _, record in begun}) == len(begun)
-        ends = [*(record.where.offset for _, record in begun[1:]), None]
-        runs = []
-        for number, ((start, record), end) in enumerate(zip(begun, ends, strict=True)):
-            if database:
-                own = log._replace(session=start.session)
-            elif apart:
-                own = log._replace(start=record.where.offset, line=record.line, end=end)
-            else:
-                own = log._replace(run=number)
-            runs.append(LogSession(start.session, start.tool, (own,)))
-        return runs
-
-    def _openings(self, log: Log) -> Iterator[Record]:
-        """What has to be read to know a log's sessions: of a database no more than their rows."""
-        if log.format.style != "database":
-            yield from records(log, self._silent.diagnostics, self._lines)
-            return
-        try:
-            for row in rows(log, _NEVER):
-                yield row.record
-        except OSError as fault:
-            self._kit.diagnostics.note(str(log.path), 0, reason(fault))
 
     def _beginning(self, log: Log) -> _Beginning:
         known = self._beginnings.get(log.path)

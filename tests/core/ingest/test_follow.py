@@ -18,7 +18,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.events import Event, SessionStart, ToolUse
+from core.events import Event, SessionStart, ToolUse, Where
+from core.ingest import passage
 from core.ingest.diagnostics import Diagnostics
 from core.ingest.fleet import Fleet
 from core.ingest.follow import Follower, watch
@@ -347,7 +348,11 @@ def test_a_database_is_followed_by_the_time_of_change(tmp_path: Path) -> None:
         database.commit()
         assert uses(follower.poll()) == ["prt_2", "prt_3"]
         assert uses(other.poll()) == []
-    assert uses(list(read(first, KIT))) == ["prt_1", "prt_2", "prt_3"]
+    told = list(read(first, KIT))
+    assert uses(told) == ["prt_1", "prt_2", "prt_3"]
+    places = [event.where for event in told if isinstance(event, ToolUse)]
+    assert [json.loads(passage.read(where).text)["id"] for where in places if where] == uses(told)
+    assert passage.read(Where(str(path), entry="part/none")).fault == "changed since it was read"
 
 
 _opened: list[tuple[str, int]] = []
