@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from core.events import MAIN, Event, ToolUse, Where
@@ -86,7 +86,6 @@ class Log:
     """Of a document, what stands beside its list of entries."""
     key: str = ""
     """Of a document, the name of that list; blank where it is the document."""
-    extra: dict[str, Any] = field(default_factory=dict)
 
     def records(self, entries: list[Any]) -> list[Any]:
         """What a reader is fed for these entries and the tail."""

@@ -6,16 +6,19 @@ import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from core.events import MAIN, AgentStart, Compaction, Event, Prompt, SessionStart, ToolUse
 from core.ingest.format import Format, Sample
-from core.ingest.formats import claude_code, codex
+from core.ingest.formats import claude_code, codex, recognise
 from core.ingest.formats.chat import ChatReader
 from tests.core.ingest import oracle_more
 from tests.core.ingest.oracle_more import Count
-from tests.core.ingest.reading_more import FORMATS, new_kit, read
+from tests.core.ingest.reading_more import FORMATS, encoded, new_kit, read
+from tests.core.ingest.samples_more import LOGS
+from tests.core.ingest.samples_rest import OPENHANDS_FOLDER
 
 _REAL = Path(__file__).resolve().parents[4] / "shared" / "data" / "real_sessions"
 _ALL: tuple[Format, ...] = (*claude_code.FORMATS, *codex.FORMATS, *FORMATS)
@@ -109,3 +112,64 @@ def test_labelled_runs_are_known_as_chat(shared_data: Path) -> None:
         sample = Sample(stream.read(65_536), Path("dev.jsonl"))
     scored = sorted(((known.sniff(sample), known.name, known.style) for known in _ALL), reverse=True)
     assert scored[0][1:] == ("chat", "lines")
+
+
+def _session_file() -> dict[str, Any]:
+    return {
+        "id": "ses_1",
+        "projectID": "p",
+        "directory": "/w",
+        "title": "t",
+        "time": {"created": 1, "updated": 2},
+    }
+
+
+@pytest.mark.parametrize(
+    ("records", "name", "style"),
+    [
+        *(
+            (log.records(log.entries), log.name.split()[0], "lines" if log.around is None else "document")
+            for log in LOGS
+            if log.name not in ("opencode", "openhands folder", "chat run")
+        ),
+        ([OPENHANDS_FOLDER.entries[1]], "openhands", "folder"),
+        ([_session_file()], "opencode", "folder"),
+        ([{"info": _session_file(), "messages": []}], "opencode", "document"),
+        ([{"messages": [{"role": "user", "content": "x"}]}], "chat", "document"),
+        ([[{"role": "user", "content": "x"}]], "chat", "document"),
+        (
+            [{"history": [], "instance_id": "a", "git_patch": "", "metadata": {}, "action": ""}],
+            "openhands",
+            "lines",
+        ),
+    ],
+)
+def test_a_small_log_is_known_for_what_it_is(records: list[Any], name: str, style: str) -> None:
+    for data in (b"\n".join(map(encoded, records)), _spread(records)):
+        found = recognise(Sample(data, Path("anything")))
+        assert found is not None
+        assert (found.name, found.style) == (name, style)
+
+
+def _spread(records: list[Any]) -> bytes:
+    """The same where a program writes a lone document over many lines."""
+    return (
+        json.dumps(records[0], indent=2).encode() if len(records) == 1 else b"\n".join(map(encoded, records))
+    )
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"{}",
+        b"[]",
+        b"null",
+        b'{"a": 1}\n{"b": 2}\n',
+        b'{"name": "x", "version": "1"}',
+        b"\x00\x01",
+        b'[{"role": 5}]',
+    ],
+)
+def test_what_is_no_log_is_known_as_none(data: bytes) -> None:
+    assert recognise(Sample(data, Path("session.jsonl"))) is None
