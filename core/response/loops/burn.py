@@ -40,6 +40,8 @@ class Burn:
         "spent",
         "turns",
     )
+    tool = ""
+    """All of them spend."""
 
     def __init__(self, settings: BurnSettings) -> None:
         self._tokens = float(settings.tokens)

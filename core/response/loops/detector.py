@@ -149,20 +149,21 @@ class LoopDetector:
         return DETECTORS[going.index(True)]
 
     def _tell(self, name: DetectorName, at: float) -> Loop | None:
-        loop = told_of(self, name)
-        before = self._said.pop((name, loop.tool), None)
+        part = getattr(self, name)
+        key = (name, part.tool)
+        count = part.count
+        before = self._said.get(key)
         again = name != self._active
         self._active = name
         if before is not None:
-            count, when = before
-            if loop.count < self._growth * count and not (again and at - when >= self._cooldown):
-                self._said[name, loop.tool] = before
+            if count < self._growth * before[0] and not (again and at - before[1] >= self._cooldown):
                 return None
+            del self._said[key]
         elif len(self._said) >= _SAID:
             del self._said[next(iter(self._said))]
-        self._said[name, loop.tool] = (loop.count, at)
+        self._said[key] = (count, at)
         self._told += 1
-        return loop
+        return told_of(self, name)
 
     @property
     def current(self) -> Loop | None:
