@@ -272,6 +272,33 @@ def test_a_document_is_read_again_and_only_news_passed_on(tmp_path: Path) -> Non
     assert follower.kit.diagnostics.counts == {}
 
 
+def test_a_call_that_a_document_tells_twice_is_passed_on_when_it_is_over(tmp_path: Path) -> None:
+    path = tmp_path / "run.json"
+    times = [{"timestamp": logs.stamp(number)[:-1], "id": number} for number in range(4)]
+    steps: list[dict[str, Any]] = [
+        {**times[0], "source": "user", "action": "message", "args": {"content": "go"}},
+        {**times[1], "source": "agent", "action": "run", "args": {"command": "ls"}},
+        {
+            **times[2],
+            "source": "agent",
+            "observation": "run",
+            "cause": 1,
+            "content": "x",
+            "extras": {"exit_code": 0},
+        },
+        {**times[3], "source": "agent", "action": "run", "args": {"command": "pwd"}},
+    ]
+    path.write_bytes(json.dumps(steps[:2]).encode())
+    follower = Follower(path, fresh_kit())
+    assert uses(follower.poll()) == []
+    assert [call.outcome for call in follower.in_flight()] == ["pending"]
+    path.write_bytes(json.dumps(steps).encode())
+    told = [event for event in follower.poll() if isinstance(event, ToolUse)]
+    assert [(event.id, event.outcome) for event in told] == [("1", "success")]
+    assert [call.id for call in follower.in_flight()] == ["3"]
+    assert uses(follower.finish()) == ["3"]
+
+
 def hands(number: int, **fields: Any) -> bytes:
     """One event of an OpenHands conversation."""
     return json.dumps({"id": f"e{number}", "timestamp": logs.stamp(number)[:-1], **fields}).encode()
@@ -407,6 +434,7 @@ def test_a_fleet_wakes_what_changes_and_finds_what_is_new(tmp_path: Path) -> Non
     new.write_bytes(logs.session(1, first=70, session="s-new"))
     assert poll(new) == {"s-new": ["t70"]}
     append(old, logs.session(1, first=80, session="s-old"))
+    os.utime(old, (1500, 1500))
     assert poll() == {"s-old": ["t0", "t80"]}
     assert poll() == {}
     assert len(fleet.followers) == 3

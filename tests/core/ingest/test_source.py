@@ -58,6 +58,7 @@ def test_a_packed_log_reads_like_a_plain_one_and_does_not_count_beside_it(tmp_pa
     packed.write_bytes(compress(logs.session(4)))
     assert uses(events_of(packed)) == ["t0", "t1", "t2", "t3"]
     plain.write_bytes(logs.session(4))
+    assert [session.path for session in sessions([tmp_path], make_kit())] == [plain]
     assert uses(events_of(tmp_path)) == ["t0", "t1", "t2", "t3"]
 
 
