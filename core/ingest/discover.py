@@ -16,7 +16,7 @@ from core.ingest import stores
 from core.ingest.found import Found
 from core.ingest.lines import opened, packed, take
 from core.ingest.places import ANYWHERE, PLACES, Place, roots
-from core.ingest.records import stem
+from core.ingest.records import Log, stem
 from core.ingest.session import LogSession
 from core.ingest.times import seconds
 
@@ -62,11 +62,14 @@ def describe(sessions: list[LogSession], now: float, active_within: float = 300.
     places = {place.agent: place for place in PLACES}
     found = []
     for session in sessions:
-        place = places.get(session.tool, ANYWHERE)._replace(agent=session.tool)
+        place = places.get(session.tool, ANYWHERE)
+        place = (place if place.marks else ANYWHERE)._replace(agent=session.tool)
         paths = list(dict.fromkeys(log.path for log in session.logs))
         one = _weigh(place, paths, now, active_within)
         if one is not None:
-            found.append(msgspec.structs.replace(one, session=session.id))
+            share = _share(session.logs[0], one.size)
+            events = one.events * share // max(1, one.size)
+            found.append(msgspec.structs.replace(one, session=session.id, size=share, events=events))
     return sorted(found, key=_newest_first)
 
 
@@ -105,6 +108,11 @@ def _weigh(place: Place, paths: list[Path], now: float, active_within: float) ->
         events=glimpse.events * size // own,
         active=not glimpse.ended and now - last <= active_within,
     )
+
+
+def _share(log: Log, size: int) -> int:
+    """How much of its file a session takes up."""
+    return size if log.whole else (size if log.end is None else log.end) - log.start
 
 
 def _extent(path: Path) -> tuple[int, float]:

@@ -55,12 +55,9 @@ def _entry(where: Where, longest: int) -> Passage:
 
 def _row(where: Where, longest: int) -> Passage:
     """One row of a database, named by its table and id."""
-    from core.ingest.formats.opencode_store import rows
+    from core.ingest.formats.opencode_store import content
 
-    for data, entry, _ in rows(Path(where.file)):
-        if entry == where.entry:
-            return _shown(data, False, longest)
-    return Passage(fault="changed since it was read")
+    return _shown(content(Path(where.file), where.entry), False, longest)
 
 
 def _bytes(where: Where, length: int) -> bytes:

@@ -205,4 +205,8 @@ def test_sessions_found_by_path_are_described_alike(shared_data: Path) -> None:
     found = describe(sessions([shared_data / "real_sessions"], make_kit()), NOW)
     assert len({one.path for one in found}) > 20
     assert all(one.size > 0 and one.modified > 0 and not one.active for one in found)
+    runs = [one for one in found if one.path.name == "resolver-output.jsonl"]
+    assert len(runs) == 2
+    assert sum(one.size for one in runs) == runs[0].path.stat().st_size
+    assert all(one.events > 0 for one in found)
     assert {one.project for one in found if one.agent == "pi"} == {"/Users/badlogic/workspaces/pi-mono"}

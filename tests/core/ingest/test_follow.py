@@ -378,7 +378,7 @@ def test_a_database_is_followed_by_the_time_of_change(tmp_path: Path) -> None:
     told = list(read(first, KIT))
     assert uses(told) == ["prt_1", "prt_2", "prt_3"]
     places = [event.where for event in told if isinstance(event, ToolUse)]
-    assert [json.loads(passage.read(where).text)["id"] for where in places if where] == uses(told)
+    assert [json.loads(passage.read(where).text)["callID"] for where in places if where] == ["c1", "c2", "c3"]
     assert passage.read(Where(str(path), entry="part/none")).fault == "changed since it was read"
 
 
