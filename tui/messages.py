@@ -1,0 +1,116 @@
+"""What widgets ask for and what the feed answers: the only way anything travels up or across threads."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from textual.message import Message
+
+from core.timeline.marks import ALERTS, MarkKind
+
+if TYPE_CHECKING:
+    from core.timeline.timeline import Timeline
+    from tui.view import View
+
+
+@dataclass
+class Seek(Message):
+    """Put the playhead after the first `to` events."""
+
+    to: int
+
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, Seek)
+
+
+@dataclass
+class Step(Message):
+    """Move the playhead by so many events."""
+
+    by: int
+
+
+@dataclass
+class SeekTime(Message):
+    """Put the playhead at a moment (epoch seconds)."""
+
+    at: float
+
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, SeekTime)
+
+
+@dataclass
+class JumpMark(Message):
+    """Move the playhead to the next or previous mark of these kinds."""
+
+    forward: bool = True
+    kinds: Collection[MarkKind] = field(default=ALERTS)
+
+
+@dataclass
+class GoLive(Message):
+    """Put the playhead at the end and follow what comes."""
+
+
+@dataclass
+class TogglePlay(Message):
+    """Play or hold."""
+
+
+@dataclass
+class SpeedChange(Message):
+    """Play faster (1) or slower (-1)."""
+
+    steps: int
+
+
+@dataclass
+class SelectAgent(Message):
+    """Show the mind of one agent of the session."""
+
+    name: str
+
+
+@dataclass
+class OpenSession(Message):
+    """Leave this session for another."""
+
+    path: Path
+    live: bool = True
+    """Follow it; False plays it from the start."""
+
+
+@dataclass
+class ShowEvents(Message):
+    """Open the list of events, those that touched a path where one is named."""
+
+    path: str = ""
+
+
+@dataclass
+class Bookmark(Message):
+    """Remember the playhead under a name."""
+
+    name: str = ""
+
+
+@dataclass
+class Arrived(Message):
+    """From the feed: what is to be seen now."""
+
+    view: View
+    recording: Timeline | None = None
+
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, Arrived)
+
+
+@dataclass
+class Failed(Message):
+    """From the feed: a sentence for the person; nothing was lost but what it names."""
+
+    text: str
