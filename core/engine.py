@@ -14,9 +14,10 @@ from core.governor import Governor, GovernorReading, Verdict
 from core.mind import Mind, MindReading, Thought
 from core.percept import Percept
 from core.receptor import Receptor, ReceptorReading
+from core.response import Learned, Reaction, Response, ResponseReading, RuleSet
 from core.settings import Settings
 
-VERSION = 1
+VERSION = 2
 """Of what `dump` gives."""
 
 
@@ -27,6 +28,7 @@ class Step(NamedTuple):
     thought: Thought
     verdict: Verdict
     mood: Mood
+    reaction: Reaction
 
 
 class Frame(Struct, frozen=True):
@@ -39,18 +41,27 @@ class Frame(Struct, frozen=True):
     mind: MindReading
     governor: GovernorReading
     affect: AffectReading
+    response: ResponseReading
 
 
 class Engine:
     """The model of one agent's mind.
 
-    It has no clock, no chance and no files: the same events and settings give the same bytes.
+    It has no clock, no chance and no files: the same events and settings give the same bytes. Rules and what
+    was learned in earlier sessions are handed in like settings.
     """
 
-    __slots__ = ("_at", "_events", "affect", "agent", "governor", "mind", "receptor", "settings")
+    __slots__ = ("_at", "_events", "affect", "agent", "governor", "mind", "receptor", "response", "settings")
 
     def __init__(
-        self, settings: Settings, *, policy: Policy | None = None, seed: int = 0, agent: str = MAIN
+        self,
+        settings: Settings,
+        *,
+        policy: Policy | None = None,
+        seed: int = 0,
+        agent: str = MAIN,
+        rules: RuleSet | None = None,
+        learned: Learned | None = None,
     ) -> None:
         self.settings = settings
         self.agent = agent
@@ -58,6 +69,9 @@ class Engine:
         self.mind = Mind(settings.mind, seed.to_bytes(8, "big"), agent)
         self.governor = Governor(settings.governor)
         self.affect = Affect(settings.affect, policy, seed)
+        self.response = Response(
+            settings.response, self.receptor, self.mind, rules=rules, learned=learned, agent=agent
+        )
         self._at = 0.0
         self._events = 0
 
@@ -79,7 +93,8 @@ class Engine:
         if verdict.halted_now:
             self.mind.tell("halt")
         mood = self.affect.step(event, percept, novelty)
-        return Step(percept, thought, verdict, mood)
+        reaction = self.response.step(event, percept, thought, verdict, mood)
+        return Step(percept, thought, verdict, mood, reaction)
 
     def frame(self, at: float | None = None) -> Frame:
         """All readings, decayed to `at` where that is later than the last event; nothing changes."""
@@ -93,6 +108,7 @@ class Engine:
             mind=self.mind.read(moment, receptor.now),
             governor=self.governor.read(),
             affect=self.affect.read(moment, receptor.now),
+            response=self.response.read(self.affect.modulation.escalation_threshold),
         )
 
     def dump(self) -> dict[str, Any]:
@@ -106,6 +122,7 @@ class Engine:
             "mind": self.mind.dump(),
             "governor": self.governor.dump(),
             "affect": self.affect.dump(),
+            "response": self.response.dump(),
         }
 
     def load(self, state: Mapping[str, Any]) -> None:
@@ -121,3 +138,4 @@ class Engine:
         self.mind.load(state["mind"])
         self.governor.load(state["governor"])
         self.affect.load(state["affect"])
+        self.response.load(state["response"])

@@ -1,0 +1,163 @@
+"""Words meant for the agent: what waits, what was said when, and what came of it."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
+
+from msgspec import Struct
+
+from core.percept import AgentState
+from core.response.method import Deliver, InterventionKind, Source, Window
+from core.settings.response import QueueSettings
+
+Fate = Literal["delivered", "expired", "displaced"]
+"""At its window, past its deadline, or pushed out by more urgent ones."""
+
+
+class Intervention(NamedTuple):
+    """One word that waits for its moment."""
+
+    number: int
+    kind: InterventionKind
+    window: Window | None
+    """Of a follow-up only; the others go before the next event."""
+    source: Source | None
+    """Of a self-steer only."""
+    cancel: bool
+    """Of a steer: stop what the agent is at."""
+    message: str
+    priority: int
+    sender: str
+    """The method that asked for it, or `person`."""
+    created_at: float
+    deadline: float
+    state: AgentState
+    """The agent's when it was asked for."""
+
+
+class Told(NamedTuple):
+    """An intervention as an episode: what was said, its fate, and how the agent was before and after."""
+
+    intervention: Intervention
+    fate: Fate
+    at: float
+    trouble: float
+    """Frustration when it was said."""
+    after_state: AgentState | None
+    """Some acts later; None while they have not come."""
+    after_trouble: float | None
+
+
+class QueueReading(Struct, frozen=True):
+    """What waits, and what was told."""
+
+    waiting: tuple[Intervention, ...]
+    told: tuple[Told, ...]
+    """Oldest first."""
+    count: int
+    """Asked for so far."""
+
+
+class InterventionQueue:
+    """Keep interventions by priority until their window opens; each ends as an episode.
+
+    Nothing is sent to the agent: delivering means that this is when it would have been.
+    """
+
+    __slots__ = ("_deadline", "_follow", "_number", "_open", "_size", "_told", "waiting")
+
+    def __init__(self, settings: QueueSettings) -> None:
+        self._size = settings.size
+        self._deadline = settings.deadline
+        self._follow = settings.follow
+        self._told: deque[Told] = deque(maxlen=settings.kept)
+        self._open: list[list[int]] = []
+        self._number = 0
+        self.waiting: list[Intervention] = []
+
+    def push(
+        self, deliver: Deliver, message: str, sender: str, at: float, state: AgentState, trouble: float
+    ) -> Intervention:
+        """Queue one; where all places are taken the least urgent, newest one gives way."""
+        self._number += 1
+        kind = deliver.kind
+        made = Intervention(
+            self._number,
+            kind,
+            deliver.window if kind == "follow_up" else None,
+            deliver.source if kind == "self_steer" else None,
+            deliver.cancel and kind == "steer",
+            message,
+            deliver.priority,
+            sender,
+            at,
+            at + (self._deadline if deliver.deadline is None else deliver.deadline),
+            state,
+        )
+        self.waiting.append(made)
+        self.waiting.sort(key=lambda one: (-one.priority, one.number))
+        while len(self.waiting) > self._size:
+            self._end(self.waiting.pop(), "displaced", at, trouble)
+        return made
+
+    def drain(self, at: float, windows: Sequence[Window], trouble: float) -> tuple[Told, ...]:
+        """Take out what is due: past its deadline, meant for this window, or too urgent for one.
+
+        What was asked for at this very event waits for the next.
+        """
+        due = [
+            one for one in self.waiting if at > one.deadline or one.window is None or one.window in windows
+        ]
+        if not due:
+            return ()
+        numbers = {one.number for one in due}
+        self.waiting = [one for one in self.waiting if one.number not in numbers]
+        return tuple(
+            self._end(one, "expired" if at > one.deadline else "delivered", at, trouble) for one in due
+        )
+
+    def _end(self, one: Intervention, fate: Fate, at: float, trouble: float) -> Told:
+        told = Told(one, fate, at, trouble, None, None)
+        self._told.append(told)
+        if fate == "delivered":
+            self._open.append([one.number, self._follow])
+        return told
+
+    @property
+    def following(self) -> bool:
+        """Whether the effect of any is still to be noted."""
+        return bool(self._open)
+
+    def follow(self, state: AgentState, trouble: float) -> None:
+        """Another act: note how the agent is once enough came after a word."""
+        for entry in self._open:
+            entry[1] -= 1
+        if self._open[0][1] > 0:
+            return
+        ripe = {number for number, left in self._open if left <= 0}
+        self._open = [entry for entry in self._open if entry[1] > 0]
+        for place, told in enumerate(self._told):
+            if told.intervention.number in ripe:
+                self._told[place] = told._replace(after_state=state, after_trouble=trouble)
+
+    def read(self) -> QueueReading:
+        return QueueReading(waiting=tuple(self.waiting), told=tuple(self._told), count=self._number)
+
+    def dump(self) -> tuple[Any, ...]:
+        """All that waits and all that is kept."""
+        return (
+            self._number,
+            tuple(tuple(one) for one in self.waiting),
+            tuple((tuple(told.intervention), *told[1:]) for told in self._told),
+            tuple(tuple(entry) for entry in self._open),
+        )
+
+    def load(self, state: Sequence[Any]) -> None:
+        """Go on from a dump."""
+        self._number, waiting, told, following = state
+        self.waiting = [Intervention(*one) for one in waiting]
+        self._told.clear()
+        self._told.extend(Told(Intervention(*one), *rest) for one, *rest in told)
+        self._open = [list(entry) for entry in following]

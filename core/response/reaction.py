@@ -1,0 +1,80 @@
+"""What one event brings forth, and what a screen shows of it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from msgspec import Struct
+
+from core.percept import AgentState, Axis
+from core.response.actions import Checkpoint
+from core.response.interventions import QueueReading, Told
+from core.response.loops import Loop, LoopReading
+from core.response.memo import Entry
+from core.response.method import Cue, MethodType, Mode, NoticeKind
+from core.response.scoring import Candidate
+
+
+class Firing(NamedTuple):
+    """One method that fired, why, and what it said."""
+
+    at: float
+    agent: str
+    method: str
+    type: MethodType
+    mode: Mode
+    cue: Cue
+    state: AgentState
+    intensity: float
+    score: float
+    reason: str
+    text: str
+
+
+class Notice(NamedTuple):
+    """A word for the person."""
+
+    at: float
+    agent: str
+    kind: NoticeKind
+    rule: str
+    """The method that speaks, or `done`."""
+    text: str
+    cooldown: float
+    """Seconds within which the same rule need not be heard twice."""
+
+
+class Reaction(NamedTuple):
+    """What one event brought forth."""
+
+    fired: tuple[Firing, ...]
+    notices: tuple[Notice, ...]
+    told: tuple[Told, ...]
+    """Interventions whose moment came with this event."""
+    loop: Loop | None
+    """A loop recognised, or notably grown, with this event."""
+    checkpoints: tuple[Checkpoint, ...]
+
+
+QUIET = Reaction((), (), (), None, ())
+
+
+class ResponseReading(Struct, frozen=True):
+    """The response as a screen shows it."""
+
+    candidates: tuple[Candidate, ...]
+    """Every method at the last act, with all terms of its score."""
+    memo: tuple[Entry, ...]
+    memo_text: str
+    queue: QueueReading
+    log: tuple[Entry, ...]
+    """What was noted in silence, oldest first."""
+    fired: tuple[tuple[str, int], ...]
+    """How often each method fired so far."""
+    last: Firing | None
+    loops: LoopReading
+    pressure: float
+    asks_at: float
+    """Pressure at which the person is asked, as affect bends it."""
+    learned: tuple[tuple[Axis, float], ...]
+    checkpoints: tuple[Checkpoint, ...]

@@ -1,0 +1,314 @@
+"""From what fires to a word: weigh the methods, let those that fire act, and keep what they leave."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from core.affect import Mood
+from core.errors import StateError
+from core.events import MAIN, Event, Prompt, SessionEnd, ToolUse, Turn
+from core.governor import Verdict
+from core.mind import Mind, Thought
+from core.percept import AXES, Percept
+from core.receptor import Receptor
+from core.response.actions import REGISTRY, Checkpoint
+from core.response.escalation import Escalation
+from core.response.interventions import InterventionQueue, Told
+from core.response.learned import NOTHING_LEARNED, Learned, cue_deltas
+from core.response.loops import Loop, LoopDetector
+from core.response.memo import Entry, HotMemo
+from core.response.method import CUE_OF, Cue, Deliver, Method, Mode, Window
+from core.response.reaction import QUIET, Firing, Notice, Reaction, ResponseReading
+from core.response.rules import RuleSet, built_in
+from core.response.scene import Scene
+from core.response.scoring import Scorer, Shot
+from core.response.tally import SessionTally, Tally
+from core.settings.response import ResponseSettings
+
+_FRUSTRATION = AXES.index("frustration")
+_PERSON = Deliver(kind="steer", priority=255)
+
+
+class Response:
+    """The interpretation of one agent's signals; it looks at receptor and mind and touches neither."""
+
+    __slots__ = (
+        "_agent",
+        "_checkpoints",
+        "_counts",
+        "_escalation",
+        "_final",
+        "_last",
+        "_learned",
+        "_log",
+        "_memo",
+        "_mind",
+        "_receptor",
+        "_scorer",
+        "_settings",
+        "loops",
+        "queue",
+        "rules",
+        "tally",
+    )
+
+    def __init__(
+        self,
+        settings: ResponseSettings,
+        receptor: Receptor,
+        mind: Mind,
+        *,
+        rules: RuleSet | None = None,
+        learned: Learned | None = None,
+        agent: str = MAIN,
+    ) -> None:
+        self.rules = built_in() if rules is None else rules
+        self._learned = learned or NOTHING_LEARNED
+        self._settings = settings
+        self._receptor = receptor
+        self._mind = mind
+        self._agent = agent
+        self._scorer = Scorer(settings.scoring, self.rules, cue_deltas(self._learned, settings.learning))
+        self._escalation = Escalation(settings.escalation)
+        self._memo = HotMemo(settings.memo)
+        self._log: deque[Entry] = deque(maxlen=settings.actions.log)
+        self._checkpoints: deque[Checkpoint] = deque(maxlen=settings.memo.size)
+        self._final = frozenset(settings.notices.final) if agent == MAIN else frozenset()
+        self._counts: dict[str, int] = {}
+        self._last: Firing | None = None
+        self.loops = LoopDetector(settings.loops)
+        self.queue = InterventionQueue(settings.queue)
+        self.tally = Tally()
+
+    def step(
+        self, event: Event, percept: Percept, thought: Thought, verdict: Verdict, mood: Mood
+    ) -> Reaction:
+        """Take in one event and what the rest of the mind made of it."""
+        loop = self.loops.update(event)
+        tally = self.tally
+        tally.time(percept)
+        if thought.ticks.theta:
+            tally.sample(percept.axes)
+        told = self._deliver(event, percept, thought) if self.queue.waiting else ()
+        kind = type(event)
+        reaction = QUIET
+        if kind is ToolUse or kind is Prompt:
+            tally.patterns[percept.pattern] += 1
+            tally.states[percept.state] += 1
+            if kind is ToolUse:
+                tally.actions[event.action] += 1  # type: ignore[union-attr]
+            else:
+                self._escalation.answer()
+            if self.queue.following:
+                self.queue.follow(percept.state, percept.axes[_FRUSTRATION])
+            if percept.signals or loop is not None or verdict.halted_now:
+                reaction = self._weigh(percept, verdict, mood, loop, True)
+            else:
+                self._scorer.rest(percept.at, percept.state)
+        elif loop is not None:
+            reaction = self._weigh(percept, verdict, mood, loop, False)
+        elif (kind is Turn and event.stop in self._final) or kind is SessionEnd:  # type: ignore[union-attr]
+            reaction = self._done(event)
+        return reaction._replace(told=told) if told else reaction
+
+    def _done(self, event: Event) -> Reaction:
+        if self._agent != MAIN:
+            return QUIET
+        over = type(event) is SessionEnd
+        text = "The session is over." if over else "Done, and waiting for you."
+        return QUIET._replace(notices=(Notice(event.at, self._agent, "done", "done", text, 0.0),))
+
+    def _weigh(
+        self, percept: Percept, verdict: Verdict, mood: Mood, loop: Loop | None, act: bool
+    ) -> Reaction:
+        """Gather what may be heard and let the methods that fire act; but for an act only a loop is heard."""
+        flow = False
+        cues: list[tuple[Cue, float]] = []
+        for name, intensity, fresh in percept.signals:
+            if name == "flow_active":
+                flow = True
+            elif act:
+                cues.append((CUE_OF[name], intensity))
+            if fresh:
+                self.tally.fired(name)
+        if loop is not None:
+            cues.append(("loop", loop.intensity))
+        if act and not flow:
+            if verdict.halted_now:
+                cues.append(("halt", 1.0))
+            going = self.loops.current
+            pressure = self._escalation.update(
+                cues,
+                going.intensity if going else 0.0,
+                verdict.state == "HALTED",
+                mood.modulation.escalation_threshold,
+            )
+            if pressure is not None:
+                cues.append(("pressure", pressure))
+        shots = self._scorer.update(percept.at, percept.state, tuple(cues), flow)
+        if not shots:
+            return QUIET if loop is None else QUIET._replace(loop=loop)
+        return self._fire(shots, percept, verdict, loop)
+
+    def _fire(self, shots: list[Shot], percept: Percept, verdict: Verdict, loop: Loop | None) -> Reaction:
+        fired: list[Firing] = []
+        notices: list[Notice] = []
+        checkpoints: list[Checkpoint] = []
+        for method, cue, intensity, score in shots:
+            scene = Scene(
+                percept.at,
+                self._agent,
+                cue,
+                intensity,
+                percept,
+                verdict,
+                loop,
+                self._escalation.pressure,
+                self._mind,
+                self._receptor,
+                self._settings.actions,
+            )
+            text, checkpoint = REGISTRY[method.type](scene, method)
+            firing = Firing(
+                percept.at,
+                self._agent,
+                method.id,
+                method.type,
+                method.mode,
+                cue,
+                percept.state,
+                intensity,
+                score,
+                scene.reason(),
+                text,
+            )
+            self._counts[method.id] = self._counts.get(method.id, 0) + 1
+            self._last = firing
+            fired.append(firing)
+            if checkpoint is not None:
+                checkpoints.append(checkpoint)
+                self._checkpoints.append(checkpoint)
+            notice = DISPATCH[method.mode](self, method, firing)
+            if notice is not None:
+                notices.append(notice)
+            if method.action.deliver is not None:
+                self.queue.push(
+                    method.action.deliver,
+                    text,
+                    method.id,
+                    percept.at,
+                    percept.state,
+                    percept.axes[_FRUSTRATION],
+                )
+        return Reaction(tuple(fired), tuple(notices), (), loop, tuple(checkpoints))
+
+    def remember(self, firing: Firing) -> None:
+        """Put what a method said on the memo."""
+        self._memo.add(Entry(firing.at, firing.method, firing.text))
+
+    def write_down(self, firing: Firing) -> None:
+        """Put what a method said into the action log."""
+        self._log.append(Entry(firing.at, firing.method, firing.text))
+
+    def notice(self, method: Method, firing: Firing) -> Notice:
+        """What the person would be told."""
+        rest = self._scorer.cooldown(method.id)
+        return Notice(firing.at, firing.agent, method.action.kind, method.id, firing.text, rest)
+
+    def steer(self, message: str, at: float, deliver: Deliver = _PERSON) -> None:
+        """Queue a word of the person's own."""
+        self.queue.push(deliver, message, "person", at, "idle", 0.0)
+
+    def _deliver(self, event: Event, percept: Percept, thought: Thought) -> tuple[Told, ...]:
+        windows: list[Window] = []
+        if type(event) is Turn or type(event) is Prompt:
+            windows.append("decide")
+        elif type(event) is ToolUse:
+            windows.append("reflect")
+        if thought.ticks.theta:
+            windows.append("curator")
+        if thought.dream is not None:
+            windows.append("dream")
+        return self.queue.drain(percept.at, windows, percept.axes[_FRUSTRATION])
+
+    def read(self, asks_at: float) -> ResponseReading:
+        """What a screen shows; `asks_at` is affect's threshold for asking the person."""
+        return ResponseReading(
+            candidates=self._scorer.candidates(),
+            memo=self._memo.entries,
+            memo_text=self._memo.text(),
+            queue=self.queue.read(),
+            log=tuple(self._log),
+            fired=tuple(self._counts.items()),
+            last=self._last,
+            loops=self.loops.read(),
+            pressure=self._escalation.pressure,
+            asks_at=asks_at,
+            learned=tuple(self._learned.deltas.items()),
+            checkpoints=tuple(self._checkpoints),
+        )
+
+    def memo(self, tokens: int | None = None) -> str:
+        """What could be handed to the agent now."""
+        return self._memo.text(tokens)
+
+    def session(self) -> SessionTally:
+        """The statistics of the session so far."""
+        return self.tally.read()
+
+    def dump(self) -> dict[str, Any]:
+        """Everything the next event depends on; rules and what was learned are input, not state."""
+        return {
+            "scorer": self._scorer.dump(),
+            "escalation": self._escalation.dump(),
+            "memo": self._memo.dump(),
+            "log": tuple(tuple(entry) for entry in self._log),
+            "checkpoints": tuple(tuple(one) for one in self._checkpoints),
+            "counts": tuple(self._counts.items()),
+            "last": None if self._last is None else tuple(self._last),
+            "loops": self.loops.dump(),
+            "queue": self.queue.dump(),
+            "tally": self.tally.dump(),
+        }
+
+    def load(self, state: Mapping[str, Any]) -> None:
+        """Go on from a dump."""
+        try:
+            self._scorer.load(state["scorer"])
+            self._escalation.load(state["escalation"])
+            self._memo.load(state["memo"])
+            self._log.clear()
+            self._log.extend(Entry(*entry) for entry in state["log"])
+            self._checkpoints.clear()
+            self._checkpoints.extend(Checkpoint(*one) for one in state["checkpoints"])
+            self._counts = dict(state["counts"])
+            last = state["last"]
+            self._last = None if last is None else Firing(*last)
+            self.loops.load(state["loops"])
+            self.queue.load(state["queue"])
+            self.tally.load(state["tally"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise StateError(f"This is no state of the response: {error}") from error
+
+
+def _auto(response: Response, _: Method, firing: Firing) -> None:
+    response.remember(firing)
+
+
+def _notify(response: Response, method: Method, firing: Firing) -> Notice:
+    response.remember(firing)
+    return response.notice(method, firing)
+
+
+def _background(response: Response, _: Method, firing: Firing) -> None:
+    response.write_down(firing)
+
+
+DISPATCH: Mapping[Mode, Callable[[Response, Method, Firing], Notice | None]] = {
+    "auto": _auto,
+    "notify": _notify,
+    "background": _background,
+}
+"""How each mode leaves what a method said."""

@@ -1,0 +1,178 @@
+"""Rule files: the built-in methods, and those a person or a project adds or bends."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any, NamedTuple, get_args
+
+from pydantic import ValidationError
+from pydantic.fields import FieldInfo
+
+from core.errors import PolicyError
+from core.percept import AGENT_STATES
+from core.response.method import CUES, PLACES, Deliver, Method
+from core.response.tables import RECEPTOR_RULES
+from core.settings.tunable import Group
+
+BUILT_IN = "built-in"
+
+
+class RuleSet(NamedTuple):
+    """Methods in force, and where each was last said."""
+
+    methods: tuple[Method, ...]
+    origins: Mapping[str, str]
+
+    def method(self, name: str) -> Method | None:
+        """The method of that name."""
+        return next((method for method in self.methods if method.id == name), None)
+
+
+NO_RULES = RuleSet((), {})
+
+
+@cache
+def built_in() -> RuleSet:
+    """The methods everyone has."""
+    return add_rules(NO_RULES, RECEPTOR_RULES, BUILT_IN)
+
+
+def add_rules(base: RuleSet, content: bytes, source: str) -> RuleSet:
+    """Lay one file over a set: a known id is bent, a new one added.
+
+    All or nothing: a file with a fault changes nothing, and every fault is named with what is allowed.
+    """
+    entries = _entries(content, source)
+    methods = {method.id: method for method in base.methods}
+    origins = dict(base.origins)
+    faults: list[str] = []
+    seen: dict[str, int] = {}
+    for place, entry in enumerate(entries):
+        name = entry.get("id") if isinstance(entry, dict) else None
+        label = f"methods[{place}]" + (f" ({name})" if isinstance(name, str) else "")
+        if not isinstance(entry, dict) or not isinstance(name, str):
+            faults.append(f"{label}: must be a table with an id")
+        elif name in seen:
+            faults.append(f"{label}: the id is methods[{seen[name]}]'s already")
+        else:
+            seen[name] = place
+            known = methods.get(name)
+            try:
+                methods[name] = Method.model_validate(_laid_over(known.model_dump() if known else {}, entry))
+                origins[name] = source
+            except ValidationError as error:
+                first = {each["loc"][: _depth(each["loc"])]: each for each in reversed(error.errors())}
+                faults += [f"{label}: {_fault(each)}" for each in reversed(first.values())]
+    if faults:
+        raise PolicyError("\n".join(f"{source}: {fault}" for fault in faults))
+    return RuleSet(tuple(methods.values()), origins)
+
+
+def _entries(content: bytes, source: str) -> list[Any]:
+    try:
+        tree = json.loads(content)
+    except json.JSONDecodeError as error:
+        raise PolicyError(f"{source}:{error.lineno}: is not JSON: {error.msg}") from None
+    except (UnicodeDecodeError, RecursionError) as error:
+        raise PolicyError(f"{source}: is not JSON: {error}") from None
+    if not isinstance(tree, dict) or not isinstance(tree.get("methods"), list):
+        raise PolicyError(f'{source}: methods: missing; a rule file is {{"methods": [...]}}')
+    unknown = [name for name in tree if name != "methods"]
+    if unknown:
+        raise PolicyError(f"{source}: {unknown[0]}: unknown; it may be methods")
+    entries: list[Any] = tree["methods"]
+    return entries
+
+
+def _laid_over(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
+    merged = dict(below)
+    for name, value in above.items():
+        under = merged.get(name)
+        merged[name] = (
+            _laid_over(under, value) if isinstance(under, dict) and isinstance(value, dict) else value
+        )
+    return merged
+
+
+def _depth(place: tuple[int | str, ...]) -> int:
+    """How many words lead to the field, without places in a list."""
+    return next((depth for depth, word in enumerate(place) if isinstance(word, int)), len(place))
+
+
+def _fault(error: Any) -> str:
+    words = [str(word) for word in error["loc"] if isinstance(word, str)]
+    path = ".".join(words)
+    if error["type"] == "missing":
+        return f"{path} is missing; it must be {_allowed(words)}"
+    if error["type"] == "extra_forbidden":
+        return f"{path} is unknown; it may be {_listed(_siblings(words[:-1]))}"
+    return f"{path} is {_short(error['input'])}; it may be {_allowed(words)}"
+
+
+def _short(value: object) -> str:
+    text = json.dumps(value, default=str)
+    return text if len(text) <= 60 else text[:59] + "…"
+
+
+_SPECIAL = {
+    "id": "1 to 40 of a-z, 0-9, - and _",
+    "trigger.signals": f"a list of any or {', '.join(CUES)}",
+    "trigger.states": f"a list of any or {', '.join(AGENT_STATES)}",
+    "trigger.threshold": "a number from 0 to 1",
+    "action.say": f"up to 300 characters; braces may name {', '.join(PLACES)}",
+    "action.limit": "a whole number from 1 to 50",
+    "action.deliver.deadline": "a number from 1 to 86400",
+}
+
+
+def _allowed(words: list[str]) -> str:
+    path = ".".join(words)
+    if path in _SPECIAL:
+        return _SPECIAL[path]
+    field = _field(words)
+    if field is None:
+        return "something else"
+    choices = get_args(field.annotation)
+    if choices and all(isinstance(choice, str) for choice in choices):
+        return _listed(choices)
+    if field.annotation is bool:
+        return "true or false"
+    bounds = [
+        f"{getattr(rule, which):g}"
+        for rule in field.metadata
+        for which in ("ge", "le")
+        if hasattr(rule, which)
+    ]
+    if len(bounds) == 2:
+        noun = "a whole number" if field.annotation is int else "a number"
+        return f"{noun} from {bounds[0]} to {bounds[1]}"
+    return f"a table with {_listed(_siblings(words))}"
+
+
+def _groups(words: list[str]) -> Iterator[type[Group]]:
+    model: type[Group] = Method
+    yield model
+    for word in words:
+        if word not in model.model_fields:
+            return
+        inner = Deliver if word == "deliver" else model.model_fields[word].annotation
+        if not (isinstance(inner, type) and issubclass(inner, Group)):
+            return
+        model = inner
+        yield model
+
+
+def _field(words: list[str]) -> FieldInfo | None:
+    *_, model = _groups(words[:-1])
+    return model.model_fields.get(words[-1]) if words else None
+
+
+def _siblings(words: list[str]) -> list[str]:
+    *_, model = _groups(words)
+    return list(model.model_fields)
+
+
+def _listed(names: Any) -> str:
+    return ", ".join(names)

@@ -1,0 +1,62 @@
+"""What an action may look at."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from core.governor import Verdict
+from core.mind import Mind
+from core.percept import AXES, Percept
+from core.receptor import Receptor
+from core.response.loops import Loop
+from core.response.method import CUE_AXES, Cue
+from core.settings.response import ActionSettings
+
+
+class Scene(NamedTuple):
+    """The moment at which a method fires; looking at it changes nothing."""
+
+    at: float
+    agent: str
+    cue: Cue
+    intensity: float
+    percept: Percept
+    verdict: Verdict
+    loop: Loop | None
+    pressure: float
+    mind: Mind
+    receptor: Receptor
+    settings: ActionSettings
+
+    @property
+    def value(self) -> float:
+        """Where the axis of the cue stands; of two, the higher one."""
+        axes = CUE_AXES.get(self.cue, ())
+        values = [self.percept.axes[AXES.index(axis)] for axis in axes]
+        return max(values) if values else self.intensity
+
+    def words(self) -> dict[str, str]:
+        """What sentences may name in braces."""
+        return {
+            "cue": self.cue,
+            "state": self.percept.state.replace("_", " "),
+            "pattern": self.percept.pattern.replace("_", " "),
+            "intensity": f"{self.intensity:.2f}",
+            "value": f"{self.value:.2f}",
+            "pressure": f"{self.pressure:.2f}",
+            "loop": self.loop.what if self.loop else "a loop",
+            "halt": (self.verdict.halted_now or "halt").lower(),
+            "failures": f"{100 * self.percept.failure_rate:.0f}%",
+            "hours": f"{self.percept.now / 3600:.1f}",
+        }
+
+    def reason(self) -> str:
+        """Why a method spoke, in a few words."""
+        state = self.percept.state.replace("_", " ")
+        if self.cue == "loop" and self.loop:
+            return f"loop ({self.loop.detector}, {self.loop.count} times), {state}"
+        if self.cue == "halt":
+            return f"the governor would halt ({self.verdict.halted_now}) at step {self.verdict.step}"
+        if self.cue == "pressure":
+            return f"pressure {self.pressure:.2f} reached the threshold for asking, {state}"
+        return f"{self.cue} at {self.value:.2f}, {self.intensity:.2f} above its threshold, {state}"

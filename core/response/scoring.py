@@ -1,0 +1,241 @@
+"""How well each method fits the moment, term by term."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from msgspec import Struct
+
+from core.percept import AgentState
+from core.response.method import CUES, Cue, Method, MethodType, Mode
+from core.response.rules import RuleSet
+from core.settings.response import ScoringSettings
+
+Cues = tuple[tuple[Cue, float], ...]
+"""What may be heard now, and how strongly."""
+
+_SLACK = 1.0 - 1e-9
+
+
+class Candidate(Struct, frozen=True):
+    """One method at the last act: every factor of its score, and why it fired or did not."""
+
+    id: str
+    type: MethodType
+    mode: Mode
+    cue: Cue | None
+    """The signal that fits best; None where none of its signals stands."""
+    signal_match: float
+    state_match: float
+    intensity: float
+    sensitivity: float
+    learned: float
+    """1 plus the learned delta."""
+    recency: float
+    score: float
+    threshold: float
+    fired: bool
+    why: str
+
+
+class Shot(NamedTuple):
+    """A method that fires."""
+
+    method: Method
+    cue: Cue
+    intensity: float
+    score: float
+
+
+class _Rule:
+    """A method with its numbers at hand."""
+
+    __slots__ = ("cooldown", "last", "least", "method", "sensitivity", "states", "threshold")
+
+    def __init__(self, method: Method, settings: ScoringSettings, scales: Mapping[Cue, float]) -> None:
+        trigger = method.trigger
+        self.method = method
+        self.states = trigger.states
+        self.sensitivity = trigger.sensitivity
+        self.threshold = settings.threshold if trigger.threshold is None else trigger.threshold
+        self.cooldown: float = getattr(settings, trigger.frequency)
+        self.last: float | None = None
+        self.least: dict[Cue, float] = {}
+        """Intensity that no other factor could lift above the threshold."""
+        for cue in trigger.signals:
+            most = self.sensitivity * scales[cue]
+            self.least[cue] = self.threshold / most * _SLACK if most > 0.0 else float("inf")
+
+
+class Scorer:
+    """Score every method that hears something, and remember when each fired.
+
+    Rest is counted in the log's wall time: it spares the person, whose patience does not stop with the agent.
+    Acts alone are weighed; between them nothing new is felt.
+    """
+
+    __slots__ = (
+        "_at",
+        "_before",
+        "_cues",
+        "_flow",
+        "_listening",
+        "_mismatch",
+        "_power",
+        "_rules",
+        "_scales",
+        "_set",
+        "_state",
+    )
+
+    def __init__(self, settings: ScoringSettings, rules: RuleSet, deltas: Mapping[Cue, float]) -> None:
+        self._mismatch = settings.mismatch
+        self._power = settings.recovery
+        self._set = rules
+        self._scales: dict[Cue, float] = {cue: 1.0 + deltas.get(cue, 0.0) for cue in CUES}
+        self._rules = [_Rule(method, settings, self._scales) for method in rules.methods]
+        self._listening: dict[Cue, list[_Rule]] = {
+            cue: [rule for rule in self._rules if rule.method.enabled and cue in rule.least] for cue in CUES
+        }
+        self._at = 0.0
+        self._state: AgentState = "idle"
+        self._flow = False
+        self._cues: Cues = ()
+        self._before: dict[str, float | None] = {}
+
+    def rest(self, at: float, state: AgentState) -> None:
+        """An act at which nothing can be heard."""
+        self._at = at
+        self._state = state
+        self._flow = False
+        self._cues = ()
+        if self._before:
+            self._before = {}
+
+    def update(self, at: float, state: AgentState, cues: Cues, flow: bool) -> list[Shot]:
+        """Weigh all methods that hear one of the cues; those above their threshold, the best first."""
+        self.rest(at, state)
+        self._cues, self._flow = cues, flow
+        best: dict[str, Shot] = {}
+        for cue, intensity in cues:
+            scale = self._scales[cue]
+            for rule in self._listening[cue]:
+                if intensity <= rule.least[cue]:
+                    continue
+                method = rule.method
+                if flow and not (cue == "loop" and method.trigger.despite_flow):
+                    continue
+                score = self._score(rule, rule.last, intensity, scale)
+                if score > rule.threshold:
+                    known = best.get(method.id)
+                    if known is None or score > known.score:
+                        best[method.id] = Shot(method, cue, intensity, score)
+        if not best:
+            return []
+        for rule in self._rules:
+            if rule.method.id in best:
+                self._before[rule.method.id] = rule.last
+                rule.last = at
+        return sorted(best.values(), key=lambda shot: -shot.score)
+
+    def _score(self, rule: _Rule, last: float | None, intensity: float, scale: float) -> float:
+        match = 1.0 if self._state in rule.states else self._mismatch
+        return match * intensity * rule.sensitivity * scale * self._recency(rule, last)
+
+    def _recency(self, rule: _Rule, last: float | None) -> float:
+        if last is None:
+            return 1.0
+        elapsed = self._at - last
+        if elapsed >= rule.cooldown:
+            return 1.0
+        return (elapsed / rule.cooldown) ** self._power if elapsed > 0.0 else 0.0
+
+    def cooldown(self, name: str) -> float:
+        """How long a method rests; 0 for one that is not known."""
+        return next((rule.cooldown for rule in self._rules if rule.method.id == name), 0.0)
+
+    def candidates(self) -> tuple[Candidate, ...]:
+        """Every method at the last act, in the order of the rules."""
+        return tuple(self._candidate(rule) for rule in self._rules)
+
+    def _candidate(self, rule: _Rule) -> Candidate:
+        method = rule.method
+        name = method.id
+        last = self._before.get(name, rule.last)
+        heard = [(cue, intensity) for cue, intensity in self._cues if cue in rule.least]
+        silenced = self._flow
+        if self._flow and method.trigger.despite_flow and any(cue == "loop" for cue, _ in heard):
+            heard = [(cue, intensity) for cue, intensity in heard if cue == "loop"]
+            silenced = False
+        scored = [
+            (self._score(rule, last, intensity, self._scales[cue]), cue, intensity)
+            for cue, intensity in heard
+        ]
+        score, cue, intensity = max(scored, key=lambda one: one[0]) if scored else (0.0, None, 0.0)
+        fired = name in self._before
+        return Candidate(
+            id=name,
+            type=method.type,
+            mode=method.mode,
+            cue=cue,
+            signal_match=1.0 if cue else 0.0,
+            state_match=1.0 if self._state in rule.states else self._mismatch,
+            intensity=intensity,
+            sensitivity=rule.sensitivity,
+            learned=self._scales[cue] if cue else 1.0,
+            recency=self._recency(rule, last),
+            score=score,
+            threshold=rule.threshold,
+            fired=fired,
+            why=self._why(rule, last, cue, intensity, score, fired, silenced),
+        )
+
+    def _why(
+        self,
+        rule: _Rule,
+        last: float | None,
+        cue: Cue | None,
+        intensity: float,
+        score: float,
+        fired: bool,
+        silenced: bool,
+    ) -> str:
+        if fired:
+            return f"fired: {score:.3f} is above {rule.threshold:g}"
+        if not rule.method.enabled:
+            return "switched off"
+        if silenced:
+            return "flow silences it"
+        if cue is None:
+            return f"hears nothing of {', '.join(rule.least)}"
+        if intensity <= 0.0:
+            return f"{cue} is only held, not above its threshold"
+        reasons = [f"{score:.3f} is not above {rule.threshold:g}"]
+        if self._state not in rule.states:
+            reasons.append(f"the state is {self._state}, not {' or '.join(rule.states)}")
+        if last is not None and self._at - last < rule.cooldown:
+            reasons.append(f"it rests, {max(0.0, self._at - last):.0f} of {rule.cooldown:.0f} s")
+        if rule.sensitivity * self._scales[cue] * intensity <= rule.threshold:
+            reasons.append(f"{cue} is only {intensity:.2f} above its threshold")
+        return "; ".join(reasons)
+
+    def dump(self) -> tuple[Any, ...]:
+        """When each fired, and the last act."""
+        return (
+            tuple((rule.method.id, rule.last) for rule in self._rules if rule.last is not None),
+            self._at,
+            self._state,
+            self._flow,
+            tuple(self._cues),
+            tuple(self._before.items()),
+        )
+
+    def load(self, state: Sequence[Any]) -> None:
+        """Go on from a dump; methods that are no more are forgotten."""
+        lasts, self._at, self._state, self._flow, cues, before = state
+        known = dict(lasts)
+        for rule in self._rules:
+            rule.last = known.get(rule.method.id)
+        self._cues = tuple((cue, intensity) for cue, intensity in cues)
+        self._before = dict(before)
