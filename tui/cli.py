@@ -13,6 +13,9 @@ COMMANDS = {
     "sessions": "list the agents' sessions on this machine",
     "analyze": "run whole logs through the engine and report",
     "export": "write a log in the open event format",
+    "frame": "show a whole mind at one moment",
+    "diff": "show what differs between two moments",
+    "whatif": "show what would have fired with other settings",
     "settings": "show every setting, its value and where it came from",
 }
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from core.engine import Engine
-from core.receptor import Receptor
-
 from bench.measure import Figure, best_of
 from bench.workload import session
+from core.engine import Engine
 from core.events import Event
+from core.receptor import Receptor
 from core.settings import Settings
 
 COUNT = 50_000

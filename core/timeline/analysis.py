@@ -5,19 +5,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import msgspec
-from blake3 import blake3
 
 from core.events import MAIN
 from core.ingest.session import LogSession, read
 from core.ingest.source import make_kit
 from core.settings import Settings
 from core.society import Society
+from core.timeline.opening import seed_of
 from core.timeline.summary import Gatherer, Skipped, Summary
-
-
-def seed_of(session: str) -> int:
-    """A number of its own for each session, the same on every machine."""
-    return int.from_bytes(blake3(session.encode()).digest(8), "big")
 
 
 class Analysis(NamedTuple):

@@ -65,6 +65,12 @@ class Marks:
             if mark.kind == "state":
                 self._states[mark.agent] = mark.name
 
+    def adopt(self, marks: list[Mark]) -> None:
+        """Take over marks that were kept."""
+        self._all = marks
+        self._indexes = [mark.place for mark in marks]
+        self._states = {mark.agent: mark.name for mark in marks if mark.kind == "state"}
+
     def note(self, index: int, event: Event, step: Step) -> None:
         """Mark what the event was and what it did."""
         for kind, name, weight in self._found(event, step):

@@ -6,14 +6,16 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from core.affect import Policy
 from core.engine import Frame, Step
 from core.errors import StoreError
 from core.events import MAIN, Event
 from core.settings import Settings
 from core.society import Society, SocietyReading
-from core.timeline.keyframes import KeyFrames
-from core.timeline.marks import Marks
+from core.timeline.keyframes import KeyFrame, KeyFrames
+from core.timeline.marks import Mark, Marks
 from core.timeline.run import Run
 from core.timeline.track import Track
 
@@ -103,6 +105,24 @@ class Timeline:
         self.changes.append(Change(len(self.events), settings))
         self.run.society = self._society(settings)
         self.run.society.load(state)
+
+    def adopt(
+        self, events: list[Event], tracks: dict[str, Track], marks: list[Mark], frames: list[KeyFrame]
+    ) -> None:
+        """Take over a recording that was kept, up to its last key frame, which must be at its end."""
+        self.frames.adopt(frames)
+        last = self.frames.nearest(len(events))
+        if events and (last is None or last.after != len(events)):
+            raise StoreError("the kept recording has no key frame at its end")
+        self.events = events
+        times = np.fromiter((event.at for event in events), np.float64, len(events))
+        self._times = np.maximum.accumulate(times).tolist()
+        self.run.origin = events[0].at if events else None
+        self.run.tracks = tracks
+        self.run.marks.adopt(marks)
+        if last is not None:
+            self.society.load(_unpacked(self.frames.restore(last)))
+            self._regime = self.society.engine(MAIN).mind.heart.regime.regime
 
     def at(self, index: int, agent: str | None = None) -> Frame:
         """The frame after the first `index` events."""

@@ -146,7 +146,7 @@ def sniff(sample: Sample) -> int:
     head = sample.head
     if not head.lstrip().startswith(b"{"):
         return 0
-    if b'"mini_version"' in head or b'"mini-swe-agent' in head:
+    if b'"mini_version"' in head or b'"mini-swe-agent-' in head:
         return 97
     return 85 if b'"messages"' in head and b"<returncode>" in head else 0
 

@@ -1,0 +1,142 @@
+"""Runs that might have been: other settings, a word of the person's, a dream of past episodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal, NamedTuple
+
+from blake3 import blake3
+from msgspec.structs import replace
+
+from core.errors import StateError
+from core.events import MAIN, Event, Prompt
+from core.settings import Settings
+from core.society import Society
+from core.timeline.firings import Difference, compare
+from core.timeline.run import Run
+from core.timeline.timeline import Timeline
+
+BranchKind = Literal["sim", "pre_steer", "dream"]
+BranchState = Literal["open", "done", "cut", "committed", "aborted"]
+Progress = Callable[[int, int], bool]
+"""Told how many of how many events were run; a False answer cuts the branch short."""
+
+_REPORT = 500
+
+
+class Cost(NamedTuple):
+    """What a branch took."""
+
+    events: int
+    most: int
+
+
+class Branch:
+    """One level deep: it grows from the recording, never from another branch, and leaves it untouched."""
+
+    def __init__(
+        self,
+        timeline: Timeline,
+        after: int,
+        kind: BranchKind,
+        hypothesis: str,
+        settings: Settings,
+        events: Sequence[Event],
+    ) -> None:
+        self.timeline = timeline
+        self.after = after
+        """Events of the recording before it."""
+        self.kind = kind
+        self.hypothesis = hypothesis
+        self.settings = settings
+        self.events = events
+        self.state: BranchState = "open"
+        self.reason = ""
+        self._length = len(timeline)
+        self._most = timeline.settings.timeline.branch.most
+        self._run_events = 0
+        origin = timeline.run.origin
+        society = Society(settings, policy=timeline.policy, seed=timeline.seed)
+        self.run = Run(society, origin)
+        if after:
+            society.load(timeline.society_at(after).dump())
+            self.run.marks.start(timeline.marks, after)
+
+    @property
+    def cost(self) -> Cost:
+        """Events run so far, of those it may run."""
+        return Cost(self._run_events, min(self._most, len(self.events)))
+
+    def grow(self, progress: Progress | None = None) -> bool:
+        """Run to the end; False where it was cut short."""
+        step = self.run.step
+        limit = self.cost.most
+        for number in range(self._run_events, limit):
+            step(self.after + number, self.events[number])
+            self._run_events = number + 1
+            if progress is not None and number % _REPORT == 0 and not progress(number + 1, limit):
+                self.state = "cut"
+                return False
+        if progress is not None:
+            progress(limit, limit)
+        self.state = "done" if limit == len(self.events) else "cut"
+        return self.state == "done"
+
+    def difference(self) -> Difference:
+        """The branch's firings against those of the recording over the same stretch."""
+        if self.kind == "dream":
+            actual = []
+        else:
+            actual = self.timeline.marks.between(self.after, self.after + self._run_events)
+        other = [mark for mark in self.run.marks if mark.place >= self.after]
+        return compare(actual, other, self.timeline.settings.timeline.branch.near)
+
+    def commit(self) -> None:
+        """Let the branch's settings hold in the recording from now on; refused once the recording went on."""
+        if self.kind != "sim" or self.state != "done":
+            raise StateError(f"a {self.kind} branch that is {self.state} cannot be committed")
+        if len(self.timeline) != self._length:
+            more = len(self.timeline) - self._length
+            raise StateError(f"the recording went on by {more} events since the branch was made")
+        self.timeline.apply(self.settings)
+        self.state = "committed"
+
+    def abort(self, reason: str) -> None:
+        """Give the branch up."""
+        self.state, self.reason = "aborted", reason
+        self.events = ()
+
+
+def sim(timeline: Timeline, settings: Settings, after: int = 0, hypothesis: str = "") -> Branch:
+    """What would have happened with other settings from a point on."""
+    return Branch(timeline, after, "sim", hypothesis, settings, timeline.events[after:])
+
+
+def pre_steer(timeline: Timeline, words: str, after: int, agent: str = MAIN) -> Branch:
+    """What a word of the person's at a point would have done to the mind, the agent going on as it did.
+
+    The steer takes the place of an event of its own, so later firings stand one place further on.
+    """
+    at = timeline.time_of(after)
+    prompt = Prompt(
+        at=at, agent=agent, characters=len(words), call=int.from_bytes(blake3(words.encode()).digest(8))
+    )
+    return Branch(timeline, after, "pre_steer", words, timeline.settings, [prompt, *timeline.events[after:]])
+
+
+def dream(timeline: Timeline, seed: int, episodes: int = 4) -> Branch:
+    """Past stretches of work, from prompt to prompt, run again in another order."""
+    starts = [mark.place for mark in timeline.marks if mark.kind == "prompt"] or [0]
+    ends = [*starts[1:], len(timeline)]
+    stretches = [timeline.events[start:end] for start, end in zip(starts, ends, strict=True) if end > start]
+    growth = timeline.society.engine(MAIN).affect.modulation.branch_growth
+    wanted = max(1, round(episodes * growth))
+    made: list[Event] = []
+    at = timeline.time_of(len(timeline))
+    for number in range(wanted if stretches else 0):
+        choice = int.from_bytes(blake3(f"{seed}\n{number}".encode()).digest(8)) % len(stretches)
+        stretch = stretches[choice]
+        shift = at - stretch[0].at
+        made += [replace(event, at=event.at + shift) for event in stretch]
+        at = max(event.at for event in made)
+    return Branch(timeline, len(timeline), "dream", f"seed {seed}", timeline.settings, made)

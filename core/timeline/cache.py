@@ -1,0 +1,178 @@
+"""Recordings kept on disk, so that a session opened before is there at once."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import cbor2
+import msgspec
+import numpy as np
+from blake3 import blake3
+
+from core import __version__
+from core.engine import VERSION as ENGINE
+from core.errors import NooscopeError, StoreError
+from core.events import Event
+from core.settings import Settings
+from core.society import VERSION as SOCIETY
+from core.store import atomic
+from core.timeline.keyframes import KeyFrame
+from core.timeline.marks import Mark
+from core.timeline.timeline import Timeline
+from core.timeline.track import NAMES, Track
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+VERSION = 1
+_SUFFIX = ".recording"
+_CHECK = 32
+_EVENTS = msgspec.msgpack.Decoder(list[Event])
+
+
+class Source(NamedTuple):
+    """A log as it was when its recording was kept."""
+
+    path: str
+    size: int
+    modified: int
+    """Nanoseconds."""
+
+    @classmethod
+    def of(cls, path: Path) -> Source | None:
+        """The log as it is now; None where it is gone."""
+        try:
+            found = path.stat()
+        except OSError:
+            return None
+        return cls(str(path), found.st_size, found.st_mtime_ns)
+
+
+class Kept(NamedTuple):
+    """A recording that was kept, and the logs it was made of."""
+
+    timeline: Timeline
+    sources: tuple[Source, ...]
+
+
+class Cache:
+    """A folder of recordings, each checked when it is read; damaged ones are taken away and made again."""
+
+    def __init__(self, folder: Path, limit: int) -> None:
+        self.folder = folder
+        self.limit = limit
+        """Bytes."""
+
+    def load(self, session: str, settings: Settings, seed: int) -> Kept | None:
+        """The recording of a session under the same settings, if there is a whole one."""
+        path = self._path(session, settings, seed)
+        try:
+            content = path.read_bytes()
+            kept = _unpack(content, settings, seed)
+            os.utime(path)
+        except OSError:
+            return None
+        except NooscopeError:
+            with contextlib.suppress(OSError):
+                path.unlink()
+            return None
+        return kept
+
+    def save(self, session: str, timeline: Timeline, sources: tuple[Source, ...]) -> bool:
+        """Keep a recording; False where the disk has no room for it or settings were changed on the way."""
+        if len(timeline.changes) > 1:
+            return False
+        timeline.keep()
+        try:
+            content = _pack(timeline, sources)
+            if len(content) > self.limit:
+                return False
+            atomic.replace(self._path(session, timeline.settings, timeline.seed), content)
+            self._tidy()
+        except OSError:
+            return False
+        return True
+
+    def _path(self, session: str, settings: Settings, seed: int) -> Path:
+        model = settings.model_dump_json(exclude={"screen", "timeline"})
+        about = f"{VERSION} {ENGINE} {SOCIETY} {__version__}\n{session}\n{seed}\n{model}"
+        return self.folder / (blake3(about.encode("utf-8", "surrogatepass")).hexdigest(16) + _SUFFIX)
+
+    def _tidy(self) -> None:
+        """Take away what was not used for longest until the rest fits."""
+        found: list[tuple[int, int, Path]] = []
+        for path in self.folder.glob(f"*{_SUFFIX}"):
+            with contextlib.suppress(OSError):
+                status = path.stat()
+                found.append((status.st_mtime_ns, status.st_size, path))
+        total = sum(size for _, size, _ in found)
+        for _, size, path in sorted(found):
+            if total <= self.limit:
+                break
+            with contextlib.suppress(OSError):
+                path.unlink()
+            total -= size
+
+
+def _pack(timeline: Timeline, sources: tuple[Source, ...]) -> bytes:
+    tracks = {
+        agent: (
+            track.origin,
+            track.indexes.tobytes(),
+            np.stack([track.columns.column(name) for name in NAMES]).tobytes(),
+        )
+        for agent, track in timeline.tracks.items()
+    }
+    body = cbor2.dumps(
+        {
+            "sources": [list(source) for source in sources],
+            "columns": list(NAMES),
+            "events": msgspec.msgpack.encode(timeline.events),
+            "tracks": tracks,
+            "marks": [list(mark) for mark in timeline.marks],
+            "frames": [list(frame) for frame in timeline.frames],
+        }
+    )
+    packed = zstd.compress(body, 1)
+    return blake3(packed).digest(_CHECK) + packed
+
+
+def _unpack(content: bytes, settings: Settings, seed: int) -> Kept:
+    check, packed = content[:_CHECK], content[_CHECK:]
+    if blake3(packed).digest(_CHECK) != check:
+        raise StoreError("the kept recording is damaged")
+    try:
+        body: dict[str, Any] = cbor2.loads(zstd.decompress(packed))
+        if tuple(body["columns"]) != NAMES:
+            raise StoreError("the kept recording has other columns")
+        timeline = Timeline(settings, seed=seed)
+        timeline.adopt(
+            _EVENTS.decode(body["events"]),
+            {agent: _track(*rows) for agent, rows in body["tracks"].items()},
+            [Mark(*row) for row in body["marks"]],
+            [KeyFrame(*row) for row in body["frames"]],
+        )
+        sources = tuple(Source(*row) for row in body["sources"])
+    except (
+        zstd.ZstdError,
+        cbor2.CBORDecodeError,
+        msgspec.DecodeError,
+        LookupError,
+        TypeError,
+        ValueError,
+    ) as error:
+        raise StoreError(f"the kept recording is damaged ({error})") from error
+    return Kept(timeline, sources)
+
+
+def _track(origin: float, indexes: bytes, rows: bytes) -> Track:
+    track = Track(origin)
+    track.indexes.frombytes(indexes)
+    track.columns.extend(np.frombuffer(rows, np.float32).reshape(len(NAMES), -1).T)
+    return track

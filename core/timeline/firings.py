@@ -1,0 +1,109 @@
+"""What fired in one run and in another: kept, gained, lost, moved."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from core.timeline.marks import Mark, MarkKind
+
+FIRINGS: frozenset[MarkKind] = frozenset(("signal", "method", "halt", "quarantine"))
+"""Marks that are compared."""
+
+
+class Pair(NamedTuple):
+    """One firing in the actual run and its counterpart in the other."""
+
+    actual: Mark
+    other: Mark
+
+
+class Difference(NamedTuple):
+    """Two runs over the same events, firing by firing."""
+
+    kept: tuple[Pair, ...]
+    """At the same event in both."""
+    gained: tuple[Mark, ...]
+    """Only in the other run."""
+    lost: tuple[Mark, ...]
+    """Only in the actual run."""
+    moved: tuple[Pair, ...]
+    """In both, near each other in time."""
+
+    @property
+    def equal(self) -> bool:
+        """Nothing fired otherwise."""
+        return not (self.gained or self.lost or self.moved)
+
+    def table(self) -> dict[str, tuple[int, int, int, int]]:
+        """Kept, gained, lost and moved firings for each name."""
+        rows: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0, 0])
+        groups = (
+            [pair.actual for pair in self.kept],
+            self.gained,
+            self.lost,
+            [pair.actual for pair in self.moved],
+        )
+        for column, group in enumerate(groups):
+            for mark in group:
+                rows[_key(mark)][column] += 1
+        return {name: (row[0], row[1], row[2], row[3]) for name, row in sorted(rows.items())}
+
+
+def compare(actual: Iterable[Mark], other: Iterable[Mark], near: float) -> Difference:
+    """Pair the firings of two runs; those less than `near` seconds apart count as moved."""
+    ours, theirs = _by_name(actual), _by_name(other)
+    kept: list[Pair] = []
+    moved: list[Pair] = []
+    gained: list[Mark] = []
+    lost: list[Mark] = []
+    for name in sorted(ours.keys() | theirs.keys()):
+        mine, others = ours.get(name, []), theirs.get(name, [])
+        places = {mark.place: mark for mark in others}
+        same = [mark for mark in mine if mark.place in places]
+        kept += [Pair(mark, places[mark.place]) for mark in same]
+        taken = {mark.place for mark in same}
+        left = [mark for mark in mine if mark.place not in taken]
+        right = [mark for mark in others if mark.place not in taken]
+        pairs = _nearest(left, right, near)
+        moved += pairs
+        paired = {pair.actual.place for pair in pairs}, {pair.other.place for pair in pairs}
+        lost += [mark for mark in left if mark.place not in paired[0]]
+        gained += [mark for mark in right if mark.place not in paired[1]]
+    return Difference(tuple(sorted(kept)), tuple(sorted(gained)), tuple(sorted(lost)), tuple(sorted(moved)))
+
+
+def _nearest(left: list[Mark], right: list[Mark], near: float) -> list[Pair]:
+    """Pair what is closest first; each firing is used once."""
+    close: list[tuple[float, int, int]] = []
+    start = 0
+    for i, mine in enumerate(left):
+        while start < len(right) and right[start].at < mine.at - near:
+            start += 1
+        for j in range(start, len(right)):
+            apart = abs(right[j].at - mine.at)
+            if right[j].at > mine.at + near:
+                break
+            close.append((apart, i, j))
+    used_left: set[int] = set()
+    used_right: set[int] = set()
+    pairs: list[Pair] = []
+    for _, i, j in sorted(close):
+        if i not in used_left and j not in used_right:
+            used_left.add(i)
+            used_right.add(j)
+            pairs.append(Pair(left[i], right[j]))
+    return pairs
+
+
+def _by_name(marks: Iterable[Mark]) -> dict[tuple[str, str], list[Mark]]:
+    groups: dict[tuple[str, str], list[Mark]] = defaultdict(list)
+    for mark in marks:
+        if mark.kind in FIRINGS:
+            groups[mark.agent, _key(mark)].append(mark)
+    return groups
+
+
+def _key(mark: Mark) -> str:
+    return mark.name if mark.kind in ("signal", "method") else f"{mark.kind} {mark.name}"

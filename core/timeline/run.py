@@ -1,0 +1,35 @@
+"""Minds at work, and what they leave behind for drawing and jumping."""
+
+from __future__ import annotations
+
+from core.engine import Step
+from core.events import Event
+from core.society import Society
+from core.timeline.marks import Marks
+from core.timeline.track import Track
+
+
+class Run:
+    """A society that is stepped, its agents' tracks and the marks."""
+
+    __slots__ = ("marks", "origin", "society", "tracks")
+
+    def __init__(self, society: Society, origin: float | None = None) -> None:
+        self.society = society
+        self.origin = origin
+        """Time the tracks count from; the first event's where none is given."""
+        self.tracks: dict[str, Track] = {}
+        self.marks = Marks()
+
+    def step(self, place: int, event: Event) -> Step:
+        """Take in the event at one place of the recording."""
+        step = self.society.step(event)
+        if self.origin is None:
+            self.origin = event.at
+        agent = event.agent
+        track = self.tracks.get(agent)
+        if track is None:
+            track = self.tracks[agent] = Track(self.origin)
+        track.add(place, step, self.society.engine(agent))
+        self.marks.note(place, event, step)
+        return step

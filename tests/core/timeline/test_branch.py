@@ -1,0 +1,132 @@
+"""What-ifs: nothing changed gives no difference, and a branch never touches the recording."""
+
+from __future__ import annotations
+
+import cbor2
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bench.workload import session
+from core.errors import StateError
+from core.events import Event
+from core.settings import Settings
+from core.settings.layers import Given, Layer, resolve
+from core.timeline.branch import dream, pre_steer, sim
+from core.timeline.firings import compare
+from core.timeline.marks import Mark
+from core.timeline.timeline import Timeline
+from tests.core.strategies import events
+
+EAGER = resolve([Layer("test", (Given("receptor.ambient.offset.frustration", 0.05),))]).settings
+
+
+def recorded(stream: list[Event]) -> Timeline:
+    timeline = Timeline(Settings())
+    timeline.extend(stream)
+    return timeline
+
+
+def mark(place: int, at: float, name: str = "frustration_spike") -> Mark:
+    return Mark(place, at, "main", "signal", name)
+
+
+@settings(max_examples=30)
+@given(events(max_size=60), st.integers(0, 60))
+def test_unchanged_settings_make_no_difference(stream: list[Event], after: int) -> None:
+    timeline = recorded(stream)
+    branch = sim(timeline, timeline.settings, min(after, len(stream)))
+    assert branch.grow()
+    assert branch.difference().equal
+    assert branch.run.society.dump() == timeline.society.dump()
+
+
+def test_other_settings_fire_otherwise_and_leave_the_recording_alone() -> None:
+    timeline = recorded(session(2000))
+    before = cbor2.dumps(timeline.society.dump(), canonical=True)
+    branch = sim(timeline, EAGER)
+    assert branch.grow()
+    difference = branch.difference()
+    assert difference.gained
+    rows = difference.table()
+    assert sum(row[0] + row[2] + row[3] for row in rows.values()) == sum(
+        mark.kind in ("signal", "halt", "quarantine", "method") for mark in timeline.marks
+    )
+    assert branch.cost.events == 2000
+    assert cbor2.dumps(timeline.society.dump(), canonical=True) == before
+
+
+def test_progress_can_cut_a_branch_short() -> None:
+    branch = sim(recorded(session(2000)), EAGER)
+    told: list[int] = []
+
+    def progress(done: int, of: int) -> bool:
+        told.append(done)
+        return done < 1000
+
+    assert not branch.grow(progress)
+    assert branch.state == "cut" and told[-1] >= 1000 and branch.cost.events == told[-1]
+
+
+def test_a_commit_applies_the_settings_unless_the_recording_went_on() -> None:
+    stream = session(300)
+    timeline = recorded(stream[:200])
+    branch = sim(timeline, EAGER)
+    with pytest.raises(StateError, match="open"):
+        branch.commit()
+    branch.grow()
+    branch.commit()
+    assert timeline.settings == EAGER
+    late = sim(timeline, Settings())
+    late.grow()
+    timeline.extend(stream[200:])
+    with pytest.raises(StateError, match="100 events"):
+        late.commit()
+    late.abort("too late")
+    assert (late.state, late.reason) == ("aborted", "too late")
+
+
+def test_a_steer_is_tried_without_being_given() -> None:
+    timeline = recorded(session(400))
+    branch = pre_steer(timeline, "stop and read the error message again", 200)
+    assert branch.grow()
+    assert branch.cost.events == 201
+    assert len(timeline) == 400
+
+
+def test_a_dream_recombines_stretches_and_is_the_same_for_the_same_seed() -> None:
+    timeline = recorded(session(800))
+    first, second, other = dream(timeline, 1), dream(timeline, 1), dream(timeline, 2)
+    for branch in (first, second, other):
+        assert branch.grow()
+    assert first.run.society.dump() == second.run.society.dump()
+    assert list(first.events) != list(other.events)
+    assert all(later.at >= timeline.time_of(800) - 1e-6 for later in first.events)
+    assert dream(recorded([]), 1).grow()
+
+
+def test_firings_are_paired_by_place_then_by_nearness() -> None:
+    actual = [mark(1, 10), mark(5, 50), mark(9, 100), mark(20, 900)]
+    other = [mark(1, 10), mark(6, 58), mark(12, 300)]
+    difference = compare(actual, other, near=20)
+    assert [pair.actual.place for pair in difference.kept] == [1]
+    assert [(pair.actual.place, pair.other.place) for pair in difference.moved] == [(5, 6)]
+    assert [each.place for each in difference.lost] == [9, 20]
+    assert [each.place for each in difference.gained] == [12]
+    assert difference.table() == {"frustration_spike": (1, 1, 2, 1)}
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 30), st.sampled_from("ab")), max_size=20, unique=True),
+    st.lists(st.tuples(st.integers(0, 30), st.sampled_from("ab")), max_size=20, unique=True),
+)
+def test_every_firing_is_in_exactly_one_group(
+    left: list[tuple[int, str]], right: list[tuple[int, str]]
+) -> None:
+    actual = [mark(place, place * 7.0, name) for place, name in sorted(left)]
+    other = [mark(place, place * 7.0, name) for place, name in sorted(right)]
+    difference = compare(actual, other, near=15)
+    ours = [*(pair.actual for pair in (*difference.kept, *difference.moved)), *difference.lost]
+    theirs = [*(pair.other for pair in (*difference.kept, *difference.moved)), *difference.gained]
+    assert sorted(ours) == sorted(actual)
+    assert sorted(theirs) == sorted(other)

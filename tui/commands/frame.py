@@ -1,0 +1,41 @@
+"""`nooscope frame`: a whole mind at one moment."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from tui.options import add_settings_options, settings_from
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("path", metavar="PATH", help="a log")
+    parser.add_argument(
+        "--at",
+        default="-1",
+        metavar="PLACE",
+        help="an event's number, -1 for the last, 00:41:12, 41m or an ISO time",
+    )
+    parser.add_argument("--agent", help="which agent (default: the main one)")
+    parser.add_argument("--json", action="store_true", help="as JSON")
+    add_settings_options(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    import msgspec
+
+    from core.timeline.lines import page
+    from tui.recordings import place, recording
+    from tui.words import plain
+
+    timeline = recording(args.path, settings_from(args).settings)
+    index = place(timeline, args.at)
+    frame = timeline.at(index, args.agent)
+    if args.json:
+        encoded = msgspec.json.encode({"index": index, "of": len(timeline), "frame": frame})
+        sys.stdout.write(msgspec.json.format(encoded, indent=2).decode() + "\n")
+        return 0
+    print(f"after {index} of {len(timeline)} events, agent {plain(frame.agent)}")
+    for line in page(frame):
+        print(plain(line))
+    return 0
