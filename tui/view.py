@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from core.engine import Frame
 from core.events import MAIN
+from core.receptor.readings import Why
 from core.society import SocietyReading
 
 Mode = Literal["live", "paused", "replay"]
@@ -30,6 +31,8 @@ class View(Struct, frozen=True):
 
     frame: Frame
     people: SocietyReading
+    why: tuple[Why, ...] = ()
+    """What makes up each axis, in the order of AXES."""
     subject: Subject = Subject()
     agent: str = MAIN
     agents: tuple[str, ...] = (MAIN,)
