@@ -25,7 +25,7 @@ class _Call(NamedTuple):
 class Calls:
     """The open calls of one log; a result closes its call and makes the event."""
 
-    __slots__ = ("_changed", "_done", "_framework", "_kit", "_open", "_outcomes", "_project")
+    __slots__ = ("_changed", "_done", "_framework", "_kit", "_open", "_orphans", "_outcomes", "_project")
 
     def __init__(self, kit: Kit, framework: str) -> None:
         self._kit = kit
@@ -33,6 +33,7 @@ class Calls:
         self._outcomes = Outcomes(kit.normalizer.outcomes)
         self._open: dict[str, _Call] = {}
         self._done: set[str] = set()
+        self._orphans: set[str] = set()
         self._changed: dict[str, float] = {}
         self._project = ""
 
@@ -99,9 +100,9 @@ class Calls:
         """The tool use a result completes; None where its call is unknown or answered already."""
         call = self._open.pop(call_id, None)
         if call is None:
-            if call_id not in self._done:
+            if call_id not in self._done and call_id not in self._orphans:
                 self._kit.diagnostics.note(where.file if where else "", line, "result without a call")
-                self._done.add(call_id)
+                self._orphans.add(call_id)
             return None
         self._done.add(call_id)
         duration = result.duration

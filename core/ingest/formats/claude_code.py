@@ -34,7 +34,7 @@ _PASSED_OVER = frozenset(
 _PROGRESS = b'"type":"progress","data":{"type":"'
 _STARTERS = frozenset(("Task", "Agent"))
 _TOLD = frozenset(("Grep", "Glob", "TaskOutput", "AgentOutputTool", "BashOutput", "WebFetch"))
-_ASIDE = {"file-history-snapshot": {"snapshot"}, "summary": {"leafUuid"}, "queue-operation": {"sessionId"}}
+_ASIDE = (("file-history-snapshot", "snapshot"), ("summary", "leafUuid"), ("queue-operation", "sessionId"))
 """Kinds of lines that may come first, and a field only Claude Code's have."""
 _LARGEST = 1 << 53
 
@@ -341,8 +341,9 @@ def sniff(sample: Sample) -> int:
     for record in sample.records:
         if record.get("type") in ("user", "assistant", "system", "progress") and "sessionId" in record:
             return 100 if "parentUuid" in record and "isSidechain" in record else 80
-        if record.get("type") in _ASIDE and not _ASIDE[record["type"]].isdisjoint(record):
-            best = 60
+        for kind, field in _ASIDE:
+            if record.get("type") == kind and field in record:
+                best = 60
     return best
 
 

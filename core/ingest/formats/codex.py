@@ -134,7 +134,7 @@ class Codex(LooseReader):
             self._item(value, out)
 
     def _item(self, item: dict[str, Any], out: list[Event]) -> None:
-        kind = item.get("type")
+        kind = text(item.get("type"))
         if kind in _LATE:
             self._call(item)
         elif kind in _ALONE:
@@ -236,7 +236,7 @@ class Codex(LooseReader):
             )
 
     def _event(self, event: dict[str, Any], out: list[Event]) -> None:
-        kind = event.get("type")
+        kind = text(event.get("type"))
         call = text(event.get("call_id"))
         if kind == "token_count":
             self._tokens(event, out)

@@ -36,6 +36,8 @@ def test_a_result_without_a_call_is_counted_once() -> None:
     assert calls.end("lost", 1.0, Result("x"), _HERE, line=9) is None
     assert kit.diagnostics.counts == {"result without a call": 1}
     assert kit.diagnostics.first[0].line == 7
+    assert calls.begin("lost", "Bash", {"command": "make"}, 2.0)
+    assert calls.end("lost", 3.0, Result("x"), _HERE) is not None
 
 
 def test_calls_without_results_are_pending_in_order() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.events import EVENT_KINDS, OUTCOMES, Event, ToolUse, Turn
+from core.ingest.format import Sample
+from core.ingest.formats import FORMATS
 from core.ingest.formats.claude_code import ClaudeCode
 from core.ingest.formats.codex import Codex
 from core.ingest.reader import Reader
@@ -85,10 +88,13 @@ _CODEX: list[Any] = [
     {"record_type": "state"},
 ]
 _CLAUDE_TAIL = [
-    asks(40, "tail", "Bash", {"command": "tailtool"}, message="m-tail"),
-    answers(41, "tail", "fine"),
+    asks(40, "the-last-call", "Bash", {"command": "tailtool"}, message="the-last-message"),
+    answers(41, "the-last-call", "fine"),
 ]
-_CODEX_TAIL = [codex_call(40, "tail", "shell", {"command": "tailtool"}), codex_output(41, "tail", "fine")]
+_CODEX_TAIL = [
+    codex_call(40, "the-last-call", "shell", {"command": "tailtool"}),
+    codex_output(41, "the-last-call", "fine"),
+]
 _LOGS: dict[str, tuple[type[Reader], list[Any], list[Any]]] = {
     "claude-code": (ClaudeCode, _CLAUDE, _CLAUDE_TAIL),
     "codex": (Codex, _CODEX, _CODEX_TAIL),
@@ -99,7 +105,7 @@ _JUNK = st.one_of(
     st.integers(-(2**70), 2**70),
     st.floats(allow_nan=False, allow_infinity=False),
     st.text(max_size=8),
-    st.sampled_from(["1" * 30, "\x00", "9999-99-99T99:99:99.999Z", "tool_use", "assistant", "tail", "kid"]),
+    st.sampled_from(["1" * 30, "\x00", "9999-99-99T99:99:99.999Z", "tool_use", "assistant", "kid"]),
     st.recursive(
         st.one_of(st.none(), st.integers(-9, 9), st.text(max_size=3)),
         lambda inner: st.one_of(
@@ -151,7 +157,9 @@ def _ends_well(agent: str, lines: list[Any]) -> list[ToolUse]:
     events = feed(kind(new_kit(), session="x"), [*lines, *tail])
     _sound(events)
     found = uses(events)
-    assert [use.outcome for use in found if use.id == "tail" and use.program == "tailtool"] == ["success"]
+    assert [use.outcome for use in found if use.id == "the-last-call" and use.program == "tailtool"] == [
+        "success"
+    ]
     return found
 
 
@@ -199,10 +207,11 @@ def test_lines_may_be_cut_garbled_repeated_or_out_of_order(agent: str, data: st.
 @given(value=_JUNK)
 @settings(max_examples=80)
 def test_a_line_may_be_any_json(agent: str, value: Any) -> None:
-    """Values that are no lines are passed over."""
-    _ends_well(
-        agent, [value, {"type": value}, {"payload": value, "type": "response_item"}, {"message": value}]
-    )
+    """Values that are no lines are passed over, and belong to no format for certain."""
+    lines = [value, {"type": value}, {"payload": value, "type": "response_item"}, {"message": value}]
+    _ends_well(agent, lines)
+    head = b"\n".join(map(encoded, [{"type": value, "payload": value, "sessionId": value}, *lines]))
+    assert all(0 <= known.sniff(Sample(head, Path("x"))) <= 100 for known in FORMATS)
 
 
 @pytest.mark.parametrize("agent", _LOGS)
