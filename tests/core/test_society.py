@@ -197,6 +197,9 @@ def test_room_is_made_for_a_new_agent() -> None:
         society.step(read_file(f"a{number}", START + number))
     assert society.agents == ("main", "a8", "a9")
     assert [agent.name for agent in society.read().agents if not agent.awake] == ["a6", "a7"]
+    society.step(read_file("a8", START + 20))
+    society.step(read_file("b", START + 21))
+    assert society.agents == ("main", "a8", "b"), "who was still for longest goes first"
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.affect import FIELDS, Affect, Channel, Emission, Zone, describe
+from core.affect import FIELDS, Affect, Channel, Commons, Emission, Peer, Zone, describe
 from core.events import ToolUse
 from core.settings.affect import AffectSettings
 from tests.core.affect.stories import START, hammer, percept, shell, values
@@ -214,3 +214,71 @@ def test_nothing_leaves_quarantine() -> None:
     assert affect.quarantined
     assert affect.show() is None and affect.report("p") is None and affect.bequeath("c", 1) is None
     assert any(abs(value) > 0.05 for value in affect.deviations)
+
+
+def test_only_who_deviates_further_moves_another() -> None:
+    worn_out = worn(20)
+    level = worn_out.deviations
+    for shown in ((0.05,) * 7, (-0.05,) * 7, level):
+        assert worn_out.receive(Emission(shown, bytes(32)), "down", "x") is None
+    assert worn_out.deviations == level
+    near = Affect(SETTINGS)
+    gap = SETTINGS.contagion.gap / SETTINGS.contagion.delegation
+    assert near.receive(Emission((gap - 0.001,) * 7, bytes(32)), "down", "x") is None
+    assert near.receive(Emission((gap + 0.001,) * 7, bytes(32)), "down", "x") is not None
+
+
+def test_what_others_cause_counts_as_volatility_until_the_next_event() -> None:
+    affect = Affect(AffectSettings.model_validate({"quarantine": {"enter": 0.06, "window": 30}}))
+    affect.receive(Emission((0.4,) * 7, bytes(32)), "down", "x")
+    assert affect.read().volatility > 0.06
+    assert not affect.quarantined
+    assert affect.step(QUIET, percept(0.0), 0.0).entered
+
+
+@given(
+    st.lists(st.tuples(st.floats(0, 400), st.floats(-0.5, 0.5), st.sampled_from(LIVE)), max_size=30),
+    st.integers(0, 29),
+)
+@settings(max_examples=100)
+def test_a_dump_remembers_what_was_taken_in(rounds: list[tuple[float, float, Channel]], cut: int) -> None:
+    rules = AffectSettings.model_validate({"contagion": {"gap": 0.0, "strength": 1.0}})
+    whole, again = Affect(rules), Affect(rules)
+    now = 0.0
+    for number, (gap, level, channel) in enumerate(rounds):
+        if number == cut:
+            again.load(cbor2.loads(cbor2.dumps(whole.dump())))
+        now += gap
+        emission = Emission((level,) * 7, bytes(32))
+        for affect in (whole, again) if number >= cut else (whole,):
+            affect.step(QUIET, percept(now), 0.0)
+            affect.receive(emission, channel, "x")
+    if len(rounds) > cut:
+        assert again.dump() == whole.dump()
+
+
+def test_a_commons_goes_on_from_its_dump_and_works_both_ways() -> None:
+    def told(commons: Commons, loud: str) -> list[list[str]]:
+        peers = {name: Peer(worn(20) if name == loud else Affect(SETTINGS), "") for name in "abc"}
+        commons.round(peers, "nobody")
+        kept = [[describe(entry) for entry in peer.affect.lineage.entries] for peer in peers.values()]
+        return [[entry.source for entry in entries if entry.act == "exposed"] for entries in kept]
+
+    for first, last, loud in (("a", "b", "a"), ("b", "a", "a"), ("a", "b", "b"), ("b", "a", "b")):
+        commons = Commons(SETTINGS.contagion)
+        commons.touch(first, ("x.py",))
+        commons.touch(last, ("x.py",))
+        again = Commons(SETTINGS.contagion)
+        again.load(cbor2.loads(cbor2.dumps(commons.dump())))
+        heard: list[list[str]] = [[], ["a"], []] if loud == "a" else [["b"], [], []]
+        assert told(again, loud) == told(commons, loud) == heard
+        assert told(commons, loud) == [[], [], []], "a meeting counts in one round"
+
+
+def test_the_files_remembered_are_bounded() -> None:
+    commons = Commons(SETTINGS.contagion)
+    for number in range(SETTINGS.contagion.paths + 50):
+        commons.touch("a", (f"{number}.py",))
+    paths = commons.dump()[1]
+    assert len(paths) == SETTINGS.contagion.paths
+    assert paths[0] == ("50.py", "a")

@@ -244,6 +244,13 @@ def test_noise_is_bounded_seeded_and_recorded() -> None:
     assert noisy[0].read() == noisy[1].read()
     assert noisy[0].read().fields != noisy[2].read().fields
     recorded = [change.noise for entry in noisy[0].lineage.entries for change in describe(entry).changes]
+    risks = [
+        c.noise
+        for e in noisy[0].lineage.entries
+        for c in describe(e).changes
+        if c.field == "risk_sensitivity"
+    ]
+    assert len(set(risks)) == len(risks) > 5
     assert any(recorded) and all(abs(value) <= 0.02 for value in recorded)
     silent = [change.noise for entry in quiet.lineage.entries for change in describe(entry).changes]
     assert silent and not any(silent)
