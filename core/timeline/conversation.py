@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from typing import Literal, NamedTuple
 
@@ -14,7 +14,7 @@ from core.events import Where
 from core.ingest.kinship import Kin, KinKind, Rank
 
 BranchKind = Literal["trunk", "sidechain", "rewind", "fork", "orphan"]
-"""The first line of talk; a sub-agent's; the person went back; the log forks; the parent is not in the log."""
+"""The first talk; a sub-agent's; the person went back; the log forks; the parent is not in the log."""
 
 _SPOKEN: frozenset[KinKind] = frozenset(("prompt", "rewind", "summary"))
 """What a second child begins with where the person went back."""
@@ -82,11 +82,15 @@ class ConversationTree:
         self._lines: list[_Line] = []
         self._continued: set[str] = set()
         self._head: str | None = None
+        self._begun = False
         for each in kin:
             self.add(each)
 
     def __len__(self) -> int:
         return len(self._nodes)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._nodes)
 
     def __contains__(self, name: object) -> bool:
         return name in self._nodes
@@ -113,6 +117,7 @@ class ConversationTree:
         parent = self._nodes.get(kin.parent) if kin.parent is not None else None
         orphan = parent is None and kin.parent is not None
         branch = self._branch(kin, name, parent, orphan)
+        self._begun = self._begun or kin.rank != "aside"
         line = self._lines[branch]
         line.tip, line.nodes = name, line.nodes + 1
         node = Node(
@@ -132,7 +137,7 @@ class ConversationTree:
         if parent is None:
             self.roots.append(name)
             self.orphans += orphan
-        elif kin.rank == "main":
+        elif kin.rank == "main" and kin.side == parent.side:
             self._continue(parent)
         self._nodes[name] = node
         self._files.setdefault(kin.where.file, []).append(name)
@@ -154,6 +159,10 @@ class ConversationTree:
             kind = "rewind" if kin.kind in _SPOKEN else "fork"
         else:
             return parent.branch
+        if parent is None and not self._begun and self._lines:
+            first = self._lines[0]
+            first.kind, first.start = kind, name
+            return 0
         self._lines.append(_Line(kind, parent.id if parent else None, name))
         return len(self._lines) - 1
 
@@ -199,7 +208,7 @@ class ConversationTree:
         return self._nodes[found[0]] if len(found) == 1 and wanted else None
 
     def verify(self, kin: Iterable[Kin]) -> Node | None:
-        """The first node that the logs, read again, no longer hold as it was; more at their ends is no edit."""
+        """The first node that its log, read again, does not hold as it was; a log that grew is no edit."""
         seen = dict.fromkeys(self._files, 0)
         for each in kin:
             file = each.where.file
@@ -212,11 +221,10 @@ class ConversationTree:
             above = self._nodes[node.parent].content_hash if node.parent is not None else b""
             if chained(above, each.digest) != node.content_hash:
                 return node
-        gone = [self._nodes[self._files[file][count]] for file, count in seen.items() if self._left(file, count)]
+        gone = [
+            self._nodes[names[seen[file]]] for file, names in self._files.items() if seen[file] < len(names)
+        ]
         return min(gone, key=lambda node: node.place, default=None)
-
-    def _left(self, file: str, count: int) -> bool:
-        return count < len(self._files[file])
 
 
 def chained(above: bytes, digest: bytes) -> bytes:
