@@ -12,7 +12,7 @@ from pathlib import Path
 
 from bench.measure import Figure
 
-SUITES = ("engine",)
+SUITES = ("engine", "ingest", "timeline")
 HISTORY = Path(__file__).parent / "history.jsonl"
 
 

@@ -1,0 +1,107 @@
+"""Recording, seeking, drawing, what-ifs, opening."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from pathlib import Path
+
+from bench.claude import write_log
+from bench.measure import Figure, best_of, quantile
+from bench.workload import Dice, session
+from core.ingest.source import make_kit, sessions
+from core.settings import Settings
+from core.settings.layers import Given, Layer, resolve
+from core.timeline.branch import sim
+from core.timeline.opening import TAIL, last_screen
+from core.timeline.timeline import Timeline
+
+LONG = 100_000
+SHORT = 10_000
+LARGE = 1_000_000_000
+
+
+def figures() -> list[Figure]:
+    events = session(LONG)
+    timeline = Timeline(Settings())
+    start = time.perf_counter()
+    timeline.extend(events)
+    recording = time.perf_counter() - start
+    return [
+        Figure("recording", LONG / recording, "events/s", note="columns, marks and key frames kept"),
+        Figure(
+            "key frames of 100,000 events",
+            timeline.frames.bytes / 1e6,
+            "MB",
+            50,
+            note=f"{timeline.frames.bytes / LONG:,.0f} bytes an event, {len(timeline.frames)} frames",
+        ),
+        *_seeks(timeline),
+        _draw(timeline),
+        _whatif(),
+        _first_screen(),
+    ]
+
+
+def _seeks(timeline: Timeline) -> list[Figure]:
+    dice = Dice(5)
+    waits = []
+    for _ in range(300):
+        index = dice.below(LONG)
+        start = time.perf_counter()
+        timeline.at(index)
+        waits.append(1000 * (time.perf_counter() - start))
+    return [
+        Figure("seek in 100,000 events, p50", quantile(waits, 0.5), "ms"),
+        Figure("seek in 100,000 events, p99", quantile(waits, 0.99), "ms", 16),
+    ]
+
+
+def _draw(timeline: Timeline) -> Figure:
+    columns = timeline.tracks["main"].columns
+    columns.envelope("axis.frustration", 0, LONG, 200)
+    seconds = best_of(lambda: columns.envelope("axis.frustration", 17, LONG - 3, 200), 20)
+    return Figure("envelope of 100,000 rows at width 200", 1000 * seconds, "ms", 1)
+
+
+def _whatif() -> Figure:
+    timeline = Timeline(Settings())
+    timeline.extend(session(SHORT))
+    other = resolve([Layer("bench", (Given("receptor.ambient.offset.frustration", 0.1),))]).settings
+
+    def run() -> None:
+        branch = sim(timeline, other)
+        branch.grow()
+        branch.difference()
+
+    return Figure("what-if of 10,000 events", best_of(run, 3), "s", 0.5)
+
+
+def _first_screen() -> Figure:
+    with tempfile.TemporaryDirectory(prefix="nooscope-bench-") as name:
+        path = Path(name) / "large.jsonl"
+        write_log(path, LARGE)
+        kit = make_kit()
+        (found,) = sessions([path], kit)
+
+        def tail() -> None:
+            with path.open("rb") as file:
+                file.seek(-TAIL, 2)
+                file.read()
+
+        bare = best_of(tail, 3)
+        start = time.perf_counter()
+        timeline = last_screen(found, Settings(), kit)
+        timeline.live(timeline.events[-1].at)
+        seconds = time.perf_counter() - start
+    note = f"{len(timeline):,} events of the last 64 MB"
+    return Figure(
+        "first screen of a 1 GB log",
+        seconds,
+        "s",
+        None,
+        "lower",
+        "reading its last 64 MB",
+        seconds / bare,
+        note,
+    )
