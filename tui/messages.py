@@ -82,6 +82,8 @@ class OpenSession(Message):
     path: Path
     live: bool = True
     """Follow it; False plays it from the start."""
+    session: str = ""
+    """Of a file with several sessions, the id of one."""
 
 
 @dataclass
@@ -114,3 +116,5 @@ class Failed(Message):
     """From the feed: a sentence for the person; nothing was lost but what it names."""
 
     text: str
+    fatal: bool = False
+    """There is nothing to be seen of this session."""

@@ -1,0 +1,73 @@
+"""Frames of a recording, with a short memory so that going back step by step is cheap."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from core.engine import Frame
+from core.events import MAIN
+from core.percept import AXES
+from core.receptor.readings import Why
+from core.society import Society, SocietyReading
+from core.timeline.timeline import Timeline
+
+_KEPT = 64
+_BACK = 8
+"""Frames made on the way to one that lies a little before the last."""
+
+
+class Sight(NamedTuple):
+    """All that is to be read from the minds at one moment."""
+
+    frame: Frame
+    people: SocietyReading
+    why: tuple[Why, ...]
+    agents: tuple[str, ...]
+
+
+class Sights:
+    """What is to be seen of one recording."""
+
+    def __init__(self, timeline: Timeline) -> None:
+        self.timeline = timeline
+        self._kept: dict[tuple[int, str], Sight] = {}
+        self._last = 0
+
+    def live(self, at: float, agent: str) -> Sight:
+        """At the live edge, decayed to a moment."""
+        return _sight(self.timeline.society, agent, at)
+
+    def at(self, index: int, agent: str, later: float = 0.0) -> Sight:
+        """After the first `index` events, and so many seconds more."""
+        if later > 0.0:
+            moment = self.timeline.time_of(index) + later
+            return _sight(self.timeline.society_at(index), agent, moment)
+        kept = self._kept.get((index, agent))
+        if kept is None:
+            first = index
+            if 0 < self._last - index <= 4 * _BACK:
+                first = max(0, index - _BACK)
+            for place in range(first, index + 1):
+                kept = _sight(self.timeline.society_at(place), agent)
+                self._keep(place, agent, kept)
+        self._last = index
+        assert kept is not None  # noqa: S101
+        return kept
+
+    def _keep(self, index: int, agent: str, sight: Sight) -> None:
+        if index == len(self.timeline):
+            return
+        self._kept[index, agent] = sight
+        while len(self._kept) > _KEPT:
+            del self._kept[next(iter(self._kept))]
+
+
+def _sight(society: Society, agent: str, at: float | None = None) -> Sight:
+    who = agent if agent in society.agents else MAIN
+    receptor = society.engine(who).receptor
+    return Sight(
+        frame=society.frame(who, at),
+        people=society.read(),
+        why=tuple(receptor.why(axis, at) for axis in AXES),
+        agents=society.agents,
+    )
