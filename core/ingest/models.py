@@ -68,18 +68,19 @@ class Models:
         self, model: str, input_tokens: int, output_tokens: int, cache_read: int = 0, cache_write: int = 0
     ) -> float | None:
         """US dollars, or None where a price that is needed is unknown."""
-        row = self._row(model)
-        total = 0.0
-        for tokens, price in (
-            (input_tokens, row.input),
-            (output_tokens, row.output),
-            (cache_read, row.cache_read),
-            (cache_write, row.cache_write),
-        ):
-            if price is not None:
-                total += tokens * price
-            elif tokens or price is row.output:
+        row = self._found.get(model) or self._row(model)
+        _, sending, answering, reading, writing = row
+        if sending is None or answering is None:
+            return None
+        total = input_tokens * sending + output_tokens * answering
+        if cache_read:
+            if reading is None:
                 return None
+            total += cache_read * reading
+        if cache_write:
+            if writing is None:
+                return None
+            total += cache_write * writing
         return total / 1_000_000
 
     def turn(

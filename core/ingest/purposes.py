@@ -7,7 +7,9 @@ from posixpath import basename
 
 from core.events import PURPOSES, Purpose
 
-_INTERPRETERS = re.compile(r"(python|pypy|node|ruby|perl|php|bash|sh|zsh|deno|bun|tsx|ts-node)[\d.]*$")
+_INTERPRETERS = frozenset(
+    ("python", "pypy", "node", "ruby", "perl", "php", "bash", "sh", "zsh", "deno", "bun", "tsx")
+)
 _TEST_FILE = re.compile(r"(test_.*|.*_test|.*[.-]test|.*[.-]spec|runtests|run_tests?)\.\w+$")
 _MANY_GOALS = frozenset(("make", "just", "mvn", "gradle", "gradlew", "rake", "ninja"))
 
@@ -44,7 +46,7 @@ class Purposes:
         purpose = self._known(program, words)
         if purpose:
             return purpose
-        if _INTERPRETERS.match(program):
+        if program.rstrip("0123456789.") in _INTERPRETERS:
             for at, word in enumerate(words[1:], 1):
                 if not word.startswith("-"):
                     script = basename(word)

@@ -128,7 +128,9 @@ class Shell:
             word = words[at]
             if word in _KEYWORDS or ("=" in word and _ASSIGNMENT.match(word)):
                 at += 1
-            elif (word in self._wrappers or basename(word) in self._wrappers) and at + 1 < end:
+            elif (
+                word in self._wrappers or ("/" in word and basename(word) in self._wrappers)
+            ) and at + 1 < end:
                 at = _after_options(words, at + 1, basename(word))
             else:
                 break
@@ -147,7 +149,9 @@ class Shell:
             writes = [target for target in writes if not target.startswith("/dev/") and "$" not in target]
         if not words or words[0] in _CONTROL:
             return _Judged(_EDIT if writes else 0, words[0] if words else "", "", writes)
-        program = basename(words[0])
+        program = words[0]
+        if "/" in program:
+            program = basename(program)
         if program == "git":
             words = _plain_git(words)
         purpose = self._purposes.of(program, words)
@@ -197,27 +201,33 @@ class Shell:
 def _strongest(found: list[_Judged]) -> Command:
     if not found:
         return Command("shell_exec")
-    if len(found) == 1 and not found[0].patch:
-        strength, program, purpose, paths, _ = found[0]
-        return Command(_NAMES[strength], program, purpose, tuple(dict.fromkeys(paths))[:MOST_TARGETS])
-    strength = max(part.strength for part in found)
-    chosen = [part for part in found if part.strength == strength]
-    leading = max(chosen, key=lambda part: _RANKS[part.purpose])
-    purpose = max((part.purpose for part in found), key=_RANKS.__getitem__)
-    targets = tuple(dict.fromkeys(path for part in chosen for path in part.targets))[:MOST_TARGETS]
-    program = leading.program or next((part.program for part in found if part.program), "")
-    patches = [part.patch for part in chosen if part.patch]
-    if not patches:
-        return Command(_NAMES[strength], program, purpose, targets)
-    patch = read_patch("\n".join(patches))
-    return Command(_NAMES[strength], program, purpose, patch.targets, patch.before, patch.after)
+    leading = found[0]
+    strength, purpose, targets = leading.strength, leading.purpose, leading.targets
+    patches = leading.patch
+    for part in found[1:]:
+        if _RANKS[part.purpose] > _RANKS[purpose]:
+            purpose = part.purpose
+        if part.strength > strength:
+            leading, strength, targets, patches = part, part.strength, part.targets, part.patch
+        elif part.strength == strength:
+            if _RANKS[part.purpose] > _RANKS[leading.purpose] or not leading.program:
+                leading = part
+            if part.targets:
+                targets = targets + part.targets
+            if part.patch:
+                patches = f"{patches}\n{part.patch}"
+    if patches:
+        patch = read_patch(patches)
+        return Command(_NAMES[strength], leading.program, purpose, patch.targets, patch.before, patch.after)
+    unique = tuple(dict.fromkeys(targets))[:MOST_TARGETS] if targets else ()
+    return Command(_NAMES[strength], leading.program, purpose, unique)
 
 
 def _script_of(words: list[str]) -> str | None:
     """The script in `bash -lc SCRIPT` or `eval SCRIPT`."""
     if len(words) < 2:
         return None
-    program = basename(words[0])
+    program = basename(words[0]) if "/" in words[0] else words[0]
     if program == "eval":
         return " ".join(words[1:])
     if program in _SHELLS:

@@ -51,9 +51,11 @@ class Usage:
         if turn.id:
             self._closed.add(turn.id)
         usual = self._models.window(turn.model)
-        key = (turn.agent, turn.model)
-        if turn.context_window > usual:
-            self._wide[key] = max(turn.context_window, self._wide.get(key, 0))
-        elif turn.context_window == usual and key in self._wide:
-            return replace(turn, context_window=self._wide[key])
+        window = turn.context_window
+        if window > usual:
+            key = (turn.agent, turn.model)
+            self._wide[key] = max(window, self._wide.get(key, 0))
+        elif self._wide and window == usual:
+            widest = self._wide.get((turn.agent, turn.model))
+            return turn if widest is None else replace(turn, context_window=widest)
         return turn

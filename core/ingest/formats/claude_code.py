@@ -32,6 +32,7 @@ _PASSED_OVER = frozenset(
     )
 )
 _PROGRESS = b'"type":"progress","data":{"type":"'
+_AGENT = _PROGRESS + b"agent_progress"
 _STARTERS = frozenset(("Task", "Agent"))
 _TOLD = frozenset(("Grep", "Glob", "TaskOutput", "AgentOutputTool", "BashOutput", "WebFetch"))
 _ASIDE = (("file-history-snapshot", "snapshot"), ("summary", "leafUuid"), ("queue-operation", "sessionId"))
@@ -59,7 +60,11 @@ class ClaudeCode(Reader):
 
     def feed(self, record: bytes, where: Where, line: int) -> list[Event]:
         """The events that this line completes."""
-        if _is_passed_over(record):
+        at = record.find(_PROGRESS, 100, 800)
+        if at > 0:
+            if record[-1:] == b"}" and record.find(b"{", 1, at) < 0 and not record.startswith(_AGENT, at):
+                return []
+        elif _is_passed_over(record):
             return []
         told, fault = read_line(record)
         if fault:
@@ -306,9 +311,6 @@ def _is_passed_over(record: bytes) -> bool:
     if record.startswith(b'{"type":"'):
         kind = record[9 : record.find(b'"', 9, 64)]
         return kind in _PASSED_OVER and (kind != b"queue-operation" or b"<task-notification>" not in record)
-    at = record.find(_PROGRESS, 100, 800)
-    if at >= 0 and record.find(b"{", 1, at) < 0:
-        return not record.startswith(b"agent_progress", at + len(_PROGRESS))
     at = record.find(b'"type":"attachment"', 20, 1000)
     return at >= 0 and record.find(b"{", 1, at) < 0 and b'"queued_command"' not in record
 
