@@ -1,4 +1,8 @@
-"""A tree of Claude Code logs, written as that program writes them: made up, and the same at every run."""
+"""A tree of Claude Code logs, made up, and the same at every run.
+
+Kinds of lines and their sizes follow what was counted in real logs: of a hundred lines about sixty are
+progress (0.7 kB each), thirteen calls (1.6 kB), twelve results (8 kB), ten text or thinking (1.1 to 1.9 kB).
+"""
 
 from __future__ import annotations
 
@@ -60,12 +64,12 @@ def lines(seed: int) -> Iterator[bytes]:
             "version": "2.1.30",
             "gitBranch": "main",
             "type": kind,
-            "message": message,
+            **({} if message is None else {"message": message}),
+            **more,
             "uuid": uuid,
             "timestamp": datetime.fromtimestamp(at, UTC)
             .isoformat(timespec="milliseconds")
             .replace("+00:00", "Z"),
-            **more,
         }
         last = uuid
         return json.dumps(record, separators=(",", ":")).encode() + b"\n"
@@ -84,10 +88,12 @@ def lines(seed: int) -> Iterator[bytes]:
             "cache_read_input_tokens": context,
             "output_tokens": 20 + dice.below(400),
         }
-        for part in (
-            {"type": "text", "text": _prose(dice, 30)},
-            {"type": "tool_use", "id": call, "name": name, "input": arguments},
-        ):
+        parts: list[dict[str, object]] = [{"type": "tool_use", "id": call, "name": name, "input": arguments}]
+        if dice.below(100) < 55:
+            parts.insert(0, {"type": "text", "text": _prose(dice, 60)})
+        if dice.below(100) < 25:
+            parts.insert(0, {"type": "thinking", "thinking": _prose(dice, 200), "signature": "c2ln" * 40})
+        for part in parts:
             yield line(
                 "assistant",
                 {
@@ -101,6 +107,9 @@ def lines(seed: int) -> Iterator[bytes]:
                 },
                 requestId=f"req_{number}",
             )
+        for _ in range(dice.below(10)):
+            progress = {"type": "hook_progress", "hookEvent": "PostToolUse", "command": _prose(dice, 20)}
+            yield line("progress", None, data=progress, toolUseID=call, parentToolUseID=call)
         at += 1 + dice.below(6)
         failed = name == "Bash" and dice.below(4) == 0
         content = f"Exit code 1\n{result}" if failed else result
@@ -114,14 +123,11 @@ def lines(seed: int) -> Iterator[bytes]:
             },
             toolUseResult=f"Error: {content}" if failed else extra,
         )
-        if dice.below(3) == 0:
-            progress = {"type": "bash_progress", "output": _prose(dice, 60), "elapsedTimeSeconds": 3}
-            yield line("progress", None, data=progress, toolUseID=call)
 
 
 def _call(dice: Dice) -> tuple[str, dict[str, object], str, object]:
     path = f"/home/dev/api/src/part{dice.below(12)}/module{dice.below(30)}.py"
-    body = _prose(dice, 120 + dice.below(500))
+    body = _prose(dice, 200 + dice.below(1200))
     kind = dice.below(4)
     if kind == 0:
         return (
@@ -131,7 +137,7 @@ def _call(dice: Dice) -> tuple[str, dict[str, object], str, object]:
             {"type": "text", "file": {"filePath": path, "content": body}},
         )
     if kind == 1:
-        old, new = _prose(dice, 20), _prose(dice, 22)
+        old, new = _prose(dice, 80), _prose(dice, 90)
         patch = {
             "filePath": path,
             "oldString": old,
