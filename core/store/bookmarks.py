@@ -1,0 +1,275 @@
+"""Bookmarks and notes of each session, in a folder of our own, safe with several nooscopes at once."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator
+from math import isfinite
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+from blake3 import blake3
+from platformdirs import user_data_path
+
+from core.errors import StoreError
+from core.store import atomic
+
+SCHEMA = 1
+"""Written into each file; one with a higher one was made by a newer nooscope and is left alone."""
+
+_PAUSE = 0.01
+_LOCK = "lock"
+_NUMBER = re.compile(r" \(\d{1,9}\)\Z")
+
+
+class Bookmark(msgspec.Struct, frozen=True):
+    """A named place in a recording, and what a person had to say of it."""
+
+    name: str
+    place: int
+    """Events before it."""
+    at: float
+    """Epoch seconds of the moment it marks."""
+    created: float
+    """Epoch seconds at which it was made."""
+    note: str = ""
+    checkpoint: str = ""
+    """Hash of the state there, so that a return can be checked; blank where none was taken."""
+
+
+class Merged(NamedTuple):
+    """What came of bookmarks from elsewhere."""
+
+    added: tuple[str, ...]
+    """Names under which they stand now; one that was taken got a number."""
+    known: int
+    """How many were there already."""
+
+
+class _File(msgspec.Struct):
+    check: str
+    content: msgspec.Raw
+
+
+Rows = list[dict[str, Any]]
+
+
+def default_folder() -> Path:
+    """Where the platform keeps an application's data."""
+    return user_data_path("nooscope", appauthor=False) / "bookmarks"
+
+
+def session_key(session: str) -> str:
+    """A session's name among the files, which tells nothing about it."""
+    return blake3(session.encode("utf-8", "surrogatepass")).hexdigest(length=16)
+
+
+def packed(content: dict[str, Any]) -> bytes:
+    """A file's bytes: what it holds, and a check of just that."""
+    body = msgspec.json.encode(content)
+    return msgspec.json.encode(_File(_check(body), msgspec.Raw(body))) + b"\n"
+
+
+def unpacked(data: bytes, what: str) -> dict[str, Any]:
+    """What a file holds; `ValueError` where it is damaged, `StoreError` where it is newer than we are."""
+    try:
+        file = msgspec.json.decode(data, type=_File)
+        if file.check != _check(bytes(file.content)):
+            raise ValueError("its content has another hash")
+        content = msgspec.json.decode(file.content, type=dict[str, Any])
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    version = content.get("version")
+    if not isinstance(version, int) or version < 1:
+        raise ValueError("it names no version")
+    if version > SCHEMA:
+        raise StoreError(
+            f"{what} was made by a newer nooscope (schema {version}, this one knows {SCHEMA}); "
+            "update nooscope or move the file away"
+        )
+    return content
+
+
+def fingerprint(row: dict[str, Any]) -> str:
+    """What makes two bookmarks the same, be it that one got a number because its name was taken."""
+    plain = {**row, "name": _NUMBER.sub("", str(row.get("name")))}
+    return blake3(msgspec.json.encode(plain, order="deterministic")).hexdigest(length=16)
+
+
+class Bookmarks:
+    """One session's bookmarks; fields and tables that this nooscope does not know stay as they are."""
+
+    def __init__(
+        self, session: str = "", folder: Path | None = None, *, key: str = "", patience: float = 5.0
+    ) -> None:
+        self.folder = folder or default_folder()
+        self.key = key or session_key(session)
+        self.path = self.folder / f"{self.key}.json"
+        self.notices: list[str] = []
+        """What a person should know: files set aside, rows that could not be read."""
+        self._patience = patience
+
+    def read(self) -> tuple[Bookmark, ...]:
+        """All of them, by place and name."""
+        found: list[Bookmark] = []
+        for row in rows_of(self.content()):
+            try:
+                found.append(msgspec.convert(row, Bookmark))
+            except msgspec.ValidationError as error:
+                self.notices.append(f"a bookmark in {self.path} could not be read and was left out: {error}")
+        return tuple(sorted(found, key=lambda mark: (mark.place, mark.name)))
+
+    def put(self, bookmark: Bookmark) -> None:
+        """Keep one; another of the same name is replaced."""
+        row = _row(bookmark)
+
+        def change(rows: Rows) -> Rows:
+            old = next((each for each in rows if each.get("name") == row["name"]), {})
+            return [*(each for each in rows if each.get("name") != row["name"]), {**old, **row}]
+
+        self._change(change)
+
+    def remove(self, name: str) -> bool:
+        """Give one up; False where there is none of that name."""
+        gone: list[bool] = []
+
+        def change(rows: Rows) -> Rows:
+            left = [each for each in rows if each.get("name") != name]
+            gone.append(len(left) < len(rows))
+            return left
+
+        self._change(change)
+        return gone[-1]
+
+    def merge(self, rows: Iterable[dict[str, Any]]) -> Merged:
+        """Take in bookmarks from elsewhere beside the own; equal ones are not taken twice."""
+        given = list(rows)
+        result: list[Merged] = []
+
+        def change(own: Rows) -> Rows:
+            names = {str(each.get("name")) for each in own}
+            same = {fingerprint(each) for each in own}
+            added: list[dict[str, Any]] = []
+            for row in given:
+                if fingerprint(row) not in same:
+                    name = _free_name(str(row.get("name") or "bookmark"), names)
+                    names.add(name)
+                    same.add(fingerprint(row))
+                    added.append({**row, "name": name})
+            result.append(Merged(tuple(row["name"] for row in added), len(given) - len(added)))
+            return [*own, *added]
+
+        self._change(change)
+        return result[-1]
+
+    def forget(self, fingerprints: Iterable[str]) -> None:
+        """Take back bookmarks that came from elsewhere, unless someone changed them since."""
+        gone = set(fingerprints)
+        self._change(lambda rows: [row for row in rows if fingerprint(row) not in gone])
+
+    def content(self) -> dict[str, Any]:
+        """The whole file as it is kept; a damaged one is set aside and an empty one begun."""
+        try:
+            return self._load()
+        except ValueError:
+            with self._locked():
+                return self._sound_content()
+
+    def _change(self, change: Callable[[Rows], Rows]) -> None:
+        """Read again what others may have written, change it, and put it in place."""
+        with self._locked():
+            content = self._sound_content()
+            before = rows_of(content)
+            after = change(before)
+            if after == before:
+                return
+            try:
+                atomic.replace(self.path, packed({**content, "bookmarks": after}))
+            except OSError as error:
+                raise StoreError(f"the bookmarks in {self.path} cannot be written: {error}") from error
+
+    def _load(self) -> dict[str, Any]:
+        try:
+            data = self.path.read_bytes()
+        except FileNotFoundError:
+            return {"version": SCHEMA, "bookmarks": []}
+        except OSError as error:
+            raise StoreError(f"the bookmarks in {self.path} are out of reach: {error}") from error
+        return unpacked(data, str(self.path))
+
+    def _sound_content(self) -> dict[str, Any]:
+        """What the file holds, read under the lock."""
+        try:
+            return self._load()
+        except ValueError as fault:
+            aside = _aside(self.path)
+            try:
+                self.path.rename(aside)
+            except OSError as error:
+                raise StoreError(f"{self.path} is damaged and cannot be set aside: {error}") from error
+            self.notices.append(f"{self.path} was damaged ({fault}); it was set aside as {aside.name}")
+            return {"version": SCHEMA, "bookmarks": []}
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[None]:
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            file = (self.folder / _LOCK).open("ab")
+        except OSError as error:
+            raise StoreError(f"the bookmarks in {self.folder} are out of reach: {error}") from error
+        with file:
+            give_up = time.monotonic() + self._patience
+            while True:
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except OSError as error:
+                    if time.monotonic() >= give_up:
+                        raise StoreError(f"another nooscope is busy with {self.folder}") from error
+                time.sleep(_PAUSE)
+            yield
+
+
+def rows_of(content: dict[str, Any]) -> Rows:
+    """The bookmarks of a file as they are kept."""
+    rows = content.get("bookmarks")
+    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+
+
+def _row(bookmark: Bookmark) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        key: _written(value) if isinstance(value, str) else value
+        for key, value in msgspec.structs.asdict(bookmark).items()
+    }
+    if not row["name"].strip():
+        raise StoreError("a bookmark needs a name")
+    if not (isfinite(bookmark.at) and isfinite(bookmark.created)):
+        raise StoreError(f"bookmark {row['name']!r} has no real time")
+    return row
+
+
+def _written(text: str) -> str:
+    """Text as every file can hold it."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def _check(body: bytes) -> str:
+    return blake3(body).hexdigest(length=16)
+
+
+def _free_name(name: str, taken: set[str]) -> str:
+    free, number = name, 2
+    while free in taken:
+        free, number = f"{name} ({number})", number + 1
+    return free
+
+
+def _aside(path: Path) -> Path:
+    aside, number = path.with_name(f"{path.name}.damaged"), 2
+    while aside.exists():
+        aside, number = path.with_name(f"{path.name}.damaged-{number}"), number + 1
+    return aside
