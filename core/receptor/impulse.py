@@ -12,6 +12,7 @@ from core.settings.receptor import Impulse, ImpulseSettings
 CAUSES: dict[tuple[Action, Outcome], str] = {
     ("shell_exec", "failure"): "shell_failure",
     ("shell_exec", "success"): "shell_success",
+    ("shell_exec", "empty"): "shell_success",
     ("file_edit", "success"): "file_edit",
     ("search", "empty"): "search_empty",
     ("search", "success"): "search_found",
@@ -21,7 +22,9 @@ CAUSES: dict[tuple[Action, Outcome], str] = {
     ("memory_read", "empty"): "memory_miss",
     ("memory_write", "success"): "memory_write",
 }
-"""Which row of the table a tool use stands for. What is not here, such as a failed edit, has no row."""
+"""Which row of the table a tool use stands for. What is not here, such as a failed edit, has no row.
+
+A command that ran and had nothing to say ended well."""
 LONG_PROMPT = "long_prompt"
 EVERY_EVENT = "every_event"
 CONTEXT_SHIFT = "context_shift"
