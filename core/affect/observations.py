@@ -102,7 +102,7 @@ class Observer:
         seen = 0
         if outcome == "failure":
             seen = self._failed(percept.failure_rate)
-        elif outcome == "success":
+        elif outcome == "success" or (outcome == "empty" and event.action == "shell_exec"):
             seen = self._succeeded(event)
         elif outcome == "empty":
             seen = self._uncertain(self._empty)

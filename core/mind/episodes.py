@@ -156,7 +156,7 @@ class Episodes:
     def _count(self, event: ToolUse) -> None:
         action, outcome = event.action, event.outcome
         self._calls += 1
-        if outcome == "success":
+        if outcome == "success" or outcome == "empty":
             if event.purpose in _PROOFS:
                 self._score += self._proof
             elif action == "file_edit":
