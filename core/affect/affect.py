@@ -120,15 +120,26 @@ class Affect:
         if not seen:
             updater.decay(elapsed)
         elif updater.observe(seen, observer.intensities, elapsed, now):
-            entry = self._record(OBSERVED_ACT, seen, observer.intensities)
+            entry = self.lineage.append(
+                event.at,
+                now,
+                OBSERVED_ACT,
+                seen,
+                observer.intensities,
+                updater.before,
+                updater.after,
+                updater.cuts,
+                updater.noise,
+            )
             moved = updater.moved
             if updater.strongest >= 0:
                 strongest = FIELDS[updater.strongest]
                 change = updater.change
         turn = self._quarantine.update(now, moved)
         held = self._quarantine.active
-        self.modulation = modulation = self._modulator.targets(self._fields, held)
-        return Mood(modulation, held, turn > 0, turn < 0, strongest, change, entry)
+        if seen or turn or elapsed > 0.0:
+            self.modulation = self._modulator.targets(self._fields, held)
+        return Mood(self.modulation, held, turn > 0, turn < 0, strongest, change, entry)
 
     def bequeath(self, heir: str, generation: int) -> Emission | None:
         """What a sub-agent of that generation may take over; None in quarantine or beyond the depth limit."""
@@ -181,7 +192,7 @@ class Affect:
                 mine | theirs for mine, theirs in zip(updater.cuts, self._exposure.cuts, strict=True)
             ]
             act = EXPOSED
-        entry = self._record(act, 0, NO_INTENSITIES, source, emission.head)
+        entry = self._record(act, source, emission.head)
         self._quarantine.note(updater.moved)
         self.modulation = self._modulator.targets(fields, self._quarantine.active)
         return entry
@@ -260,16 +271,14 @@ class Affect:
             raise StateError(f"this is no dump of affect: {error}") from error
         self.modulation = self._modulator.targets(self._fields, self._quarantine.active)
 
-    def _record(
-        self, act: int, seen: int, intensities: Sequence[float], source: str = "", partner: bytes = bytes(32)
-    ) -> Entry:
+    def _record(self, act: int, source: str, partner: bytes) -> Entry:
         done = self._updater
         return self.lineage.append(
             self._at,
             self._now,
             act,
-            seen,
-            intensities,
+            0,
+            NO_INTENSITIES,
             done.before,
             done.after,
             done.cuts,

@@ -13,7 +13,7 @@ class Stabiliser:
 
     __slots__ = ("_band", "_growth", "_threshold", "_window")
 
-    FORGOTTEN = 1e-9
+    FORGOTTEN = 1e-3
 
     def __init__(self, settings: StabilitySettings) -> None:
         self._band = settings.band

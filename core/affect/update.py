@@ -25,6 +25,7 @@ class Updater:
     """Move the seven fields, stage by stage, and keep the transaction of the last cycle."""
 
     __slots__ = (
+        "_effects",
         "_fields",
         "_negative",
         "_neutral",
@@ -57,6 +58,10 @@ class Updater:
         self._stabiliser = stabiliser
         self._noise = noise
         self._noisy = noise.on
+        self._effects = tuple(
+            tuple((place, field.gains[bit]) for place, field in enumerate(fields) if field.gains[bit])
+            for bit in range(OBSERVED)
+        )
         self._refused = 0
         for field in fields:
             self._refused |= field.refused
@@ -90,24 +95,27 @@ class Updater:
         self.before = [field.magnitude for field in fields]
         self.cuts = cuts = [0] * len(fields)
         noise = self._noise.draw() if self._noisy else ()
-        present = _PRESENT[seen]
         refused = seen & self._refused
+        raws = [0.0] * len(fields)
+        for bit in _PRESENT[seen]:
+            intensity = intensities[bit]
+            for place, effect in self._effects[bit]:
+                raws[place] += effect * intensity
         for place, field in enumerate(fields):
             if field.flips and elapsed > 0.0:
                 self._stabiliser.rest(field, elapsed)
             if refused and field.refused & seen:
                 cuts[place] = TRIGGER if "self" in field.authority else AUTHORITY
-            raw = 0.0
-            gains = field.gains
-            for bit in present:
-                raw += gains[bit] * intensities[bit]
+            raw = raws[place]
             if raw:
                 if noise:
                     self.noise[place] = noise[place]
                     raw += noise[place]
                 cuts[place] |= self._move(place, field, raw, elapsed, gain, now)
-            elif elapsed > 0.0:
-                field.magnitude = field.value(elapsed)
+            elif elapsed > 0.0 and field.magnitude != field.rest:
+                rest = field.rest
+                value = rest + (field.magnitude - rest) * exp(elapsed * field.pace)
+                field.magnitude = value if field.floor <= value <= field.ceiling else field.bounded(value)
         self.after = [field.magnitude for field in fields]
         return self.asked or any(cuts)
 
