@@ -13,6 +13,7 @@ from core.affect import BUILT_IN, FIELDS, Commons, Peer, Policy, ZoneReading
 from core.engine import Engine, Frame, Step
 from core.errors import StateError
 from core.events import MAIN, AgentEnd, AgentStart, Event, ToolUse
+from core.response import Learned, RuleSet
 from core.settings import Settings
 
 VERSION = 1
@@ -117,9 +118,11 @@ class Society:
         "_forgotten",
         "_keep_finished",
         "_keep_summaries",
+        "_learned",
         "_make",
         "_members",
         "_policy",
+        "_rules",
         "_seed",
         "_summaries",
         "settings",
@@ -132,11 +135,15 @@ class Society:
         policy: Policy | None = None,
         seed: int = 0,
         make_engine: EngineMaker = Engine,
+        rules: RuleSet | None = None,
+        learned: Learned | None = None,
     ) -> None:
         self.settings = settings
         self._policy = policy
         self._seed = seed
         self._make = make_engine
+        self._rules = rules
+        self._learned = learned
         affect = (policy or BUILT_IN).over(settings.affect)
         self._every = affect.contagion.every
         self._keep_finished = affect.society.finished
@@ -239,7 +246,9 @@ class Society:
         if name != MAIN:
             key = f"{seed}\n{name}".encode("utf-8", "surrogatepass")
             seed = int.from_bytes(blake3(key).digest(length=7), "big")
-        return self._make(self.settings, policy=self._policy, seed=seed, agent=name)
+        given = {"rules": self._rules, "learned": self._learned}
+        inputs = {one: value for one, value in given.items() if value is not None}
+        return self._make(self.settings, policy=self._policy, seed=seed, agent=name, **inputs)
 
     def _join(self, name: str) -> _Member:
         member = _Member(name, self._engine(name))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import exp
 from typing import Any
 
@@ -158,6 +158,11 @@ class Heatmap:
         for leaf in self._leaves.values():
             leaf.weight /= unit
         self._base = now
+
+    @property
+    def leaves(self) -> Iterable[Leaf]:
+        """Every path remembered; to look at, not to change."""
+        return self._leaves.values()
 
     def read(self, now: float) -> HeatmapReading:
         """The tree of the hottest leaves; parents sum all leaves, shown or not."""

@@ -74,6 +74,11 @@ class Receptor:
         """Begin with baselines of earlier sessions."""
         self._ambient.seed(prior)
 
+    @property
+    def heatmap(self) -> Heatmap:
+        """Where the work is."""
+        return self._heatmap
+
     def step(self, event: Event) -> Percept:
         """Walk one event through the receptor."""
         self._events += 1

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from heapq import nsmallest
 from typing import NamedTuple
 
 from core.mind.episode import Episode, Recalled
-from core.receptor.readings import HeatmapReading, NodeReading, PathReading
+from core.receptor.heatmap import Leaf
 from core.response.method import Method, MethodType, fill
 from core.response.scene import Scene
 
-_ALL = 1_000_000
+_LOOKED_AT = 40
 
 _ENDINGS = {
     "start": "a start",
@@ -51,27 +52,20 @@ def alert(scene: Scene, method: Method) -> Result:
 
 def search(scene: Scene, method: Method) -> Result:
     """Recall the most alike episodes, and what ended each."""
-    recalled = scene.mind.recall(_ALL, _ALL)
-    following = _followers(recalled)
-    found = [
-        _remembered(one, following.get((one.episode.session, one.episode.number + 1)))
-        for one in recalled[: method.action.limit or scene.settings.recalled]
-    ]
+    alike = scene.recollection.alike(method.action.limit or scene.settings.recalled)
+    found = [_remembered(one, after) for one, after in alike]
     lead = fill(method.action.say, scene.words())
-    if not found:
-        return Result(f"{lead} nothing alike is remembered".strip())
-    return Result(f"{lead} {'; '.join(found)}".strip())
+    return Result(f"{lead} {'; '.join(found) or 'nothing alike is remembered'}".strip())
 
 
 def suggest(scene: Scene, method: Method) -> Result:
     """Name the hottest paths and those left a while ago."""
-    settings = scene.settings
-    most = method.action.limit or settings.paths
-    heatmap = scene.receptor.read().heatmap
-    hot = [leaf.path for leaf in heatmap.top[:most]]
-    left = [leaf.path for leaf in heatmap.top if leaf.path not in hot and _left(leaf, scene)][:most]
+    most = method.action.limit or scene.settings.paths
+    hottest = nsmallest(_LOOKED_AT, scene.heatmap.leaves, key=lambda leaf: (-leaf.weight, leaf.path))
+    hot = [leaf.path for leaf in hottest[:most]]
+    left = [leaf.path for leaf in hottest[most:] if _left(leaf, scene)][:most]
     parts = [fill(method.action.say, scene.words())] if method.action.say else []
-    parts += [f"Work is in {', '.join(hot)}." if hot else "No path has been visited yet."]
+    parts.append(f"Work is in {', '.join(hot)}." if hot else "No path has been visited yet.")
     if left:
         parts.append(f"Left a while ago: {', '.join(left)}.")
     return Result(" ".join(parts))
@@ -79,7 +73,7 @@ def suggest(scene: Scene, method: Method) -> Result:
 
 def persist(scene: Scene, method: Method) -> Result:
     """Ask for a checkpoint named after where the work is."""
-    centre = work_centre(scene.receptor.read().heatmap, scene.settings.centre)
+    centre = work_centre(scene.heatmap.leaves, scene.settings.centre)
     state, pattern = scene.percept.state, scene.percept.pattern
     name = f"{state.replace('_', ' ')} in {centre}" if centre else state.replace("_", " ")
     lead = fill(method.action.say, scene.words())
@@ -102,13 +96,8 @@ def note(scene: Scene, method: Method) -> Result:
 
 def probe(scene: Scene, method: Method) -> Result:
     """Say what followed the most alike episodes, and how often."""
-    recalled = scene.mind.recall(_ALL, _ALL)
-    following = _followers(recalled)
-    next_ones = [
-        following.get((one.episode.session, one.episode.number + 1))
-        for one in recalled[: method.action.limit or scene.settings.alike]
-    ]
-    came = [f"{one.action} -> {one.outcome}" for one in next_ones if one is not None]
+    alike = scene.recollection.alike(method.action.limit or scene.settings.alike)
+    came = [f"{after.action} -> {after.outcome}" for _, after in alike if after is not None]
     if not came:
         return Result("Nothing is known of what follows here.")
     counted = sorted(Counter(came).items(), key=lambda item: (-item[1], item[0]))
@@ -127,27 +116,30 @@ REGISTRY: Mapping[MethodType, Act] = {
 }
 
 
-def work_centre(heatmap: HeatmapReading, share: float) -> str:
+def work_centre(leaves: Iterable[Leaf], share: float) -> str:
     """The deepest folder or file that holds at least that share of the heat around it."""
-    nodes: tuple[NodeReading, ...] = heatmap.tree
-    whole = sum(node.heat for node in nodes)
-    centre = ""
-    while nodes and whole > 0.0:
-        hottest = max(nodes, key=lambda node: (node.heat, node.path))
-        if hottest.heat < share * whole:
+    inside = [(leaf.path.split("/"), leaf.weight) for leaf in leaves]
+    centre: list[str] = []
+    while inside:
+        depth = len(centre)
+        heats: dict[str, float] = {}
+        for parts, heat in inside:
+            if len(parts) > depth:
+                heats[parts[depth]] = heats.get(parts[depth], 0.0) + heat
+        if not heats:
             break
-        centre, nodes = hottest.path, hottest.children
-    return centre
+        hottest = max(heats, key=lambda name: (heats[name], name))
+        if heats[hottest] < share * sum(heats.values()):
+            break
+        inside = [one for one in inside if len(one[0]) > depth and one[0][depth] == hottest]
+        centre.append(hottest)
+    return "/".join(centre)
 
 
-def _left(leaf: PathReading, scene: Scene) -> bool:
+def _left(leaf: Leaf, scene: Scene) -> bool:
     settings = scene.settings
     gone = scene.at - leaf.last_access
     return leaf.count >= settings.visits and settings.left_after <= gone <= settings.left_within
-
-
-def _followers(recalled: tuple[Recalled, ...]) -> dict[tuple[str, int], Episode]:
-    return {(one.episode.session, one.episode.number): one.episode for one in recalled}
 
 
 def _remembered(one: Recalled, after: Episode | None) -> str:

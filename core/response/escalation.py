@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from core.response.loops import Loop
 from core.response.method import Cue
 from core.settings.response import EscalationSettings
 
@@ -15,10 +16,10 @@ class Escalation:
     It asks again after the pressure fell well below, or after the person spoke.
     """
 
-    __slots__ = ("_armed", "_halt", "_loop", "_rearm", "_weights", "pressure")
+    __slots__ = ("_armed", "_halt", "_loop", "_rearm", "pressure", "weights")
 
     def __init__(self, settings: EscalationSettings) -> None:
-        self._weights: dict[Cue, float] = {
+        self.weights: dict[Cue, float] = {
             "compound": settings.compound,
             "frustration": settings.frustration,
             "seeking": settings.seeking,
@@ -31,24 +32,21 @@ class Escalation:
         self._armed = True
         self.pressure = 0.0
 
-    def update(
-        self, cues: Sequence[tuple[Cue, float]], loop: float, halted: bool, threshold: float
-    ) -> float | None:
-        """The pressure where the person should be asked now, else None."""
-        calm = 1.0 - min(1.0, loop * self._loop)
+    def update(self, calm: float, loop: Loop | None, halted: bool, threshold: float) -> float | None:
+        """The pressure where the person should be asked now, else None; `calm` is what signals leave of 1."""
         if halted:
             calm *= 1.0 - self._halt
-        for cue, intensity in cues:
-            weight = self._weights.get(cue)
-            if weight is not None:
-                calm *= 1.0 - min(1.0, weight * intensity)
+        if loop is not None:
+            press = self._loop * loop.intensity
+            calm *= 1.0 - press if press < 1.0 else 0.0
         self.pressure = pressure = 1.0 - calm
-        if pressure < self._rearm * threshold:
+        if pressure >= threshold:
+            if self._armed and pressure > 0.0:
+                self._armed = False
+                return pressure
+        elif pressure < self._rearm * threshold:
             self._armed = True
-        if not self._armed or pressure < threshold or pressure <= 0.0:
-            return None
-        self._armed = False
-        return pressure
+        return None
 
     def answer(self) -> None:
         """The person spoke."""

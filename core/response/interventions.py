@@ -66,14 +66,15 @@ class InterventionQueue:
     Nothing is sent to the agent: delivering means that this is when it would have been.
     """
 
-    __slots__ = ("_deadline", "_follow", "_number", "_open", "_size", "_told", "waiting")
+    __slots__ = ("_deadline", "_follow", "_number", "_size", "_told", "open", "waiting")
 
     def __init__(self, settings: QueueSettings) -> None:
         self._size = settings.size
         self._deadline = settings.deadline
         self._follow = settings.follow
         self._told: deque[Told] = deque(maxlen=settings.kept)
-        self._open: list[list[int]] = []
+        self.open: list[list[int]] = []
+        """Of words just said, the number and the acts until their effect is noted."""
         self._number = 0
         self.waiting: list[Intervention] = []
 
@@ -122,22 +123,17 @@ class InterventionQueue:
         told = Told(one, fate, at, trouble, None, None)
         self._told.append(told)
         if fate == "delivered":
-            self._open.append([one.number, self._follow])
+            self.open.append([one.number, self._follow])
         return told
-
-    @property
-    def following(self) -> bool:
-        """Whether the effect of any is still to be noted."""
-        return bool(self._open)
 
     def follow(self, state: AgentState, trouble: float) -> None:
         """Another act: note how the agent is once enough came after a word."""
-        for entry in self._open:
+        for entry in self.open:
             entry[1] -= 1
-        if self._open[0][1] > 0:
+        if self.open[0][1] > 0:
             return
-        ripe = {number for number, left in self._open if left <= 0}
-        self._open = [entry for entry in self._open if entry[1] > 0]
+        ripe = {number for number, left in self.open if left <= 0}
+        self.open = [entry for entry in self.open if entry[1] > 0]
         for place, told in enumerate(self._told):
             if told.intervention.number in ripe:
                 self._told[place] = told._replace(after_state=state, after_trouble=trouble)
@@ -151,7 +147,7 @@ class InterventionQueue:
             self._number,
             tuple(tuple(one) for one in self.waiting),
             tuple((tuple(told.intervention), *told[1:]) for told in self._told),
-            tuple(tuple(entry) for entry in self._open),
+            tuple(tuple(entry) for entry in self.open),
         )
 
     def load(self, state: Sequence[Any]) -> None:
@@ -160,4 +156,4 @@ class InterventionQueue:
         self.waiting = [Intervention(*one) for one in waiting]
         self._told.clear()
         self._told.extend(Told(Intervention(*one), *rest) for one, *rest in told)
-        self._open = [list(entry) for entry in following]
+        self.open = [list(entry) for entry in following]

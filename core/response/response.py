@@ -22,7 +22,7 @@ from core.response.memo import Entry, HotMemo
 from core.response.method import CUE_OF, Cue, Deliver, Method, Mode, Window
 from core.response.reaction import QUIET, Firing, Notice, Reaction, ResponseReading
 from core.response.rules import RuleSet, built_in
-from core.response.scene import Scene
+from core.response.scene import Recollection, Scene
 from core.response.scoring import Scorer, Shot
 from core.response.tally import SessionTally, Tally
 from core.settings.response import ResponseSettings
@@ -38,6 +38,7 @@ class Response:
         "_agent",
         "_checkpoints",
         "_counts",
+        "_ears",
         "_escalation",
         "_final",
         "_last",
@@ -72,6 +73,11 @@ class Response:
         self._agent = agent
         self._scorer = Scorer(settings.scoring, self.rules, cue_deltas(self._learned, settings.learning))
         self._escalation = Escalation(settings.escalation)
+        self._ears = {
+            name: (self._scorer.floor[cue], self._escalation.weights.get(cue, 0.0))
+            for name, cue in CUE_OF.items()
+        }
+        self._ears["flow_active"] = (1.0, 0.0)
         self._memo = HotMemo(settings.memo)
         self._log: deque[Entry] = deque(maxlen=settings.actions.log)
         self._checkpoints: deque[Checkpoint] = deque(maxlen=settings.memo.size)
@@ -101,12 +107,12 @@ class Response:
                 tally.actions[event.action] += 1  # type: ignore[union-attr]
             else:
                 self._escalation.answer()
-            if self.queue.following:
+            if self.queue.open:
                 self.queue.follow(percept.state, percept.axes[_FRUSTRATION])
             if percept.signals or loop is not None or verdict.halted_now:
                 reaction = self._weigh(percept, verdict, mood, loop, True)
             else:
-                self._scorer.rest(percept.at, percept.state)
+                self._scorer.rest(percept.at, percept.state, ())
         elif loop is not None:
             reaction = self._weigh(percept, verdict, mood, loop, False)
         elif (kind is Turn and event.stop in self._final) or kind is SessionEnd:  # type: ignore[union-attr]
@@ -124,30 +130,42 @@ class Response:
         self, percept: Percept, verdict: Verdict, mood: Mood, loop: Loop | None, act: bool
     ) -> Reaction:
         """Gather what may be heard and let the methods that fire act; but for an act only a loop is heard."""
-        flow = False
-        cues: list[tuple[Cue, float]] = []
-        for name, intensity, fresh in percept.signals:
-            if name == "flow_active":
-                flow = True
-            elif act:
-                cues.append((CUE_OF[name], intensity))
-            if fresh:
-                self.tally.fired(name)
+        signals = percept.signals
+        at, state = percept.at, percept.state
+        extra: list[tuple[Cue, float]] = []
         if loop is not None:
-            cues.append(("loop", loop.intensity))
-        if act and not flow:
-            if verdict.halted_now:
-                cues.append(("halt", 1.0))
-            going = self.loops.current
-            pressure = self._escalation.update(
-                cues,
-                going.intensity if going else 0.0,
-                verdict.state == "HALTED",
-                mood.modulation.escalation_threshold,
-            )
-            if pressure is not None:
-                cues.append(("pressure", pressure))
-        shots = self._scorer.update(percept.at, percept.state, tuple(cues), flow)
+            extra.append(("loop", loop.intensity))
+        loud = loop is not None
+        if act:
+            calm = 1.0
+            ears = self._ears
+            for name, intensity, fresh in signals:
+                floor, weight = ears[name]
+                if intensity > floor:
+                    loud = True
+                press = weight * intensity
+                calm *= 1.0 - press if press < 1.0 else 0.0
+                if fresh:
+                    self.tally.fired(name)
+            if not signals or signals[0][0] != "flow_active":
+                if verdict.halted_now:
+                    loud = True
+                    extra.append(("halt", 1.0))
+                pressure = self._escalation.update(
+                    calm,
+                    self.loops.current,
+                    verdict.state == "HALTED",
+                    mood.modulation.escalation_threshold,
+                )
+                if pressure is not None:
+                    loud = True
+                    extra.append(("pressure", pressure))
+        if not loud:
+            self._scorer.rest(at, state, signals)
+            return QUIET
+        if not act:
+            signals = signals[:1] if signals and signals[0][0] == "flow_active" else ()
+        shots = self._scorer.update(at, state, signals, extra)
         if not shots:
             return QUIET if loop is None else QUIET._replace(loop=loop)
         return self._fire(shots, percept, verdict, loop)
@@ -156,35 +174,19 @@ class Response:
         fired: list[Firing] = []
         notices: list[Notice] = []
         checkpoints: list[Checkpoint] = []
+        at, state, trouble = percept.at, percept.state, percept.axes[_FRUSTRATION]
+        memory, heatmap, settings = Recollection(self._mind), self._receptor.heatmap, self._settings.actions
         for method, cue, intensity, score in shots:
+            pressure = self._escalation.pressure
             scene = Scene(
-                percept.at,
-                self._agent,
-                cue,
-                intensity,
-                percept,
-                verdict,
-                loop,
-                self._escalation.pressure,
-                self._mind,
-                self._receptor,
-                self._settings.actions,
+                at, self._agent, cue, intensity, percept, verdict, loop, pressure, memory, heatmap, settings
             )
+            name, reason = method.id, scene.reason()
             text, checkpoint = REGISTRY[method.type](scene, method)
             firing = Firing(
-                percept.at,
-                self._agent,
-                method.id,
-                method.type,
-                method.mode,
-                cue,
-                percept.state,
-                intensity,
-                score,
-                scene.reason(),
-                text,
+                at, self._agent, name, method.type, method.mode, cue, state, intensity, score, reason, text
             )
-            self._counts[method.id] = self._counts.get(method.id, 0) + 1
+            self._counts[name] = self._counts.get(name, 0) + 1
             self._last = firing
             fired.append(firing)
             if checkpoint is not None:
@@ -194,14 +196,7 @@ class Response:
             if notice is not None:
                 notices.append(notice)
             if method.action.deliver is not None:
-                self.queue.push(
-                    method.action.deliver,
-                    text,
-                    method.id,
-                    percept.at,
-                    percept.state,
-                    percept.axes[_FRUSTRATION],
-                )
+                self.queue.push(method.action.deliver, text, name, at, state, trouble)
         return Reaction(tuple(fired), tuple(notices), (), loop, tuple(checkpoints))
 
     def remember(self, firing: Firing) -> None:

@@ -6,11 +6,37 @@ from typing import NamedTuple
 
 from core.governor import Verdict
 from core.mind import Mind
+from core.mind.episode import Episode, Recalled
 from core.percept import AXES, Percept
-from core.receptor import Receptor
+from core.receptor.heatmap import Heatmap
 from core.response.loops import Loop
 from core.response.method import CUE_AXES, Cue
 from core.settings.response import ActionSettings
+
+_ALL = 1_000_000
+
+
+class Recollection:
+    """What the mind remembers of moments like this; looked up once, and only when a method wants it."""
+
+    __slots__ = ("_found", "_mind")
+
+    def __init__(self, mind: Mind) -> None:
+        self._mind = mind
+        self._found: tuple[Recalled, ...] | None = None
+
+    def alike(self, most: int) -> list[tuple[Recalled, Episode | None]]:
+        """The most alike episodes, best first, each with the one that followed it."""
+        if self._found is None:
+            self._found = self._mind.recall(_ALL, _ALL)
+        chosen = self._found[:most]
+        wanted = {(one.episode.session, one.episode.number + 1) for one in chosen}
+        after = {
+            key: one.episode
+            for one in self._found
+            if (key := (one.episode.session, one.episode.number)) in wanted
+        }
+        return [(one, after.get((one.episode.session, one.episode.number + 1))) for one in chosen]
 
 
 class Scene(NamedTuple):
@@ -24,8 +50,8 @@ class Scene(NamedTuple):
     verdict: Verdict
     loop: Loop | None
     pressure: float
-    mind: Mind
-    receptor: Receptor
+    recollection: Recollection
+    heatmap: Heatmap
     settings: ActionSettings
 
     @property

@@ -7,15 +7,16 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
-from core.percept import AgentState
-from core.response.method import CUES, Cue, Method, MethodType, Mode
+from core.percept import AgentState, Signal
+from core.response.method import CUE_OF, CUES, Cue, Method, MethodType, Mode
 from core.response.rules import RuleSet
 from core.settings.response import ScoringSettings
 
-Cues = tuple[tuple[Cue, float], ...]
-"""What may be heard now, and how strongly."""
+Cues = Sequence[tuple[Cue, float]]
+"""What may be heard beside the receptor's signals, and how strongly."""
 
 _SLACK = 1.0 - 1e-9
+_NEVER = float("inf")
 
 
 class Candidate(Struct, frozen=True):
@@ -48,10 +49,25 @@ class Shot(NamedTuple):
     score: float
 
 
+def _flows(signals: tuple[Signal, ...]) -> bool:
+    """While the agent flows no other signal is sent."""
+    return bool(signals) and signals[0][0] == "flow_active"
+
+
 class _Rule:
     """A method with its numbers at hand."""
 
-    __slots__ = ("cooldown", "last", "least", "method", "sensitivity", "states", "threshold")
+    __slots__ = (
+        "_soonest",
+        "cooldown",
+        "last",
+        "least",
+        "method",
+        "sensitivity",
+        "states",
+        "threshold",
+        "wake",
+    )
 
     def __init__(self, method: Method, settings: ScoringSettings, scales: Mapping[Cue, float]) -> None:
         trigger = method.trigger
@@ -65,7 +81,16 @@ class _Rule:
         """Intensity that no other factor could lift above the threshold."""
         for cue in trigger.signals:
             most = self.sensitivity * scales[cue]
-            self.least[cue] = self.threshold / most * _SLACK if most > 0.0 else float("inf")
+            self.least[cue] = self.threshold / most * _SLACK if most > 0.0 else _NEVER
+        least = min(self.least.values())
+        self._soonest = self.cooldown * least ** (1.0 / settings.recovery) * _SLACK if least < 1.0 else _NEVER
+        self.wake = -_NEVER
+        """Before this no signal, of at most 1, could make it fire again."""
+
+    def fired(self, at: float | None) -> None:
+        """Note when it last fired."""
+        self.last = at
+        self.wake = -_NEVER if at is None else at + self._soonest
 
 
 class Scorer:
@@ -78,50 +103,62 @@ class Scorer:
     __slots__ = (
         "_at",
         "_before",
-        "_cues",
-        "_flow",
+        "_extra",
         "_listening",
         "_mismatch",
         "_power",
         "_rules",
         "_scales",
-        "_set",
+        "_signals",
         "_state",
+        "floor",
     )
 
     def __init__(self, settings: ScoringSettings, rules: RuleSet, deltas: Mapping[Cue, float]) -> None:
         self._mismatch = settings.mismatch
         self._power = settings.recovery
-        self._set = rules
         self._scales: dict[Cue, float] = {cue: 1.0 + deltas.get(cue, 0.0) for cue in CUES}
         self._rules = [_Rule(method, settings, self._scales) for method in rules.methods]
-        self._listening: dict[Cue, list[_Rule]] = {
-            cue: [rule for rule in self._rules if rule.method.enabled and cue in rule.least] for cue in CUES
+        self._listening: dict[Cue, list[tuple[float, _Rule]]] = {
+            cue: [
+                (rule.least[cue], rule) for rule in self._rules if rule.method.enabled and cue in rule.least
+            ]
+            for cue in CUES
         }
+        self.floor: dict[Cue, float] = {
+            cue: min((least for least, _ in rules), default=_NEVER) for cue, rules in self._listening.items()
+        }
+        """Intensity of each cue up to which no method could fire."""
         self._at = 0.0
         self._state: AgentState = "idle"
-        self._flow = False
-        self._cues: Cues = ()
+        self._signals: tuple[Signal, ...] = ()
+        self._extra: Cues = ()
         self._before: dict[str, float | None] = {}
 
-    def rest(self, at: float, state: AgentState) -> None:
-        """An act at which nothing can be heard."""
+    def rest(self, at: float, state: AgentState, signals: tuple[Signal, ...]) -> None:
+        """An act at which no method can fire."""
         self._at = at
         self._state = state
-        self._flow = False
-        self._cues = ()
+        self._signals = signals
+        if self._extra:
+            self._extra = ()
         if self._before:
             self._before = {}
 
-    def update(self, at: float, state: AgentState, cues: Cues, flow: bool) -> list[Shot]:
-        """Weigh all methods that hear one of the cues; those above their threshold, the best first."""
-        self.rest(at, state)
-        self._cues, self._flow = cues, flow
+    def update(
+        self, at: float, state: AgentState, signals: tuple[Signal, ...], extra: Cues = ()
+    ) -> list[Shot]:
+        """Weigh all methods that hear something; those above their threshold, the best first."""
+        self.rest(at, state, signals)
+        self._extra = tuple(extra)
+        flow = _flows(signals)
         best: dict[str, Shot] = {}
-        for cue, intensity in cues:
+        for cue, intensity in self._cues():
+            if intensity <= self.floor[cue]:
+                continue
             scale = self._scales[cue]
-            for rule in self._listening[cue]:
-                if intensity <= rule.least[cue]:
+            for least, rule in self._listening[cue]:
+                if intensity <= least or at < rule.wake:
                     continue
                 method = rule.method
                 if flow and not (cue == "loop" and method.trigger.despite_flow):
@@ -136,8 +173,14 @@ class Scorer:
         for rule in self._rules:
             if rule.method.id in best:
                 self._before[rule.method.id] = rule.last
-                rule.last = at
+                rule.fired(at)
         return sorted(best.values(), key=lambda shot: -shot.score)
+
+    def _cues(self) -> list[tuple[Cue, float]]:
+        """What could be heard at the last act."""
+        if _flows(self._signals):
+            return list(self._extra)
+        return [(CUE_OF[name], intensity) for name, intensity, _ in self._signals] + list(self._extra)
 
     def _score(self, rule: _Rule, last: float | None, intensity: float, scale: float) -> float:
         match = 1.0 if self._state in rule.states else self._mismatch
@@ -163,9 +206,9 @@ class Scorer:
         method = rule.method
         name = method.id
         last = self._before.get(name, rule.last)
-        heard = [(cue, intensity) for cue, intensity in self._cues if cue in rule.least]
-        silenced = self._flow
-        if self._flow and method.trigger.despite_flow and any(cue == "loop" for cue, _ in heard):
+        heard = [(cue, intensity) for cue, intensity in self._cues() if cue in rule.least]
+        silenced = flow = _flows(self._signals)
+        if flow and method.trigger.despite_flow and any(cue == "loop" for cue, _ in heard):
             heard = [(cue, intensity) for cue, intensity in heard if cue == "loop"]
             silenced = False
         scored = [
@@ -226,16 +269,17 @@ class Scorer:
             tuple((rule.method.id, rule.last) for rule in self._rules if rule.last is not None),
             self._at,
             self._state,
-            self._flow,
-            tuple(self._cues),
+            tuple(tuple(signal) for signal in self._signals),
+            tuple(self._extra),
             tuple(self._before.items()),
         )
 
     def load(self, state: Sequence[Any]) -> None:
         """Go on from a dump; methods that are no more are forgotten."""
-        lasts, self._at, self._state, self._flow, cues, before = state
+        lasts, self._at, self._state, signals, extra, before = state
         known = dict(lasts)
         for rule in self._rules:
-            rule.last = known.get(rule.method.id)
-        self._cues = tuple((cue, intensity) for cue, intensity in cues)
+            rule.fired(known.get(rule.method.id))
+        self._signals = tuple(Signal(*signal) for signal in signals)
+        self._extra = tuple((cue, intensity) for cue, intensity in extra)
         self._before = dict(before)

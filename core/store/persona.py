@@ -1,0 +1,99 @@
+"""Personas in a folder that may be shared or synced, and the record of whom we met."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import msgspec
+from platformdirs import user_data_path
+
+from core.errors import StoreError
+from core.receptor.persona import Encounter, Persona, genuine
+from core.store import atomic
+
+_NAME = re.compile(r"persona-[0-9a-f]{32}\.json")
+_LARGEST = 65_536
+_MOST = 1_000
+"""Personas looked at in one folder."""
+
+
+class Record(msgspec.Struct, frozen=True):
+    """What only this machine knows: which persona is its own, and the last meeting."""
+
+    own: str = ""
+    encounter: Encounter | None = None
+
+
+def default_path() -> Path:
+    """Where the platform keeps an application's data."""
+    return user_data_path("nooscope", appauthor=False) / "persona-record.json"
+
+
+class PersonaStore:
+    """Leave one's own persona in a folder, and read the others'."""
+
+    def __init__(self, folder: Path, record: Path | None = None) -> None:
+        self.folder = folder
+        self.record_path = record or default_path()
+        self.skipped = 0
+        """Files that are no persona."""
+
+    def others(self) -> list[Persona]:
+        """Every persona in the folder but our own, in order of name."""
+        own = self.record().own
+        found: list[Persona] = []
+        try:
+            names = sorted(path for path in self.folder.iterdir() if _NAME.fullmatch(path.name))
+        except OSError:
+            return []
+        for path in names[:_MOST]:
+            persona = self._read(path)
+            if persona is None:
+                self.skipped += 1
+            elif persona.origin.profile != own:
+                found.append(persona)
+        return found
+
+    def leave(self, persona: Persona) -> Path:
+        """Put our persona there in place of the last one."""
+        path = self._path(persona.origin.profile)
+        record = self.record()
+        try:
+            atomic.replace(path, msgspec.json.encode(persona))
+            if record.own and record.own != persona.origin.profile:
+                self._path(record.own).unlink(missing_ok=True)
+        except OSError as error:
+            raise StoreError(f"{self.folder}: no persona can be left there ({error.strerror})") from error
+        self._note(msgspec.structs.replace(record, own=persona.origin.profile))
+        return path
+
+    def record(self) -> Record:
+        """What this machine knows of its own persona and its last meeting."""
+        try:
+            return msgspec.json.decode(self.record_path.read_bytes(), type=Record)
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+            return Record()
+
+    def note(self, encounter: Encounter) -> None:
+        """Remember a meeting with its seed, so that it can be repeated."""
+        self._note(msgspec.structs.replace(self.record(), encounter=encounter))
+
+    def _note(self, record: Record) -> None:
+        try:
+            atomic.replace(self.record_path, msgspec.json.encode(record))
+        except OSError as error:
+            raise StoreError(f"{self.record_path}: cannot be written ({error.strerror})") from error
+
+    def _path(self, profile: str) -> Path:
+        return self.folder / f"persona-{profile}.json"
+
+    def _read(self, path: Path) -> Persona | None:
+        try:
+            if path.stat().st_size > _LARGEST:
+                return None
+            persona = msgspec.json.decode(path.read_bytes(), type=Persona)
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+            return None
+        named = path.name == f"persona-{persona.origin.profile}.json"
+        return persona if named and genuine(persona) else None
