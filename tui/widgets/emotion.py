@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from core.percept import AXES
 from core.receptor.readings import AxisReading
 from tui.view import View
-from tui.widgets.panel import Line, Panel, bar, fit
-from tui.words import fraction
+from tui.widgets.axis import SHORT, arrow, chosen, marks, past, sign
+from tui.widgets.explain import explain
+from tui.widgets.gauge import meter, sparkline
+from tui.widgets.panel import Line, Panel, fit
+from tui.words import fraction, span
 
-_NAME = 12
+_NAME = 13
+_WIDE = 34
+"""From this width on names are written out."""
+_CELL = 12
+"""Width of an axis where only a figure fits."""
 
 
 class EmotionAxes(Panel):
@@ -19,40 +27,100 @@ class EmotionAxes(Panel):
     HELP: ClassVar[str] = """\
 ## Emotion
 
-Each axis is a value from 0 to 1 that impulses raise and time lets fade.
-`╎` is the threshold at which a signal fires, `·` the baseline: what is normal for this agent.
-`●` fires, `○` is held although below the threshold, `▲` `▼` rising or falling.
-Enter shows which events make up each value.
+Six values from 0 to 1. What the agent does gives each a push; time lets it fade.
+
+* `│` threshold: from here on a signal fires. It moves with what is normal for this agent.
+* `▟` baseline: what is normal for this agent, as a slow average.
+* `●` fires now. `○3` is below its threshold again and let go after 3 more events.
+* `▲` rising, `▼` falling, against a minute ago.
+
+*Uncertainty* is a helper and drawn smaller. **Enter** shows which events make up each value and the three
+terms of each threshold.
+
+How far to trust it: read it as a mood, not as a verdict. With the published figures the axes hardly tell
+failing runs from succeeding ones; fatigue mostly says how long the run has been. Repeated calls and failing
+tests say more. Every figure can be tuned.
 """
 
     def lines(self, view: View, width: int, height: int) -> list[Line]:
         axes = view.frame.receptor.axes
-        return [self._axis(axis, width) for axis in axes[: max(1, height)]]
+        if height < 5:
+            return _grid(axes, width, height)
+        if height < len(axes):
+            return [_row(axis, width) for axis in chosen(axes, height)]
+        made: list[Line] = []
+        if height >= 2 * len(axes):
+            gap: list[Line] = [[]] if height >= 3 * len(axes) - 1 else []
+            for axis in axes:
+                made += [_row(axis, width), self._history(view, axis, width, under=True), *gap]
+            return made
+        made = [_row(axis, width) for axis in axes]
+        spare = height - len(axes)
+        if spare > 1:
+            made.append([])
+            spare -= 1
+        made += [self._history(view, axis, width) for axis in chosen(axes, spare)]
+        return made
 
-    def _axis(self, axis: AxisReading, width: int) -> Line:
-        room = max(4, width - _NAME - 9)
-        line: Line = [(fit(axis.axis, _NAME), "strong" if axis.firing else "plain")]
-        line += _gauge(axis, room)
-        line.append((f" {fraction(axis.value):>4} ", "strong" if axis.firing else "plain"))
-        glyph = ("○" if axis.held else "●") if axis.firing else " "
-        line.append((glyph, "alert" if axis.firing else "quiet"))
-        trend = "▲" if axis.trend > 0.02 else "▼" if axis.trend < -0.02 else " "
-        line.append((f" {trend}", "quiet"))
-        return line
+    def details(self, view: View, width: int, height: int) -> list[Line]:
+        return explain(self.recording, view, width, height)
+
+    def _history(self, view: View, axis: AxisReading, width: int, *, under: bool = False) -> Line:
+        """The last while of one axis; under its own bar the name need not be said again."""
+        name, tail = (_NAME, 9) if width >= _WIDE else (7, 8)
+        room = max(1, width - name - tail)
+        points, seconds = past(self.recording, view, axis, room)
+        label = axis.axis if name == _NAME else SHORT[axis.axis]
+        if under:
+            label = f"fires {fraction(axis.threshold)}" if name == _NAME else f"at {fraction(axis.threshold)}"
+        said = points and (axis.axis == AXES[0] or not under)
+        return [
+            (fit(label, name), "quiet"),
+            (fit(sparkline(points), room), f"{axis.axis}-dim"),
+            (fit(f" {span(seconds)}" if said else "", tail), "quiet"),
+        ]
 
 
-def _gauge(axis: AxisReading, room: int) -> Line:
-    """The bar with the two marks laid over it."""
-    cells = list(bar(axis.value, room))
-    inks = [axis.axis if cell != " " else "quiet" for cell in cells]
-    for value, glyph, ink in ((axis.baseline, "·", "baseline"), (axis.threshold, "╎", "threshold")):
-        place = min(room - 1, int(value * room))
-        if cells[place] == " " or glyph == "╎":
-            cells[place], inks[place] = glyph, ink
-    line: Line = []
-    for cell, ink in zip(cells, inks, strict=True):
-        if line and line[-1][1] == ink:
-            line[-1] = (line[-1][0] + cell, ink)
-        else:
-            line.append((cell, ink))
-    return line
+def _row(axis: AxisReading, width: int) -> Line:
+    wide = width >= _WIDE
+    name = _NAME if wide else 7
+    ink = "quiet" if axis.axis == AXES[-1] and not axis.firing else "plain"
+    word = axis.axis if wide else SHORT[axis.axis]
+    label: Line = [(fit(word, name), ink)]
+    if axis.firing:
+        label = [(word, f"{axis.axis}-tag"), (" " * (name - len(word)), "plain")]
+    figure = f" {fraction(axis.value):>4}{' ' if wide else ''}"
+    room = max(1, width - name - len(figure) - 3)
+    strong = "strong" if axis.firing else ink
+    return [
+        *label,
+        *meter(axis.value, room, axis.axis, marks(axis), thin=axis.axis == AXES[-1]),
+        (figure, strong),
+        (arrow(axis), "quiet"),
+        (sign(axis), axis.axis),
+    ]
+
+
+def _grid(axes: tuple[AxisReading, ...], width: int, height: int) -> list[Line]:
+    """Several axes a line, for panels of a few lines."""
+    columns = max(1, min(-(-len(axes) // max(1, height)), width // _CELL))
+    shown = chosen(axes, columns * max(1, height))
+    rows = -(-len(shown) // columns)
+    room = width // columns
+    made: list[Line] = [[] for _ in range(rows)]
+    for number, axis in enumerate(shown):
+        made[number % rows] += [*_row(axis, room - 2), ("  ", "plain")] if room >= 30 else _cell(axis, room)
+    return made
+
+
+def _cell(axis: AxisReading, room: int) -> Line:
+    word = SHORT[axis.axis]
+    label: Line = [(fit(word, 6), "plain")]
+    if axis.firing:
+        label = [(word, f"{axis.axis}-tag"), (" " * (6 - len(word)), "plain")]
+    return [
+        *label,
+        (sparkline([axis.value]), axis.axis),
+        (f"{fraction(axis.value):>3}"[:3], "strong" if axis.firing else "plain"),
+        (fit(sign(axis)[0] if axis.firing else arrow(axis), max(1, room - 10)), axis.axis),
+    ]

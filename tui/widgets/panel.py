@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
@@ -17,6 +17,9 @@ from textual.widget import Widget
 from core.percept import AXES
 from tui.view import View
 
+if TYPE_CHECKING:
+    from core.timeline.timeline import Timeline
+
 Line: TypeAlias = list[tuple[str, str]]
 """Pieces of text, each with the ink it is drawn in; text from a log must have gone through `plain`."""
 
@@ -29,11 +32,26 @@ INKS = (
     "threshold",
     "baseline",
     "cursor",
+    "track",
+    "alert-tag",
+    "live-tag",
     *AXES,
+    *(f"{axis}-tag" for axis in AXES),
+    *(f"{axis}-dim" for axis in AXES),
     "heat-1",
     "heat-2",
     "heat-3",
     "heat-4",
+)
+"""`track` is the groove of a bar; a tag is a word on a coloured ground, for what must not be missed; dim is
+for the past."""
+
+_SHADES = "\n".join(
+    [
+        f"        & .ink--{name}-tag {{ color: $background; background: ${colour}; text-style: bold; }}"
+        for name, colour in (("alert", "alert"), ("live", "live"), *((axis, f"axis-{axis}") for axis in AXES))
+    ]
+    + [f"        & .ink--{axis}-dim {{ color: $axis-{axis} 45%; }}" for axis in AXES]
 )
 
 
@@ -41,9 +59,10 @@ class Panel(Widget, can_focus=True):
     """A framed instrument; a subclass turns a view into lines."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"ink--{ink}" for ink in INKS}
-    DEFAULT_CSS = """
+    DEFAULT_CSS = (
+        """
     Panel {
-        border: round $panel-lighten-2;
+        border: round $foreground 25%;
         border-title-color: $foreground;
         border-title-style: bold;
         border-subtitle-color: $quiet;
@@ -58,6 +77,7 @@ class Panel(Widget, can_focus=True):
         & .ink--threshold { color: $threshold; }
         & .ink--baseline { color: $baseline; }
         & .ink--cursor { color: $foreground; text-style: reverse; }
+        & .ink--track { color: $foreground 16%; }
         & .ink--frustration { color: $axis-frustration; }
         & .ink--seeking { color: $axis-seeking; }
         & .ink--confidence { color: $axis-confidence; }
@@ -68,8 +88,10 @@ class Panel(Widget, can_focus=True):
         & .ink--heat-2 { color: $heat-2; }
         & .ink--heat-3 { color: $heat-3; }
         & .ink--heat-4 { color: $heat-4; }
-    }
-    """
+"""
+        + _SHADES
+        + "\n    }"
+    )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "zoom", "Zoom", id="panel.zoom", tooltip="This panel alone, with its details"),
     ]
@@ -86,6 +108,8 @@ class Panel(Widget, can_focus=True):
     view: reactive[View | None] = reactive(None)
     detailed: reactive[bool] = reactive(False)
     """Shown alone, with its details."""
+    recording: reactive[Timeline | None] = reactive(None)
+    """Where the past is read from, never further than the view's playhead."""
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
@@ -101,14 +125,29 @@ class Panel(Widget, can_focus=True):
         """What to draw when the panel has the whole screen."""
         return self.lines(view, width, height)
 
+    def subtitle(self, view: View) -> str:  # noqa: ARG002
+        """A word on the lower edge, in our own words only."""
+        return ""
+
     def action_zoom(self) -> None:
         self.post_message(self.Zoom(self))
 
-    def watch_view(self) -> None:
+    def watch_view(self, view: View | None) -> None:
         self._strips = None
+        subtitle = "" if view is None else self.subtitle(view)
+        if subtitle != (self.border_subtitle or ""):
+            self.border_subtitle = subtitle
 
     def watch_detailed(self) -> None:
         self._strips = None
+
+    def watch_recording(self) -> None:
+        self._strips = None
+
+    def redraw(self) -> None:
+        """Make the lines anew although the view is the same."""
+        self._strips = None
+        self.refresh()
 
     def notify_style_update(self) -> None:
         self._strips = None
