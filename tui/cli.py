@@ -16,6 +16,8 @@ COMMANDS = {
     "frame": "show a whole mind at one moment",
     "diff": "show what differs between two moments",
     "whatif": "show what would have fired with other settings",
+    "watch": "follow a session live and tell when it needs you",
+    "rules": "list the methods that respond to signals, or check a rule file",
     "settings": "show every setting, its value and where it came from",
 }
 

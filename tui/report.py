@@ -13,6 +13,7 @@ from tui.words import clock, count, fraction, moment, plain, share, short, span
 _LABEL = 10
 _FIRST = 4
 _AGENTS = 12
+_INTERVENTIONS = 12
 
 
 def text(summary: Summary, width: int = 100) -> str:
@@ -26,6 +27,8 @@ def text(summary: Summary, width: int = 100) -> str:
         ("regimes", [_shares(summary.regimes)]),
         ("peaks", _peaks(summary)),
         ("signals", _signals(summary)),
+        ("loops", _loops(summary, width)),
+        ("response", _interventions(summary, width)),
         ("governor", _governor(summary)),
         ("affect", _affect(summary)),
         ("sleep", _sleep(summary)),
@@ -102,6 +105,27 @@ def _signals(summary: Summary) -> Iterator[str]:
         yield f"{name} x{number}  at {', '.join(times[:_FIRST])}{more}"
     if summary.shifts:
         yield f"{count(summary.shifts, 'context shift')}"
+
+
+def _loops(summary: Summary, width: int) -> Iterator[str]:
+    for loop in summary.loops[:_FIRST]:
+        yield f"{_place(summary, loop.at)}{_who(loop.agent)}  {plain(loop.what, max(20, width - 24))}"
+    if len(summary.loops) > _FIRST:
+        yield f"and {len(summary.loops) - _FIRST} more"
+
+
+def _interventions(summary: Summary, width: int) -> Iterator[str]:
+    """Each with time and reason; what was only noted in silence is left to the JSON."""
+    spoken = [each for each in summary.interventions if each.mode != "background"]
+    for each in spoken[:_INTERVENTIONS]:
+        head = f"{_place(summary, each.at)}{_who(each.agent)}  {each.method}"
+        yield f"{head}: {plain(each.reason, max(20, width - len(head) - 14))}"
+    if len(spoken) > _INTERVENTIONS:
+        yield f"and {len(spoken) - _INTERVENTIONS} more"
+
+
+def _who(agent: str) -> str:
+    return "" if agent == MAIN else f"  in {plain(agent, 24)}"
 
 
 def _governor(summary: Summary) -> Iterator[str]:

@@ -9,6 +9,7 @@ import msgspec
 from core.events import MAIN
 from core.ingest.session import LogSession, read
 from core.ingest.source import make_kit
+from core.response import RuleSet
 from core.settings import Settings
 from core.society import Society
 from core.timeline.opening import seed_of
@@ -22,10 +23,12 @@ class Analysis(NamedTuple):
     metrics: list[bytes]
 
 
-def analyse(session: LogSession, settings: Settings, metrics: bool = False) -> Analysis:
+def analyse(
+    session: LogSession, settings: Settings, metrics: bool = False, rules: RuleSet | None = None
+) -> Analysis:
     """Run a session through the minds of its agents."""
     kit = make_kit(settings.ingest)
-    society = Society(settings, seed=seed_of(session.id))
+    society = Society(settings, seed=seed_of(session.id), rules=rules)
     gatherer = Gatherer(str(session.path))
     lines: list[bytes] = []
     for event in read(session, kit, settings.ingest.lines):

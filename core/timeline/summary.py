@@ -20,6 +20,7 @@ from core.events import (
     Turn,
 )
 from core.percept import AXES
+from core.response import QUIET, Reaction
 
 
 class Peak(Struct, frozen=True):
@@ -61,6 +62,32 @@ class Halt(Struct, frozen=True):
     agent: str
     reason: str
     step: int
+
+
+class Intervention(Struct, frozen=True):
+    """A method that fired: when, why, and what it said."""
+
+    at: float
+    agent: str
+    method: str
+    mode: str
+    cue: str
+    state: str
+    score: float
+    reason: str
+    text: str
+
+
+class LoopFound(Struct, frozen=True):
+    """A loop at the moment it was recognised, or had notably grown."""
+
+    at: float
+    agent: str
+    detector: str
+    count: int
+    tool: str
+    what: str
+    began_at: float
 
 
 class Quarantine(Struct):
@@ -139,6 +166,10 @@ class Summary(Struct):
     episodes: int = 0
     halts: list[Halt] = field(default_factory=list)
     quarantines: list[Quarantine] = field(default_factory=list)
+    interventions: list[Intervention] = field(default_factory=list)
+    methods: dict[str, int] = field(default_factory=dict)
+    """How often each method fired, listed above or not."""
+    loops: list[LoopFound] = field(default_factory=list)
     agents: list[AgentSummary] = field(default_factory=list)
     paths: list[HotPath] = field(default_factory=list)
 
@@ -159,6 +190,7 @@ class Gatherer:
         self._states: Counter[str] = Counter()
         self._patterns: Counter[str] = Counter()
         self._regimes: Counter[str] = Counter()
+        self._methods: Counter[str] = Counter()
         self._models: dict[str, None] = {}
         self._agents: dict[str, AgentSummary] = {}
         self._quarantined: dict[str, Quarantine] = {}
@@ -268,14 +300,42 @@ class Gatherer:
             summary.quarantines.append(held)
         elif mood.released and event.agent in self._quarantined:
             self._quarantined.pop(event.agent).ended = event.at
+        if step.reaction is not QUIET:
+            self._respond(step.reaction, event)
         for row in thought.rows:
             summary.sleep_peak = max(summary.sleep_peak, row.sleep_pressure)
+
+    def _respond(self, reaction: Reaction, event: Event) -> None:
+        summary = self.summary
+        for firing in reaction.fired:
+            self._methods[firing.method] += 1
+            if len(summary.interventions) < _FIRINGS:
+                summary.interventions.append(
+                    Intervention(
+                        firing.at,
+                        firing.agent,
+                        firing.method,
+                        firing.mode,
+                        firing.cue,
+                        firing.state,
+                        firing.score,
+                        firing.reason,
+                        firing.text,
+                    )
+                )
+        loop = reaction.loop
+        if loop is not None and len(summary.loops) < _FIRINGS:
+            summary.loops.append(
+                LoopFound(
+                    event.at, event.agent, loop.detector, loop.count, loop.tool, loop.what, loop.began_at
+                )
+            )
 
     def close(self, main: Frame) -> Summary:
         """The summary, with what only the main agent's last frame can tell."""
         summary = self.summary
         summary.models = [model for model in self._models if model]
-        for name in ("outcomes", "actions", "signals", "states", "patterns", "regimes"):
+        for name in ("outcomes", "actions", "signals", "states", "patterns", "regimes", "methods"):
             counter: Counter[str] = getattr(self, f"_{name}")
             setattr(summary, name, dict(counter.most_common()))
         summary.peaks = self._peaks

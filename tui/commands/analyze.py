@@ -48,18 +48,20 @@ def run(args: argparse.Namespace) -> int:
 
 def _analyses(found: list[LogSession], settings: Settings, args: argparse.Namespace) -> Iterator[Analysis]:
     from core.timeline.analysis import analyse
+    from tui.commands.rules import rules_from
 
+    rules = rules_from(args)
     metrics = bool(args.metrics)
     jobs = min(args.jobs or os.cpu_count() or 1, len(found))
     if jobs <= 1 or (not args.jobs and sum(map(_size, found)) < _SMALL):
         for session in found:
-            yield analyse(session, settings, metrics)
+            yield analyse(session, settings, metrics, rules)
         return
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        futures = [pool.submit(analyse, session, settings, metrics) for session in found]
+        futures = [pool.submit(analyse, session, settings, metrics, rules) for session in found]
         try:
             for future in futures:
                 yield future.result()

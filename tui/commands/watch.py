@@ -1,0 +1,193 @@
+"""`nooscope watch --headless`: follow a session live and print what the person should know."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING
+
+from tui.options import PROJECT_FILE, add_settings_options, settings_from
+
+if TYPE_CHECKING:
+    from core.events import Event
+    from core.ingest.follow import Follower
+    from core.response import Notice
+    from core.settings import Settings
+    from core.society import Society
+    from tui.continuity import Continuity
+    from tui.notices import Herald, Told
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("path", metavar="PATH", help="a log to follow, or `latest` for the newest session")
+    parser.add_argument(
+        "--headless", action="store_true", required=True, help="print lines instead of showing a screen"
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    parser.add_argument("--all", action="store_true", help="also notices from before the watch began")
+    parser.add_argument("--no-prior", action="store_true", help="begin without what earlier sessions taught")
+    parser.add_argument("--idle", type=float, metavar="SECONDS", help="end when nothing came for so long")
+    add_settings_options(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    from tui.notices import without_project_commands
+
+    resolved = settings_from(args)
+    project = str((args.project or Path.cwd()) / PROJECT_FILE)
+    settings, refused = without_project_commands(resolved, project)
+    for sentence in refused:
+        print(f"nooscope: {sentence}", file=sys.stderr)
+    path = _latest(settings) if args.path == "latest" else Path(args.path)
+    return Watch(path, settings, args).run()
+
+
+def _latest(settings: Settings) -> Path:
+    from core.errors import UnreadableLog
+    from core.ingest.discover import find
+
+    found = find(os.environ, Path.home(), now=time.time(), active_within=settings.ingest.follow.active_within)
+    if not found:
+        raise UnreadableLog("no session found on this machine; name a log to follow")
+    return found[0].path
+
+
+class Watch:
+    """One followed session: its minds, its notices, and what it hands on."""
+
+    def __init__(self, path: Path, settings: Settings, args: argparse.Namespace) -> None:
+        from core.ingest.follow import Follower
+        from core.ingest.source import make_kit
+        from tui.commands.rules import rules_from
+        from tui.continuity import Continuity
+        from tui.notices import Herald
+
+        self._all_settings = settings
+        self._settings = settings.response.notices
+        self._args = args
+        self._stop = threading.Event()
+        self._follower: Follower = Follower(path, make_kit(settings.ingest), settings.ingest)
+        self._continuity: Continuity = Continuity(settings, use=not args.no_prior)
+        self._rules = rules_from(args)
+        self._society: Society | None = None
+        self._herald: Herald = Herald(self._settings, sys.stderr if sys.stderr.isatty() else None)
+        self._live = False
+        self._asked: set[str] = set()
+        self._rested = True
+        self._last = time.monotonic()
+
+    def run(self) -> int:
+        """Follow until told to stop; settle what was learned at the end."""
+        before = signal.signal(signal.SIGINT, self._interrupt)
+        term = signal.signal(signal.SIGTERM, self._interrupt)
+        try:
+            self._take(self._follower.drain())
+            self._say_ready()
+            self._live = True
+            self._follow()
+        finally:
+            signal.signal(signal.SIGINT, before)
+            signal.signal(signal.SIGTERM, term)
+            if self._society is not None:
+                self._continuity.settle(self._society)
+            self._herald.flush()
+            for problem in self._herald.problems:
+                print(f"nooscope: {problem}", file=sys.stderr)
+        return 0
+
+    def _interrupt(self, _: int, __: FrameType | None) -> None:
+        self._stop.set()
+
+    def _say_ready(self) -> None:
+        if sys.stderr.isatty():
+            print(f"watching {self._follower.path}; ctrl+c ends", file=sys.stderr)
+
+    def _follow(self) -> None:
+        from core.ingest.follow import changes
+
+        follower = self._follower
+        while not self._stop.is_set():
+            folders = follower.folders()
+            for _ in changes(folders, self._stop, follower.settings.follow, recursive=False):
+                self._take(follower.drain())
+                self._look_around()
+                if self._stop.is_set() or follower.folders() != folders:
+                    break
+
+    def _take(self, batches: Iterator[list[Event]]) -> None:
+        for batch in batches:
+            self._last = time.monotonic()
+            self._rested = False
+            society = self._society or self._begin(batch[0].at)
+            for event in batch:
+                for notice in society.step(event).reaction.notices:
+                    self._tell(notice)
+            if self._stop.is_set():
+                return
+        for sentence in self._follower.notices():
+            print(f"nooscope: {sentence}", file=sys.stderr)
+
+    def _begin(self, at: float) -> Society:
+        """Make the minds of the session, and give them what earlier ones left."""
+        from core.society import Society
+        from core.timeline.opening import seed_of
+
+        found = self._follower.session
+        seed = seed_of(found.id if found else self._follower.path.stem)
+        learned = self._continuity.learned
+        self._society = society = Society(self._all_settings, seed=seed, rules=self._rules, learned=learned)
+        for sentence in self._continuity.begin(society, at, seed):
+            print(f"nooscope: {sentence}", file=sys.stderr)
+        return society
+
+    def _look_around(self) -> None:
+        """What only a live watch can see: an open question, and a stillness."""
+        from core.response import Notice
+
+        still = time.monotonic() - self._last
+        waiting = self._follower.in_flight()
+        for call in waiting:
+            if call.tool in self._settings.asking and call.id not in self._asked:
+                self._asked.add(call.id)
+                words = f"{call.tool} waits for an answer."
+                self._tell(Notice(call.at, call.agent, "needs_you", "question", words, 0.0))
+        society = self._society
+        if not self._rested and society is not None and still >= self._settings.idle:
+            self._rested = True
+            self._continuity.settle(society)
+            if not waiting:
+                at = society.engine().response.session().at
+                self._tell(Notice(at, "main", "done", "done", f"Still for {still:.0f} s.", 3600.0))
+        if self._args.idle is not None and still >= self._args.idle:
+            self._stop.set()
+
+    def _tell(self, notice: Notice) -> None:
+        from tui.notices import told
+
+        if not self._live:
+            if self._args.all:
+                self._print(told(notice))
+            return
+        from datetime import datetime
+
+        said = self._herald.tell(notice, datetime.now().astimezone().time())
+        if said is not None:
+            self._print(said)
+
+    def _print(self, said: Told) -> None:
+        from tui.notices import as_json
+        from tui.words import moment
+
+        if self._args.json:
+            sys.stdout.write(as_json(said).decode() + "\n")
+        else:
+            who = "" if said.agent == "main" else f" {said.agent}"
+            sys.stdout.write(f"{moment(said.at)}{who}  {said.line}\n")
+        sys.stdout.flush()

@@ -1,0 +1,123 @@
+"""What one live session takes from earlier ones, and leaves for later ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from core.events import MAIN
+from core.percept import AGENT_STATES, AXES, Axis
+from core.receptor.persona import Persona, encounter, make_persona, take_over, work_context
+from core.receptor.prior import Prior, distribution, seeds, session_prior, usable
+from core.response import Learned, SessionTally
+from core.settings import Settings
+from core.society import Society
+from core.store.learned import LearnedStore
+from core.store.persona import PersonaStore
+from core.store.prior import PriorStore
+
+
+class Continuity:
+    """Seed a session's baselines before its first event; settle what it taught at its end or at a rest."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        prior: PriorStore | None = None,
+        learned: LearnedStore | None = None,
+        personas: PersonaStore | None = None,
+        use: bool = True,
+    ) -> None:
+        self._settings = settings.response
+        self._use = use
+        self._prior_store = prior or PriorStore()
+        self._learned_store = learned or LearnedStore()
+        folder = self._settings.persona.folder
+        self._personas = personas or (PersonaStore(Path(folder).expanduser()) if folder else None)
+        self._learned = self._learned_store.read() if use else Learned()
+        self._fires: dict[Axis, int] = {}
+        self._seconds = 0.0
+
+    @property
+    def learned(self) -> Learned:
+        """What the engines of the session are given."""
+        return self._learned
+
+    def begin(self, society: Society, at: float, seed: int) -> list[str]:
+        """Seed the main agent; sentences about what was taken."""
+        prior = self._prior_store.read() if self._use else None
+        said = [each for each in (self._prior_store.problem, self._learned_store.problem) if each]
+        if prior is None or not usable(prior, at, self._settings.prior):
+            return said
+        levels = seeds(prior)
+        said.append(f"baselines begin where {prior.session_count} earlier sessions left them")
+        met = self._meet(prior, seed)
+        if met is not None:
+            persona, blend, sentence = met
+            levels = take_over(levels, persona, blend)
+            said.append(sentence)
+        society.engine(MAIN).receptor.seed(levels)
+        return said
+
+    def _meet(self, prior: Prior, seed: int) -> tuple[Persona, float, str] | None:
+        if self._personas is None:
+            return None
+        met = encounter(self._personas.others(), prior.action_signature, seed, self._settings.persona)
+        if met is None:
+            return None
+        meeting, persona = met
+        self._personas.note(meeting)
+        if not meeting.blend:
+            return None
+        sentence = (
+            f"met persona {meeting.profile[:8]} (likeness {meeting.likeness:.2f}, "
+            f"blend {meeting.blend:g}, seed {seed})"
+        )
+        return persona, meeting.blend, sentence
+
+    def settle(self, society: Society) -> None:
+        """Leave what the session taught so far; may be called at every rest."""
+        if not self._use:
+            return
+        engine = society.engine(MAIN)
+        tally = engine.response.session()
+        if not any(tally.actions.values()):
+            return
+        self._learn(tally)
+        levels = engine.receptor.levels()
+        thresholds = dict(zip(AXES, levels[: len(AXES)], strict=True))
+        baseline = dict(zip(AXES, levels[len(AXES) :], strict=True))
+        session = session_prior(tally.at, baseline, thresholds, tally.patterns, tally.actions)
+        if self._settings.prior.enabled:
+            self._prior_store.settle(session, self._settings.prior)
+        if self._personas is not None:
+            self._leave(society, tally, session, self._personas)
+
+    def _learn(self, tally: SessionTally) -> None:
+        seconds = tally.seconds - self._seconds
+        if seconds < self._settings.learning.least:
+            return
+        fires = {axis: count - self._fires.get(axis, 0) for axis, count in tally.fires.items()}
+        self._learned_store.add(fires, seconds, tally.at, self._settings.learning)
+        self._seconds, self._fires = tally.seconds, dict(tally.fires)
+
+    def _leave(self, society: Society, tally: SessionTally, session: Prior, personas: PersonaStore) -> None:
+        engine = society.engine(MAIN)
+        known = self._prior_store.read()
+        persona = make_persona(
+            model=engine.mind.heart.tiers.model,
+            sessions=known.session_count if known else 1,
+            mean=tally.mean,
+            variance=tally.variance,
+            snapshots=tally.snapshots,
+            seconds=tally.seconds,
+            field_adjustment=dict(engine.receptor.read().meta.field),
+            learned_delta=self._learned.deltas,
+            patterns=session.pattern_distribution,
+            states=distribution(tally.states, AGENT_STATES),
+            actions=session.action_signature,
+            context=work_context((leaf.path, leaf.count) for leaf in engine.receptor.heatmap.leaves),
+            settings=self._settings.persona,
+        )
+        if persona is not None:
+            personas.leave(persona)
