@@ -10,9 +10,10 @@ from collections.abc import Callable
 from msgspec.structs import replace
 from textual.message import Message
 
-from core.errors import NooscopeError
+from core.errors import NooscopeError, StoreError
 from core.events import MAIN
 from core.settings import Settings
+from core.store.bookmarks import Bookmark, Bookmarks
 from core.timeline.cache import Cache
 from tui.feed_head import Playhead
 from tui.feed_open import blank, ending, keep, open_target
@@ -20,6 +21,7 @@ from tui.feed_source import Source, Target
 from tui.feed_watch import Changed, Watcher
 from tui.messages import (
     Arrived,
+    Bookmarked,
     Failed,
     GoLive,
     JumpMark,
@@ -28,9 +30,11 @@ from tui.messages import (
     SelectAgent,
     SpeedChange,
     Step,
+    ToggleBookmark,
     TogglePlay,
 )
 from tui.view import View
+from tui.words import clock
 
 _BATCH = 0.02
 """Seconds of reading between two looks at what is asked."""
@@ -48,12 +52,15 @@ class Feed:
         post: Callable[[Message], object],
         *,
         cache: Cache | None = None,
+        bookmarks: Callable[[str], Bookmarks] = Bookmarks,
         wall: Callable[[], float] = time.time,
     ) -> None:
         self.target = target
         self._settings = settings
         self._post = post
         self._cache = cache
+        self._shelf = bookmarks
+        self._bookmarks: Bookmarks | None = None
         self._wall = wall
         self._head = Playhead(settings.timeline.play, live=target.live, playing=not target.live)
         self._film = blank(None, target, settings)
@@ -160,6 +167,8 @@ class Feed:
                 self._agent = asked.name
             case JumpMark():
                 self._jump(asked)
+            case ToggleBookmark():
+                self._bookmark()
 
     def _jump(self, asked: JumpMark) -> None:
         """To just after the next or previous mark, and to the mind it is about."""
@@ -171,6 +180,34 @@ class Feed:
         else:
             self._head.step(found.place + 1 - self._head.index)
             self._agent = found.agent
+
+    def _bookmark(self) -> None:
+        """Set one at the playhead, or take away the one that stands there."""
+        if self._bookmarks is None or not len(self._film):
+            return
+        timeline, place = self._film.timeline, self._head.index
+        try:
+            standing = [mark for mark in self._bookmarks.read() if mark.place == place]
+            for mark in standing:
+                self._bookmarks.remove(mark.name)
+            if not standing:
+                at = timeline.time_of(place)
+                name = f"event {place} at {clock(at - timeline.events[0].at)}"
+                self._bookmarks.put(Bookmark(name=name, place=place, at=at, created=self._wall()))
+        except StoreError as error:
+            self._post(Failed(str(error)))
+        self._tell_bookmarks()
+
+    def _tell_bookmarks(self) -> None:
+        if self._bookmarks is None:
+            return
+        try:
+            self._post(Bookmarked(self._bookmarks.read()))
+        except StoreError as error:
+            self._post(Failed(str(error)))
+        for notice in self._bookmarks.notices:
+            self._post(Failed(notice))
+        self._bookmarks.notices.clear()
 
     def _read(self, source: Source) -> None:
         if not source.behind:
@@ -185,6 +222,9 @@ class Feed:
         for notice in source.notices():
             self._notice = "" if notice.endswith("is back") else notice
             self._due = True
+        if self._bookmarks is None and source.session is not None:
+            self._bookmarks = self._shelf(source.session.id)
+            self._tell_bookmarks()
         if not source.behind:
             self._caught_up(source)
 

@@ -19,6 +19,10 @@ class SharedColumns(Columns):
         for name in Columns.__slots__:
             setattr(self, name, getattr(columns, name))
 
+    def __len__(self) -> int:
+        with self._lock:
+            return super().__len__()
+
     def append(self, row: Sequence[float]) -> None:
         with self._lock:
             super().append(row)

@@ -12,6 +12,7 @@ from textual.message import Message
 from core.timeline.marks import ALERTS, MarkKind
 
 if TYPE_CHECKING:
+    from core.store.bookmarks import Bookmark
     from core.timeline.timeline import Timeline
     from tui.view import View
 
@@ -94,10 +95,15 @@ class ShowEvents(Message):
 
 
 @dataclass
-class Bookmark(Message):
-    """Remember the playhead under a name."""
+class ToggleBookmark(Message):
+    """Remember the playhead, or forget the bookmark that stands there."""
 
-    name: str = ""
+
+@dataclass
+class Bookmarked(Message):
+    """From the feed: the session's bookmarks, in order of place."""
+
+    bookmarks: tuple[Bookmark, ...]
 
 
 @dataclass

@@ -1,0 +1,247 @@
+"""The application: it only wires screens to the feed."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, ClassVar
+
+from textual import on
+from textual.app import App, SystemCommand
+from textual.binding import BindingType
+from textual.command import CommandPalette
+from textual.message import Message
+from textual.reactive import var
+from textual.screen import Screen
+
+import themes
+from core.errors import NooscopeError
+from core.settings import Settings
+from core.store.bookmarks import Bookmark, Bookmarks
+from core.timeline.cache import Cache
+from core.timeline.timeline import Timeline
+from tui import messages
+from tui.feed import Feed
+from tui.feed_source import Target
+from tui.keys import KEYS
+from tui.screens.main import MainScreen
+from tui.search import Places, commands
+from tui.usertheme import UserThemes, default_folder
+from tui.view import View
+
+_SCREENS = {
+    "events": ("tui.screens.events", "EventsScreen"),
+    "mind": ("tui.screens.mind", "MindScreen"),
+    "governance": ("tui.screens.governance", "GovernanceScreen"),
+    "help": ("tui.screens.help", "HelpScreen"),
+}
+_THEMES_EVERY = 2.0
+"""Seconds between two looks at the user's themes."""
+
+
+class NooscopeApp(App[None]):
+    """One session at a time: the feed's views go down, wishes go to the feed."""
+
+    TITLE = "nooscope"
+    CSS_PATH = "screens/main.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = KEYS
+    ENABLE_COMMAND_PALETTE = True
+
+    view: var[View | None] = var(None)
+    recording: var[Timeline | None] = var(None)
+    bookmarks: var[tuple[Bookmark, ...]] = var(())
+
+    def __init__(
+        self,
+        target: Target | None,
+        settings: Settings,
+        *,
+        cache: Cache | None = None,
+        bookmarks: Callable[[str], Bookmarks] = Bookmarks,
+        theme_folder: Path | None = None,
+    ) -> None:
+        super().__init__()
+        self.settings = settings
+        self.feed: Feed | None = None
+        self._target = target
+        self._cache = cache
+        self._shelf = bookmarks
+        self._themes = UserThemes(theme_folder or default_folder())
+        self._load_themes(first=True)
+        if not settings.screen.motion:
+            self.animation_level = "none"
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        return themes.defaults(self.current_theme)
+
+    def get_default_screen(self) -> Screen[None]:
+        return MainScreen(self.settings.screen)
+
+    def on_mount(self) -> None:
+        self.set_keymap(self.settings.screen.keymap)
+        self.screen.data_bind(NooscopeApp.view, NooscopeApp.recording, NooscopeApp.bookmarks)
+        self.set_interval(_THEMES_EVERY, self._load_themes)
+        if self._target is None:
+            self.action_sessions()
+        else:
+            self.open(self._target)
+
+    def open(self, target: Target) -> None:
+        """Leave the session on the screen for another."""
+        if self.feed is not None:
+            self.feed.stop()
+        self.view, self.recording, self.bookmarks = None, None, ()
+        self.feed = Feed(target, self.settings, self.post_message, cache=self._cache, bookmarks=self._shelf)
+        self.run_worker(self.feed.run, name="feed", group="feed", thread=True)
+
+    def on_unmount(self) -> None:
+        if self.feed is not None:
+            self.feed.stop()
+
+    @on(messages.Seek)
+    @on(messages.SeekTime)
+    @on(messages.Step)
+    @on(messages.JumpMark)
+    @on(messages.GoLive)
+    @on(messages.TogglePlay)
+    @on(messages.SpeedChange)
+    @on(messages.SelectAgent)
+    @on(messages.ToggleBookmark)
+    def _ask(self, message: Message) -> None:
+        if self.feed is not None:
+            self.feed.ask(message)
+
+    @on(messages.Arrived)
+    def _arrived(self, message: messages.Arrived) -> None:
+        if message.recording is not None and message.recording is not self.recording:
+            self.recording = message.recording
+        self.view = message.view
+
+    @on(messages.Bookmarked)
+    def _bookmarked(self, message: messages.Bookmarked) -> None:
+        self.bookmarks = message.bookmarks
+
+    @on(messages.Failed)
+    def _failed(self, message: messages.Failed) -> None:
+        self.notify(message.text, severity="error" if message.fatal else "warning", markup=False)
+        if message.fatal and self.view is None:
+            self.action_sessions()
+
+    @on(messages.OpenSession)
+    def _open_session(self, message: messages.OpenSession) -> None:
+        self.open(Target(message.path, message.live, message.session))
+
+    @on(messages.ShowEvents)
+    def _show_events(self, message: messages.ShowEvents) -> None:
+        self._push("events", message.path)
+
+    def action_toggle_play(self) -> None:
+        self.post_message(messages.TogglePlay())
+
+    def action_step(self, by: int) -> None:
+        self.post_message(messages.Step(by))
+
+    def action_seek(self, to: int) -> None:
+        self.post_message(messages.Seek(to))
+
+    def action_go_live(self) -> None:
+        self.post_message(messages.GoLive())
+
+    def action_speed(self, steps: int) -> None:
+        self.post_message(messages.SpeedChange(steps))
+
+    def action_jump(self, forward: bool) -> None:
+        self.post_message(messages.JumpMark(forward))
+
+    def action_bookmark(self) -> None:
+        self.post_message(messages.ToggleBookmark())
+
+    def action_agent(self, by: int) -> None:
+        if self.view is not None and len(self.view.agents) > 1:
+            agents = self.view.agents
+            here = agents.index(self.view.agent) if self.view.agent in agents else 0
+            self.post_message(messages.SelectAgent(agents[(here + by) % len(agents)]))
+
+    def action_goto(self) -> None:
+        from tui.screens.goto import GotoScreen
+
+        self.push_screen(GotoScreen(), self._go)
+
+    def action_search(self) -> None:
+        self.push_screen(CommandPalette([Places], placeholder="Find a mark, a path, a bookmark…"))
+
+    def action_sessions(self) -> None:
+        from tui.screens.picker import PickerScreen
+
+        self.push_screen(PickerScreen(self.settings))
+
+    def action_show(self, name: str) -> None:
+        self._push(name)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "agent":
+            return self.view is not None and len(self.view.agents) > 1
+        return super().check_action(action, parameters)
+
+    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
+        yield from commands(screen)
+        yield SystemCommand("Theme", "Change the colours", self.action_change_theme)
+        yield SystemCommand("Picture", "Save what is seen as SVG", self.deliver_screenshot)
+        if self.view is not None:
+            for name in self.view.agents:
+                yield SystemCommand(f"Show agent {name}", "", lambda name=name: self._select(name), False)
+
+    def _select(self, name: str) -> None:
+        self.post_message(messages.SelectAgent(name))
+
+    def _go(self, spoken: str | None) -> None:
+        from tui.recordings import place
+
+        timeline = self.recording
+        if not spoken or timeline is None or not len(timeline):
+            return
+        try:
+            share = float(spoken[:-1]) / 100 if spoken.endswith("%") else None
+            to = place(timeline, spoken) if share is None else round(share * len(timeline))
+        except (NooscopeError, ValueError) as error:
+            self.notify(str(error), severity="warning", markup=False)
+        else:
+            self.post_message(messages.Seek(to))
+
+    def _push(self, name: str, *given: object) -> None:
+        """Open one of the other screens, or come back to it where it lies below."""
+        module, kind = _SCREENS[name]
+        make = getattr(importlib.import_module(module), kind)
+        if isinstance(self.screen, make):
+            self.pop_screen()
+        else:
+            self.push_screen(make(*given).data_bind(NooscopeApp.view, NooscopeApp.recording))
+
+    def _load_themes(self, first: bool = False) -> None:
+        loaded = self._themes.look()
+        if loaded is None:
+            return
+        for theme in loaded.themes:
+            self.register_theme(theme)
+        if first:
+            known = self.settings.screen.theme in self.available_themes
+            self.theme = self.settings.screen.theme if known else "nocturne"
+            if not known:
+                self.call_later(self._complain, f"there is no theme {self.settings.screen.theme!r}")
+        else:
+            self._watch_theme(self.theme)
+        for complaint in loaded.complaints:
+            self.call_later(self._complain, complaint)
+
+    def _complain(self, text: str) -> None:
+        self.notify(text, severity="warning", markup=False)
+
+
+def run_app(target: Target | None, settings: Settings) -> int:
+    """Show a session, or the picker where none is named, until the person leaves."""
+    from tui.recordings import cache_of
+
+    app = NooscopeApp(target, settings, cache=cache_of(settings))
+    app.run()
+    return app.return_code or 0

@@ -1,0 +1,41 @@
+"""The keys that work everywhere; each has an id by which settings may move it."""
+
+from __future__ import annotations
+
+from textual.binding import Binding, BindingType
+
+KEYS: list[BindingType] = [
+    Binding("space", "toggle_play", "play", id="play.toggle", tooltip="Play, or hold still"),
+    Binding("left", "step(-1)", "step", key_display="←→", id="play.back", tooltip="One event back"),
+    Binding("right", "step(1)", "step", show=False, key_display="→", id="play.on", tooltip="One event on"),
+    Binding("shift+left", "step(-10)", "back 10", show=False, id="play.back10", tooltip="Ten events back"),
+    Binding("shift+right", "step(10)", "on 10", show=False, id="play.on10", tooltip="Ten events on"),
+    Binding("home", "seek(0)", "start", show=False, id="play.start", tooltip="To the first event"),
+    Binding("end", "go_live", "end", show=False, id="play.end", tooltip="To the newest event, and follow"),
+    Binding("comma", "speed(-1)", "slower", key_display=",", show=False, id="play.slower", tooltip="Slower"),
+    Binding(
+        "full_stop", "speed(1)", "faster", key_display=".", show=False, id="play.faster", tooltip="Faster"
+    ),
+    Binding("n", "jump(True)", "next alert", id="jump.next", tooltip="To the next alert"),
+    Binding(
+        "N", "jump(False)", "previous alert", show=False, id="jump.previous", tooltip="To the alert before"
+    ),
+    Binding("b", "bookmark", "bookmark", id="bookmark.add", tooltip="Remember this moment"),
+    Binding("g", "goto", "go to", show=False, id="jump.goto", tooltip="To a time or an event"),
+    Binding(
+        "slash", "search", "search", key_display="/", id="search", tooltip="Find a mark, path or bookmark"
+    ),
+    Binding("a", "agent(1)", "agent", show=False, id="agent.next", tooltip="The next agent of the session"),
+    Binding("A", "agent(-1)", "agent", show=False, id="agent.previous", tooltip="The agent before"),
+    Binding("o", "sessions", "sessions", show=False, id="show.sessions", tooltip="Open another session"),
+    Binding("e", "show('events')", "events", id="show.events", tooltip="Every event, searchable"),
+    Binding(
+        "m", "show('mind')", "mind", id="show.mind", tooltip="Clock, sleep, habituation, dreams, episodes"
+    ),
+    Binding(
+        "v", "show('governance')", "govern", id="show.governance", tooltip="Budgets, pressures, affect fields"
+    ),
+    Binding("question_mark", "show('help')", "help", key_display="?", id="show.help", tooltip="Every key"),
+    Binding("q", "quit", "quit", show=False, id="quit", tooltip="Leave nooscope"),
+]
+"""In the order the footer and the help show them."""

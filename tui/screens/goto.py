@@ -1,0 +1,39 @@
+"""Asks for a place in the recording."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Input, Label
+
+
+class GotoScreen(ModalScreen[str]):
+    """A line to type a time or an event's number into; gives back what was typed."""
+
+    DEFAULT_CSS = """
+    GotoScreen {
+        align: center middle;
+        & > Vertical {
+            width: 60; max-width: 90%; height: auto; padding: 0 1;
+            border: round $accent; border-title-color: $accent; background: $surface;
+        }
+        & Label { color: $quiet; }
+        & Input { border: none; padding: 0; height: 1; background: $surface; }
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "dismiss('')", "cancel", id="goto.leave", tooltip="Stay here"),
+    ]
+
+    def compose(self) -> ComposeResult:
+        with Vertical() as box:
+            box.border_title = "Go to"
+            yield Input(placeholder="120, -1, 50%, 00:41:12, 41m, 2026-01-31T12:40")
+            yield Label("an event's number, a share, a time since the start, or a date and time (UTC)")
+
+    def on_input_submitted(self, message: Input.Submitted) -> None:
+        self.dismiss(message.value.strip())

@@ -1,0 +1,105 @@
+"""The observatory: every instrument at one glance."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container
+from textual.reactive import var
+from textual.screen import Screen
+from textual.widgets import Footer
+
+from core.settings.screen import ScreenSettings
+from core.store.bookmarks import Bookmark
+from core.timeline.timeline import Timeline
+from tui.panels import PANELS
+from tui.screens.zoom import HEIGHTS, WIDTHS, ZoomScreen
+from tui.view import View
+from tui.widgets.header import StatusHeader
+from tui.widgets.panel import Panel
+from tui.widgets.timeline import TimelineStrip
+
+ASIDE = ("paths", "sleep", "salience")
+"""Panels that share one place on a small terminal."""
+
+
+class MainScreen(Screen[None]):
+    """Six panels, the timeline below, the status above."""
+
+    AUTO_FOCUS = ""
+    HORIZONTAL_BREAKPOINTS = WIDTHS
+    VERTICAL_BREAKPOINTS = HEIGHTS
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *(
+            Binding(
+                str(number),
+                f"panel({number})",
+                name,
+                show=False,
+                id=f"panel.{name}",
+                tooltip=f"Focus the {name} panel",
+            )
+            for number, name in enumerate(PANELS, 1)
+        ),
+        Binding("0", "panel(0)", "timeline", show=False, id="panel.timeline", tooltip="Focus the timeline"),
+        Binding("escape", "unfocus", "leave", show=False, id="panel.leave", tooltip="Leave the panel"),
+        Binding(
+            "plus,equals_sign",
+            "zoom(1)",
+            "closer",
+            show=False,
+            id="timeline.closer",
+            tooltip="Show less time",
+        ),
+        Binding("minus", "zoom(-1)", "wider", show=False, id="timeline.wider", tooltip="Show more time"),
+    ]
+
+    view: var[View | None] = var(None)
+    recording: var[Timeline | None] = var(None)
+    bookmarks: var[tuple[Bookmark, ...]] = var(())
+    aside: var[str] = var(ASIDE[0])
+    """Which of the panels that share a place is seen where there is room for one."""
+
+    def __init__(self, settings: ScreenSettings) -> None:
+        super().__init__()
+        self._settings = settings
+
+    def compose(self) -> ComposeResult:
+        yield StatusHeader().data_bind(MainScreen.view)
+        with Container(id="panels"):
+            for number, (name, make) in enumerate(PANELS.items(), 1):
+                panel = make(id=name)
+                panel.border_title = f"{number} {panel.TITLE}"
+                yield panel.data_bind(MainScreen.view, MainScreen.recording)
+        strip = TimelineStrip(self._settings.gap, id="timeline")
+        strip.series = self._settings.series
+        yield strip.data_bind(MainScreen.view, MainScreen.recording, MainScreen.bookmarks)
+        yield Footer(compact=True, show_command_palette=False)
+
+    def watch_aside(self) -> None:
+        for name in ASIDE:
+            for panel in self.query(f"#{name}"):
+                panel.set_class(name != self.aside, "-aside")
+
+    def action_panel(self, number: int) -> None:
+        """Focus a panel, and bring it forward where it gave way to another."""
+        name = list(PANELS)[number - 1] if number else "timeline"
+        if name in ASIDE:
+            self.aside = name
+        self.query_one(f"#{name}").focus()
+
+    def action_unfocus(self) -> None:
+        self.set_focus(None)
+
+    def action_zoom(self, steps: int) -> None:
+        """Show a shorter or a longer stretch of the timeline."""
+        self.query_one(TimelineStrip).zoom_by(steps)
+
+    def on_panel_zoom(self, message: Panel.Zoom) -> None:
+        message.stop()
+        name = message.panel.id or ""
+        if name in PANELS:
+            zoom = ZoomScreen(name, self._settings)
+            self.app.push_screen(zoom.data_bind(MainScreen.view, MainScreen.recording, MainScreen.bookmarks))
