@@ -9,20 +9,28 @@ from collections.abc import Sequence
 
 from core import __version__
 
+DEFAULT = "watch"
+"""What `nooscope` alone does."""
+
 COMMANDS = {
+    "watch": "follow a session live, on the screen or without one",
+    "replay": "play a saved session like a film",
     "sessions": "list the agents' sessions on this machine",
     "analyze": "run whole logs through the engine and report",
     "export": "write a log in the open event format",
     "frame": "show a whole mind at one moment",
     "diff": "show what differs between two moments",
     "whatif": "show what would have fired with other settings",
-    "watch": "follow a session live and tell when it needs you",
     "rules": "list the methods that respond to signals, or check a rule file",
     "settings": "show every setting, its value and where it came from",
 }
 
+_ASKS_ABOUT_ITSELF = frozenset(("-h", "--help", "--version"))
+
 EXAMPLES = """\
 examples:
+  nooscope                          the newest active session, live
+  nooscope replay LOG               a saved session, like a film
   nooscope sessions                 what has been running here
   nooscope analyze LOG              what went on in a session, and when
   nooscope settings ambient         settings that have to do with the ambient baseline
@@ -49,11 +57,10 @@ def build(command: str | None = None) -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; 0 fine, 1 nothing readable, 2 wrong usage."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    command = next((word for word in words if not word.startswith("-")), None)
-    parsed = build(command).parse_args(words)
-    name = parsed.command or "sessions"
-    if parsed.command is None:
-        parsed = build(name).parse_args([name, *words])
+    if not words or (words[0].startswith("-") and not _ASKS_ABOUT_ITSELF & set(words)):
+        words.insert(0, DEFAULT)
+    parsed = build(words[0]).parse_args(words)
+    name = parsed.command or DEFAULT
     from core.errors import NooscopeError
 
     try:

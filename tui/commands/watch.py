@@ -1,4 +1,4 @@
-"""`nooscope watch --headless`: follow a session live and print what the person should know."""
+"""`nooscope watch`: follow a session live on the screen, or print what the person should know."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from tui.options import PROJECT_FILE, add_settings_options, settings_from
+from tui.options import PROJECT_FILE, settings_from
+from tui.showing import add_screen_options, screen_settings, show
 
 if TYPE_CHECKING:
     from core.events import Event
@@ -26,15 +27,21 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("path", metavar="PATH", help="a log to follow, or `latest` for the newest session")
     parser.add_argument(
-        "--headless", action="store_true", required=True, help="print lines instead of showing a screen"
+        "path",
+        metavar="PATH",
+        nargs="?",
+        help="a log to follow, or `latest`; without it the newest active session, or a list to choose from",
     )
-    parser.add_argument("--json", action="store_true", help="one JSON object a line")
-    parser.add_argument("--all", action="store_true", help="also notices from before the watch began")
-    parser.add_argument("--no-prior", action="store_true", help="begin without what earlier sessions taught")
-    parser.add_argument("--idle", type=float, metavar="SECONDS", help="end when nothing came for so long")
-    add_settings_options(parser)
+    add_screen_options(parser)
+    headless = parser.add_argument_group("without a screen")
+    headless.add_argument("--headless", action="store_true", help="print lines instead of showing a screen")
+    headless.add_argument("--json", action="store_true", help="one JSON object a line")
+    headless.add_argument("--all", action="store_true", help="also notices from before the watch began")
+    headless.add_argument(
+        "--no-prior", action="store_true", help="begin without what earlier sessions taught"
+    )
+    headless.add_argument("--idle", type=float, metavar="SECONDS", help="end when nothing came for so long")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -45,7 +52,10 @@ def run(args: argparse.Namespace) -> int:
     settings, refused = without_project_commands(resolved, project)
     for sentence in refused:
         print(f"nooscope: {sentence}", file=sys.stderr)
-    path = _latest(settings) if args.path == "latest" else Path(args.path)
+    if not args.headless:
+        named = _latest(settings) if args.path == "latest" else args.path and Path(args.path).expanduser()
+        return show(named or None, screen_settings(args, settings), live=True)
+    path = _latest(settings) if args.path in ("latest", None) else Path(args.path)
     return Watch(path, settings, args).run()
 
 

@@ -1,0 +1,78 @@
+"""From the command line to the screen, or to the text report where there is no terminal."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tui.options import add_settings_options, settings_from
+
+if TYPE_CHECKING:
+    from core.ingest.discover import Found
+    from core.settings import Settings
+
+
+def add_screen_options(parser: argparse.ArgumentParser) -> None:
+    """`--theme`, `--no-motion` and the settings options."""
+    parser.add_argument("--theme", metavar="NAME", help="colours for this run")
+    parser.add_argument("--no-motion", action="store_true", help="show each change at once")
+    add_settings_options(parser)
+
+
+def screen_settings(args: argparse.Namespace, settings: Settings | None = None) -> Settings:
+    """The settings in force, with what the screen's own options say on top."""
+    chosen = settings or settings_from(args).settings
+    changed: dict[str, object] = {}
+    if args.theme:
+        changed["theme"] = args.theme
+    if args.no_motion:
+        changed["motion"] = False
+    return chosen.model_copy(update={"screen": chosen.screen.model_copy(update=changed)})
+
+
+def found_here(settings: Settings) -> list[Found]:
+    """The sessions on this machine, the newest first."""
+    from core.ingest.discover import find
+
+    within = settings.ingest.follow.active_within
+    return find(os.environ, Path.home(), now=time.time(), active_within=within)
+
+
+def show(path: Path | None, settings: Settings, *, live: bool, session: str = "") -> int:
+    """Show a session; without a path the newest that is active, else the picker."""
+    if not (sys.stdout.isatty() and sys.stdin.isatty()):
+        return report(path, settings)
+    from tui.app import run_app
+    from tui.feed_source import Target
+
+    if path is not None:
+        return run_app(Target(path, live, session), settings)
+    active = [found for found in found_here(settings) if found.active]
+    newest = Target(active[0].path, True, active[0].session) if active else None
+    return run_app(newest, settings)
+
+
+def report(path: Path | None, settings: Settings) -> int:
+    """Print what went on in a session, in the newest one where none is named."""
+    from core.ingest.source import make_kit, sessions
+    from core.timeline.analysis import analyse
+    from tui.commands.sessions import NOTHING
+    from tui.report import text
+
+    wanted = ""
+    if path is None:
+        found = found_here(settings)
+        if not found:
+            print(NOTHING)  # noqa: T201
+            return 0
+        path, wanted = found[0].path, found[0].session
+    logs = sessions([path], make_kit(settings.ingest), settings.ingest.lines)
+    chosen = [one for one in logs if one.id == wanted] or logs
+    width = shutil.get_terminal_size((100, 24)).columns
+    print("\n\n".join(text(analyse(one, settings).summary, width) for one in chosen))  # noqa: T201
+    return 0
