@@ -13,13 +13,9 @@ from tui.messages import ShowEvents
 from tui.view import View
 from tui.widgets.gauge import meter
 from tui.widgets.panel import Line, Panel, fit
-from tui.widgets.pathrows import ORDERS, STATE_GLYPHS, Order, PathRow, above, path_rows
+from tui.widgets.pathcolumns import PathColumns, add_scrollbar, shortened
+from tui.widgets.pathrows import ORDERS, Order, PathRow, above, path_rows
 from tui.words import plain
-
-_WORDS = 74
-"""From this width on states are written out."""
-_AGES = 40
-_WIDE = 110
 
 
 class PathTree(Panel):
@@ -34,7 +30,7 @@ Where the work is: each path with its visits, folders with the sum of all below 
 The bar is heat: visits that fade with work time. Its colour says how near a path is to the hottest file.
 `r9 w6` was read 9 times and edited 6 times. The sign is the agent's state at the last visit:
 `◆` deep work, `○` exploring, `▲` stuck, `◇` delegating, `·` idle; beside it, how long ago that was.
-`s` sorts by heat, recency or edits, `o` folds, `/` filters, `enter` lists the events of a path.
+`s` sorts by heat, recency or edits, `x` folds, `/` filters, `enter` lists the events of a path.
 """
     DEFAULT_CSS = """
     PathTree {
@@ -51,12 +47,12 @@ The bar is heat: visits that fade with work time. Its colour says how near a pat
         Binding("down", "move(1)", "Down", id="paths.down", tooltip="To the path below", show=False),
         Binding("pageup", "page(-1)", "Page up", id="paths.page_up", tooltip="A page up", show=False),
         Binding("pagedown", "page(1)", "Page down", id="paths.page_down", tooltip="A page down", show=False),
-        Binding("enter", "events", "Events", id="paths.events", tooltip="The events that touched this path"),
-        Binding("z", "zoom", "Zoom", id="paths.zoom", tooltip="This panel alone, with its details"),
-        Binding("s", "sort", "Sort", id="paths.sort", tooltip="By heat, by recency, by edits"),
-        Binding("o", "fold", "Fold", id="paths.fold", tooltip="Open or close this folder"),
-        Binding("O", "fold_all", "Fold all", id="paths.fold_all", tooltip="Open or close every folder"),
-        Binding("slash", "filter", "Filter", id="paths.filter", tooltip="Only paths that hold these letters"),
+        Binding("enter", "events", "events", id="paths.events", tooltip="The events that touched this path"),
+        Binding("z", "zoom", "zoom", id="paths.zoom", tooltip="This panel alone, with its details"),
+        Binding("s", "sort", "sort", id="paths.sort", tooltip="By heat, by recency, by edits"),
+        Binding("x", "fold", "fold", id="paths.fold", tooltip="Open or close this folder"),
+        Binding("X", "fold_all", "fold all", id="paths.fold_all", tooltip="Open or close every folder"),
+        Binding("slash", "filter", "filter", id="paths.filter", tooltip="Only paths that hold these letters"),
         Binding(
             "escape", "unfilter", "All", id="paths.unfilter", tooltip="Show every path again", show=False
         ),
@@ -126,7 +122,7 @@ The bar is heat: visits that fade with work time. Its colour says how near a pat
         self._scroll(room)
         seen = self._rows[self._top : self._top + room]
         overflow = len(self._rows) > room
-        columns = _Columns(self._rows, width - overflow)
+        columns = PathColumns(self._rows, width - overflow)
         hot = max(row.hottest for row in self._rows)
         full = max(row.heat for row in self._rows)
         made = [
@@ -134,7 +130,7 @@ The bar is heat: visits that fade with work time. Its colour says how near a pat
             for row in seen
         ]
         if overflow:
-            _add_scrollbar(made, self._top, len(self._rows))
+            add_scrollbar(made, self._top, len(self._rows))
         return [columns.titles(), *made] if self.detailed else made
 
     def _scroll(self, room: int) -> None:
@@ -145,7 +141,7 @@ The bar is heat: visits that fade with work time. Its colour says how near a pat
         self._top = max(0, min(self._top, len(self._rows) - room))
         self._line = max(0, self._place() - self._top)
 
-    def _row(self, row: PathRow, columns: _Columns, at: float, near: float, share: float) -> Line:
+    def _row(self, row: PathRow, columns: PathColumns, at: float, near: float, share: float) -> Line:
         here = self.has_focus and row.path == self.cursor
         heat = f"heat-{min(4, 1 + int(near * 4))}"
         sign = ("▸ " if row.folded else "▾ ") if row.folder else ""
@@ -256,61 +252,3 @@ The bar is heat: visits that fade with work time. Its colour says how near a pat
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
         event.stop()
         self.action_move(-2)
-
-
-class _Columns:
-    """How much room each column of the tree has."""
-
-    def __init__(self, rows: list[PathRow], width: int) -> None:
-        self.words = width >= _WORDS
-        self.ages = width >= _AGES
-        self.read = 2 + len(str(max(row.opened for row in rows))) if width >= 28 else 0
-        self.wrote = 2 + len(str(max(row.modified for row in rows))) if self.read else 0
-        self.state = 13 if self.words else 2
-        self.age = 5 if self.ages else 0
-        self.bar = 24 if width >= _WIDE else 12 if self.words else 8 if self.ages else 4
-        self.whole = max(8, width - self.bar - 1)
-        """Room of a name with no figures beside it."""
-        self.name = max(8, self.whole - self.read - self.wrote - self.state - self.age)
-
-    def freshness(self, row: PathRow, at: float) -> Line:
-        """How the agent was when it was last there, and how long ago that is."""
-        word = f" {STATE_GLYPHS[row.state]} {row.state.replace('_', ' ')}"
-        age = brief(max(0.0, at - row.visited)) if self.age else ""
-        ink = {"stuck": "frustration", "deep_work": "flow", "exploring": "seeking"}.get(row.state, "quiet")
-        return [(word.ljust(self.state)[: self.state], ink), (age.rjust(self.age), "quiet")]
-
-    def titles(self) -> Line:
-        """What each column is."""
-        parts = (
-            fit("path (visits)", self.name),
-            " read".rjust(self.read)[-self.read :] if self.read else "",
-            " edited".rjust(self.wrote)[-self.wrote :] if self.read else "",
-        )
-        state = fit(" last state" if self.words else "", self.state)
-        return [("".join(parts), "quiet"), (state + ("ago".rjust(self.age)) + " heat", "quiet")]
-
-
-def shortened(name: str, room: int) -> str:
-    """A name of joined folders with the first ones left out, so that the last one can be read."""
-    while len(name) > room and "/" in name.removeprefix("…/"):
-        name = "…/" + name.removeprefix("…/").partition("/")[2]
-    return name if len(name) <= room else plain(name, room)
-
-
-def brief(seconds: float) -> str:
-    """A duration in at most four cells."""
-    for unit, size in (("d", 86400), ("h", 3600), ("m", 60)):
-        if seconds >= size:
-            return f"{int(seconds // size)}{unit}"
-    return f"{int(seconds)}s"
-
-
-def _add_scrollbar(lines: list[Line], top: int, total: int) -> None:
-    """Show on the right edge which part of the rows is seen."""
-    room = len(lines)
-    size = max(1, round(room * room / total))
-    start = round((room - size) * top / max(1, total - room))
-    for number, line in enumerate(lines):
-        held = start <= number < start + size
-        line.append(("▐" if held else " ", "quiet"))

@@ -1,0 +1,93 @@
+"""What every screen beside the main one has: the status above, the film below, and a way back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from textual._path import CSSPathType
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import ItemGrid, VerticalScroll
+from textual.reactive import var
+from textual.screen import Screen
+from textual.widget import Widget
+from textual.widgets import Footer
+
+from core.settings.screen import ScreenSettings
+from core.store.bookmarks import Bookmark
+from core.timeline.timeline import Timeline
+from tui.view import View
+from tui.widgets.card import Card
+from tui.widgets.header import StatusHeader
+from tui.widgets.panel import Panel
+from tui.widgets.timeline import TimelineStrip
+
+WIDTHS: list[tuple[int, str]] = [(0, "-narrow"), (100, "-wide"), (160, "-huge")]
+HEIGHTS: list[tuple[int, str]] = [(0, "-low"), (32, "-tall"), (52, "-vast")]
+
+
+class Board(Screen[None]):
+    """A screen that watches the same view as the main one."""
+
+    CSS_PATH: ClassVar[CSSPathType | None] = "board.tcss"
+    HORIZONTAL_BREAKPOINTS = WIDTHS
+    VERTICAL_BREAKPOINTS = HEIGHTS
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,backspace", "leave", "back", id="board.leave", tooltip="Back to where you were"),
+    ]
+
+    view: var[View | None] = var(None)
+    recording: var[Timeline | None] = var(None)
+    bookmarks: var[tuple[Bookmark, ...]] = var(())
+
+    def __init__(self, settings: ScreenSettings | None = None) -> None:
+        super().__init__()
+        self._settings = settings or ScreenSettings()
+
+    def body(self) -> Iterable[Widget]:
+        """What stands between status and film."""
+        raise NotImplementedError
+
+    def compose(self) -> ComposeResult:
+        yield StatusHeader().data_bind(Board.view)
+        yield from self.body()
+        strip = TimelineStrip(self._settings.gap, id="timeline")
+        strip.series = self._settings.series
+        yield strip.data_bind(Board.view, Board.recording, Board.bookmarks)
+        yield Footer(compact=True, show_command_palette=False)
+
+    def action_leave(self) -> None:
+        self.dismiss()
+
+
+class CardBoard(Board):
+    """A board of cards that flow into as many columns as there is room for; enter shows one alone."""
+
+    CARDS: ClassVar[tuple[type[Card], ...]] = ()
+
+    def body(self) -> Iterable[Widget]:
+        cards = [make(id=make.__name__.lower()) for make in self.CARDS]
+        for card in cards:
+            card.data_bind(CardBoard.view, CardBoard.recording)
+        yield VerticalScroll(ItemGrid(*cards, id="cards"), id="board", can_focus=False)
+
+    def on_panel_zoom(self, message: Panel.Zoom) -> None:
+        """Show a card alone, or all of them again."""
+        message.stop()
+        if self.maximized is None:
+            message.panel.detailed = True
+            self.maximize(message.panel, container=False)
+        else:
+            self._restore()
+
+    def action_leave(self) -> None:
+        if self.maximized is None:
+            self.dismiss()
+        else:
+            self._restore()
+
+    def _restore(self) -> None:
+        for card in self.query(Card):
+            card.detailed = False
+        self.minimize()
