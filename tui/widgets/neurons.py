@@ -9,7 +9,7 @@ from core.receptor.readings import AxisReading, GateReading, HeldReading, MetaRe
 from tui.view import View
 from tui.widgets.axis import SHORT, loudness
 from tui.widgets.glyphs import SIGNAL_AXES, SIGNAL_WORDS
-from tui.widgets.panel import Line
+from tui.widgets.panel import Line, first_fit
 from tui.words import count, fraction, span
 
 if TYPE_CHECKING:
@@ -47,11 +47,11 @@ class Fired(NamedTuple):
         """Such as `seeking, 3 events ago, 12s`, in fewer words where room is short."""
         name = SIGNAL_WORDS.get(self.name, self.name)
         if self.events == 0:
-            return fit_first((f"{name}, just now", f"{name} now", SHORT[self.axis]), room)
+            return first_fit((f"{name}, just now", f"{name} now", SHORT[self.axis]), room)
         events = count(self.events, "event")
         ago = f"{self.events} ago"
         tries = (f"{name} {events} ago, {span(self.seconds)}", f"{name} {events} ago", f"{name} {ago}")
-        return fit_first((*tries, f"{SHORT[self.axis]} {ago}"), room)
+        return first_fit((*tries, f"{SHORT[self.axis]} {ago}"), room)
 
 
 class Neurons(NamedTuple):
@@ -112,11 +112,6 @@ def _newest(view: View, recording: Timeline | None) -> Fired | None:
             axis = SIGNAL_AXES.get(mark.name, "frustration")
             return Fired(mark.name, axis, view.index - 1 - mark.place, max(0.0, view.at - mark.at))
     return None
-
-
-def fit_first(tries: tuple[str, ...], room: int) -> str:
-    """The first wording that fits, else the last."""
-    return next((words for words in tries if len(words) <= room), tries[-1])
 
 
 def against(value: float, threshold: float) -> str:
@@ -188,4 +183,5 @@ def fired_line(now: Neurons, width: int) -> Line:
     fired = now.fired
     if fired is None:
         return [("nothing fired of late", "quiet")]
-    return [("▲ ", fired.axis), (fired.words(width - 2), fired.axis if fired.glows else "quiet")]
+    lamp = "△ " if fired.axis in ("flow", "confidence") else "▲ "
+    return [(lamp, fired.axis), (fired.words(width - 2), fired.axis if fired.glows else "quiet")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from rich.cells import cell_len, set_cell_size
@@ -185,6 +186,11 @@ def fit(text: str, width: int) -> str:
     if cell_len(text) <= width:
         return set_cell_size(text, width)
     return set_cell_size(text, width - 1) + "…"
+
+
+def first_fit(tries: Sequence[str], room: int) -> str:
+    """The first wording that fits, else the last, cut."""
+    return next((words for words in tries if cell_len(words) <= room), fit(tries[-1], room))
 
 
 _EIGHTHS = " ▏▎▍▌▋▊▉█"

@@ -158,7 +158,7 @@ def _silences(canvas: Canvas, start: tuple[float, float], end: tuple[float, floa
     slope = (end[0] - start[0]) / (end[1] - start[1])
     for row in range(int(start[1]), int(end[1]) + 1):
         reach = int(start[0] + slope * (min(row + 1.0, end[1]) - start[1]))
-        if reach >= len("silences ") and row > start[1] or reach > 2 * len("silences "):
+        if (reach >= len("silences ") and row > start[1]) or reach > 2 * len("silences "):
             canvas.put(reach - len("silences "), row, "silences", "flow")
             return
 

@@ -1,0 +1,194 @@
+"""Sleep pressure: how near the need to consolidate is, and how near the agent is to forgetting."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from core.mind.dreams import Dream
+from core.mind.readings import SleepReading
+from core.timeline.marks import Mark
+from core.timeline.track import Track
+from tui.view import View
+from tui.widgets.gauge import area, meter, runs
+from tui.widgets.panel import Line, Panel, first_fit, fit
+from tui.widgets.sieve import Sieve
+from tui.widgets.strip import GLYPHS
+from tui.words import clock, count, short, span
+
+NEAR = 0.85
+"""Share of the way to compaction from which on it is near."""
+_LABEL = 8
+_TALLEST = 8
+_CURVES = (("sleep", "fatigue-dim", "pressure so far"), ("context", "uncertainty-dim", "context so far"))
+
+
+class SleepGauge(Panel):
+    """Two gauges with their forecasts, and when the agent slept or forgot before."""
+
+    TITLE: ClassVar[str] = "Sleep pressure"
+    HELP: ClassVar[str] = """\
+## Sleep pressure
+
+* **sleep** is the model's own need to tidy up. Every slow tick of its clock adds load, more of it the fuller
+  the context is; at 100% the next dream is due. A dream drops what has faded and resets the load.
+* **context** is how full the agent's real context is, measured to the *compaction point*, where its program
+  will summarise and cut it, not to the end of the window.
+
+`▽` is a compaction, `◦` a dream. The curve is the pressure so far; the line under it holds the marks.
+
+How far to trust it: context comes from the token counts of the log and is exact where the log has them; the
+turns left assume that it grows as it did of late. Sleep is a model's figure: it says nothing about whether
+the run goes well.
+"""
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id, classes=classes)
+        self._sieve = Sieve(("compaction", "dream"))
+
+    def lines(self, view: View, width: int, height: int) -> list[Line]:
+        sleep = view.frame.mind.sleep
+        if height < 2:
+            return [pressure_bar(sleep, width) if sleep.context < NEAR else context_bar(sleep, width)]
+        ranked: list[tuple[int, Line]] = [
+            (0, pressure_bar(sleep, width)),
+            (3, load_line(sleep, width)),
+            (1, context_bar(sleep, width)),
+            (2, context_line(sleep, width)),
+        ]
+        past = self._marks(view)
+        chart = self._charts(view, width, height - 6, past)
+        ranked += [(6 if number < len(chart) - 1 else 5, line) for number, line in enumerate(chart)]
+        ranked.append((4, _past_line(view, past, width)))
+        keep = sorted(range(len(ranked)), key=lambda number: ranked[number][0])[:height]
+        return [ranked[number][1] for number in sorted(keep)]
+
+    def details(self, view: View, width: int, height: int) -> list[Line]:
+        sleep = view.frame.mind.sleep
+        past = self._marks(view)
+        dreams = [_dream_line(dream, view, width) for dream in reversed(view.frame.mind.dreams)]
+        kept = min(len(dreams), max(0, height // 5))
+        made = [
+            pressure_bar(sleep, width),
+            load_line(sleep, width),
+            context_bar(sleep, width),
+            context_line(sleep, width),
+        ]
+        made += self._charts(view, width, height - len(made) - kept - 2, past)
+        made += [_past_line(view, past, width), []]
+        return made + dreams[: max(0, height - len(made))]
+
+    def _marks(self, view: View) -> list[Mark]:
+        if self.recording is None:
+            return []
+        stop = self._sieve.until(self.recording.marks, view.index, view.agent)
+        return self._sieve.kept[:stop]
+
+    def _charts(self, view: View, width: int, room: int, past: list[Mark]) -> list[Line]:
+        """Pressure, and where there is room context, over all events; under them what happened when."""
+        track = None if self.recording is None else self.recording.tracks.get(view.agent)
+        if track is None or width < 8:
+            return []
+        rows = track.row(view.index - 1) + 1
+        made: list[Line] = []
+        drawn = _CURVES if room >= 10 else _CURVES[:1]
+        tall = min(_TALLEST, (room - 1) // len(drawn) - 1)
+        for name, ink, caption in drawn if tall >= 2 and rows else ():
+            made.append([(caption, "quiet")])
+            made += [[(text, ink)] for text in area(_stretched(track, name, rows, width), tall)]
+        cells, inks = ["─"] * width, ["track"] * width
+        for mark in past:
+            spot = min(width - 1, max(0, track.row(mark.place)) * width // max(1, rows))
+            if cells[spot] != GLYPHS["compaction"][0]:
+                cells[spot], inks[spot] = GLYPHS[mark.kind]
+        return [*made, runs(cells, inks)]
+
+
+def _stretched(track: Track, name: str, rows: int, width: int) -> list[float | None]:
+    _, tops = track.columns.envelope(name, 0, rows, width)
+    found = tops.tolist()
+    return [found[cell * len(found) // width] for cell in range(width)]
+
+
+def pressure_bar(sleep: SleepReading, width: int) -> Line:
+    """The need to consolidate against its threshold."""
+    return [
+        (fit("sleep", _LABEL), "plain"),
+        *meter(sleep.pressure, max(1, width - _LABEL - 5), "fatigue"),
+        (f" {sleep.pressure:>4.0%}", "strong" if sleep.needed else "plain"),
+    ]
+
+
+def context_bar(sleep: SleepReading, width: int) -> Line:
+    """The context against the compaction point."""
+    near = sleep.context >= NEAR
+    if not sleep.context_tokens:
+        return [(fit("context", _LABEL), "quiet"), (fit("not told by this log", width - _LABEL), "quiet")]
+    label: Line = [(fit("context", _LABEL), "plain")]
+    if near:
+        label = [("context", "alert-tag"), (" ", "plain")]
+    return [
+        *label,
+        *meter(sleep.context, max(1, width - _LABEL - 5), "alert" if near else "uncertainty"),
+        (f" {sleep.context:>4.0%}", "alert" if near else "plain"),
+    ]
+
+
+def load_line(sleep: SleepReading, width: int) -> Line:
+    """The accumulator against its threshold, and when the dream comes."""
+    load = f"{sleep.accumulator:.0f}/{sleep.threshold:.0f}"
+    if sleep.needed:
+        when = [f"dream due in {sleep.dream_ticks} ticks", "dream due"]
+    elif sleep.dream_ticks is None or sleep.minutes is None:
+        when = ["no dream in sight"]
+    else:
+        minutes = span(60 * sleep.minutes)
+        when = [
+            f"dream in ~{sleep.dream_ticks} ticks, full in {minutes} of work",
+            f"dream in ~{sleep.dream_ticks} ticks",
+            f"~{sleep.dream_ticks} ticks",
+        ]
+    intensive = ", intensive" if sleep.intensive else ""
+    tries = [f"load {load}{intensive} · {words}" for words in when]
+    tries += [f"{load} · {words}" for words in when]
+    text = first_fit([*tries, f"load {load}"], width)
+    return [(text, "strong" if sleep.needed else "quiet")]
+
+
+def context_line(sleep: SleepReading, width: int) -> Line:
+    """Tokens against the compaction point, and the turns left."""
+    tokens, point = short(sleep.context_tokens), short(sleep.compaction_point)
+    if not sleep.context_tokens:
+        return [(fit(f"compaction would be at {point}", width), "quiet")]
+    left = sleep.turns_to_compaction
+    tries = [f"{tokens} of {point} tokens", f"{tokens}/{point}"]
+    if left is not None:
+        turns = count(left, "turn")
+        tries = [
+            f"{tokens} of {point} tokens · compaction in ~{turns}",
+            f"{tokens}/{point} · compaction in ~{turns}",
+            f"{tokens}/{point} · ~{turns} left",
+            f"{tokens}/{point} · ~{turns}",
+            *tries,
+        ]
+    return [(first_fit(tries, width), "alert" if sleep.context >= NEAR else "quiet")]
+
+
+def _past_line(view: View, past: list[Mark], width: int) -> Line:
+    sleep = view.frame.mind.sleep
+    cut = f"▽ {count(sleep.compactions, 'compaction')}"
+    dreams = f"◦ {count(view.frame.mind.dream_count, 'dream')}"
+    tries = [f"{cut}  {dreams}", f"▽ {sleep.compactions}  ◦ {view.frame.mind.dream_count}"]
+    if past:
+        tries.insert(0, f"{tries[0]}, the last {span(max(0.0, view.at - past[-1].at))} ago")
+    return [(first_fit(tries, width), "quiet")]
+
+
+def _dream_line(dream: Dream, view: View, width: int) -> Line:
+    dropped = dream.expired + dream.forgotten
+    why = "after a compaction" if dream.reason == "compaction" else f"at {dream.pressure:.0%}"
+    words = f"dream {why}: {count(dream.compressed, 'episode')} compressed, {dropped} faded traces dropped"
+    return [
+        (f"{clock(dream.at - view.start)} ", "quiet"),
+        ("◦ ", "fatigue"),
+        (fit(words, width - 11), "plain"),
+    ]
