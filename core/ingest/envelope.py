@@ -84,10 +84,12 @@ class Message(Struct, gc=False):
     @classmethod
     def read(cls, raw: Raw) -> Message:
         """The message in a field; an empty one where there is none."""
+        if raw is NOTHING:
+            return _SILENT
         try:
-            return msgspec.json.decode(raw, type=cls)
+            return _message(raw)
         except FAULTS:
-            return cls()
+            return _SILENT
 
     @property
     def model_name(self) -> str:
@@ -98,8 +100,10 @@ class Message(Struct, gc=False):
     def written(self) -> int:
         """Tokens the model wrote; 0 where that is not told."""
         for held in (self.usage, self.tokens):
+            if held is NOTHING:
+                continue
             try:
-                usage = msgspec.json.decode(held, type=_Usage)
+                usage = _usage(held)
             except FAULTS:
                 continue
             for raw in (usage.output_tokens, usage.output, usage.completion_tokens):
@@ -120,12 +124,21 @@ class Message(Struct, gc=False):
         return any(bytes(part.type) == b'"tool_result"' for part in parts)
 
 
+_SILENT = Message()
+_message = msgspec.json.Decoder(Message).decode
+_usage = msgspec.json.Decoder(_Usage).decode
+_text = msgspec.json.Decoder(str).decode
+_value = msgspec.json.Decoder().decode
+read_envelope = msgspec.json.Decoder(Envelope).decode
+"""The envelope of a record's bytes; raises what `FAULTS` names."""
+
+
 def as_text(raw: Raw, longest: int = _LONGEST) -> str:
     """A text that is not blank and not too long, else nothing."""
-    if _first(raw) != b'"' or len(memoryview(raw)) > longest * 6 + 2:
+    if raw is NOTHING or _first(raw) != b'"' or len(memoryview(raw)) > longest * 6 + 2:
         return ""
     try:
-        text = msgspec.json.decode(raw, type=str)
+        text = _text(raw)
     except FAULTS:
         return ""
     return text if len(text) <= longest else ""
@@ -133,8 +146,10 @@ def as_text(raw: Raw, longest: int = _LONGEST) -> str:
 
 def as_count(raw: Raw) -> int:
     """A whole number of things, or 0."""
+    if raw is NOTHING:
+        return 0
     try:
-        value = msgspec.json.decode(raw)
+        value = _value(raw)
     except FAULTS:
         return 0
     return int(value) if type(value) in (int, float) and 0 < value < _MOST else 0
@@ -146,7 +161,7 @@ def as_time(told: Envelope, before: float) -> float:
         if raw is NOTHING:
             continue
         try:
-            at = seconds(msgspec.json.decode(raw))
+            at = seconds(_value(raw))
         except FAULTS:
             continue
         if at is not None:
@@ -156,7 +171,7 @@ def as_time(told: Envelope, before: float) -> float:
 
 def is_true(raw: Raw) -> bool:
     """Whether a field says true."""
-    return bytes(memoryview(raw)[:5]) == b"true"
+    return raw is not NOTHING and bytes(memoryview(raw)[:5]) == b"true"
 
 
 def opened_as(told: Envelope) -> tuple[Role, Message]:

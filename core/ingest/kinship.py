@@ -10,7 +10,17 @@ from typing import Literal, NamedTuple, TypeAlias
 import msgspec
 
 from core.events import MAIN, Where
-from core.ingest.envelope import NOTHING, Envelope, Message, Role, as_text, as_time, is_true, opened_as
+from core.ingest.envelope import (
+    NOTHING,
+    Envelope,
+    Message,
+    Role,
+    as_text,
+    as_time,
+    is_true,
+    opened_as,
+    read_envelope,
+)
 from core.ingest.lenient import FAULTS
 from core.ingest.reader import Kit
 from core.ingest.records import Log, Record, reason, records
@@ -111,7 +121,7 @@ class Linear:
     def read(self, record: Record) -> Kin:
         """The record's kin; what is no JSON object is kept by its place."""
         try:
-            told = msgspec.json.decode(record.data, type=Envelope)
+            told = read_envelope(record.data)
         except FAULTS:
             found = self._aside(record, "unreadable")
         else:
