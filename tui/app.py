@@ -29,6 +29,7 @@ from tui.screens.main import MainScreen
 from tui.search import Places, commands
 from tui.usertheme import UserThemes, default_folder
 from tui.view import View
+from tui.widgets.timeline import TimelineStrip
 
 _SCREENS = {
     "events": ("tui.screens.events", "EventsScreen"),
@@ -157,6 +158,10 @@ class NooscopeApp(App[None]):
     def action_bookmark(self) -> None:
         self.post_message(messages.ToggleBookmark())
 
+    def action_zoom(self, steps: int) -> None:
+        for strip in self.screen.query(TimelineStrip):
+            strip.zoom_by(steps)
+
     def action_agent(self, by: int) -> None:
         if self.view is not None and len(self.view.agents) > 1:
             agents = self.view.agents
@@ -216,7 +221,8 @@ class NooscopeApp(App[None]):
         if isinstance(self.screen, make):
             self.pop_screen()
         else:
-            self.push_screen(make(*given).data_bind(NooscopeApp.view, NooscopeApp.recording))
+            screen = make(*given, settings=self.settings.screen)
+            self.push_screen(screen.data_bind(NooscopeApp.view, NooscopeApp.recording, NooscopeApp.bookmarks))
 
     def _load_themes(self, first: bool = False) -> None:
         loaded = self._themes.look()

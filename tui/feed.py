@@ -68,6 +68,9 @@ class Feed:
         self._asked: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
         self._stopped = threading.Event()
         self._agent = MAIN
+        """Whom the person chose."""
+        self._visited = ""
+        """Whom a jump went to; any other move but a step comes back."""
         self._notice = ""
         self._in_flight: tuple[str, ...] = ()
         self._ending: View | None = None
@@ -149,6 +152,8 @@ class Feed:
 
     def _answer(self, asked: Message) -> None:
         head = self._head
+        if not isinstance(asked, Step | JumpMark | SpeedChange | ToggleBookmark):
+            self._visited = ""
         match asked:
             case Seek():
                 head.seek(asked.to)
@@ -179,7 +184,7 @@ class Feed:
             self._post(Failed(f"nothing {'later' if asked.forward else 'earlier'} to jump to"))
         else:
             self._head.step(found.place + 1 - self._head.index)
-            self._agent = found.agent
+            self._visited = found.agent
 
     def _bookmark(self) -> None:
         """Set one at the playhead, or take away the one that stands there."""
@@ -269,7 +274,7 @@ class Feed:
             return
         edge = self._wall() if self._head.mode == "live" and loading is None else None
         view = replace(
-            self._film.view(self._head, self._agent, edge),
+            self._film.view(self._head, self._visited or self._agent, edge),
             in_flight=self._in_flight if self._head.following else (),
             loading=loading,
             skipped=source.kit.diagnostics.total,

@@ -16,7 +16,7 @@ KEYS: list[BindingType] = [
     Binding(
         "full_stop", "speed(1)", "faster", key_display=".", show=False, id="play.faster", tooltip="Faster"
     ),
-    Binding("n", "jump(True)", "next alert", id="jump.next", tooltip="To the next alert"),
+    Binding("n", "jump(True)", "alert", id="jump.next", tooltip="To the next alert"),
     Binding(
         "N", "jump(False)", "previous alert", show=False, id="jump.previous", tooltip="To the alert before"
     ),
@@ -25,6 +25,10 @@ KEYS: list[BindingType] = [
     Binding(
         "slash", "search", "search", key_display="/", id="search", tooltip="Find a mark, path or bookmark"
     ),
+    Binding(
+        "plus,equals_sign", "zoom(1)", "closer", show=False, id="timeline.closer", tooltip="Show less time"
+    ),
+    Binding("minus", "zoom(-1)", "wider", show=False, id="timeline.wider", tooltip="Show more time"),
     Binding("a", "agent(1)", "agent", show=False, id="agent.next", tooltip="The next agent of the session"),
     Binding("A", "agent(-1)", "agent", show=False, id="agent.previous", tooltip="The agent before"),
     Binding("o", "sessions", "sessions", show=False, id="show.sessions", tooltip="Open another session"),

@@ -15,7 +15,8 @@ from core.settings.screen import ScreenSettings
 from core.store.bookmarks import Bookmark
 from core.timeline.timeline import Timeline
 from tui.panels import PANELS
-from tui.screens.zoom import HEIGHTS, WIDTHS, ZoomScreen
+from tui.screens.board import HEIGHTS, WIDTHS
+from tui.screens.zoom import ZoomScreen
 from tui.view import View
 from tui.widgets.header import StatusHeader
 from tui.widgets.panel import Panel
@@ -45,15 +46,6 @@ class MainScreen(Screen[None]):
         ),
         Binding("0", "panel(0)", "timeline", show=False, id="panel.timeline", tooltip="Focus the timeline"),
         Binding("escape", "unfocus", "leave", show=False, id="panel.leave", tooltip="Leave the panel"),
-        Binding(
-            "plus,equals_sign",
-            "zoom(1)",
-            "closer",
-            show=False,
-            id="timeline.closer",
-            tooltip="Show less time",
-        ),
-        Binding("minus", "zoom(-1)", "wider", show=False, id="timeline.wider", tooltip="Show more time"),
     ]
 
     view: var[View | None] = var(None)
@@ -78,6 +70,16 @@ class MainScreen(Screen[None]):
         yield strip.data_bind(MainScreen.view, MainScreen.recording, MainScreen.bookmarks)
         yield Footer(compact=True, show_command_palette=False)
 
+    def on_resize(self) -> None:
+        """Say which panels wait behind the one that is seen, where they do."""
+        hidden = self.has_class("-narrow") and self.has_class("-low")
+        for number, panel in enumerate(self.query(Panel).results(Panel), 0):
+            if panel.id in ASIDE:
+                others = "  ".join(
+                    f"{list(PANELS).index(name) + 1} {name}" for name in ASIDE if name != panel.id
+                )
+                panel.border_title = f"{number} {panel.TITLE}" + (f"  ({others})" if hidden else "")
+
     def watch_aside(self) -> None:
         for name in ASIDE:
             for panel in self.query(f"#{name}"):
@@ -88,14 +90,10 @@ class MainScreen(Screen[None]):
         name = list(PANELS)[number - 1] if number else "timeline"
         if name in ASIDE:
             self.aside = name
-        self.query_one(f"#{name}").focus()
+        self.set_focus(self.query_one(f"#{name}"))
 
     def action_unfocus(self) -> None:
         self.set_focus(None)
-
-    def action_zoom(self, steps: int) -> None:
-        """Show a shorter or a longer stretch of the timeline."""
-        self.query_one(TimelineStrip).zoom_by(steps)
 
     def on_panel_zoom(self, message: Panel.Zoom) -> None:
         message.stop()

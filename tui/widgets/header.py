@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import PurePath
 from typing import ClassVar
 
@@ -15,6 +16,10 @@ from tui.words import count, plain, short, span
 
 _STATES = {"stuck": "▲", "deep_work": "◆", "exploring": "○", "delegating": "◇", "idle": "·"}
 _MODES = {"live": ("◉ LIVE", "live"), "paused": ("‖ PAUSED", "strong"), "replay": ("▷ REPLAY", "strong")}
+
+
+_DATE = re.compile(r"-\d{8}$")
+_ROOMY = 100
 
 
 class StatusHeader(Panel, can_focus=False):
@@ -36,7 +41,9 @@ Context is the share of the way to compaction; tokens a minute are those sent an
     def lines(self, view: View, width: int, height: int) -> list[Line]:
         if height < 2:
             left = [*_mode(view), *_subject(view, width)]
-            return [_spread(left, [*_condition(view), *_who(view), *_context(view)], width)]
+            state, governor, *rest = _condition(view)
+            right = [state, *_notice(view)[:1], *_context(view), governor, *_who(view)[:1], *rest]
+            return [_spread(left, right, width)]
         return [
             _spread(
                 [[("nooscope", "strong")], *_mode(view), *_subject(view, width)], _condition(view), width
@@ -61,13 +68,16 @@ def _mode(view: View) -> list[Line]:
 
 def _subject(view: View, width: int) -> list[Line]:
     subject = view.subject
+    project = PurePath(subject.project).name or PurePath(subject.path).stem
+    model = _DATE.sub("", subject.model.rpartition("/")[2].removeprefix("claude-"))
+    tight = width < _ROOMY
     names = [
-        plain(subject.tool, 16),
-        plain(PurePath(subject.project).name or PurePath(subject.path).stem, 12 if width < 100 else 24),
-        plain(subject.model, 14 if width < 100 else 24),
+        "" if tight else plain(subject.tool, 16),
+        plain(project, 14 if tight else 28),
+        plain(model, 12 if tight else 24),
     ]
     shown = [name for name in names if name]
-    return [[(" · ".join(shown[:1] if width < 60 else shown), "plain")]] if shown else []
+    return [[(" · ".join(shown), "plain")]] if shown else []
 
 
 def _condition(view: View) -> list[Line]:

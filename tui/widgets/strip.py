@@ -35,7 +35,7 @@ BANDS: dict[str, tuple[str, str]] = {
     "exploring": ("─", "seeking"),
     "delegating": ("═", "uncertainty"),
     "deep_work": ("━", "flow"),
-    "stuck": ("█", "frustration"),
+    "stuck": ("▄", "frustration"),
 }
 
 

@@ -21,7 +21,7 @@ from tui.widgets.strip import BANDS, GLYPHS, Window
 from tui.words import clock
 
 SERIES: tuple[Series, ...] = get_args(Series)
-_LABEL = 12
+_LABEL = 6
 _ROOMY = 90
 """Width from which the rows are named."""
 _CLOSEST = 16
@@ -44,7 +44,7 @@ class TimelineStrip(Panel):
 ## Timeline
 
 Every column is a stretch of the session, by events. From above: a reading (up and down choose which),
-the agent's state (`·` idle, `─` exploring, `═` delegating, `━` deep work, `█` stuck), and marks:
+the agent's state (`·` idle, `─` exploring, `═` delegating, `━` deep work, `▄` stuck), and marks:
 `│` prompt, `▲` signal, `◆` method, `■` halt, `▣` quarantine, `▽` compaction, `◦` dream, `◇` context shift,
 `+` sub-agent, `~` regime, `⚑` bookmark, `╎` a long silence.
 `┃` is the playhead, `▐` the live edge. Click or drag to seek; the wheel, `+` and `-` zoom.
@@ -79,18 +79,23 @@ the agent's state (`·` idle, `─` exploring, `═` delegating, `━` deep work
             return [[("nothing recorded yet", "quiet")]]
         window = self._window(view, len(timeline), room)
         ground = self._drawn(timeline, view, window, max(2, height))
-        names = [self.series, *[""] * (len(ground.rows) - 3), "state", "marks"]
+        curve = len(ground.rows) - 2
+        names = [*["1", *([""] * (curve - 2)), "0"][-curve:], "state", "marks"]
         head = window.cell(view.index)
         edge = view.mode == "live" and window.stop >= len(timeline)
         return [
-            [(name.ljust(self._label)[: self._label], "quiet"), *_with_head(row, head, live=edge)]
+            [
+                (name.rjust(self._label - 1)[: self._label].ljust(self._label), "quiet"),
+                *_with_head(row, head, live=edge),
+            ]
             for name, row in zip(names, ground.rows, strict=True)
         ]
 
     def subtitle(self, view: View) -> str:
         if not view.total:
             return ""
-        place, length = view.at - view.start, view.end - view.start
+        place = view.at - view.start
+        length = max(place, view.end - view.start)
         zoomed = f"  zoom {2**self.zoom}x" if self.zoom else ""
         return f"{clock(place)} / {clock(length)}  event {view.index:,} of {view.total:,}{zoomed}"
 
@@ -107,6 +112,7 @@ the agent's state (`·` idle, `─` exploring, `═` delegating, `━` deep work
         self.zoom = level
 
     def watch_series(self) -> None:
+        self.border_title = f"0 {self.TITLE} · {self.series}"
         self._renew()
 
     def watch_zoom(self) -> None:
