@@ -8,7 +8,7 @@ from typing import ClassVar
 from textual._path import CSSPathType
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import ItemGrid, VerticalScroll
+from textual.containers import VerticalScroll
 from textual.reactive import var
 from textual.screen import Screen
 from textual.widget import Widget
@@ -20,6 +20,7 @@ from core.timeline.timeline import Timeline
 from tui.view import View
 from tui.widgets.card import Card
 from tui.widgets.header import StatusHeader
+from tui.widgets.masonry import Masonry
 from tui.widgets.panel import Panel
 from tui.widgets.timeline import TimelineStrip
 
@@ -70,7 +71,7 @@ class CardBoard(Board):
         cards = [make(id=make.__name__.lower()) for make in self.CARDS]
         for card in cards:
             card.data_bind(CardBoard.view, CardBoard.recording)
-        yield VerticalScroll(ItemGrid(*cards, id="cards"), id="board", can_focus=False)
+        yield VerticalScroll(Masonry(*cards, id="cards"), id="board", can_focus=False)
 
     def on_panel_zoom(self, message: Panel.Zoom) -> None:
         """Show a card alone, or all of them again."""

@@ -7,7 +7,7 @@ from typing import ClassVar
 from textual.geometry import Size
 
 from tui.view import View
-from tui.widgets.gauge import Mark, meter
+from tui.widgets.gauge import Mark, curve, meter, sparkline
 from tui.widgets.page import wrapped
 from tui.widgets.panel import Line, Panel, fit
 
@@ -40,12 +40,30 @@ class Card(Panel):
         return self._lay(view, width)
 
     def _lay(self, view: View, width: int) -> list[Line]:
-        wanted = (view, width, self.detailed)
+        rich = self.rich
+        wanted = (view, width, rich)
         known = self._lines_for
         if known[0] is not view or known[1:] != wanted[1:]:
-            self._lines = self.more(view, width) if self.detailed else self.said(view, width)
+            self._lines = self.more(view, width) if rich else self.said(view, width)
             self._lines_for = wanted
         return self._lines
+
+    @property
+    def rich(self) -> bool:
+        """There is room for all it has to say."""
+        return self.detailed or self.screen.has_class("-vast")
+
+    def past(self, view: View, name: str, width: int, *, low: float = 0.0, label: str = "") -> list[Line]:
+        """A reading over the session up to the playhead, in one line; none where nothing is recorded."""
+        track = self.recording.tracks.get(view.frame.agent) if self.recording is not None else None
+        at, room = _columns(width)
+        if track is None:
+            return []
+        points = curve(
+            track, name, track.row(view.index - 1) + 1, 0.0, max(1.0, view.at - track.origin), room
+        )
+        raised = [None if point is None else (point - low) / (1.0 - low) for point in points]
+        return [[(fit(label, at), "quiet"), (sparkline(raised), "baseline")]]
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
         return 1 if self.view is None else max(1, min(_TALL, len(self._lay(self.view, width))))
@@ -61,9 +79,20 @@ class Card(Panel):
         self.refresh(layout=True)
 
 
+_WIDE = 54
+"""From this width on values stand near their names, not at the right edge."""
+
+
+def _columns(width: int) -> tuple[int, int]:
+    """Room of a name and of the bar beside it."""
+    at = 13 if width >= 34 else 10
+    return at, max(4, width - at - 7)
+
+
 def pair(label: str, value: str, width: int, *, ink: str = "plain", at: int = 0) -> Line:
     """A name and its value; the value begins at a column, or stands at the right edge."""
-    if at:
+    at = at or (_WIDE // 2 if width >= _WIDE else 0)
+    if at and len(label) < at:
         return [(fit(label, at), "quiet"), (fit(value, max(1, width - at)), ink)]
     room = max(1, width - len(value) - 1)
     return [(fit(label, room) + " ", "quiet"), (value, ink)]
@@ -73,24 +102,29 @@ def gauge(
     label: str, value: float, width: int, said: str, *, ink: str = "heat-2", marks: list[Mark] | None = None
 ) -> Line:
     """A name, a bar with marks, and the value in figures."""
-    at = min(14, max(6, width // 3))
-    room = max(4, width - at - 7)
-    return [(fit(label, at), "quiet"), *meter(value, room, ink, marks or []), (f" {said:>6}", "plain")]
+    at, room = _columns(width)
+    return [
+        (fit(label, at - 1) + " ", "quiet"),
+        *meter(value, room, ink, marks or []),
+        (f" {said:>6}", "plain"),
+    ]
 
 
 def signed(label: str, value: float, width: int, said: str, *, reach: float = 1.0) -> Line:
     """A name, a bar that grows from the middle to either side, and the value in figures."""
-    at = min(14, max(6, width // 3))
-    half = max(2, (width - at - 8) // 2)
-    cells = round(min(1.0, abs(value) / reach) * half) if reach else 0
-    left, right = (cells, 0) if value < 0 else (0, cells)
+    at, room = _columns(width)
+    left = (room - 1) // 2
+    right = room - 1 - left
+    share = min(1.0, abs(value) / reach) if reach else 0.0
+    below = round(share * left) if value < 0 else 0
+    above = round(share * right) if value > 0 else 0
     return [
-        (fit(label, at), "quiet"),
-        ("▄" * (half - left), "track"),
-        ("▄" * left, "fatigue"),
+        (fit(label, at - 1) + " ", "quiet"),
+        ("▄" * (left - below), "track"),
+        ("▄" * below, "fatigue"),
         ("│", "threshold"),
-        ("▄" * right, "confidence"),
-        ("▄" * (half - right), "track"),
+        ("▄" * above, "confidence"),
+        ("▄" * (right - above), "track"),
         (f" {said:>6}", "plain"),
     ]
 

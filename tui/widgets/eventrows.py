@@ -78,7 +78,7 @@ def about(event: Event) -> tuple[str, str]:
     if isinstance(event, Prompt):
         return "stopped the agent" if event.interrupt else count(event.characters, "character"), ""
     if isinstance(event, Turn):
-        return f"{short(event.output_tokens)} written, context {short(event.context_tokens)}", ""
+        return f"{short(event.context_tokens)} in, {short(event.output_tokens)} out", ""
     if isinstance(event, Compaction):
         cut = f"{short(event.tokens_before)} → {short(event.tokens_after)}" if event.tokens_before else ""
         return " ".join(part for part in (event.trigger, cut) if part), ""

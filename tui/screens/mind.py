@@ -1,0 +1,32 @@
+"""The mind behind the emotions: its clock, state, habits, balance, sleep, memory and spending."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+
+from tui.screens.board import CardBoard
+from tui.widgets.card import Card
+from tui.widgets.clockface import ClockCard, SleepCard, WakeupCard
+from tui.widgets.cortex import CorticalCard, HabituationCard, HomeostasisCard
+from tui.widgets.experience import EpisodeCard, TierCard
+
+
+class MindScreen(CardBoard):
+    """Eight cards; enter shows one alone with all it has."""
+
+    AUTO_FOCUS = "CorticalCard"
+    CARDS: ClassVar[tuple[type[Card], ...]] = (
+        CorticalCard,
+        SleepCard,
+        EpisodeCard,
+        ClockCard,
+        HomeostasisCard,
+        TierCard,
+        HabituationCard,
+        WakeupCard,
+    )
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("m", "leave", "back", show=False, id="mind.leave", tooltip="Back to where you were"),
+    ]
