@@ -59,7 +59,8 @@ tests say more. Every figure can be tuned.
         if spare > 1:
             made.append([])
             spare -= 1
-        made += [self._history(view, axis, width) for axis in chosen(axes, spare)]
+        if spare:
+            made += [self._history(view, axis, width) for axis in chosen(axes, spare)]
         return made
 
     def details(self, view: View, width: int, height: int) -> list[Line]:

@@ -53,7 +53,7 @@ def meter(value: float, width: int, ink: str, marks: Iterable[Mark] = (), *, thi
 
 
 def stack(parts: Sequence[tuple[float, str, str]], width: int) -> Line:
-    """Shares of one bar side by side, each with its own glyph and ink; what is left is groove."""
+    """Shares of one bar side by side, each with its own glyph and ink."""
     cells: list[str] = []
     inks: list[str] = []
     reached = 0.0
@@ -62,8 +62,8 @@ def stack(parts: Sequence[tuple[float, str, str]], width: int) -> Line:
         more = min(width, round(reached * width)) - len(cells)
         cells += [glyph] * more
         inks += [ink] * more
-    cells += ["▄"] * (width - len(cells))
-    inks += ["track"] * (width - len(inks))
+    cells += [" "] * (width - len(cells))
+    inks += ["plain"] * (width - len(inks))
     return runs(cells, inks)
 
 

@@ -56,7 +56,7 @@ def words(mark: Mark) -> str:
     if mark.kind == "signal":
         return SIGNAL_WORDS.get(name, name.replace("_", " "))
     if mark.kind == "halt":
-        return f"governor would halt: {_HALTS.get(name, name.lower())}"
+        return f"would halt: {_HALTS.get(name, name.lower())}"
     if mark.kind == "quarantine":
         return f"affect {name} quarantine"
     if mark.kind == "compaction":

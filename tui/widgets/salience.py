@@ -107,7 +107,7 @@ def _terms(item: SalienceReading, settings: SalienceSettings) -> tuple[float, fl
 
 def _row(item: SalienceReading, settings: SalienceSettings, width: int, top: float) -> Line:
     glyph, word, ink = KINDS[item.kind]
-    room = 5 if width < 32 else 8 if width < 52 else min(30, width // 5)
+    room = 3 if width < 28 else 5 if width < 32 else 8 if width < 52 else min(30, width // 5)
     left = item.score / item.arrived_with / top if item.arrived_with else 0.0
     parts = [
         (term * left, mark, colour)
@@ -144,7 +144,7 @@ def _sum_line(item: SalienceReading, settings: SalienceSettings, width: int) -> 
         line.append((f"{glyph} ", ink))
         line.append((f"{fraction(amount)} {word}", "quiet"))
     said = f" = {fraction(item.arrived_with)}, now {fraction(item.score)}"
-    line.append((said if width >= 56 else "", "quiet"))
+    line.append((said if width >= 60 else "", "quiet"))
     return line
 
 

@@ -177,7 +177,7 @@ another matter: signals say that something is unusual *for this agent*.
         when = clock(at) if width >= 30 else clock(at)[3:] if at < 3600 else clock(at)[:5]
         tail = f" {figure(mark)}" if figure(mark) else ""
         if self.detailed:
-            tail = f" {figure(mark):>8}{span(max(0.0, view.at - mark.at)):>9} ago  event {mark.place + 1:,}"
+            tail = f" {figure(mark):>8}{span(max(0.0, view.at - mark.at)):>9} ago  event {mark.place + 1:>6,}"
         room = max(0, width - len(when) - 3 - len(tail))
         text = fit(words(mark), room).rstrip()
         who = "" if mark.agent == view.agent and not self.detailed else f" · {plain(mark.agent, 20)}"
