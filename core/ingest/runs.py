@@ -55,6 +55,8 @@ class Runs:
         for number, ((start, record), end) in enumerate(zip(begun, ends, strict=True)):
             if database:
                 own = log._replace(session=start.session)
+            elif apart and number == 0:
+                own = log._replace(end=end)
             elif apart:
                 own = log._replace(start=record.where.offset, line=record.line, end=end)
             else:

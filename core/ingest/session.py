@@ -109,7 +109,7 @@ def _run(events: Iterator[Event], wanted: int) -> Iterator[Event]:
             run += 1
         if run > wanted:
             return
-        if run == wanted:
+        if max(run, 0) == wanted:
             yield event
 
 

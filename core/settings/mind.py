@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, Self
+
+from pydantic import model_validator
 
 from core.settings.mind_state import (
     CorticalSettings,
@@ -240,6 +242,13 @@ class ClockSettings(Group):
     live_limit: float = tunable(
         30.0, "How long a live view ticks on without an event.", ge=0, le=3600, step=10, unit="s"
     )
+
+    @model_validator(mode="after")
+    def _shortest_come_first(self) -> Self:
+        for name in ("gamma", "theta"):
+            if getattr(self, f"{name}_shortest") > getattr(self, f"{name}_longest"):
+                raise ValueError(f"{name}_shortest must not be above {name}_longest")
+        return self
 
 
 class TriggerSettings(Group):

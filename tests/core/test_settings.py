@@ -122,9 +122,9 @@ def test_an_assignment_without_a_value_is_refused() -> None:
 
 
 def test_values_that_do_not_go_together_are_taken_back_newest_first() -> None:
-    low, high = "receptor.ambient.low", "receptor.ambient.high"
-    resolved = resolve([Layer("file", (Given(high, 0.4),)), Layer("--set", (Given(low, 0.6),))])
-    assert value_of(resolved.settings, high) == 0.4
+    low, high = "mind.clock.theta_shortest", "mind.clock.theta_longest"
+    resolved = resolve([Layer("file", (Given(high, 60.0),)), Layer("--set", (Given(low, 90.0),))])
+    assert value_of(resolved.settings, high) == 60.0
     assert value_of(resolved.settings, low) == tunables()[low].default
     assert [complaint.name for complaint in resolved.complaints] == [low]
 

@@ -56,7 +56,7 @@ def test_the_room_knows_neither_affect_nor_the_axes() -> None:
 def test_nothing_in_the_room_can_be_set_from_outside() -> None:
     public = {name for kind in (Governor, Machine, Inputs) for name in vars(kind) if not name.startswith("_")}
     writing = {"step", "load", "reset", "open", "interrupt", "derive"}
-    reading = {"read", "dump", "trouble", "budgets", "pressures", "may_act"}
+    reading = {"read", "levels", "dump", "trouble", "budgets", "pressures", "may_act"}
     slots = {"state", "halt", "steps", "stagnant", "brink"}
     assert public == writing | reading | slots
     for kind in (Governor, Machine, Inputs):

@@ -110,7 +110,7 @@ def test_the_cache_stays_below_its_limit(tmp_path: Path, log: Path) -> None:
 
 def test_a_cache_that_cannot_be_written_does_no_harm(tmp_path: Path, log: Path) -> None:
     (tmp_path / "cache").write_text("in the way")
-    assert len(opened(log, Cache(tmp_path / "cache", 100_000_000))) > 1000
+    assert len(opened(log, Cache(tmp_path / "cache", 100_000_000))) > 500
 
 
 def test_reading_can_be_stopped_and_tells_how_far_it_is(log: Path) -> None:
