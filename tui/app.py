@@ -45,7 +45,7 @@ class NooscopeApp(App[None]):
     """One session at a time: the feed's views go down, wishes go to the feed."""
 
     TITLE = "nooscope"
-    CSS_PATH = "screens/main.tcss"
+    CSS_PATH = Path(__file__).parent / "screens" / "main.tcss"
     BINDINGS: ClassVar[list[BindingType]] = KEYS
     ENABLE_COMMAND_PALETTE = True
 
