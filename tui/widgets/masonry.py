@@ -38,7 +38,7 @@ class MasonryLayout(Layout):
             last[column] = len(placed)
             placed.append((child, column, bottoms[column], max(3, height)))
             bottoms[column] += max(3, height)
-        lowest = max(bottoms)
+        lowest = max(*bottoms, size.height)
         return [
             WidgetPlacement(
                 Region(
@@ -58,7 +58,7 @@ class MasonryLayout(Layout):
 class Masonry(Widget):
     """A container of cards."""
 
-    DEFAULT_CSS = "Masonry { width: 1fr; height: auto; }"
+    DEFAULT_CSS = "Masonry { width: 1fr; height: auto; min-height: 100%; }"
 
     def __init__(self, *children: Widget, id: str | None = None) -> None:  # noqa: A002
         super().__init__(*children, id=id)
