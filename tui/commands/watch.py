@@ -100,7 +100,7 @@ class Watch:
         try:
             self._take(self._follower.drain())
             self._say_ready()
-            self._live = True
+            self._live = self._rested = True
             self._follow()
         finally:
             signal.signal(signal.SIGINT, before)
@@ -116,8 +116,7 @@ class Watch:
         self._stop.set()
 
     def _say_ready(self) -> None:
-        if sys.stderr.isatty():
-            print(f"watching {self._follower.path}; ctrl+c ends", file=sys.stderr)
+        print(f"nooscope: watching {self._follower.path}; ctrl+c ends", file=sys.stderr, flush=True)
 
     def _follow(self) -> None:
         from core.ingest.follow import changes

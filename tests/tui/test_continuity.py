@@ -1,0 +1,134 @@
+"""What passes from session to session, and that nothing does when it should not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import cbor2
+import pytest
+
+from bench.workload import session
+from core.events import MAIN, ToolUse
+from core.settings import Settings
+from core.society import Society
+from core.store.learned import LearnedStore
+from core.store.persona import PersonaStore
+from core.store.prior import PriorStore
+from tui.continuity import Continuity
+
+MEETING = {"response": {"persona": {"chance": 1.0, "confidence": 0.0}}}
+
+
+class Stores:
+    def __init__(self, folder: Path, who: str = "me") -> None:
+        self.prior = PriorStore(folder / who / "prior.json")
+        self.learned = LearnedStore(folder / who / "learned.json")
+        self.personas = PersonaStore(folder / "shared", folder / who / "record.json")
+
+    def continuity(self, settings: Settings, *, use: bool = True, personas: bool = False) -> Continuity:
+        met = self.personas if personas else None
+        return Continuity(settings, prior=self.prior, learned=self.learned, personas=met, use=use)
+
+
+def ran(continuity: Continuity, settings: Settings, kind: int = 1) -> Society:
+    society = Society(settings, learned=continuity.learned)
+    for event in session(500, seed=kind):
+        society.step(event)
+    continuity.settle(society)
+    return society
+
+
+def canonical(society: Society) -> bytes:
+    return cbor2.dumps(society.dump(), canonical=True)
+
+
+@pytest.fixture
+def at() -> float:
+    return session(501)[-1].at
+
+
+def test_a_prior_moves_the_main_agents_first_thresholds_and_nothing_else(tmp_path: Path, at: float) -> None:
+    settings, stores = Settings(), Stores(tmp_path)
+    ran(stores.continuity(settings), settings)
+    seeded, plain = Society(settings), Society(settings)
+    said = stores.continuity(settings).begin(seeded, at, 1)
+    assert said == ["baselines begin where 1 earlier sessions left them"]
+    assert seeded.engine(MAIN).receptor.levels()[:6] != plain.engine(MAIN).receptor.levels()[:6]
+    assert canonical(seeded) != canonical(plain)
+    seeded.engine(MAIN).receptor.load(plain.engine(MAIN).receptor.dump())
+    assert canonical(seeded) == canonical(plain)
+
+
+def test_without_a_prior_the_bytes_are_equal(tmp_path: Path, at: float) -> None:
+    settings, stores = Settings(), Stores(tmp_path)
+    ran(stores.continuity(settings), settings)
+    before = stores.prior.path.read_bytes()
+    alone, unseeded = Society(settings), Society(settings)
+    continuity = stores.continuity(settings, use=False)
+    assert continuity.begin(unseeded, at, 1) == []
+    for event in session(300):
+        alone.step(event)
+        unseeded.step(event)
+    continuity.settle(unseeded)
+    assert canonical(alone) == canonical(unseeded)
+    assert stores.prior.path.read_bytes() == before
+
+
+@pytest.mark.parametrize(("days", "used"), [(6.0, True), (8.0, False)])
+def test_an_old_prior_is_passed_over(tmp_path: Path, at: float, days: float, used: bool) -> None:
+    settings, stores = Settings(), Stores(tmp_path)
+    ran(stores.continuity(settings), settings)
+    society = Society(settings)
+    said = stores.continuity(settings).begin(society, at + days * 86_400.0, 1)
+    assert bool(said) is used
+    assert (canonical(society) != canonical(Society(settings))) is used
+
+
+def test_stretches_are_learned_once(tmp_path: Path) -> None:
+    settings, stores = Settings(), Stores(tmp_path)
+    continuity = stores.continuity(settings)
+    society = Society(settings)
+    stream = session(900)
+    for event in stream[:450]:
+        society.step(event)
+    continuity.settle(society)
+    continuity.settle(society)
+    first = stores.learned.read()
+    assert first.stretches == 1
+    for event in stream[450:]:
+        society.step(event)
+    continuity.settle(society)
+    second = stores.learned.read()
+    assert second.stretches == 2
+    assert second.deltas
+    prior = stores.prior.read()
+    assert prior is not None and prior.session_count == 1
+
+
+def test_personas_are_left_and_met_and_the_seed_repeats_the_meeting(tmp_path: Path, at: float) -> None:
+    settings = Settings.model_validate(MEETING)
+    mine, theirs = Stores(tmp_path, "me"), Stores(tmp_path, "them")
+    ran(theirs.continuity(settings, personas=True), settings, kind=2)
+    ran(mine.continuity(settings, personas=True), settings)
+    dumps = []
+    for _ in range(2):
+        society = Society(settings)
+        said = mine.continuity(settings, personas=True).begin(society, at, 42)
+        assert said[-1].startswith("met persona") and "seed 42" in said[-1]
+        dumps.append(canonical(society))
+    assert dumps[0] == dumps[1]
+    alone = Society(settings)
+    mine.continuity(settings).begin(alone, at, 42)
+    assert canonical(alone) != dumps[0]
+    meeting = mine.personas.record().encounter
+    assert meeting is not None and (meeting.seed, meeting.blend) == (42, 0.5)
+
+
+def test_a_session_without_any_call_leaves_nothing(tmp_path: Path) -> None:
+    settings, stores = Settings(), Stores(tmp_path)
+    society = Society(settings)
+    for event in session(200):
+        if not isinstance(event, ToolUse):
+            society.step(event)
+    stores.continuity(settings).settle(society)
+    assert not stores.prior.path.exists()
