@@ -162,8 +162,10 @@ have come, and how many calls followed it.
             return [[("no episode has begun", "quiet")]]
         episodes = [governor.episode, *reversed(governor.past)][:most]
         made = [line for episode in episodes for line in self._episode(view, episode, width)]
-        total = f"{count(governor.episodes, 'episode')}, {governor.halts} would halt"
-        return [*made, [(fit(total, width), "quiet")]]
+        halted = [f"#{episode.number}" for episode in (*governor.past, governor.episode) if episode.halt]
+        named = f": {', '.join(halted)}" if halted else ""
+        total = f"{count(governor.episodes, 'episode')}, {governor.halts} would halt{named}"
+        return [*made, *sentence(total, width)]
 
     def _episode(self, view: View, episode: Episode, width: int) -> list[Line]:
         open_ = episode.number == view.frame.governor.episode.number
@@ -177,7 +179,7 @@ have come, and how many calls followed it.
             (f"{episode.number:>3} ", "quiet"),
             (f"{clock(episode.opened_at - view.start)} ", "quiet"),
             (fit(sparkline(points), room) + " ", "confidence"),
-            (f"{episode.steps:>4} steps", "plain"),
+            (count(episode.steps, "step").rjust(10), "plain"),
         ]
         if episode.halt:
             after = f", {episode.after_halt} after" if episode.after_halt else ""

@@ -7,7 +7,7 @@ from typing import ClassVar
 from textual.geometry import Size
 
 from tui.view import View
-from tui.widgets.gauge import Mark, curve, meter, sparkline
+from tui.widgets.gauge import Mark, curves, meter, sparkline
 from tui.widgets.page import wrapped
 from tui.widgets.panel import Line, Panel, fit
 
@@ -59,9 +59,8 @@ class Card(Panel):
         at, room = _columns(width)
         if track is None:
             return []
-        points = curve(
-            track, name, track.row(view.index - 1) + 1, 0.0, max(1.0, view.at - track.origin), room
-        )
+        stop, reach = track.row(view.index - 1) + 1, max(1.0, view.at - track.origin)
+        (points,) = curves(track, [name], stop, 0.0, reach, room)
         raised = [None if point is None else (point - low) / (1.0 - low) for point in points]
         return [[(fit(label, at), "quiet"), (sparkline(raised), "baseline")]]
 

@@ -1,0 +1,131 @@
+"""Every key and what each panel means, made from the bindings and panels that are there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import ClassVar
+
+from textual import on
+from textual._path import CSSPathType
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.dom import DOMNode
+from textual.screen import Screen
+from textual.widgets import Footer, Input
+
+from core.settings.screen import ScreenSettings
+from tui.screens.board import Board
+from tui.screens.events import EventsScreen
+from tui.screens.governance import GovernanceScreen
+from tui.screens.mind import MindScreen
+from tui.widgets.eventtable import EventTable
+from tui.widgets.helptext import KeyRow, Topic, laid_out, sifted, topic
+from tui.widgets.page import Page
+from tui.widgets.panel import Panel
+from tui.widgets.passage import PassagePane
+from tui.words import plain
+
+_SCREENS: dict[str, tuple[type[Board], tuple[type[Panel], ...]]] = {
+    "Events": (EventsScreen, (EventTable, PassagePane)),
+    "Mind": (MindScreen, MindScreen.CARDS),
+    "Governance": (GovernanceScreen, GovernanceScreen.CARDS),
+}
+
+
+class HelpScreen(Board):
+    """A page that can be searched."""
+
+    CSS_PATH: ClassVar[CSSPathType | None] = ["board.tcss", "help.tcss"]
+    AUTO_FOCUS = "Page"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("slash", "search", "search", id="help.search", tooltip="Only help with these words"),
+        Binding("question_mark", "leave", "back", show=False, id="help.leave", tooltip="Back again"),
+    ]
+
+    def __init__(self, settings: ScreenSettings | None = None) -> None:
+        super().__init__(settings)
+        self._topics: list[Topic] = []
+
+    def compose(self) -> ComposeResult:
+        page = Page(id="page")
+        page.border_title = "Help"
+        yield page
+        yield Input(placeholder="key, word, panel …", id="search", select_on_focus=False)
+        yield Footer(compact=True, show_command_palette=False)
+
+    def on_mount(self) -> None:
+        self._topics = list(self._gather())
+        self._show("")
+
+    def _gather(self) -> Iterator[Topic]:
+        """The app, the screens below this one with their panels, then all other screens."""
+        keymap = self._settings.keymap
+        everywhere = topic("Everywhere", type(self.app), keymap)
+        yield everywhere
+        known = {row.id for row in everywhere.rows} | _ids(Screen)
+        told: set[type] = {type(self)}
+        for screen in reversed(self.app.screen_stack):
+            panels = [type(panel) for panel in screen.query(Panel)]
+            yield from self._screen(_title(type(screen)), type(screen), panels, told, known)
+        for title, (kind, parts) in _SCREENS.items():
+            yield from self._screen(f"{title} screen", kind, parts, told, known)
+
+    def _screen(
+        self, title: str, kind: type[DOMNode], panels: Iterable[type[Panel]], told: set[type], known: set[str]
+    ) -> Iterator[Topic]:
+        keymap = self._settings.keymap
+        if kind not in told:
+            told.add(kind)
+            found = topic(title, kind, keymap, known)
+            if found.rows or found.text:
+                yield found
+        for panel in panels:
+            if panel not in told:
+                told.add(panel)
+                yield topic(panel.TITLE or _title(panel), panel, keymap, known)
+
+    @property
+    def rows(self) -> list[KeyRow]:
+        """Every key that is told of."""
+        return [row for each in self._topics for row in each.rows]
+
+    def _show(self, sought: str) -> None:
+        found = sifted(self._topics, sought)
+        page = self.query_one(Page)
+        page.show(lambda width: laid_out(found, width))
+        keys = sum(len(each.rows) for each in found)
+        said = f" · “{plain(sought, 30)}”" if sought else ""
+        page.border_subtitle = Content(f"{keys} keys, {len(found)} topics{said}")
+
+    def action_search(self) -> None:
+        self.add_class("-searching")
+        self.query_one("#search", Input).focus()
+
+    def action_leave(self) -> None:
+        if self.has_class("-searching"):
+            self.query_one("#search", Input).value = ""
+            self._end_search()
+        else:
+            self.dismiss()
+
+    def _end_search(self) -> None:
+        self.set_class(bool(self.query_one("#search", Input).value), "-searching")
+        self.query_one(Page).focus()
+
+    @on(Input.Changed, "#search")
+    def _sift(self, event: Input.Changed) -> None:
+        self._show(event.value.strip())
+
+    @on(Input.Submitted, "#search")
+    def _searched(self) -> None:
+        self._end_search()
+
+
+def _ids(kind: type[DOMNode]) -> set[str]:
+    return {row.id for row in topic("", kind, {}).rows if row.id}
+
+
+def _title(kind: type) -> str:
+    """A class's name in words: MainScreen as main screen."""
+    return "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in kind.__name__).strip()
