@@ -20,6 +20,9 @@ COMMANDS = {
     "export": "write a log in the open event format",
     "frame": "show a whole mind at one moment",
     "diff": "show what differs between two moments",
+    "recap": "tell what happened between two moments",
+    "tree": "show the conversation's branches and whether the log was edited",
+    "bookmarks": "list, put and share named moments",
     "whatif": "show what would have fired with other settings",
     "rules": "list the methods that respond to signals, or check a rule file",
     "settings": "show every setting, its value and where it came from",
@@ -71,6 +74,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return 0
+    except OSError as error:
+        name = f"{error.filename}: " if error.filename else ""
+        print(f"nooscope: {name}{error.strerror or error}", file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         return 130
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from core.errors import NooscopeError, UnreadableLog
 
 if TYPE_CHECKING:
+    from core.ingest.reader import Kit
+    from core.ingest.session import LogSession
     from core.settings import Settings
     from core.timeline.cache import Cache
     from core.timeline.timeline import Timeline
@@ -25,15 +27,22 @@ def cache_of(settings: Settings) -> Cache | None:
     return Cache(user_cache_path("nooscope", appauthor=False), chosen.limit * 1_000_000)
 
 
-def recording(path: str, settings: Settings) -> Timeline:
-    """The one session at a path, with progress on a terminal."""
+def one_session(path: str, settings: Settings) -> tuple[LogSession, Kit]:
+    """The one session at a path, and what its readers share."""
     from core.ingest.source import make_kit, sessions
-    from core.timeline.opening import Progress, record
 
     kit = make_kit(settings.ingest)
     found = sessions([path], kit, settings.ingest.lines)
     if len(found) > 1:
         raise UnreadableLog(f"{path} holds {len(found)} sessions; name one log")
+    return found[0], kit
+
+
+def recording(path: str, settings: Settings) -> Timeline:
+    """The one session at a path as a recording, with progress on a terminal."""
+    from core.timeline.opening import Progress, record
+
+    session, kit = one_session(path, settings)
     shown = sys.stderr.isatty()
 
     def report(progress: Progress) -> bool:
@@ -41,7 +50,7 @@ def recording(path: str, settings: Settings) -> Timeline:
             print(f"\rreading {100 * progress.share:.0f}%", end="", file=sys.stderr, flush=True)
         return True
 
-    timeline = record(found[0], settings, kit, cache=cache_of(settings), report=report)
+    timeline = record(session, settings, kit, cache=cache_of(settings), report=report)
     if shown:
         print("\r" + " " * 16 + "\r", end="", file=sys.stderr, flush=True)
     if timeline is None or len(timeline) == 0:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from core.events import MAIN
 from core.percept import AXES
+from core.timeline.preserve import lines
 from core.timeline.summary import AgentSummary, Summary
 from tui.words import clock, count, fraction, moment, plain, share, short, span
 
@@ -32,6 +33,7 @@ def text(summary: Summary, width: int = 100) -> str:
         ("governor", _governor(summary)),
         ("affect", _affect(summary)),
         ("sleep", _sleep(summary)),
+        ("kept", _kept(summary, width)),
         ("paths", _paths(summary, width)),
         ("agents", _agents(summary)),
         ("tokens", _tokens(summary)),
@@ -150,6 +152,13 @@ def _sleep(summary: Summary) -> Iterator[str]:
         places = ", ".join(_place(summary, at) for at in summary.compacted_at[:_FIRST])
         more = f" and {summary.compactions - _FIRST} more" if summary.compactions > _FIRST else ""
         yield f"{count(summary.compactions, 'compaction')} at {places}{more}"
+
+
+def _kept(summary: Summary, width: int) -> Iterator[str]:
+    """What the agent must not have lost at its last compaction."""
+    for preserved in summary.preserved[-1:]:
+        for line in lines(preserved):
+            yield plain(line, width - 14)
 
 
 def _paths(summary: Summary, width: int) -> Iterator[str]:

@@ -6,13 +6,14 @@ from typing import NamedTuple
 
 import msgspec
 
-from core.events import MAIN
+from core.events import MAIN, Compaction
 from core.ingest.session import LogSession, read
 from core.ingest.source import make_kit
 from core.response import RuleSet
 from core.settings import Settings
 from core.society import Society
 from core.timeline.opening import seed_of
+from core.timeline.preserve import Preserved, preserve
 from core.timeline.summary import Gatherer, Skipped, Summary
 
 
@@ -31,7 +32,10 @@ def analyse(
     society = Society(settings, seed=seed_of(session.id), rules=rules)
     gatherer = Gatherer(str(session.path))
     lines: list[bytes] = []
+    preserved: list[Preserved] = []
     for event in read(session, kit, settings.ingest.lines):
+        if isinstance(event, Compaction) and event.agent in society.agents:
+            preserved.append(preserve(society.frame(event.agent), event))
         step = society.step(event)
         gatherer.add(event, step)
         if metrics and step.thought.rows:
@@ -40,6 +44,7 @@ def analyse(
     summary = gatherer.close(society.frame(MAIN))
     summary.id = summary.id or session.id
     summary.agent = summary.agent or session.tool
+    summary.preserved = preserved
     faults = kit.diagnostics
     summary.skipped = Skipped(
         faults.total,

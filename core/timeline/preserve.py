@@ -14,7 +14,6 @@ from core.governor.kinetics import Budgets
 from core.mind.cortical import Phase, Regime
 from core.percept import AgentState, Pattern
 from core.timeline.recap import Centre, amount, plain, share, work_centre
-from core.timeline.summary import HotPath
 from core.timeline.timeline import Timeline
 
 WarningKind = Literal["signal", "halt", "quarantine", "loop"]
@@ -22,6 +21,15 @@ OpenKind = Literal["call", "failure", "agent"]
 
 _FAR = 2000
 """Events looked back for what is still open."""
+
+
+class HotPath(Struct, frozen=True):
+    """A path much worked on."""
+
+    path: str
+    count: int
+    opened: int
+    modified: int
 
 
 class Warned(Struct, frozen=True):

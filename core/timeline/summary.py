@@ -21,6 +21,7 @@ from core.events import (
 )
 from core.percept import AXES
 from core.response import QUIET, Reaction
+from core.timeline.preserve import HotPath, Preserved
 
 
 class Peak(Struct, frozen=True):
@@ -112,15 +113,6 @@ class AgentSummary(Struct):
     last: float | None = None
 
 
-class HotPath(Struct, frozen=True):
-    """A path much worked on."""
-
-    path: str
-    count: int
-    opened: int
-    modified: int
-
-
 class Skipped(Struct):
     """What could not be read."""
 
@@ -151,6 +143,8 @@ class Summary(Struct):
     turns: int = 0
     compactions: int = 0
     compacted_at: list[float] = field(default_factory=list)
+    preserved: list[Preserved] = field(default_factory=list)
+    """What must survive each compaction."""
     subagents: int = 0
     tokens: Tokens = field(default_factory=Tokens)
     skipped: Skipped = field(default_factory=Skipped)

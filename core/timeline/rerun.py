@@ -1,0 +1,163 @@
+"""A recording run again with some settings changed: first what is felt, then everything."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from core.affect import Mood
+from core.engine import Engine, Step
+from core.events import Event
+from core.governor import Verdict
+from core.mind import Thought
+from core.percept import AXES
+from core.response.reaction import QUIET
+from core.settings import Settings
+from core.settings.layers import Given, Layer, resolve, tunables, value_of
+from core.society import Society
+from core.timeline.columns import Columns
+from core.timeline.firings import FIRINGS, Difference, compare
+from core.timeline.marks import Mark
+from core.timeline.run import Run
+from core.timeline.timeline import Change, Timeline
+from core.timeline.track import Track
+
+FELT = ("at", *(f"axis.{axis}" for axis in AXES), *(f"threshold.{axis}" for axis in AXES))
+"""Columns of a run that only feels."""
+
+_SAMPLES = 1024
+"""Times the thresholds are read in a run that only feels."""
+
+
+def overlaid(settings: Settings, edits: Mapping[str, Any]) -> Settings:
+    """Settings with some of them changed; an edit that does not fit the rest is left out."""
+    if not edits:
+        return settings
+    standing = tuple(
+        Given(name, value)
+        for name, each in tunables().items()
+        if (value := value_of(settings, name)) != each.default
+    )
+    changed = tuple(Given(name, value) for name, value in edits.items())
+    return resolve([Layer("in force", standing), Layer("what-if", changed)]).settings
+
+
+class Feeler(Engine):
+    """An engine of which only the receptor takes part; nothing flows back to it, so it feels the same."""
+
+    __slots__ = ()
+
+    def step(self, event: Event) -> Step:
+        return Step(self.receptor.step(event), _NO_THOUGHT, _NO_VERDICT, _NO_MOOD, QUIET)
+
+
+_NO_THOUGHT: Thought = None  # type: ignore[assignment]
+_NO_VERDICT: Verdict = None  # type: ignore[assignment]
+_NO_MOOD: Mood = None  # type: ignore[assignment]
+
+
+class Rerun:
+    """The same events with some settings changed throughout, as far as it was run.
+
+    A `whole` one runs every mechanism. One that is not runs the receptor alone, which is several times
+    faster and exact for axes and signals.
+    """
+
+    def __init__(self, timeline: Timeline, edits: Mapping[str, Any], *, whole: bool = True) -> None:
+        self.timeline = timeline
+        self.edits = dict(edits)
+        self.whole = whole
+        self.done = 0
+        """Events run so far."""
+        self.eras = [Change(era.after, overlaid(era.settings, edits)) for era in timeline.changes]
+        self._next = 1
+        self._run = Run(self._society(self.eras[0].settings), timeline.run.origin)
+        self._marks: list[Mark] = []
+        self._every = max(1, len(timeline) // _SAMPLES)
+        self._levels: dict[str, tuple[float, ...]] = {}
+
+    @property
+    def total(self) -> int:
+        """Events of the recording by now."""
+        return len(self.timeline)
+
+    @property
+    def tracks(self) -> dict[str, Track]:
+        """Each agent's readings so far."""
+        return self._run.tracks
+
+    @property
+    def society(self) -> Society:
+        """The minds after the events run so far."""
+        return self._run.society
+
+    def advance(self, events: int) -> bool:
+        """Run so many more; False once there are none left."""
+        stop = min(self.done + events, self.total)
+        while self.done < stop:
+            if self._next < len(self.eras) and self.eras[self._next].after == self.done:
+                self._turn(self.eras[self._next].settings)
+                self._next += 1
+                continue
+            until = stop
+            if self._next < len(self.eras):
+                until = min(stop, self.eras[self._next].after)
+            if self.whole:
+                self._live(until)
+            else:
+                self._feel(until)
+        return self.done < self.total
+
+    def marks(self) -> list[Mark]:
+        """What fired so far."""
+        if self.whole:
+            return [mark for mark in self._run.marks if mark.kind in FIRINGS]
+        return list(self._marks)
+
+    def difference(self) -> Difference:
+        """Against the recording, over the events run so far."""
+        actual = self.timeline.marks.between(0, self.done)
+        if not self.whole:
+            actual = [mark for mark in actual if mark.kind == "signal"]
+        return compare(actual, self.marks(), self.timeline.settings.timeline.branch.near)
+
+    def _live(self, until: int) -> None:
+        step, events = self._run.step, self.timeline.events
+        for place in range(self.done, until):
+            step(place, events[place])
+            self.done = place + 1
+
+    def _feel(self, until: int) -> None:
+        society, events, tracks, levels = self.society, self.timeline.events, self.tracks, self._levels
+        step, marks, every = society.step, self._marks, self._every
+        for place in range(self.done, until):
+            event = events[place]
+            agent = event.agent
+            percept = step(event).percept
+            if percept.signals:
+                for name, intensity, fresh in percept.signals:
+                    if fresh:
+                        marks.append(Mark(place, event.at, agent, "signal", name, intensity))
+            track = tracks.get(agent)
+            if track is None:
+                track = tracks[agent] = Track(events[0].at)
+                track.columns = Columns(FELT)
+            if place % every == 0 or agent not in levels:
+                levels[agent] = society.engine(agent).receptor.levels()[: len(AXES)]
+            track.indexes.append(place)
+            track.columns.append((percept.at - track.origin, *percept.axes, *levels[agent]))
+            self.done = place + 1
+
+    def _turn(self, settings: Settings) -> None:
+        """Go on with the settings of the next stretch."""
+        society = self._society(settings)
+        society.load(self.society.dump())
+        self._run.society = society
+
+    def _society(self, settings: Settings) -> Society:
+        return Society(
+            settings,
+            policy=self.timeline.policy,
+            seed=self.timeline.seed,
+            make_engine=Engine if self.whole else Feeler,
+        )

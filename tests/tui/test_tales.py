@@ -1,0 +1,81 @@
+"""`tree`, `recap` and `bookmarks` on a log."""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from bench.claude import lines
+from tui.cli import main
+
+
+@pytest.fixture
+def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / name.lower()))
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "story.jsonl"
+    path.write_bytes(b"".join(islice(lines(1), 500)))
+    return path
+
+
+def said(capsys: pytest.CaptureFixture[str]) -> str:
+    return capsys.readouterr().out
+
+
+def test_a_tree_knows_its_head_until_the_log_is_edited(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["tree", str(log), "--json"]) == 0
+    tree = json.loads(said(capsys))
+    head = tree["head"]["hash"]
+    assert tree["nodes"] == 500 and tree["orphans"] == 0
+    assert main(["tree", str(log), "--head", head]) == 0
+    with log.open("ab") as file:
+        file.writelines(islice(lines(1), 500, 520))
+    assert main(["tree", str(log), "--head", head]) == 0
+    log.write_bytes(log.read_bytes().replace(b"the parser", b"the person", 1))
+    assert main(["tree", str(log), "--head", head]) == 1
+    assert "edited" in capsys.readouterr().err
+
+
+def test_a_node_is_found_by_its_hash(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["tree", str(log), "--json"])
+    head = json.loads(said(capsys))["head"]["hash"]
+    assert main(["tree", str(log), "--find", head[:12]]) == 0
+    assert head[:12] in said(capsys).splitlines()[-1]
+    assert main(["tree", str(log), "--find", "nothing"]) == 1
+
+
+def test_a_recap_stays_within_its_tokens(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["recap", str(log), "--from", "10", "--to", "-1", "--tokens", "40"]) == 0
+    short = said(capsys)
+    assert main(["recap", str(log), "--from", "10", "--to", "-1", "--tokens", "2000"]) == 0
+    assert len(said(capsys)) > len(short)
+    assert re.match(r"from 10 to \d+ of \d+ events", short)
+    assert main(["recap", str(log), "--as", "structural"]) == 0
+
+
+def test_bookmarks_are_put_listed_shared_and_taken_away(
+    log: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["bookmarks", str(log)]) == 0
+    assert "no bookmarks" in said(capsys)
+    assert main(["bookmarks", str(log), "--add", "here", "--at", "20", "--note", "it turns"]) == 0
+    assert re.search(r"event 20\s+here\s+it turns$", said(capsys), re.MULTILINE)
+    assert main(["bookmarks", "--export", "all.json"]) == 0
+    assert main(["bookmarks", str(log), "--remove", "here"]) == 0
+    assert main(["bookmarks", str(log), "--remove", "here"]) == 1
+    assert main(["bookmarks", "--import", "all.json"]) == 0
+    said(capsys)
+    assert main(["bookmarks", str(log)]) == 0
+    assert "here" in said(capsys)
+    assert sorted(path.name for path in log.parent.iterdir() if path.suffix == ".jsonl") == ["story.jsonl"]
+
+
+def test_mistakes_are_said(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bookmarks"]) == 2
+    assert main(["bookmarks", "--import", "nowhere.json"]) == 1
+    assert "nowhere.json: No such file" in capsys.readouterr().err
