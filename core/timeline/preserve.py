@@ -187,8 +187,15 @@ def lines(preserved: Preserved) -> list[str]:
     return [*said, preserved.narrative]
 
 
+_GOOD_NEWS = ("flow_active", "confidence_sustained")
+
+
 def _warnings(frame: Frame) -> list[Warned]:
-    found = [Warned("signal", signal.name, signal.intensity) for signal in frame.receptor.signals]
+    found = [
+        Warned("signal", signal.name, signal.intensity)
+        for signal in frame.receptor.signals
+        if signal.name not in _GOOD_NEWS
+    ]
     if frame.governor.halt:
         found.append(Warned("halt", f"halt {frame.governor.halt}", 1.0))
     if frame.affect.quarantined:
