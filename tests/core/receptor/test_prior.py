@@ -16,9 +16,7 @@ DAY = 86_400.0
 
 
 def prior(level: float = 0.4, ts: float = 0.0, count: int = 1) -> Prior:
-    return Prior(
-        ts, count, AmbientPrior(dict.fromkeys(AXES, level), {}), {"wandering": 1.0}, {"search": 1.0}
-    )
+    return Prior(ts, count, AmbientPrior(dict.fromkeys(AXES, level), {}), {"wandering": 1.0}, {"search": 1.0})
 
 
 def of(engine: Engine, ts: float) -> Prior:
