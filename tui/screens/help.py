@@ -20,7 +20,7 @@ from tui.screens.events import EventsScreen
 from tui.screens.governance import GovernanceScreen
 from tui.screens.mind import MindScreen
 from tui.widgets.eventtable import EventTable
-from tui.widgets.helptext import KeyRow, Topic, laid_out, sifted, topic
+from tui.widgets.helptext import KeyRow, Topic, laid_out, names, sifted, topic
 from tui.widgets.page import Page
 from tui.widgets.panel import Panel
 from tui.widgets.passage import PassagePane
@@ -59,31 +59,32 @@ class HelpScreen(Board):
         self._show("")
 
     def _gather(self) -> Iterator[Topic]:
-        """The app, the screens below this one with their panels, then all other screens."""
-        keymap = self._settings.keymap
-        everywhere = topic("Everywhere", type(self.app), keymap)
-        yield everywhere
-        known = {row.id for row in everywhere.rows} | _ids(Screen)
-        told: set[type] = {type(self)}
-        for screen in reversed(self.app.screen_stack):
+        """The app, the screens below this one with their panels, then all other screens and this one."""
+        app = type(self.app)
+        yield topic("Everywhere", (app, Screen), self._settings.keymap, set())
+        yield topic("In every panel", (Panel,), self._settings.keymap, set())
+        known = names(app) | names(Screen) | names(Panel)
+        told: set[type] = set()
+        for screen in reversed(self.app.screen_stack[:-1]):
             panels = [type(panel) for panel in screen.query(Panel)]
             yield from self._screen(_title(type(screen)), type(screen), panels, told, known)
         for title, (kind, parts) in _SCREENS.items():
             yield from self._screen(f"{title} screen", kind, parts, told, known)
+        yield topic("Help", (HelpScreen, Page), self._settings.keymap, known)
 
     def _screen(
         self, title: str, kind: type[DOMNode], panels: Iterable[type[Panel]], told: set[type], known: set[str]
     ) -> Iterator[Topic]:
-        keymap = self._settings.keymap
         if kind not in told:
             told.add(kind)
-            found = topic(title, kind, keymap, known)
+            found = topic(title, (kind,), self._settings.keymap, known)
             if found.rows or found.text:
                 yield found
         for panel in panels:
             if panel not in told:
                 told.add(panel)
-                yield topic(panel.TITLE or _title(panel), panel, keymap, known)
+                found = topic(panel.TITLE or _title(panel), (panel,), self._settings.keymap, known)
+                yield found if panel.can_focus else found._replace(rows=())
 
     @property
     def rows(self) -> list[KeyRow]:
@@ -120,10 +121,6 @@ class HelpScreen(Board):
     @on(Input.Submitted, "#search")
     def _searched(self) -> None:
         self._end_search()
-
-
-def _ids(kind: type[DOMNode]) -> set[str]:
-    return {row.id for row in topic("", kind, {}).rows if row.id}
 
 
 def _title(kind: type) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import NamedTuple
 
@@ -13,6 +13,7 @@ from textual.keys import format_key
 
 from tui.widgets.panel import Line, fit
 
+_SET_OFF = re.compile(r"(`[^`]+`|\*\*[^*]+\*\*|\*[^*\s][^*]*\*)")
 _MEASURE = 96
 """Widest a paragraph gets."""
 
@@ -38,24 +39,32 @@ class Topic(NamedTuple):
     rows: tuple[KeyRow, ...]
 
 
-def topic(title: str, kind: type[DOMNode], keymap: Mapping[str, str], but: Iterable[str] = ()) -> Topic:
-    """What a class says of itself; bindings named in `but` are told elsewhere."""
-    told = set(but)
+def topic(title: str, kinds: Iterable[type[DOMNode]], keymap: Mapping[str, str], told: set[str]) -> Topic:
+    """What classes say of themselves and their keys, less the bindings `told` of already."""
+    kinds = tuple(kinds)
     found: dict[str, tuple[list[str], str]] = {}
-    merged = kind._merged_bindings
-    for bindings in merged.key_to_bindings.values() if merged is not None else ():
-        for binding in bindings:
-            name = binding.id or f"{binding.action} {binding.description}"
-            if binding.system or not binding.description or name in told:
-                continue
-            keys, _ = found.setdefault(name, ([], _meaning(binding)))
+    for binding in (binding for kind in kinds for binding in _bindings(kind)):
+        name = binding.id or f"{binding.action} {binding.description}"
+        if name not in told:
+            keys, _ = found.setdefault(name, ([], binding.tooltip or binding.description))
             keys += _shown(binding, keymap)
     rows = (
         KeyRow(", ".join(dict.fromkeys(keys)), does, name if " " not in name else "")
         for name, (keys, does) in found.items()
     )
-    text = (kind.HELP or "").strip()
+    text = "\n".join((kind.HELP or "").strip() for kind in kinds).strip()
     return Topic(title, text, tuple(rows))
+
+
+def names(kind: type[DOMNode]) -> set[str]:
+    """What tells the bindings of a class apart."""
+    return {binding.id or f"{binding.action} {binding.description}" for binding in _bindings(kind)}
+
+
+def _bindings(kind: type[DOMNode]) -> Iterator[Binding]:
+    merged = kind._merged_bindings
+    for bindings in merged.key_to_bindings.values() if merged is not None else ():
+        yield from (binding for binding in bindings if binding.description and not binding.system)
 
 
 def _shown(binding: Binding, keymap: Mapping[str, str]) -> list[str]:
@@ -63,11 +72,7 @@ def _shown(binding: Binding, keymap: Mapping[str, str]) -> list[str]:
     own = keymap.get(binding.id or "")
     if own:
         return [format_key(key.strip()) for key in own.split(",")]
-    return [binding.key_display or format_key(binding.key)]
-
-
-def _meaning(binding: Binding) -> str:
-    return binding.tooltip or binding.description
+    return [format_key(binding.key)]
 
 
 def sifted(topics: Iterable[Topic], sought: str) -> list[Topic]:
@@ -100,7 +105,7 @@ def laid_out(topics: Iterable[Topic], width: int) -> list[Line]:
 def _key_line(row: KeyRow, width: int) -> Line:
     keys = 14
     name = 22 if width >= 70 else 0
-    room = max(8, min(60, width - keys - name - 1))
+    room = max(8, min(48, width - keys - name - 1))
     return [
         (fit(row.keys, keys), "strong"),
         (fit(row.does, room) + " ", "plain"),
@@ -109,24 +114,54 @@ def _key_line(row: KeyRow, width: int) -> Line:
 
 
 def _prose(text: str, width: int) -> list[Line]:
-    """Paragraphs of help; what stands between backticks is set off, headings are left out."""
-    joined = " ".join(line for line in text.splitlines() if line and not line.startswith("#"))
-    parts = joined.split("`")
-    clean = "".join(parts)
-    set_off = [number % 2 == 1 for number, part in enumerate(parts) for _ in part]
-    most = min(_MEASURE, max(20, width))
+    """Paragraphs and lists of help; what is set off there is set off here, headings are left out."""
+    lines: list[Line] = []
+    for block in _blocks(text):
+        if not block:
+            lines += [[]] if lines else []
+            continue
+        bullet = block.startswith("* ")
+        room = min(_MEASURE, max(20, width)) - 2 * bullet
+        for number, line in enumerate(_wrapped(block.removeprefix("* "), room)):
+            lead: Line = [("• " if number == 0 else "  ", "quiet")] if bullet else []
+            lines.append([*lead, *line])
+    return lines
+
+
+def _blocks(text: str) -> list[str]:
+    """Paragraphs and list items, each on one line; an empty one stands for a blank line."""
+    blocks: list[str] = []
+    for line in text.splitlines():
+        words = line.strip()
+        if words.startswith("#"):
+            continue
+        if not words or words.startswith("* ") or not blocks or not blocks[-1]:
+            blocks.append(words)
+        else:
+            blocks[-1] += f" {words}"
+    return blocks[1:] if blocks and not blocks[0] else blocks
+
+
+def _wrapped(text: str, width: int) -> list[Line]:
+    """One paragraph over as many lines as it needs, each piece in its ink."""
+    parts = [part for part in _SET_OFF.split(text) if part]
+    bare = [part.strip("`*") if _SET_OFF.fullmatch(part) else part for part in parts]
+    clean = "".join(bare)
+    strong = [
+        _SET_OFF.fullmatch(part) is not None for part, word in zip(parts, bare, strict=True) for _ in word
+    ]
     lines: list[Line] = []
     start = end = 0
     for word in re.finditer(r"\S+", clean):
-        if word.end() - start > most and end > start:
-            lines.append(_inked(clean, set_off, start, end))
+        if word.end() - start > width and end > start:
+            lines.append(_inked(clean, strong, start, end))
             start = word.start()
         end = word.end()
-    return [*lines, _inked(clean, set_off, start, end)] if end > start else lines
+    return [*lines, _inked(clean, strong, start, end)]
 
 
-def _inked(text: str, set_off: list[bool], start: int, end: int) -> Line:
+def _inked(text: str, strong: list[bool], start: int, end: int) -> Line:
     line: Line = []
-    for on, run in groupby(range(start, end), key=set_off.__getitem__):
-        line.append(("".join(text[place] for place in run), "strong" if on else "quiet"))
+    for on, run in groupby(range(start, end), key=strong.__getitem__):
+        line.append(("".join(text[place] for place in run), "strong" if on else "plain"))
     return line
