@@ -28,8 +28,8 @@ class GovernanceScreen(CardBoard):
         PressureCard,
         ModulationCard,
         GovernedCard,
-        QuarantineCard,
         LineageCard,
+        QuarantineCard,
         SocietyCard,
     )
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -20,12 +20,12 @@ class MindScreen(CardBoard):
     CARDS: ClassVar[tuple[type[Card], ...]] = (
         CorticalCard,
         SleepCard,
-        EpisodeCard,
-        ClockCard,
         HomeostasisCard,
         TierCard,
-        HabituationCard,
+        ClockCard,
+        EpisodeCard,
         WakeupCard,
+        HabituationCard,
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("m", "leave", "back", show=False, id="mind.leave", tooltip="Back to where you were"),

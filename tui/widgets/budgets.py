@@ -24,6 +24,7 @@ class GovernorCard(Card):
     """Whether the agent would be let go on, and how near each limit is."""
 
     TITLE: ClassVar[str] = "Governor"
+    TALL: ClassVar[tuple[int, int]] = (11, 20)
     HELP: ClassVar[str] = """\
 ## Governor
 
@@ -115,6 +116,7 @@ class PressureCard(Card):
     """What weighs on the run, and what the last step told the governor."""
 
     TITLE: ClassVar[str] = "Pressures and inputs"
+    TALL: ClassVar[tuple[int, int]] = (12, 12)
     HELP: ClassVar[str] = """\
 ## Pressures and inputs
 
@@ -143,6 +145,7 @@ class GovernedCard(Card):
     """The episodes of the governor, newest first, with the course of effort and how each ended."""
 
     TITLE: ClassVar[str] = "Governed episodes"
+    TALL: ClassVar[tuple[int, int]] = (12, 20)
     HELP: ClassVar[str] = """\
 ## Governed episodes
 

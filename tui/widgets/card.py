@@ -19,6 +19,8 @@ class Card(Panel):
 
     DEFAULT_CSS = "Card { height: auto; min-height: 3; }"
     EMPTY: ClassVar[str] = "waiting for the first event"
+    TALL: ClassVar[tuple[int, int]] = (8, 12)
+    """Lines it usually takes, and where there is room for all it has; by these columns are filled."""
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)

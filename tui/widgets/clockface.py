@@ -14,6 +14,7 @@ class ClockCard(Card):
     """The three rhythms and when each ticks next."""
 
     TITLE: ClassVar[str] = "Clock"
+    TALL: ClassVar[tuple[int, int]] = (9, 18)
     HELP: ClassVar[str] = """\
 ## Clock
 
@@ -80,6 +81,7 @@ class SleepCard(Card):
     """Sleep pressure, the context that drives it, and the dreams so far."""
 
     TITLE: ClassVar[str] = "Sleep and dreams"
+    TALL: ClassVar[tuple[int, int]] = (12, 14)
     HELP: ClassVar[str] = """\
 ## Sleep and dreams
 
@@ -121,6 +123,7 @@ class WakeupCard(Card):
     """What may wake the mind between ticks, and when it last did."""
 
     TITLE: ClassVar[str] = "Wakeups"
+    TALL: ClassVar[tuple[int, int]] = (9, 16)
     HELP: ClassVar[str] = """\
 ## Wakeups
 

@@ -17,6 +17,7 @@ class CorticalCard(Card):
     """Mood, accuracy, vitality, regime, budget and tier in one place."""
 
     TITLE: ClassVar[str] = "Cortical state"
+    TALL: ClassVar[tuple[int, int]] = (14, 33)
     HELP: ClassVar[str] = """\
 ## Cortical state
 
@@ -106,6 +107,7 @@ class HabituationCard(Card):
     """The patterns the mind is most used to."""
 
     TITLE: ClassVar[str] = "Habituation"
+    TALL: ClassVar[tuple[int, int]] = (8, 8)
     HELP: ClassVar[str] = """\
 ## Habituation
 
@@ -146,6 +148,7 @@ class HomeostasisCard(Card):
     """Three rules that answer signals straying from their own average."""
 
     TITLE: ClassVar[str] = "Homeostasis"
+    TALL: ClassVar[tuple[int, int]] = (11, 11)
     HELP: ClassVar[str] = """\
 ## Homeostasis
 

@@ -86,6 +86,7 @@ Signs on the right are what fired with the event: `▲` signal, `■` halt, `▣
         self._upto = 0
         """Events the places were taken from."""
         self._cursor = -1
+        self._playhead = -1
         self._sifting = False
 
     @property
@@ -108,9 +109,14 @@ Signs on the right are what fired with the event: `▲` signal, `■` halt, `▣
         self._start_over()
 
     def watch_view(self, view: View | None) -> None:
+        """List what came since; a cursor that stands on the playhead goes with it."""
         super().watch_view(view)
         if view is not None and self.recording is not None:
+            along = self._cursor == self._playhead != view.index - 1
+            self._playhead = view.index - 1
             self._take_in(view)
+            if along:
+                self.go(max(0, self._playhead))
         self.refresh()
 
     def _start_over(self) -> None:

@@ -36,6 +36,7 @@ class EpisodeCard(Card):
     """The open stretch of work, and the last one that ended."""
 
     TITLE: ClassVar[str] = "Episodes"
+    TALL: ClassVar[tuple[int, int]] = (16, 19)
     HELP: ClassVar[str] = """\
 ## Episodes
 
@@ -88,6 +89,7 @@ class TierCard(Card):
     """Which models did the work, what the day has cost, and what the budget still allows."""
 
     TITLE: ClassVar[str] = "Tiers and spend"
+    TALL: ClassVar[tuple[int, int]] = (9, 13)
     HELP: ClassVar[str] = """\
 ## Tiers and spend
 

@@ -40,6 +40,7 @@ class FieldCard(Card):
     """The seven control fields between floor and ceiling."""
 
     TITLE: ClassVar[str] = "Affect fields"
+    TALL: ClassVar[tuple[int, int]] = (10, 18)
     HELP: ClassVar[str] = """\
 ## Affect fields
 
@@ -85,6 +86,7 @@ class ModulationCard(Card):
     """The eight parameters the fields bend, and how far each is from neutral."""
 
     TITLE: ClassVar[str] = "Modulation"
+    TALL: ClassVar[tuple[int, int]] = (10, 17)
     HELP: ClassVar[str] = """\
 ## Modulation
 
@@ -129,6 +131,7 @@ class QuarantineCard(Card):
     """The circuit breaker: how much affect moves, and what is restricted while it is broken."""
 
     TITLE: ClassVar[str] = "Quarantine"
+    TALL: ClassVar[tuple[int, int]] = (8, 8)
     HELP: ClassVar[str] = """\
 ## Quarantine
 
@@ -165,6 +168,7 @@ class LineageCard(Card):
     """The newest changes of affect, each bound to the one before by its hash."""
 
     TITLE: ClassVar[str] = "Lineage"
+    TALL: ClassVar[tuple[int, int]] = (13, 27)
     HELP: ClassVar[str] = """\
 ## Lineage
 

@@ -6,6 +6,8 @@ from textual.geometry import NULL_OFFSET, NULL_SPACING, Region, Size
 from textual.layout import ArrangeResult, Layout, WidgetPlacement
 from textual.widget import Widget
 
+from tui.widgets.card import Card
+
 _LEAST = 36
 """Least width of a column."""
 _GOOD = 60
@@ -13,7 +15,10 @@ _GOOD = 60
 
 
 class MasonryLayout(Layout):
-    """Puts every child into the column that ends first; the last of each column fills it up."""
+    """Puts every card into the column that would end first; the last of each column fills it up.
+
+    Columns are shared out by how tall cards usually are, so that none moves aside while it grows.
+    """
 
     name = "masonry"
 
@@ -27,11 +32,13 @@ class MasonryLayout(Layout):
         vast = parent.screen.has_class("-vast")
         columns = max(1, min(size.width // (_GOOD if vast else _LEAST), 4, len(children)))
         edges = [size.width * number // columns for number in range(columns + 1)]
+        usual = [0] * columns
         bottoms = [0] * columns
         placed: list[tuple[Widget, int, int, int]] = []
         last: dict[int, int] = {}
         for child in children:
-            column = bottoms.index(min(bottoms))
+            column = usual.index(min(usual))
+            usual[column] += child.TALL[vast] if isinstance(child, Card) else 3
             room = edges[column + 1] - edges[column]
             inner = max(1, room - child.gutter.width)
             height = child.get_content_height(size, parent.app.size, inner) + child.gutter.height

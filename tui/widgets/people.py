@@ -17,6 +17,7 @@ class SocietyCard(Card):
     """Everyone in the session as a tree, and what they feel together."""
 
     TITLE: ClassVar[str] = "Society"
+    TALL: ClassVar[tuple[int, int]] = (8, 12)
     HELP: ClassVar[str] = """\
 ## Society
 
