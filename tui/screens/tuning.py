@@ -1,0 +1,30 @@
+"""The tuning screen: every setting, and what would have fired with other values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from textual._path import CSSPathType
+from textual.binding import Binding, BindingType
+from textual.widget import Widget
+
+from tui.screens.board import Board
+from tui.tuning.bench import Bench
+
+
+class TuningScreen(Board):
+    """The bench on a screen of its own."""
+
+    CSS_PATH: ClassVar[CSSPathType | None] = ["board.tcss", "tuning.tcss"]
+    AUTO_FOCUS = "SettingsList"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("t", "leave", "back", show=False, id="tune.leave", tooltip="Back to where you were"),
+    ]
+
+    def body(self) -> Iterable[Widget]:
+        yield Bench(id="bench").data_bind(TuningScreen.view, TuningScreen.recording)
+
+    def action_leave(self) -> None:
+        if not self.query_one(Bench).end_input():
+            self.dismiss()

@@ -1,0 +1,1 @@
+"""The tuning bench behind its screen: edits, what-ifs, saving."""

@@ -1,0 +1,266 @@
+"""The bench: settings on the left, what they would have done on the right; on its screen or beside the main one."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.reactive import var
+from textual.widgets import Input
+from textual.worker import get_current_worker
+
+from core.errors import NooscopeError
+from core.settings import Settings
+from core.settings.layers import tunables
+from core.timeline.timeline import Timeline
+from tui.messages import Apply, Failed, Seek
+from tui.tuning.compared import Compared
+from tui.tuning.draft import Draft, nudged, spoken, written
+from tui.tuning.whatif import Ran, WhatIf
+from tui.view import View
+from tui.widgets.comparison import Comparison
+from tui.widgets.firingtable import Figures, FiringTable
+from tui.widgets.meaning import Meaning
+from tui.widgets.sliders import Drafted, SettingsList
+
+
+class Bench(Horizontal):
+    """Owns the draft and the what-if; its panels only show and ask."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("slash", "search", "search", key_display="/", id="tune.search", tooltip="Find a setting"),
+        Binding("c", "changed", "changed", id="tune.changed", tooltip="Only settings that are changed"),
+        Binding(
+            "r", "reset", "reset", id="tune.reset", tooltip="This setting or group back, again: built-in"
+        ),
+        Binding("R", "reset_all", "reset all", show=False, id="tune.reset_all", tooltip="All settings back"),
+        Binding("u,ctrl+z", "undo", "undo", id="tune.undo", tooltip="Take the last change back"),
+        Binding("U,ctrl+y", "redo", "redo", show=False, id="tune.redo", tooltip="Make it again"),
+        Binding("n", "difference(1)", "difference", id="tune.next", tooltip="To the next difference"),
+        Binding(
+            "N",
+            "difference(-1)",
+            "difference",
+            show=False,
+            id="tune.previous",
+            tooltip="The difference before",
+        ),
+        Binding("y", "apply", "apply", id="tune.apply", tooltip="Let these settings hold from now on"),
+    ]
+
+    view: var[View | None] = var(None)
+    recording: var[Timeline | None] = var(None)
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id, classes=classes)
+        self.draft = Draft(Settings())
+        self.compared: Compared | None = None
+        self._whatif: WhatIf | None = None
+        self._running = False
+        self._typing = ""
+        self._last_nudge = ""
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="knobs"):
+            yield SettingsList(id="settings")
+            yield Meaning(id="meaning")
+            yield Input(id="typed", select_on_focus=True)
+            yield Input(placeholder="words of a name or a sentence", id="find", select_on_focus=False)
+        with Vertical(id="effects"):
+            yield Comparison(id="comparison").data_bind(Bench.view, Bench.recording)
+            yield FiringTable(id="firings").data_bind(Bench.view, Bench.recording)
+            yield Figures(id="figures").data_bind(Bench.view, Bench.recording)
+
+    def on_mount(self) -> None:
+        self._show()
+
+    # What comes down
+
+    def watch_recording(self, recording: Timeline | None) -> None:
+        self._whatif = None
+        if recording is not None and self.is_mounted:
+            self._follow(recording)
+
+    def watch_view(self, view: View | None) -> None:
+        if view is not None and self.recording is not None and self.is_mounted:
+            self._follow(self.recording)
+
+    def _follow(self, recording: Timeline) -> None:
+        """Take in other settings in force, and events that came since."""
+        if recording.settings is not self.draft.base:
+            self.draft.rebase(recording.settings)
+            self._whatif = None
+            self._show()
+        elif self._whatif is not None and self._whatif.behind and not self._running:
+            self._start(self._whatif)
+        elif self._whatif is None and self.draft.edits:
+            self._ask()
+
+    # What goes up
+
+    def _show(self, problem: str = "") -> None:
+        """Hand the draft to the panels and ask what it would do."""
+        panel = self.query_one(SettingsList)
+        panel.drafted = Drafted(self.draft.base, dict(self.draft.edits))
+        self._explain(problem)
+        self._ask()
+
+    def _explain(self, problem: str = "") -> None:
+        panel = self.query_one(SettingsList)
+        meaning = self.query_one(Meaning)
+        meaning.said = (panel.drafted, panel.chosen, problem)
+        self.query_one(Comparison).named = panel.name_here
+
+    def _ask(self) -> None:
+        """Run the what-if of the draft, unless it runs already."""
+        recording = self.recording
+        if recording is None or not len(recording) or not self.draft.edits:
+            self._whatif = None
+            self.workers.cancel_group(self, "whatif")
+            self._compare(None)
+        elif self._whatif is None or self._whatif.edits != self.draft.edits:
+            self._whatif = WhatIf(recording, self.draft.edits)
+            self._start(self._whatif)
+
+    def _start(self, whatif: WhatIf) -> None:
+        def work() -> None:
+            worker = get_current_worker()
+            whatif.run(self.post_message, lambda: worker.is_cancelled)
+
+        self._running = True
+        self.run_worker(work, name="what-if", group="whatif", thread=True, exclusive=True)
+
+    def on_ran(self, message: Ran) -> None:
+        """A result arrived; one that was overtaken is dropped."""
+        message.stop()
+        if self._whatif is None or message.compared.whole is not self._whatif.whole:
+            return
+        self._running = not message.compared.complete
+        self._compare(message.compared)
+
+    def _compare(self, compared: Compared | None) -> None:
+        self.compared = compared
+        for panel in (self.query_one(Comparison), self.query_one(FiringTable), self.query_one(Figures)):
+            panel.compared = compared
+
+    # The sliders
+
+    def on_settings_list_chosen(self, message: SettingsList.Chosen) -> None:
+        message.stop()
+        self._explain()
+
+    def on_settings_list_nudged(self, message: SettingsList.Nudged) -> None:
+        message.stop()
+        name = message.name
+        tunable = tunables()[name]
+        if tunable.kind in ("text", "table"):
+            self._type(name)
+            return
+        value = nudged(tunable, self.draft.value(name), message.direction, fine=message.fine)
+        problem = self.draft.set(name, value, joined=self._last_nudge == name)
+        self._last_nudge = "" if problem else name
+        self._show(problem)
+
+    def on_settings_list_typing(self, message: SettingsList.Typing) -> None:
+        message.stop()
+        self._type(message.name)
+
+    def _type(self, name: str) -> None:
+        self._typing, self._last_nudge = name, ""
+        self.add_class("-typing")
+        typed = self.query_one("#typed", Input)
+        typed.placeholder = tunables()[name].allowed()
+        typed.value = written(self.draft.value(name))
+        typed.focus()
+
+    @on(Input.Submitted, "#typed")
+    def _typed(self, event: Input.Submitted) -> None:
+        event.stop()
+        problem = self.draft.set(self._typing, spoken(tunables()[self._typing], event.value))
+        self._show(problem)
+        if not problem:
+            self.end_input()
+
+    @on(Input.Changed, "#find")
+    def _find(self, event: Input.Changed) -> None:
+        event.stop()
+        self.query_one(SettingsList).words = event.value.strip()
+
+    @on(Input.Submitted, "#find")
+    def _found(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.end_input()
+
+    def end_input(self) -> bool:
+        """Leave the line one types in, and then the search; False where there was neither."""
+        settings = self.query_one(SettingsList)
+        if self.has_class("-typing") or self.has_class("-finding"):
+            self.remove_class("-typing", "-finding")
+            self._explain()
+            settings.focus()
+            return True
+        if settings.words or settings.only_changed:
+            self.query_one("#find", Input).value = ""
+            settings.words, settings.only_changed = "", False
+            return True
+        return False
+
+    def action_search(self) -> None:
+        self.add_class("-finding")
+        self.query_one("#find", Input).focus()
+
+    def action_changed(self) -> None:
+        panel = self.query_one(SettingsList)
+        panel.only_changed = not panel.only_changed
+
+    def action_reset(self) -> None:
+        self._moved(self.draft.reset(self.query_one(SettingsList).names_here()), "it is built-in already")
+
+    def action_reset_all(self) -> None:
+        self._moved(self.draft.reset(tunables()), "every setting is built-in already")
+
+    def action_undo(self) -> None:
+        self._moved(self.draft.undo(), "nothing to undo")
+
+    def action_redo(self) -> None:
+        self._moved(self.draft.redo(), "nothing to make again")
+
+    def _moved(self, moved: bool, otherwise: str) -> None:
+        self._last_nudge = ""
+        if moved:
+            self._show()
+        else:
+            self.post_message(Failed(otherwise))
+
+    def lay(self, values: dict[str, Any], what: str) -> None:
+        """Take over a profile's values as one change."""
+        problem = self.draft.lay(values)
+        self._last_nudge = ""
+        self._show(problem)
+        if problem:
+            self.post_message(Failed(f"{what}: {problem}"))
+
+    def action_difference(self, direction: int) -> None:
+        """Put the playhead at the next or previous difference."""
+        if self.view is None or self.compared is None:
+            self.post_message(Failed("nothing is changed, so nothing differs"))
+            return
+        places = sorted({place + 1 for place, _, _ in self.compared.changes()})
+        found = [place for place in places if (place - self.view.index) * direction > 0]
+        if found:
+            self.post_message(Seek(found[0] if direction > 0 else found[-1]))
+        else:
+            self.post_message(Failed(f"no difference {'later' if direction > 0 else 'earlier'}"))
+
+    def action_apply(self) -> None:
+        """Let the draft hold from the newest event on."""
+        if not self.draft.edits:
+            self.post_message(Failed("nothing is changed"))
+            return
+        try:
+            self.post_message(Apply(self.draft.settings))
+        except NooscopeError as error:
+            self.post_message(Failed(str(error)))

@@ -1,0 +1,180 @@
+"""Actual against what-if over the whole session: curves with their thresholds, and what fired otherwise."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual import events
+from textual.reactive import reactive
+
+from core.percept import AXES
+from core.timeline.timeline import Timeline
+from core.timeline.track import Track
+from tui.messages import Seek
+from tui.tuning.compared import Compared, touched
+from tui.view import View
+from tui.widgets import strip
+from tui.widgets.canvas import Canvas
+from tui.widgets.panel import Line, Panel, fit
+from tui.widgets.strip import Window
+from tui.words import fraction
+
+GLYPHS = {"=": ("·", "quiet"), "~": ("~", "threshold"), "+": ("+", "live"), "-": ("−", "alert")}
+"""Kept, moved, gained, lost: the later wins a cell."""
+_LEAST = 4
+"""Rows of the lowest curve, its caption included."""
+
+
+class Comparison(Panel):
+    """A curve for each reading the edits touch; click to seek."""
+
+    TITLE: ClassVar[str] = "Actual against what-if"
+    HELP: ClassVar[str] = """\
+## Actual against what-if
+
+The dim line is what was, the bright one what would have been; the dotted ones are their thresholds. Below:
+`·` firings in both, `+` gained, `−` lost, `~` moved. `n` and `N` jump from one difference to the next.
+"""
+    EMPTY: ClassVar[str] = "waiting for the first event"
+
+    compared: reactive[Compared | None] = reactive(None)
+    named: reactive[str] = reactive("")
+    """The setting under the cursor."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._window = Window(0, 0, 1)
+
+    def watch_compared(self) -> None:
+        self.redraw()
+        self.border_subtitle = self._state()
+
+    def watch_named(self) -> None:
+        if self.compared is None:
+            self.redraw()
+
+    def _state(self) -> str:
+        compared = self.compared
+        if compared is None:
+            return "nothing changed"
+        if compared.complete:
+            return "complete"
+        return f"running {round(100 * compared.share)}%" + (" · signals complete" if compared.settled else "")
+
+    def lines(self, view: View, width: int, height: int) -> list[Line]:
+        timeline = self.recording
+        if timeline is None or not len(timeline):
+            return [[("nothing recorded yet", "quiet")]]
+        self._window = Window(0, len(timeline), width)
+        room = max(_LEAST, height - 1)
+        chosen = touched(timeline, self.compared, view.agent, self.named, max(1, room // _LEAST))
+        made: list[Line] = []
+        for number, series in enumerate(chosen):
+            tall = room // len(chosen) + (1 if number < room % len(chosen) else 0)
+            made += self._curve(timeline, view, series, width, min(tall, 13))
+        return [*made, self._marks(timeline, view, width)]
+
+    def _curve(self, timeline: Timeline, view: View, series: str, width: int, height: int) -> list[Line]:
+        ink = series.removeprefix("axis.") if series.removeprefix("axis.") in AXES else "live"
+        dim = f"{ink}-dim" if ink in AXES else "quiet"
+        actual = timeline.tracks.get(view.agent)
+        other, done = self.compared.track(view.agent, series) if self.compared else (None, 0)
+        threshold = series.replace("axis", "threshold", 1) if series.startswith("axis.") else ""
+        canvas = Canvas(width, height - 1)
+        head = self._window.cell(view.index)
+        for row in range(height - 1):
+            canvas.put(head, row, "│", "quiet")
+        total = len(timeline)
+        if threshold:
+            _plot(canvas, actual, threshold, total, total, "baseline", every=3)
+            _plot(canvas, other, threshold, total, done, "threshold", every=3)
+        _plot(canvas, actual, series, total, total, dim if other is not None else ink)
+        _plot(canvas, other, series, total, done, ink)
+        return [self._caption(view, series, threshold, actual, other, width), *canvas.lines()]
+
+    def _caption(
+        self,
+        view: View,
+        series: str,
+        threshold: str,
+        actual: Track | None,
+        other: Track | None,
+        width: int,
+    ) -> Line:
+        name = series.removeprefix("axis.").replace(".", " ").replace("_", " ")
+        ink = name if name in AXES else "strong"
+        pieces: Line = [(fit(name, min(22, max(12, width // 4))), ink)]
+        for label, column in (("", series), ("threshold ", threshold)):
+            before = reading(actual, column, view.index)
+            after = reading(other, column, view.index)
+            if before is None:
+                continue
+            pieces.append((f" {label}{fraction(before)}", "quiet"))
+            if after is not None:
+                same = abs(after - before) < 0.005
+                pieces.append((f" → {fraction(after)}", "quiet" if same else "strong"))
+            pieces.append((" ", "quiet"))
+        return pieces
+
+    def _marks(self, timeline: Timeline, view: View, width: int) -> Line:
+        """One row of differences under the curves."""
+        cells: dict[int, str] = {}
+        order = "=~+-"
+        compared = self.compared
+        if compared is None:
+            found = [
+                (mark.place, "=") for mark in timeline.marks.between(0, len(timeline)) if mark.kind in _FIRED
+            ]
+        else:
+            found = [(pair.actual.place, "=") for pair in compared.difference.kept]
+            found += [(place, kind) for place, kind, _ in compared.changes()]
+        for place, kind in found:
+            cell = self._window.cell(place + 1)
+            if order.index(kind) >= order.index(cells.get(cell, "=")):
+                cells[cell] = kind
+        head = self._window.cell(view.index)
+        line: Line = []
+        for cell in range(width):
+            glyph, ink = GLYPHS[cells[cell]] if cell in cells else (" ", "plain")
+            if cell == head:
+                glyph, ink = (glyph, "cursor") if cell in cells else ("│", "strong")
+            line.append((glyph, ink))
+        return line
+
+    def on_click(self, event: events.Click) -> None:
+        place = event.get_content_offset(self)
+        if place is not None and self._window.stop:
+            self.post_message(Seek(self._window.place(place.x)))
+
+
+_FIRED = frozenset(("signal", "method", "halt", "quarantine"))
+
+
+def reading(track: Track | None, column: str, index: int) -> float | None:
+    """A reading after the first `index` events; None where the track does not reach so far."""
+    if track is None or not column or column not in track.columns.names:
+        return None
+    row = track.row(index - 1)
+    return track.columns.value(column, row) if 0 <= row < len(track.columns) else None
+
+
+def _plot(
+    canvas: Canvas, track: Track | None, series: str, total: int, done: int, ink: str, every: int = 1
+) -> None:
+    """A line of braille dots, two a cell across and four down, as far as `done` events reach."""
+    if track is None or not len(track) or series not in track.columns.names:
+        return
+    dots = canvas.width * 2
+    values = strip.heights(track, series, Window(0, total, dots))
+    reach = max(1.0, float(values.max()))
+    last = dots if done >= total else done * dots // max(1, total)
+    deep = canvas.height * 4 - 1
+    before: int | None = None
+    for x in range(last):
+        y = round((1.0 - max(0.0, float(values[x])) / reach) * deep)
+        if every > 1:
+            if x % every == 0:
+                canvas.stroke((x / 2, y / 4), (x / 2, y / 4), ink)
+        else:
+            canvas.stroke((x / 2, (y if before is None else before) / 4), (x / 2, y / 4), ink)
+        before = y
