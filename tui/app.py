@@ -35,6 +35,7 @@ _SCREENS = {
     "events": ("tui.screens.events", "EventsScreen"),
     "mind": ("tui.screens.mind", "MindScreen"),
     "governance": ("tui.screens.governance", "GovernanceScreen"),
+    "tuning": ("tui.screens.tuning", "TuningScreen"),
     "help": ("tui.screens.help", "HelpScreen"),
 }
 _THEMES_EVERY = 2.0
@@ -112,6 +113,11 @@ class NooscopeApp(App[None]):
     def _ask(self, message: Message) -> None:
         if self.feed is not None:
             self.feed.ask(message)
+
+    @on(messages.Apply)
+    def _apply(self, message: messages.Apply) -> None:
+        self.settings = message.settings
+        self._ask(message)
 
     @on(messages.Arrived)
     def _arrived(self, message: messages.Arrived) -> None:

@@ -20,6 +20,7 @@ from tui.feed_open import blank, ending, keep, open_target
 from tui.feed_source import Source, Target
 from tui.feed_watch import Changed, Watcher
 from tui.messages import (
+    Apply,
     Arrived,
     Bookmarked,
     Failed,
@@ -152,7 +153,7 @@ class Feed:
 
     def _answer(self, asked: Message) -> None:
         head = self._head
-        if not isinstance(asked, Step | JumpMark | SpeedChange | ToggleBookmark):
+        if not isinstance(asked, Step | JumpMark | SpeedChange | ToggleBookmark | Apply):
             self._visited = ""
         match asked:
             case Seek():
@@ -172,6 +173,8 @@ class Feed:
                 self._agent = asked.name
             case JumpMark():
                 self._jump(asked)
+            case Apply():
+                self._film.timeline.apply(asked.settings)
             case ToggleBookmark():
                 self._bookmark()
 

@@ -12,6 +12,7 @@ from textual.message import Message
 from core.timeline.marks import ALERTS, MarkKind
 
 if TYPE_CHECKING:
+    from core.settings import Settings
     from core.store.bookmarks import Bookmark
     from core.timeline.timeline import Timeline
     from tui.view import View
@@ -92,6 +93,13 @@ class ShowEvents(Message):
     """Open the list of events, those that touched a path where one is named."""
 
     path: str = ""
+
+
+@dataclass
+class Apply(Message):
+    """Let other settings hold from the newest event on."""
+
+    settings: Settings
 
 
 @dataclass

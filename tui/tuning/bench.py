@@ -1,4 +1,4 @@
-"""The bench: settings on the left, what they would have done on the right; on its screen or beside the main one."""
+"""The bench: settings on the left, what they would have done on the right."""
 
 from __future__ import annotations
 
