@@ -1,0 +1,1 @@
+"""Where stories are played: seeded chance, an invented project, and agents that work on it."""
