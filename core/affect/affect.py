@@ -35,6 +35,8 @@ from core.percept import Percept
 from core.settings.affect import AffectSettings
 
 _STILL = (0,) * len(FIELDS)
+_make = tuple.__new__
+"""Builds a named tuple without its Python-level constructor: one is made for every event."""
 
 
 LEVELS = (*(f"field.{name}" for name in FIELDS), "volatility")
@@ -139,7 +141,7 @@ class Affect:
         held = self._quarantine.active
         if seen or turn or elapsed > 0.0:
             self.modulation = self._modulator.targets(self._fields, held)
-        return Mood(self.modulation, held, turn > 0, turn < 0, strongest, change, entry)
+        return _make(Mood, (self.modulation, held, turn > 0, turn < 0, strongest, change, entry))
 
     def bequeath(self, heir: str, generation: int) -> Emission | None:
         """What a sub-agent of that generation may take over; None in quarantine or beyond the depth limit."""

@@ -93,8 +93,10 @@ class ControlField:
 
     def slow(self, stretch: float) -> None:
         """Stretch the time constant by that factor, as far as policy lets it."""
-        self.stretch = min(stretch, self.slowest)
-        self.pace = -1.0 / (self.time_constant * self.stretch)
+        if stretch > self.slowest:
+            stretch = self.slowest
+        self.stretch = stretch
+        self.pace = -1.0 / (self.time_constant * stretch)
 
     def value(self, elapsed: float) -> float:
         """The magnitude after that many seconds without news, leaving the field as it is."""

@@ -105,8 +105,8 @@ class Lineage:
         )
         if source:
             payload += source.encode("utf-8", "surrogatepass")
-        entry = Entry(payload, blake3(payload).digest())
-        self.head = entry.digest
+        head = self.head = blake3(payload).digest()
+        entry: Entry = tuple.__new__(Entry, (payload, head))
         self.count += 1
         entries = self._entries
         entries.append(entry)

@@ -11,6 +11,9 @@ from core.affect.fields import ControlField
 from core.percept import Modulation
 from core.settings.affect import ModulationSettings
 
+_make = tuple.__new__
+"""Builds a named tuple without its Python-level constructor: one is made for every event."""
+
 
 class Composition(Struct, frozen=True):
     """How confidence, forecasting and exploration would lean; 1 is neutral for a factor."""
@@ -57,7 +60,17 @@ class Modulator:
 
     def targets(self, fields: Sequence[ControlField], quarantined: bool) -> Modulation:
         """The eight parameters; quarantine tightens both thresholds and suspends delegation."""
-        return self.bend([field.magnitude - field.rest for field in fields], quarantined)
+        a, b, c, d, e, f, g = fields
+        deviations = (
+            a.magnitude - a.rest,
+            b.magnitude - b.rest,
+            c.magnitude - c.rest,
+            d.magnitude - d.rest,
+            e.magnitude - e.rest,
+            f.magnitude - f.rest,
+            g.magnitude - g.rest,
+        )
+        return self.bend(deviations, quarantined)
 
     def bend(self, deviations: Sequence[float], quarantined: bool) -> Modulation:
         """The eight parameters for given deviations from rest."""
@@ -89,7 +102,8 @@ class Modulator:
         acceptance = low if value < low else high if value > high else value
         if quarantined:
             promotion, delegation, acceptance = self._promotion[2], 0.0, self._acceptance[2]
-        return Modulation(promotion, breadth, branches, fading, escalation, retries, delegation, acceptance)
+        values = (promotion, breadth, branches, fading, escalation, retries, delegation, acceptance)
+        return _make(Modulation, values)
 
     def composition(self, deviations: Sequence[float]) -> Composition:
         """The readings; by the bounds of the settings no factor reaches zero."""

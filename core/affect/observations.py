@@ -77,9 +77,7 @@ class Observer:
 
     def observe(self, event: Event, percept: Percept, novelty: float) -> int:
         """Fill `intensities` and return the bits of what was observed."""
-        intensities = self.intensities
-        intensities[0] = intensities[1] = intensities[2] = 0.0
-        intensities[3] = intensities[4] = intensities[5] = 0.0
+        self.intensities = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
         kind = type(event)
         seen = 0
         if kind is ToolUse:

@@ -32,9 +32,9 @@ class Quarantine:
 
     def update(self, now: float, moved: float) -> int:
         """Take in one cycle's changes; 1 where quarantine begins, -1 where it ends, else 0."""
-        slot = int(now / self._width)
-        if slot > self._slot:
-            self._slide(slot)
+        slots = now / self._width
+        if slots >= self._slot + 1:
+            self._slide(int(slots))
         if moved:
             self.note(moved)
         volatility = self._sum * self._scale

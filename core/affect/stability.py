@@ -7,13 +7,14 @@ from math import exp
 from core.affect.fields import ControlField
 from core.settings.affect import StabilitySettings
 
+FORGOTTEN = 1e-3
+"""Swings that count for no more than this are none."""
+
 
 class Stabiliser:
     """Stretch a swinging field's time constant, so that it decays and answers more slowly."""
 
     __slots__ = ("_band", "_growth", "_threshold", "_window")
-
-    FORGOTTEN = 1e-3
 
     def __init__(self, settings: StabilitySettings) -> None:
         self._band = settings.band
@@ -21,14 +22,16 @@ class Stabiliser:
         self._growth = 1.0 + settings.damping
         self._window = settings.window
 
-    def rest(self, field: ControlField, elapsed: float) -> None:
-        """Let time forget swings; to be called where a field has any."""
-        kept = exp(-elapsed / self._window)
-        field.flips *= kept
-        if field.flips < self.FORGOTTEN:
+    def kept(self, elapsed: float) -> float:
+        """The share of its swings a field still has after that many seconds."""
+        return exp(-elapsed / self._window)
+
+    def settle(self, field: ControlField, kept: float) -> None:
+        """Let a field that has swung answer faster again; one whose swings are forgotten, at once."""
+        if field.flips < FORGOTTEN:
             field.flips = 0.0
             field.slow(1.0)
-        elif field.stretch > 1.0:
+        else:
             field.slow(1.0 + (field.stretch - 1.0) * kept)
 
     def watch(self, field: ControlField) -> None:

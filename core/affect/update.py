@@ -14,7 +14,7 @@ from core.affect.fields import OBSERVED, ControlField
 from core.affect.lineage import AUTHORITY, CEILING, FLOOR, RATE, SWING, TRIGGER
 from core.affect.noise import Noise
 from core.affect.observations import NEGATIVE, POSITIVE
-from core.affect.stability import Stabiliser
+from core.affect.stability import FORGOTTEN, Stabiliser
 from core.settings.affect import Authority, HysteresisSettings, Trigger
 
 _PRESENT = tuple(tuple(bit for bit in range(OBSERVED) if seen >> bit & 1) for seen in range(1 << OBSERVED))
@@ -78,45 +78,35 @@ class Updater:
         """Let time alone pass."""
         if elapsed <= 0.0:
             return
+        calmed = self._stabiliser.kept(elapsed)
         for field in self._fields:
             if field.flips:
-                self._stabiliser.rest(field, elapsed)
+                flips = field.flips = field.flips * calmed
+                if field.stretch > 1.0 or flips < FORGOTTEN:
+                    self._stabiliser.settle(field, calmed)
             rest = field.rest
-            magnitude = field.magnitude
-            if magnitude != rest:
-                value = rest + (magnitude - rest) * exp(elapsed * field.pace)
+            deviation = field.magnitude - rest
+            if deviation:
+                value = rest + deviation * exp(elapsed * field.pace)
                 field.magnitude = value if field.floor <= value <= field.ceiling else field.bounded(value)
 
     def observe(self, seen: int, intensities: Sequence[float], elapsed: float, now: float) -> bool:
         """One cycle of the agent's own observations; False where no field was addressed."""
-        self._begin()
-        gain = self._negative if seen & NEGATIVE else self._positive if seen & POSITIVE else self._neutral
-        fields = self._fields
-        self.before = [field.magnitude for field in fields]
-        self.cuts = cuts = [0] * len(fields)
-        noise = self._noise.draw() if self._noisy else ()
-        refused = seen & self._refused
-        raws = [0.0] * len(fields)
+        raws = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
         for bit in _PRESENT[seen]:
             intensity = intensities[bit]
             for place, effect in self._effects[bit]:
                 raws[place] += effect * intensity
-        for place, field in enumerate(fields):
-            if field.flips and elapsed > 0.0:
-                self._stabiliser.rest(field, elapsed)
-            if refused and field.refused & seen:
-                cuts[place] = TRIGGER if "self" in field.authority else AUTHORITY
-            raw = raws[place]
-            if raw:
-                if noise:
-                    self.noise[place] = noise[place]
-                    raw += noise[place]
-                cuts[place] |= self._move(place, field, raw, elapsed, gain, now)
-            elif elapsed > 0.0 and field.magnitude != field.rest:
-                rest = field.rest
-                value = rest + (field.magnitude - rest) * exp(elapsed * field.pace)
-                field.magnitude = value if field.floor <= value <= field.ceiling else field.bounded(value)
-        self.after = [field.magnitude for field in fields]
+        cuts = self.cuts = [0, 0, 0, 0, 0, 0, 0]
+        if seen & self._refused:
+            for place, field in enumerate(self._fields):
+                if field.refused & seen:
+                    cuts[place] = TRIGGER if "self" in field.authority else AUTHORITY
+        self.before = self._magnitudes()
+        self.decay(elapsed)
+        gain = self._negative if seen & NEGATIVE else self._positive if seen & POSITIVE else self._neutral
+        self._move_all(raws, elapsed, gain, now, self._noisy)
+        self.after = self._magnitudes()
         return self.asked or any(cuts)
 
     def push(self, raws: Sequence[float], trigger: Trigger, authority: Authority, now: float) -> bool:
@@ -130,76 +120,95 @@ class Updater:
     def _outside(
         self, raws: Sequence[float], trigger: Trigger, authority: Authority, now: float, start: bool
     ) -> bool:
-        self._begin()
+        admitted = list(raws)
+        cuts = self.cuts = [0, 0, 0, 0, 0, 0, 0]
+        before = self.before = self._magnitudes()
         for place, field in enumerate(self._fields):
-            raw = raws[place]
-            self.before[place] = field.magnitude
-            cut = 0
-            if raw:
-                self.asked = True
-                if trigger not in field.triggers:
-                    cut = TRIGGER
-                elif authority not in field.authority:
-                    cut = AUTHORITY
-                elif start:
-                    field.magnitude = field.bounded(field.magnitude + raw)
-                    field.updated = now
-                    field.changed = field.magnitude - self.before[place]
-                else:
-                    cut = self._move(place, field, raw, 0.0, self._neutral, now)
-            self.after[place] = field.magnitude
-            self.cuts[place] = cut
+            if not raws[place]:
+                continue
+            if trigger not in field.triggers:
+                cuts[place] = TRIGGER
+            elif authority not in field.authority:
+                cuts[place] = AUTHORITY
+            elif start:
+                field.magnitude = field.bounded(field.magnitude + raws[place])
+                field.updated = now
+                field.changed = field.magnitude - before[place]
+            else:
+                continue
+            admitted[place] = 0.0
+        self._move_all(admitted, 0.0, self._neutral, now, False)
+        self.after = self._magnitudes()
+        self.asked = any(raws)
         return self.asked
 
-    def _begin(self) -> None:
-        self.moved = 0.0
-        self.change = 0.0
-        self.strongest = -1
-        self.asked = False
+    def _magnitudes(self) -> list[float]:
+        a, b, c, d, e, f, g = self._fields
+        return [
+            a.magnitude,
+            b.magnitude,
+            c.magnitude,
+            d.magnitude,
+            e.magnitude,
+            f.magnitude,
+            g.magnitude,
+        ]
+
+    def _move_all(self, raws: Sequence[float], elapsed: float, gain: float, now: float, noisy: bool) -> None:
+        """Move the fields that are asked to, and note how far and which one most."""
+        moved = change = greatest = 0.0
+        strongest = -1
+        asked = False
+        noise = self._noise.draw() if noisy else ()
         if self._noisy:
             self.noise = [0.0] * len(self._fields)
+        for place, raw in enumerate(raws):
+            if raw:
+                asked = True
+                if noise:
+                    self.noise[place] = noise[place]
+                    raw += noise[place]
+                step = self._move(place, raw, elapsed, gain, now)
+                size = step if step >= 0.0 else -step
+                moved += size
+                if size > greatest:
+                    greatest, change, strongest = size, step, place
+        self.moved = moved
+        self.change = change
+        self.strongest = strongest
+        self.asked = asked
 
-    def _move(
-        self, place: int, field: ControlField, raw: float, elapsed: float, gain: float, now: float
-    ) -> int:
-        self.asked = True
+    def _move(self, place: int, raw: float, elapsed: float, gain: float, now: float) -> float:
+        """Move one field that time has already passed for; the change."""
+        field = self._fields[place]
+        floor, ceiling, limit = field.floor, field.ceiling, field.rate_limit
         cut = 0
-        limit = field.rate_limit
-        if raw > limit:
-            raw = limit
+        if not -limit <= raw <= limit:
+            raw = limit if raw > 0.0 else -limit
             cut = RATE
-        elif raw < -limit:
-            raw = -limit
-            cut = RATE
-        base = field.magnitude
-        goal = base + raw
-        if goal > field.ceiling:
-            goal = field.ceiling
+        goal = self.before[place] + raw
+        if goal > ceiling:
+            goal = ceiling
             cut |= CEILING
-        elif goal < field.floor:
-            goal = field.floor
+        elif goal < floor:
+            goal = floor
             cut |= FLOOR
-        stretch = field.stretch
+        rest = field.rest
         if elapsed > 0.0:
-            kept = exp(elapsed * field.pace)
-            rest = field.rest
-            base = rest + (base - rest) * kept
-            goal = rest + (goal - rest) * kept
-        if stretch > 1.0:
-            gain /= stretch
+            goal = rest + (goal - rest) * exp(elapsed * field.pace)
+        if field.stretch > 1.0:
+            gain /= field.stretch
             cut |= SWING
+        base = field.magnitude
         value = base + gain * (goal - base)
-        if not field.floor <= value <= field.ceiling:
+        if not floor <= value <= ceiling:
             value = field.bounded(value)
         change = value - base
         field.magnitude = value
         field.updated = now
         field.changed = change
-        if (value - field.rest) * field.side <= 0.0:
+        if (value - rest) * field.side <= 0.0:
             self._stabiliser.watch(field)
-        size = change if change >= 0.0 else -change
-        self.moved += size
-        if size > abs(self.change):
-            self.change = change
-            self.strongest = place
-        return cut
+        if cut:
+            self.cuts[place] |= cut
+        return change
