@@ -108,7 +108,7 @@ HEADS: dict[str, str] = {
     "from __future__ import annotations\n\nimport re\nfrom dataclasses import dataclass, replace\n"
     "from datetime import datetime\n",
     "ts": 'import { {verb}{Other} } from "../{other}";\nimport type { {Noun} } from "../types";\n',
-    "go": 'package {noun}\n\nimport (\n\t"context"\n\t"fmt"\n\t"testing"\n\t"time"\n)\n',
+    "go": 'package {folder}\n\nimport (\n\t"context"\n\t"fmt"\n\t"testing"\n\t"time"\n)\n',
     "rs": "//! {Noun}s and their {other}s.\n\nuse crate::error::{Noun}Error;\nuse crate::{other}::{Other};\n",
     "md": "# {project}: {noun} and {other}\n",
 }

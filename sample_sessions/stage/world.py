@@ -5,7 +5,8 @@ from __future__ import annotations
 from sample_sessions.stage.dice import Dice
 from sample_sessions.stage.templates import BLOCKS, HEADS
 
-_SAME = {"tsx": "ts", "js": "ts", "pyi": "py"}
+_SAME = {"mjs": "ts"}
+_TESTING = ("def test_", "describe(", "func Test", "#[test]")
 
 
 class World:
@@ -26,10 +27,9 @@ class World:
         if path not in self._files:
             dice = Dice(f"{self.name}/{path}")
             kind = _ending(path)
-            blocks = [self._filled(HEADS[kind], dice)]
-            blocks += [
-                self._filled(dice.pick(BLOCKS[kind]), dice) for _ in range(self._size * (8 + dice.below(15)))
-            ]
+            folder = path.rpartition("/")[0].rpartition("/")[2] or "main"
+            blocks = [self._filled(HEADS[kind].replace("{folder}", folder), dice)]
+            blocks += [self.block(path, dice) for _ in range(self._size * (8 + dice.below(15)))]
             self._files[path] = "\n\n".join(blocks)
         return self._files[path]
 
@@ -43,7 +43,9 @@ class World:
 
     def block(self, path: str, dice: Dice) -> str:
         """A piece of text that would fit into a file."""
-        return self._filled(dice.pick(BLOCKS[_ending(path)]), dice)
+        blocks = BLOCKS[_ending(path)]
+        fitting = [block for block in blocks if any(word in block for word in _TESTING) == ("test" in path)]
+        return self._filled(dice.pick(fitting or blocks), dice)
 
     def change(self, path: str, dice: Dice) -> tuple[str, str]:
         """Lines of a file and what they could be turned into."""

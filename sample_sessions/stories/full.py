@@ -34,12 +34,12 @@ def _world() -> World:
 
 
 def _tell(agent: Actor) -> None:
-    agent.context = 71_000
+    agent.context = 57_000
     agent.ask(
         "Here is the design note again, with the three files of the old format (attached). Please go on: "
         "pages should be split without rewriting the whole journal. Read all of crates/store first."
     )
-    agent.narrate("Attachments and a long design note: a third of the window is used before work begins.")
+    agent.narrate("Attachments and a long design note: a quarter of the window is used before work begins.")
     agent.test(68)
     agent.run("git log --oneline -5", "4be1c20 Seal pages before a flush\n91d0f7a Walk ranges without a copy")
     explore(agent, STORE[:5], ("fn split", "JournalRecord"))

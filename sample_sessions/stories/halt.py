@@ -16,13 +16,24 @@ REFUSED = (
 )
 READ_ONLY = "[Errno 30] Read-only file system: '/home/dev/saltmarsh/{path}'"
 WANTED = ("2.4.1", "2.4.0", "2.4.1", "2.3.9", "2.4.1", "2.4.0", "2.3.8", "2.4.1")
-FILES = ("requirements.txt", "pip.conf", "setup.cfg")
+EDITS = (
+    ("requirements.txt", "reedwarden==2.2.0", "reedwarden==2.4.1"),
+    ("pip.conf", "timeout = 20", "timeout = 60"),
+    ("setup.cfg", "reedwarden==2.2.0", "reedwarden>=2.3"),
+)
 
 
 def _world() -> World:
-    return World(
-        "saltmarsh", "marsh reed sample gauge survey layer", "map clip blend draw load", test="pytest -q"
+    world = World(
+        "saltmarsh",
+        "marsh reed sample gauge survey layer",
+        "map clip blend draw load",
+        test="pytest -q",
     )
+    world.put("requirements.txt", "shorebird>=1.8\nreedwarden==2.2.0\ntidewrack~=0.9\n")
+    world.put("pip.conf", "[global]\nindex-url = http://mirror.example.test/simple\ntimeout = 20\n")
+    world.put("setup.cfg", "[options]\ninstall_requires =\n    reedwarden==2.2.0\n    shorebird\n")
+    return world
 
 
 def _install(agent: Actor, turn: int) -> None:
@@ -32,9 +43,11 @@ def _install(agent: Actor, turn: int) -> None:
 
 def _round(agent: Actor, turn: int) -> None:
     _install(agent, turn)
-    path = FILES[turn % len(FILES)]
+    path, old, new = EDITS[turn % len(EDITS)]
     agent.edit(
         path,
+        old,
+        new,
         fault=READ_ONLY.format(path=path),
         thought=("Another version may do.", "Perhaps the mirror.")[turn % 2],
     )

@@ -45,8 +45,10 @@ def _tell(agent: Actor) -> None:
     agent.edit(DATES)
     agent.test(56, HOUR, DAY)
     agent.narrate(
-        "Edit, run, fail, edit, run, fail: the commander calls this trial and error.",
+        "Edit, run, fail, edit, run, fail: trial and error. Frustration has left what is normal, and fires.",
         "pattern trial_error",
+        "state stuck",
+        "signal frustration_spike",
     )
     agent.edit(DATES, UTC, LOCAL, thought="Then back to local time, but with care.")
     agent.test(57, DAY)
@@ -55,11 +57,7 @@ def _tell(agent: Actor) -> None:
     agent.test(57, DAY)
     agent.edit(DATES, LOCAL, UTC, thought="It must be UTC after all.")
     agent.test(57, HOUR)
-    agent.narrate(
-        "Stuck. Frustration has left what is normal and fires; neuron C lowers its threshold further.",
-        "state stuck",
-        "signal frustration_spike",
-    )
+    agent.narrate("Stuck, says the meta neuron C, and lowers the threshold of frustration further.")
     agent.search("getTimezoneOffset", where="src", thought="Is there an offset somewhere?")
     agent.edit(DATES, UTC, LOCAL)
     agent.test(56, DAY)

@@ -68,7 +68,10 @@ def watch(path: Path) -> Evidence:
         words = [_word(marks[number]) for number in range(known, len(marks))]
         words += watcher.look(event, step)
         shown += [Shown(event.at - events[0].at, event.agent, word) for word in words]
-        shown += [Shown(event.at - events[0].at, agent, "contagion") for agent in watcher.exposed()]
+        shown += [
+            Shown(event.at - events[0].at, agent, f"contagion {sender}")
+            for agent, sender in watcher.exposed()
+        ]
     return Evidence(session, kit, events, shown, gatherer.close(society.frame()), society.read())
 
 
@@ -95,11 +98,11 @@ class _Watcher:
         for fired in step.reaction.fired:
             yield f"method {fired.method}"
 
-    def exposed(self) -> Iterator[str]:
-        """Agents that others have just moved."""
+    def exposed(self) -> Iterator[tuple[str, str]]:
+        """Agents that others have just moved, and by whom."""
         for name in self._society.agents:
             lineage = self._society.engine(name).affect.lineage
             fresh = lineage.count - self._links.get(name, 0)
             self._links[name] = lineage.count
-            if fresh and any(describe(entry).act == "exposed" for entry in lineage.entries[-fresh:]):
-                yield name
+            links = [describe(entry) for entry in lineage.entries[-fresh:]] if fresh else []
+            yield from ((name, link.source) for link in links if link.act == "exposed")

@@ -196,9 +196,13 @@ def test_the_storm_spreads_and_is_held() -> None:
     hot = entered[0].agent
     assert hot != MAIN
     assert [one.agent for one in evidence.of("quarantine leaves")] == [hot]
-    moved = {one.agent for one in evidence.of("contagion") if one.at < entered[0].at}
+    spread = evidence.of(f"contagion {hot}")
+    moved = {one.agent for one in spread if one.at < entered[0].at}
     assert MAIN in moved
     assert len(moved - {MAIN, hot}) >= 1
+    left = evidence.first("quarantine leaves")
+    assert not [one for one in spread if entered[0].at < one.at < left]
+    assert [one for one in spread if one.at > left], "free again, it is felt again"
     assert {one.agent for one in evidence.of("state stuck")} == {hot}
     assert {one.agent for one in evidence.of("halt")} <= {hot}
     assert not evidence.of("loop")
