@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from core.settings.tunable import Group, tunable
+from core.settings.fleet import FleetSettings
+from core.settings.tunable import Group, part, tunable
 
 Series = Literal[
     "frustration",
@@ -38,3 +39,4 @@ class ScreenSettings(Group):
         120.0, "Stretch over which tokens a minute are counted.", ge=10, le=3600, step=10, unit="s"
     )
     keymap: dict[str, str] = tunable({}, "Other keys, by the id that help shows for each.")
+    fleet: FleetSettings = part(FleetSettings, "All sessions of this machine at a glance.")

@@ -1,0 +1,260 @@
+"""How a session stands: whether it needs a person, why, and since when.
+
+What is not known is said as such; silence is never taken for well-being.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, TypeAlias
+
+from msgspec import Struct
+
+from core.events import Action
+from core.settings import Settings
+from core.settings.fleet import FleetSettings
+
+Word = Literal[
+    "needs input",
+    "needs input?",
+    "looping",
+    "would halt",
+    "quarantined",
+    "stuck",
+    "silent?",
+    "no log",
+    "context full",
+    "in a tool",
+    "done",
+    "done?",
+    "stopped",
+    "reading",
+    "working",
+    "delegating",
+    "flowing",
+    "new",
+    "left",
+    "ended",
+]
+Level: TypeAlias = Literal[0, 1, 2, 3]
+"""3 needs a person, 2 is worth a look, 1 is at work, 0 rests."""
+
+GLYPHS: dict[Word, str] = {
+    "needs input": "▲",
+    "needs input?": "△",
+    "looping": "↻",
+    "would halt": "■",
+    "quarantined": "▣",
+    "stuck": "✗",
+    "silent?": "?",
+    "no log": "!",
+    "context full": "▽",
+    "in a tool": "◌",
+    "done": "✓",
+    "done?": "~",
+    "stopped": "‖",
+    "reading": "↓",
+    "working": "●",
+    "delegating": "◇",
+    "flowing": "◆",
+    "new": "·",
+    "left": "○",
+    "ended": "✓",
+}
+WORDS: tuple[Word, ...] = tuple(GLYPHS)
+"""The most pressing first."""
+_RANK = {word: rank for rank, word in enumerate(WORDS)}
+_QUICK: frozenset[Action] = frozenset(("file_read", "file_edit", "search", "memory_read", "memory_write"))
+"""Actions that take no time of their own."""
+
+Close = Literal["", "asked", "tool", "said", "done", "stopped", "ended"]
+"""What the main agent's last event leaves behind: `said` is an answer that tells no reason for its end."""
+
+
+class Trouble(NamedTuple):
+    """Something that is wrong with one agent, and since when."""
+
+    since: float
+    why: str
+
+
+class Open(NamedTuple):
+    """A call without an answer yet."""
+
+    at: float
+    agent: str
+    tool: str
+    action: Action
+
+
+class Facts(Struct, frozen=True):
+    """What the log and the minds tell of a session; a standing follows from it and the time."""
+
+    events: int = 0
+    heard: float = 0.0
+    """When the log last gave a sign of life."""
+    close: Close = ""
+    closed: float = 0.0
+    """When that was."""
+    open: tuple[Open, ...] = ()
+    loop: Trouble | None = None
+    halt: Trouble | None = None
+    fuse: bool = False
+    """The halt is for the number of steps alone."""
+    quarantine: Trouble | None = None
+    stuck: Trouble | None = None
+    flow: float | None = None
+    """Since when the flow gate fires."""
+    context: float = 0.0
+    turns_left: int | None = None
+    running: int = 0
+    """Sub-agents at work, as far as the log tells."""
+    subagents: int = 0
+    """Sub-agents seen so far."""
+    synthetic: bool = False
+    """The log's times are made up."""
+    lost: str = ""
+    """What befell the log."""
+    read: float = 1.0
+    """Share of the log that has been read."""
+
+
+class Limits(NamedTuple):
+    """When silence, an open call or a full context is worth a word."""
+
+    idle: float
+    asking: frozenset[str]
+    fleet: FleetSettings
+
+    @classmethod
+    def of(cls, settings: Settings) -> Limits:
+        """Those of the settings."""
+        notices = settings.response.notices
+        return cls(notices.idle, frozenset(notices.asking), settings.screen.fleet)
+
+
+class Standing(Struct, frozen=True):
+    """One word for a session, how much it presses, since when, and why."""
+
+    word: Word
+    level: Level
+    since: float | None
+    why: str
+    stale: bool = False
+    """It has stood so for so long that newer ones go first."""
+
+    @property
+    def glyph(self) -> str:
+        """The same without colour."""
+        return GLYPHS[self.word]
+
+    @property
+    def urgency(self) -> tuple[int, bool, int, float]:
+        """Sorts the most pressing first; of equals, who has waited longest."""
+        return -self.level, self.stale, _RANK[self.word], self.since or 0.0
+
+
+def standing(facts: Facts, now: float, limits: Limits) -> Standing:
+    """How a session stands at a moment."""
+    quiet = max(0.0, now - facts.heard)
+    stale = quiet >= limits.fleet.left
+    if facts.lost:
+        return Standing("no log", 3, facts.heard, facts.lost, stale)
+    if facts.read < 1.0:
+        return Standing("reading", 2, None, "its log is being read")
+    if not facts.events:
+        return Standing("new", 1, facts.heard, "no events yet")
+    asking = [call for call in facts.open if call.tool in limits.asking]
+    if asking and facts.close != "ended":
+        first = asking[0]
+        return Standing("needs input", 3, _began(first, facts), f"{first.tool} waits for an answer", stale)
+    return _closed(facts, quiet, limits) or _hanging(facts, now, quiet, limits) or _at_work(facts, limits)
+
+
+def _began(call: Open, facts: Facts) -> float:
+    return facts.heard if facts.synthetic else call.at
+
+
+def _closed(facts: Facts, quiet: float, limits: Limits) -> Standing | None:
+    """It ended its turn, or the person did, and nobody works on behind its back."""
+    if facts.close == "ended":
+        return Standing("ended", 0, facts.closed, "the session is over")
+    if facts.close not in ("done", "stopped"):
+        return None
+    if facts.running and facts.heard > facts.closed and quiet < limits.idle:
+        return None
+    level: Level = 2 if quiet < limits.fleet.news else 0
+    if facts.close == "done":
+        return Standing("done", level, facts.closed, "it ended its turn and waits for a prompt")
+    return Standing("stopped", level, facts.closed, "you stopped it; it waits for a prompt")
+
+
+def _hanging(facts: Facts, now: float, quiet: float, limits: Limits) -> Standing | None:
+    """Nothing comes although something should."""
+    fleet = limits.fleet
+    quick = [call for call in facts.open if call.action in _QUICK]
+    if quick and now - _began(quick[0], facts) >= fleet.quick and quiet < fleet.left:
+        why = f"{quick[0].tool} is open; it may ask for permission"
+        return Standing("needs input?", 3, _began(quick[0], facts), why)
+    if quiet < limits.idle:
+        return None
+    was = _was(facts)
+    call = facts.open[0] if facts.open else None
+    if call is None and facts.close == "said":
+        level: Level = 2 if quiet < fleet.news else 0
+        why = "its last word was an answer; this log does not say whether it is done"
+        return Standing("done?", level, facts.closed, why + was)
+    if quiet >= fleet.left:
+        with_what = f"with {call.tool} open" if call else "amid its work"
+        return Standing("left", 0, facts.heard, f"the log ends {with_what}{was}")
+    if call is None:
+        why = "no word, and no call is open: the model may think, or the agent has died"
+        return Standing("silent?", 3 if quiet >= fleet.silent else 2, facts.heard, why + was)
+    if quiet >= fleet.silent:
+        why = f"no word since {call.tool} began: it runs, hangs or asks for permission"
+        return Standing("silent?", 3, facts.heard, why + was)
+    return _trouble(facts, limits) or Standing(
+        "in a tool", 2, _began(call, facts), f"{call.tool} runs, or asks for permission"
+    )
+
+
+def _was(facts: Facts) -> str:
+    """What was wrong before the silence."""
+    for trouble, words in (
+        (facts.loop, "looping"),
+        (facts.halt, "about to be halted"),
+        (facts.quarantine, "quarantined"),
+        (facts.stuck, "stuck"),
+    ):
+        if trouble is not None:
+            return f"; it was {words} ({trouble.why})" if words == "looping" else f"; it was {words}"
+    return ""
+
+
+def _trouble(facts: Facts, limits: Limits) -> Standing | None:
+    if facts.loop is not None:
+        return Standing("looping", 3, *facts.loop)
+    if facts.halt is not None and not facts.fuse:
+        return Standing("would halt", 3, *facts.halt)
+    if facts.quarantine is not None:
+        return Standing("quarantined", 3, *facts.quarantine)
+    if facts.stuck is not None:
+        return Standing("stuck", 3, *facts.stuck)
+    if facts.context >= limits.fleet.context:
+        left = "" if facts.turns_left is None else f", about {facts.turns_left} turns left"
+        why = f"context {100 * facts.context:.0f}% of the way to compaction{left}"
+        return Standing("context full", 2, None, why)
+    if facts.halt is not None:
+        return Standing("would halt", 2, *facts.halt)
+    return None
+
+
+def _at_work(facts: Facts, limits: Limits) -> Standing:
+    trouble = _trouble(facts, limits)
+    if trouble is not None:
+        return trouble
+    if facts.flow is not None:
+        return Standing("flowing", 1, facts.flow, "the flow gate fires")
+    if facts.running:
+        subs = "sub-agent" if facts.running == 1 else "sub-agents"
+        return Standing("delegating", 1, facts.closed, f"{facts.running} {subs} at work")
+    return Standing("working", 1, facts.closed, f"{facts.open[0].tool} runs" if facts.open else "at work")

@@ -1,0 +1,219 @@
+"""The columns of the fleet: as many as there is room for, the most needed first."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from typing import NamedTuple
+
+from core.timeline.standing import Standing
+from tui.fleet.order import Heading, Sorting, census
+from tui.fleet.row import BUCKETS, Row
+from tui.widgets.gauge import runs
+from tui.widgets.panel import Line, fit, spark
+from tui.words import count, fraction, plain, short
+
+_HIGH, _FULL = 0.5, 0.75
+_DATE = re.compile(r"-\d{8}$")
+_LEVEL_INKS = ("quiet", "live", "seeking", "alert-tag")
+
+
+class Moment(NamedTuple):
+    """What a cell needs beside its row."""
+
+    now: float
+    span: float
+    """Seconds the small curve shows."""
+
+
+class Column(NamedTuple):
+    """One column: its title, its width, how a row looks in it, and the order that sorts by it."""
+
+    title: str
+    width: int
+    cell: Callable[[Row, int, Moment], Line]
+    sorting: Sorting | None = None
+    right: bool = False
+
+
+def age(seconds: float) -> str:
+    """How long, in one unit: 12s, 4m, 3h, 2d."""
+    left = max(0.0, seconds)
+    for unit, size, upto in (("s", 1.0, 60.0), ("m", 60.0, 3600.0), ("h", 3600.0, 86_400.0)):
+        if left < upto:
+            return f"{int(left / size)}{unit}"
+    return f"{int(left / 86_400.0)}d"
+
+
+def level_ink(stands: Standing) -> str:
+    """The ink of a standing."""
+    return "flow" if stands.word == "flowing" else _LEVEL_INKS[stands.level]
+
+
+def _word(row: Row, width: int, _: Moment) -> Line:
+    stands = row.standing
+    return [(fit(f"{stands.glyph} {stands.word}", width), level_ink(stands))]
+
+
+def _for(row: Row, width: int, moment: Moment) -> Line:
+    since = row.standing.since
+    ink = "alert" if row.standing.level == 3 else "plain" if row.standing.level else "quiet"
+    return [("" if since is None else age(moment.now - since), ink)] if width else []
+
+
+def _project(row: Row, width: int, _: Moment) -> Line:
+    return [(plain(row.name, width), "strong" if row.standing.level else "quiet")]
+
+
+def _agent(row: Row, width: int, _: Moment) -> Line:
+    return [(plain(row.agent, width), "quiet")]
+
+
+def _model(row: Row, width: int, _: Moment) -> Line:
+    return [(plain(_DATE.sub("", row.model.rpartition("/")[2].removeprefix("claude-")), width), "quiet")]
+
+
+def _curve(row: Row, width: int, moment: Moment) -> Line:
+    points = row.points(moment.now, width, moment.span)
+    cells = ["·" if point is None else spark([point]) for point in points]
+    return runs(cells, ["track" if point is None else "frustration" for point in points])
+
+
+def _frustration(row: Row, _: int, __: Moment) -> Line:
+    ink = "frustration" if row.frustration >= _HIGH else "plain" if row.standing.level else "quiet"
+    return [(fraction(row.frustration), ink)]
+
+
+def _flow(row: Row, _: int, __: Moment) -> Line:
+    ink = "flow" if row.facts.flow is not None else "plain" if row.standing.level else "quiet"
+    return [(fraction(row.flow), ink)]
+
+
+def _context(row: Row, _: int, __: Moment) -> Line:
+    if not row.context_tokens:
+        return [("-", "quiet")]
+    share = row.facts.context
+    ink = "alert" if share >= 0.9 else "seeking" if share >= _FULL else "plain"
+    return [(f"{100 * share:.0f}%", ink if row.standing.level else "quiet")]
+
+
+def _forecast(row: Row, _: int, __: Moment) -> Line:
+    left = row.facts.turns_left
+    if left is None or not row.context_tokens:
+        return [("", "quiet")]
+    return [(f"~{left}t" if left < 1000 else "far", "plain" if left < 20 and row.standing.level else "quiet")]
+
+
+def _state(row: Row, width: int, _: Moment) -> Line:
+    ink = "alert" if row.state == "stuck" and row.standing.level else "quiet"
+    return [(plain(row.state.replace("_", " "), width), ink)]
+
+
+def _pattern(row: Row, width: int, _: Moment) -> Line:
+    ink = "frustration" if row.pattern == "trial_error" and row.standing.level else "quiet"
+    return [(plain(row.pattern.replace("_", " "), width), ink)]
+
+
+def _governor(row: Row, width: int, _: Moment) -> Line:
+    if row.governor == "HALTED":
+        return [(plain(f"■ {row.halt.lower()}", width), "alert" if row.standing.level else "quiet")]
+    return [(row.governor.lower(), "plain" if row.governor == "RECOVERING" else "quiet")]
+
+
+def _tokens(row: Row, _: int, __: Moment) -> Line:
+    return [(short(row.burn) if row.burn else "-", "plain" if row.burn else "quiet")]
+
+
+def _subagents(row: Row, _: int, __: Moment) -> Line:
+    facts = row.facts
+    if not facts.subagents:
+        return [("", "quiet")]
+    return [(f"{facts.running}/{facts.subagents}", "plain" if facts.running else "quiet")]
+
+
+def _why(row: Row, width: int, _: Moment) -> Line:
+    return [(fit(row.why, width), "plain" if row.standing.level >= 2 else "quiet")]
+
+
+def _last(row: Row, width: int, moment: Moment) -> Line:
+    when = age(moment.now - row.last_at) if row.last_at else ""
+    ink = "plain" if row.standing.level else "quiet"
+    sign = f"{row.last_sign} " if row.last_sign else ""
+    return [(f"{when:>4} ", "quiet"), (fit(sign + row.last, width - 5), ink)]
+
+
+def _reason(row: Row, width: int, moment: Moment) -> Line:
+    """Why it needs somebody, else what it did last."""
+    return _why(row, width, moment) if row.standing.level >= 2 else _last(row, width, moment)
+
+
+@lru_cache(maxsize=16)
+def columns(width: int) -> tuple[Column, ...]:
+    """The columns of a table of that width."""
+    wide, huge = width >= 110, width >= 160
+    chosen = [
+        Column("standing", 14, _word, "need"),
+        Column("for", 4, _for, right=True),
+        Column("project", 24 if huge else 18 if wide else 14, _project, "project"),
+    ]
+    if wide:
+        chosen.append(Column("agent", 11, _agent, "agent"))
+    if huge:
+        chosen += [
+            Column("model", 12, _model),
+            Column("state", 10, _state),
+            Column("pattern", 14, _pattern),
+        ]
+    chosen.append(Column("frustration", BUCKETS if huge else 11 if wide else 8, _curve, "frustration"))
+    chosen.append(Column("now", 4, _frustration, "frustration", right=True))
+    if wide:
+        chosen.append(Column("flow", 4, _flow, right=True))
+    chosen.append(Column("ctx", 4, _context, "context", right=True))
+    if wide:
+        chosen.append(Column("left", 5, _forecast, right=True))
+    if huge:
+        chosen.append(Column("governor", 12, _governor))
+    if wide:
+        chosen.append(Column("tok/m", 6, _tokens, "tokens", right=True))
+        chosen.append(Column("subs", 4, _subagents, right=True))
+    rest = width - sum(column.width + 1 for column in chosen)
+    if huge and rest >= 60:
+        chosen.append(Column("last event", 28, _last, "recent"))
+        chosen.append(Column("why", rest - 29, _why))
+    else:
+        chosen.append(Column("last event, or why", max(0, rest), _reason, "recent"))
+    return tuple(chosen)
+
+
+def titles(width: int, sorting: Sorting) -> Line:
+    """The line above the rows; the column that sorts is marked."""
+    line: Line = []
+    for column in columns(width):
+        chosen = column.sorting == sorting and column.title != "now"
+        title = fit(f"{column.title}▾" if chosen else column.title, column.width)
+        title = title.strip().rjust(column.width) if column.right else title
+        line += [(title, "strong" if chosen else "quiet"), (" ", "quiet")]
+    return line
+
+
+def cells(row: Row, width: int, moment: Moment) -> Line:
+    """One session."""
+    line: Line = []
+    for column in columns(width):
+        made = column.cell(row, column.width, moment)
+        room = column.width - sum(len(text) for text, _ in made)
+        pad: Line = [(" " * max(0, room), "plain")]
+        line += [*pad, *made] if column.right else [*made, *pad]
+        line.append((" ", "plain"))
+    return line
+
+
+def heading(item: Heading, width: int) -> Line:
+    """The line above a project's sessions."""
+    counted = census(item.rows)
+    line: Line = [(f"{plain(item.name, 40)} ", "strong"), (count(len(item.rows), "session"), "quiet")]
+    if counted.need:
+        line.append((f"  ▲ {counted.need} in need", "alert"))
+    used = sum(len(text) for text, _ in line)
+    return [*line, (" " + "─" * max(0, width - used - 2), "track")]

@@ -1,0 +1,187 @@
+"""The fleet: all sessions of this machine at one glance, who needs a person first."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from textual._path import CSSPathType
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.reactive import var
+from textual.screen import Screen
+from textual.widgets import Footer, Input, Static
+
+from core.settings import Settings
+from tui.fleet.detail import detail, title
+from tui.fleet.order import SORTINGS, Order
+from tui.fleet.roster import Roster
+from tui.fleet.row import Row
+from tui.fleet.watch import FleetWatch
+from tui.messages import OpenSession
+from tui.screens.board import HEIGHTS, WIDTHS
+from tui.widgets.fleettable import FleetTable
+
+_NOTHING = """\
+No session changed on this machine within the last {hours:g} hours.
+
+nooscope reads what coding agents write to disk by themselves; as soon as one of them writes, it appears here.
+`o` lists older sessions.\
+"""
+
+
+class FleetScreen(Screen[None]):
+    """A table that keeps itself up to date, and a word about the session under the cursor."""
+
+    CSS_PATH: ClassVar[CSSPathType | None] = "fleet.tcss"
+    AUTO_FOCUS = "FleetTable"
+    HORIZONTAL_BREAKPOINTS = WIDTHS
+    VERTICAL_BREAKPOINTS = HEIGHTS
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("s", "sort(1)", "sort", id="fleet.sort", tooltip="Sort by something else"),
+        Binding("S", "sort(-1)", "sort back", show=False, id="fleet.sort_back", tooltip="The sorting before"),
+        Binding("p", "group", "projects", id="fleet.group", tooltip="Group by project, or not"),
+        Binding("u", "urgent", "urgent", id="fleet.urgent", tooltip="Only those worth a look, or all"),
+        Binding("slash", "filter", "filter", key_display="/", id="fleet.filter", tooltip="Narrow the list"),
+        Binding("w", "open(True)", "watch", show=False, id="fleet.watch", tooltip="Open it, following live"),
+        Binding("r", "open(False)", "replay", id="fleet.replay", tooltip="Open it, playing from the start"),
+        Binding("escape", "leave", "back", id="fleet.leave", tooltip="All sessions again, or back"),
+        Binding("f", "leave_screen", "back", show=False, id="fleet.back", tooltip="Back to the session"),
+        Binding("space", "nothing", show=False, id="fleet.space"),
+    ]
+
+    order: var[Order] = var(Order())
+    rows: var[tuple[Row, ...]] = var(())
+    now: var[float] = var(0.0)
+
+    @dataclass
+    class Seen(Message):
+        """From the watch: how everyone stands."""
+
+        rows: tuple[Row, ...]
+        now: float
+
+        def can_replace(self, message: Message) -> bool:
+            return isinstance(message, FleetScreen.Seen)
+
+    def __init__(self, settings: Settings, roster: Roster | None = None) -> None:
+        super().__init__()
+        self._settings = settings
+        self._roster = roster or Roster(settings, os.environ, Path.home())
+        self._watch = FleetWatch(self._roster, lambda rows, now: self.post_message(self.Seen(rows, now)))
+        self._arrived = time.monotonic()
+        self._first = True
+
+    def compose(self) -> ComposeResult:
+        fleet = self._settings.screen.fleet
+        yield Static("nooscope fleet  looking for sessions…", id="title", markup=False)
+        yield FleetTable(fleet.span, id="fleet").data_bind(
+            FleetScreen.now, FleetScreen.order, FleetScreen.rows
+        )
+        yield Static("", id="detail", markup=False)
+        yield Static(_NOTHING.format(hours=fleet.within), id="nothing", markup=False)
+        yield Input(placeholder="agent, project, state, word …", select_on_focus=False)
+        yield Footer(compact=True, show_command_palette=False)
+
+    def on_mount(self) -> None:
+        self.set_interval(1.0, self._title)
+
+    def on_screen_resume(self) -> None:
+        self._arrived = time.monotonic()
+        self._watch.start()
+
+    def on_screen_suspend(self) -> None:
+        self._watch.stop()
+
+    def on_unmount(self) -> None:
+        self._watch.stop()
+
+    def on_resize(self) -> None:
+        self._title()
+        self._detail(self.query_one(FleetTable).chosen)
+
+    def on_fleet_screen_seen(self, message: Seen) -> None:
+        self._arrived = time.monotonic()
+        self._first = False
+        with self.app.batch_update():
+            self.now = message.now
+            self.rows = message.rows
+            self.set_class(not message.rows, "-empty")
+            self._title()
+
+    def watch_order(self) -> None:
+        if self.is_mounted:
+            self._title()
+
+    def on_fleet_table_moved(self, message: FleetTable.Moved) -> None:
+        message.stop()
+        self._detail(message.row)
+
+    def on_fleet_table_chosen(self, message: FleetTable.Chosen) -> None:
+        message.stop()
+        self._open(message.row, live=message.row.standing.level > 0)
+
+    def on_input_changed(self, message: Input.Changed) -> None:
+        self.order = self.order._replace(text=message.value)
+
+    def on_input_submitted(self) -> None:
+        self.query_one(FleetTable).focus()
+
+    def action_sort(self, by: int) -> None:
+        place = SORTINGS.index(self.order.sorting) + by
+        self.order = self.order._replace(sorting=SORTINGS[place % len(SORTINGS)])
+
+    def action_group(self) -> None:
+        self.order = self.order._replace(grouped=not self.order.grouped)
+
+    def action_urgent(self) -> None:
+        self.order = self.order._replace(urgent=not self.order.urgent)
+
+    def action_filter(self) -> None:
+        self.add_class("-filtering")
+        self.query_one(Input).focus()
+
+    def action_open(self, live: bool) -> None:
+        row = self.query_one(FleetTable).chosen
+        if row is not None:
+            self._open(row, live=live)
+
+    def action_leave(self) -> None:
+        """First what narrows the list goes, then the screen, unless there is nothing below it."""
+        if self.has_class("-filtering") or self.order.urgent:
+            self.remove_class("-filtering")
+            self.query_one(Input).value = ""
+            self.order = self.order._replace(text="", urgent=False)
+            self.query_one(FleetTable).focus()
+        else:
+            self.action_leave_screen()
+
+    def action_leave_screen(self) -> None:
+        if getattr(self.app, "view", None) is not None:
+            self.dismiss()
+
+    def action_nothing(self) -> None:
+        """Space plays nothing here."""
+
+    def _open(self, row: Row, *, live: bool) -> None:
+        self.app.post_message(OpenSession(row.path, live, row.session))
+        self.dismiss()
+
+    def _title(self) -> None:
+        if self._first:
+            return
+        late = time.monotonic() - self._arrived
+        widget = self.query_one("#title", Static)
+        widget.update(title(self.rows, self.order, self.now, late, widget.content_size.width), layout=False)
+
+    def _detail(self, row: Row | None) -> None:
+        widget = self.query_one("#detail", Static)
+        size = widget.content_size
+        if row is None:
+            widget.update("", layout=False)
+        else:
+            widget.update(detail(row, self.now, size.height, size.width), layout=False)
