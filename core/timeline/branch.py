@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from core.errors import StateError
 from core.events import MAIN, Event, Prompt
 from core.settings import Settings
-from core.society import Society
 from core.timeline.firings import Difference, compare
 from core.timeline.run import Run
 from core.timeline.timeline import Timeline
@@ -56,10 +55,12 @@ class Branch:
         self._most = timeline.settings.timeline.branch.most
         self._run_events = 0
         origin = timeline.run.origin
-        society = Society(settings, policy=timeline.policy, seed=timeline.seed)
+        if after:
+            society = timeline.loaded(settings, timeline.society_at(after).dump())
+        else:
+            society = timeline.beginning.society(settings)
         self.run = Run(society, origin)
         if after:
-            society.load(timeline.society_at(after).dump())
             self.run.marks.start(timeline.marks, after)
 
     @property

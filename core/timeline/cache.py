@@ -85,15 +85,15 @@ class Cache:
         return kept
 
     def save(self, session: str, timeline: Timeline, sources: tuple[Source, ...]) -> bool:
-        """Keep a recording; False where the disk has no room for it or settings were changed on the way."""
-        if len(timeline.changes) > 1:
+        """Keep a recording; False where the disk has no room for it or it depends on more than its logs."""
+        if len(timeline.changes) > 1 or not timeline.beginning.plain:
             return False
         timeline.keep()
         try:
             content = _pack(timeline, sources)
             if len(content) > self.limit:
                 return False
-            atomic.replace(self._path(session, timeline.settings, timeline.seed), content)
+            atomic.replace(self._path(session, timeline.settings, timeline.beginning.seed), content)
             self._tidy()
         except OSError:
             return False

@@ -42,6 +42,11 @@ def overlaid(settings: Settings, edits: Mapping[str, Any]) -> Settings:
     return resolve([Layer("in force", standing), Layer("what-if", changed)]).settings
 
 
+def key_of(mark: Mark) -> str:
+    """The name under which a firing is counted."""
+    return mark.name if mark.kind in ("signal", "method") else f"{mark.kind} {mark.name}"
+
+
 class Feeler(Engine):
     """An engine of which only the receptor takes part; nothing flows back to it, so it feels the same."""
 
@@ -155,9 +160,4 @@ class Rerun:
         self._run.society = society
 
     def _society(self, settings: Settings) -> Society:
-        return Society(
-            settings,
-            policy=self.timeline.policy,
-            seed=self.timeline.seed,
-            make_engine=Engine if self.whole else Feeler,
-        )
+        return self.timeline.beginning.society(settings, Engine if self.whole else Feeler)

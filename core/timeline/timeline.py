@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from core.affect import Policy
 from core.engine import Frame, Step
 from core.errors import StoreError
 from core.events import MAIN, Event
 from core.settings import Settings
 from core.society import Society, SocietyReading
+from core.timeline.beginning import Beginning
 from core.timeline.keyframes import KeyFrame, KeyFrames
 from core.timeline.marks import Mark, Marks
 from core.timeline.run import Run
@@ -31,16 +31,15 @@ class Change(NamedTuple):
 class Timeline:
     """The events of a session, run once; any seek gives what a replay from the start would give."""
 
-    def __init__(self, settings: Settings, *, policy: Policy | None = None, seed: int = 0) -> None:
+    def __init__(self, settings: Settings, *, seed: int = 0, beginning: Beginning | None = None) -> None:
+        self.beginning = Beginning(seed) if beginning is None else beginning
         self.changes: list[Change] = [Change(0, settings)]
         self.events: list[Event] = []
         self.frames = KeyFrames(
             p_frames=settings.timeline.keyframes.p_frames, i_share=settings.timeline.keyframes.i_share
         )
-        self.run = Run(Society(settings, policy=policy, seed=seed))
+        self.run = Run(self.beginning.society(settings))
         """The minds at the live edge, and what they left behind."""
-        self.policy = policy
-        self.seed = seed
         self._every = settings.timeline.keyframes.every
         self._regime = ""
         self._cursor: tuple[int, Society] | None = None
@@ -103,8 +102,7 @@ class Timeline:
             return
         state = self.society.dump()
         self.changes.append(Change(len(self.events), settings))
-        self.run.society = self._society(settings)
-        self.run.society.load(state)
+        self.run.society = self.loaded(settings, state)
 
     def adopt(
         self, events: list[Event], tracks: dict[str, Track], marks: list[Mark], frames: list[KeyFrame]
@@ -121,7 +119,7 @@ class Timeline:
         self.run.tracks = tracks
         self.run.marks.adopt(marks)
         if last is not None:
-            self.society.load(_unpacked(self.frames.restore(last)))
+            self.run.society = self.loaded(self.settings, _unpacked(self.frames.restore(last)))
             self._regime = self.society.engine(MAIN).mind.heart.regime.regime
 
     def at(self, index: int, agent: str | None = None) -> Frame:
@@ -149,8 +147,13 @@ class Timeline:
 
     def branch_point(self, index: int) -> Society:
         """Minds of one's own after the first `index` events, to be stepped at will."""
-        society = self._society(self._settings_at(index))
-        society.load(self.society_at(index).dump())
+        return self.loaded(self._settings_at(index), self.society_at(index).dump())
+
+    def loaded(self, settings: Settings, state: Mapping[str, Any]) -> Society:
+        """Minds that go on from a dump of this recording's."""
+        society = self.beginning.society(settings)
+        society.load(state)
+        self.beginning.remind(society)
         return society
 
     def index_at(self, at: float) -> int:
@@ -170,23 +173,20 @@ class Timeline:
         if self._cursor is not None and kept <= self._cursor[0] <= index:
             return self._cursor
         while frame is not None:
-            society = self._society(self._settings_at(frame.after))
             try:
-                society.load(_unpacked(self.frames.restore(frame)))
+                society = self.loaded(self._settings_at(frame.after), _unpacked(self.frames.restore(frame)))
             except StoreError:
                 self.frames.discard(frame)
                 frame = self.frames.nearest(index)
             else:
                 return frame.after, society
-        return 0, self._society(self.changes[0].settings)
+        return 0, self.beginning.society(self.changes[0].settings)
 
     def _run(self, society: Society, start: int, stop: int) -> Society:
         """Step through the events, with the settings that held at each."""
         for change in [change for change in self.changes if start < change.after <= stop]:
             self._steps(society, start, change.after)
-            changed = self._society(change.settings)
-            changed.load(society.dump())
-            start, society = change.after, changed
+            start, society = change.after, self.loaded(change.settings, society.dump())
         self._steps(society, start, stop)
         return society
 
@@ -198,9 +198,6 @@ class Timeline:
     def _settings_at(self, index: int) -> Settings:
         place = bisect_right([change.after for change in self.changes], index) - 1
         return self.changes[place].settings
-
-    def _society(self, settings: Settings) -> Society:
-        return Society(settings, policy=self.policy, seed=self.seed)
 
 
 def _packed(state: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,202 @@
+"""One setting over its range: how often each thing fires, and how that agrees with what people said."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from core.errors import NooscopeError
+from core.events import Event
+from core.ingest.session import LogSession, read
+from core.ingest.source import make_kit
+from core.settings import Settings
+from core.settings.layers import Given, Layer, resolve, tunables, value_of
+from core.settings.tunable import Tunable
+from core.society import Society
+from core.store.labels import Label, Labels, Score, score
+from core.timeline.firings import FIRINGS
+from core.timeline.marks import Mark, Marks
+from core.timeline.opening import seed_of
+from core.timeline.rerun import Rerun, key_of, overlaid
+from core.timeline.timeline import Timeline
+
+
+class Point(Struct, frozen=True):
+    """What fired at one value of the setting."""
+
+    value: Any
+    fired: int
+    names: dict[str, int]
+    hits: int = 0
+    misses: int = 0
+    false: int = 0
+
+    @property
+    def score(self) -> Score:
+        """Agreement with labels."""
+        return Score(self.hits, self.misses, self.false)
+
+
+class Sweep(Struct, frozen=True):
+    """A setting, the values tried, and the one that holds."""
+
+    name: str
+    present: Any
+    points: tuple[Point, ...]
+    sessions: int = 1
+    events: int = 0
+    labelled: int = 0
+    """Labels the sessions have."""
+
+
+def grid(tunable: Tunable, low: float, high: float, count: int) -> list[float]:
+    """So many values from one bound to the other, within what the setting allows."""
+    if tunable.kind not in ("number", "integer"):
+        raise NooscopeError(f"{tunable.name} has no range: it may be {tunable.allowed()}")
+    if count < 2 or not low < high:
+        raise NooscopeError(f"{tunable.name}: a sweep goes from a lower to a higher value in 2 steps or more")
+    if (tunable.low is not None and low < tunable.low) or (tunable.high is not None and high > tunable.high):
+        raise NooscopeError(f"{tunable.name} may be {tunable.allowed()}")
+    values = [float(f"{low + (high - low) * step / (count - 1):.10g}") for step in range(count)]
+    if tunable.kind == "integer":
+        return sorted({round(value) for value in values})
+    return values
+
+
+def usual_grid(tunable: Tunable, present: float, count: int = 21) -> list[float]:
+    """The whole range where it is short, else from nothing to three times the present value."""
+    low, high = tunable.low or 0.0, tunable.high if tunable.high is not None else 1.0
+    if present > low and high > 4 * present:
+        high = min(high, 3 * present)
+    values = grid(tunable, low, high, count)
+    return sorted({*values, present})
+
+
+def spoken_sweep(text: str) -> tuple[str, list[float]]:
+    """`NAME=lo:hi:n` as a setting and its values."""
+    name, equals, span = text.partition("=")
+    parts = span.split(":")
+    tunable = tunables().get(name.strip())
+    if tunable is None:
+        raise NooscopeError(f"{name.strip()!r} is no setting; `nooscope settings WORD` finds one")
+    try:
+        low, high, count = float(parts[0]), float(parts[1]), int(parts[2])
+    except (ValueError, IndexError):
+        raise NooscopeError(f"--set wants NAME=lo:hi:n, such as {tunable.name}=0:1:21") from None
+    if not equals or len(parts) != 3:
+        raise NooscopeError(f"--set wants NAME=lo:hi:n, such as {tunable.name}=0:1:21")
+    return tunable.name, grid(tunable, low, high, count)
+
+
+def sweep_session(
+    session: LogSession, settings: Settings, name: str, values: Sequence[float], labels: Path | None = None
+) -> Sweep:
+    """One saved session at every value."""
+    kit = make_kit(settings.ingest)
+    events = list(read(session, kit, settings.ingest.lines))
+    said = Labels(session.id, folder=labels).judged()
+    seed = seed_of(session.id)
+    near = settings.timeline.branch.near
+    points = [
+        _point(value, fired(events, overlaid(settings, {name: value}), seed), said, near) for value in values
+    ]
+    return Sweep(name, value_of(settings, name), tuple(points), 1, len(events), len(said))
+
+
+def fired(events: Iterable[Event], settings: Settings, seed: int) -> list[Mark]:
+    """What fires over some events."""
+    society, marks = Society(settings, seed=seed), Marks()
+    for place, event in enumerate(events):
+        marks.note(place, event, society.step(event))
+    return [mark for mark in marks if mark.kind in FIRINGS]
+
+
+def sweep_recording(
+    timeline: Timeline,
+    name: str,
+    values: Sequence[float],
+    labels: Sequence[Label],
+    report: Callable[[Sweep], bool],
+) -> None:
+    """A recording at every value, told after each; settings of the receptor are tried on signals alone.
+
+    A False answer ends it.
+    """
+    whole = not name.startswith("receptor.")
+    present = value_of(timeline.settings, name)
+    near = timeline.settings.timeline.branch.near
+    points: dict[float, Point] = {}
+    for value in spread(values, present):
+        rerun = Rerun(timeline, {name: value}, whole=whole)
+        while rerun.advance(200):
+            if not report(Sweep(name, present, _ordered(points), 1, len(timeline), len(labels))):
+                return
+        points[value] = _point(value, rerun.marks(), labels, near)
+        if not report(Sweep(name, present, _ordered(points), 1, len(timeline), len(labels))):
+            return
+
+
+def spread(values: Sequence[float], present: float) -> list[float]:
+    """The same values in an order that shows the whole range soon: present and ends first, then halves."""
+    ordered = sorted(values)
+    chosen = [min(ordered, key=lambda value: abs(value - present)), ordered[0], ordered[-1]]
+    size = len(ordered)
+    while size > 1:
+        size = -(-size // 2)
+        chosen += ordered[::size]
+        if size == 1:
+            break
+    return list(dict.fromkeys(chosen))
+
+
+def joined(sweeps: Sequence[Sweep]) -> Sweep:
+    """Several sessions at the same values, summed."""
+    first = sweeps[0]
+    points: list[Point] = []
+    for column in zip(*(sweep.points for sweep in sweeps), strict=True):
+        names: Counter[str] = Counter()
+        for point in column:
+            names.update(point.names)
+        points.append(
+            Point(
+                column[0].value,
+                sum(point.fired for point in column),
+                dict(sorted(names.items())),
+                sum(point.hits for point in column),
+                sum(point.misses for point in column),
+                sum(point.false for point in column),
+            )
+        )
+    return Sweep(
+        first.name,
+        first.present,
+        tuple(points),
+        len(sweeps),
+        sum(sweep.events for sweep in sweeps),
+        sum(sweep.labelled for sweep in sweeps),
+    )
+
+
+def checked(settings: Settings, name: str, values: Sequence[float]) -> None:
+    """Refuse values that do not fit the rest of the settings."""
+    for value in (values[0], values[-1]):
+        given: Any = int(value) if tunables()[name].kind == "integer" else float(value)
+        complaints = resolve([Layer("--set", (Given(name, given),))]).complaints
+        if complaints:
+            raise NooscopeError(str(complaints[0]))
+    if not isinstance(value_of(settings, name), int | float):
+        raise NooscopeError(f"{name} has no range")
+
+
+def _ordered(points: dict[float, Point]) -> tuple[Point, ...]:
+    return tuple(points[value] for value in sorted(points))
+
+
+def _point(value: float, marks: Sequence[Mark], labels: Sequence[Label], near: float) -> Point:
+    names = Counter(key_of(mark) for mark in marks)
+    agreed = score(labels, ((mark.at, mark.agent, key_of(mark)) for mark in marks), near)
+    return Point(value, len(marks), dict(sorted(names.items())), agreed.hits, agreed.misses, agreed.false)
