@@ -190,6 +190,18 @@ class NooscopeApp(App[None]):
     def action_show(self, name: str) -> None:
         self._push(name)
 
+    def action_tune_beside(self) -> None:
+        """The bench beside the main screen, or away again; where there is no room, on its own screen."""
+        from tui.tuning.bench import Bench
+
+        beside = self.screen.query(Bench)
+        if beside and isinstance(self.screen, MainScreen):
+            beside.remove()
+        elif isinstance(self.screen, MainScreen) and not self.screen.has_class("-narrow"):
+            self.screen.mount(Bench(classes="-side").data_bind(NooscopeApp.view, NooscopeApp.recording))
+        else:
+            self._push("tuning")
+
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "agent":
             return self.view is not None and len(self.view.agents) > 1

@@ -14,6 +14,7 @@ from core.errors import NooscopeError, StoreError
 from core.events import MAIN
 from core.settings import Settings
 from core.store.bookmarks import Bookmark, Bookmarks
+from core.store.labels import Labels
 from core.timeline.cache import Cache
 from tui.feed_head import Playhead
 from tui.feed_open import blank, ending, keep, open_target
@@ -82,6 +83,12 @@ class Feed:
     def ask(self, request: Message) -> None:
         """Hand over a wish; it is answered by a view."""
         self._asked.put(request)
+
+    @property
+    def labels(self) -> Labels | None:
+        """What people said of this session's firings, kept beside its bookmarks."""
+        kept = self._bookmarks
+        return None if kept is None else Labels(folder=kept.folder, key=kept.key)
 
     def stop(self) -> None:
         """Let the thread end."""

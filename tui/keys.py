@@ -33,6 +33,7 @@ KEYS: list[BindingType] = [
     Binding("A", "agent(-1)", "agent", show=False, id="agent.previous", tooltip="The agent before"),
     Binding("o", "sessions", "sessions", show=False, id="show.sessions", tooltip="Open another session"),
     Binding("t", "show('tuning')", "tune", id="show.tuning", tooltip="Every setting, and what it would do"),
+    Binding("T", "tune_beside", "beside", show=False, id="show.tuning_beside", tooltip="Tune beside this"),
     Binding("e", "show('events')", "events", id="show.events", tooltip="Every event, searchable"),
     Binding(
         "m", "show('mind')", "mind", id="show.mind", tooltip="Clock, sleep, habituation, dreams, episodes"

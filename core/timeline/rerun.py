@@ -155,9 +155,12 @@ class Rerun:
 
     def _turn(self, settings: Settings) -> None:
         """Go on with the settings of the next stretch."""
-        society = self._society(settings)
-        society.load(self.society.dump())
-        self._run.society = society
+        state = self.society.dump()
+        if self.whole:
+            self._run.society = self.timeline.loaded(settings, state)
+        else:
+            self._run.society = self._society(settings)
+            self._run.society.load(state)
 
     def _society(self, settings: Settings) -> Society:
         return self.timeline.beginning.society(settings, Engine if self.whole else Feeler)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +51,12 @@ class Sweep(Struct, frozen=True):
     events: int = 0
     labelled: int = 0
     """Labels the sessions have."""
+
+    @property
+    def moving(self) -> tuple[str, ...]:
+        """What fires more or less often as the value changes."""
+        names = sorted({name for point in self.points for name in point.names})
+        return tuple(name for name in names if len({point.names.get(name, 0) for point in self.points}) > 1)
 
 
 def grid(tunable: Tunable, low: float, high: float, count: int) -> list[float]:
@@ -121,17 +127,19 @@ def sweep_recording(
     values: Sequence[float],
     labels: Sequence[Label],
     report: Callable[[Sweep], bool],
+    edits: Mapping[str, Any] | None = None,
 ) -> None:
-    """A recording at every value, told after each; settings of the receptor are tried on signals alone.
+    """A recording at every value, with other edits where there are any; told after each value.
 
-    A False answer ends it.
+    Settings of the receptor are tried on signals alone. A False answer ends it.
     """
-    whole = not name.startswith("receptor.")
-    present = value_of(timeline.settings, name)
+    given = dict(edits or {})
+    whole = not all(each.startswith("receptor.") for each in (name, *given))
+    present = given.get(name, value_of(timeline.settings, name))
     near = timeline.settings.timeline.branch.near
     points: dict[float, Point] = {}
     for value in spread(values, present):
-        rerun = Rerun(timeline, {name: value}, whole=whole)
+        rerun = Rerun(timeline, {**given, name: value}, whole=whole)
         while rerun.advance(200):
             if not report(Sweep(name, present, _ordered(points), 1, len(timeline), len(labels))):
                 return

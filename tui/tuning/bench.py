@@ -2,34 +2,74 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+import time
+from dataclasses import dataclass
+from typing import Any, ClassVar, cast
 
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
+from textual.message import Message
 from textual.reactive import var
 from textual.widgets import Input
 from textual.worker import get_current_worker
 
-from core.errors import NooscopeError
+from core.errors import StoreError
 from core.settings import Settings
 from core.settings.layers import tunables
+from core.store.labels import Label
+from core.store.profiles import Profile, taken_over
+from core.timeline.sweep import Sweep, sweep_recording, usual_grid
 from core.timeline.timeline import Timeline
-from tui.messages import Apply, Failed, Seek
+from tui.messages import Apply, Failed, JumpMark, Seek
+from tui.screens.profiles import ProfilePicker, SaveScreen, SaveWish
 from tui.tuning.compared import Compared
-from tui.tuning.draft import Draft, nudged, spoken, written
+from tui.tuning.draft import Draft, draft_of, nudged, spoken, written
+from tui.tuning.judging import Judged, Keeper, keep, missed, told
+from tui.tuning.shelf import Shelf
 from tui.tuning.whatif import Ran, WhatIf
 from tui.view import View
 from tui.widgets.comparison import Comparison
 from tui.widgets.firingtable import Figures, FiringTable
 from tui.widgets.meaning import Meaning
 from tui.widgets.sliders import Drafted, SettingsList
+from tui.widgets.sweepchart import SweepChart
+from tui.words import count
+
+
+@dataclass
+class Swept(Message):
+    """From the worker: the values tried so far."""
+
+    sweep: Sweep
+
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, Swept)
 
 
 class Bench(Horizontal):
     """Owns the draft and the what-if; its panels only show and ask."""
 
+    DEFAULT_CSS = """
+    Bench { height: 1fr; }
+    Bench #knobs { width: 5fr; max-width: 84; }
+    Bench #settings { height: 1fr; }
+    Bench #meaning { height: 4; }
+    Bench #typed, Bench #find { display: none; height: 1; border: none; padding: 0 2; background: $panel; }
+    Bench.-typing #typed, Bench.-finding #find { display: block; }
+    Bench #effects { width: 6fr; }
+    Bench #comparison { height: 3fr; min-height: 7; }
+    Bench #firings { height: 2fr; min-height: 5; }
+    Bench #figures { height: 9; }
+    Bench #sweep { display: none; height: 2fr; min-height: 7; }
+    Bench.-sweeping #sweep { display: block; }
+    Bench.-sweeping #figures { display: none; }
+    Bench.-side { dock: right; width: 46; layout: vertical; }
+    Bench.-side #knobs { width: 100%; height: 3fr; }
+    Bench.-side #effects { width: 100%; height: 4fr; }
+    Bench.-side #figures { display: none; }
+    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("slash", "search", "search", key_display="/", id="tune.search", tooltip="Find a setting"),
         Binding("c", "changed", "changed", id="tune.changed", tooltip="Only settings that are changed"),
@@ -49,6 +89,11 @@ class Bench(Horizontal):
             tooltip="The difference before",
         ),
         Binding("y", "apply", "apply", id="tune.apply", tooltip="Let these settings hold from now on"),
+        Binding("s", "save", "save", id="tune.save", tooltip="Keep these settings as a profile or in a file"),
+        Binding("p", "profiles", "presets", id="tune.profiles", tooltip="Take over a preset or a profile"),
+        Binding("w", "sweep", "sweep", id="tune.sweep", tooltip="This setting over its whole range"),
+        Binding("l", "judge", "label", id="tune.judge", tooltip="What fired here: right, wrong, no word"),
+        Binding("L", "missed", "missed", show=False, id="tune.missed", tooltip="Something should have fired"),
     ]
 
     view: var[View | None] = var(None)
@@ -57,6 +102,8 @@ class Bench(Horizontal):
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
         self.draft = Draft(Settings())
+        self.shelf = Shelf.usual()
+        self.labels: tuple[Label, ...] = ()
         self.compared: Compared | None = None
         self._whatif: WhatIf | None = None
         self._running = False
@@ -71,18 +118,23 @@ class Bench(Horizontal):
             yield Input(placeholder="words of a name or a sentence", id="find", select_on_focus=False)
         with Vertical(id="effects"):
             yield Comparison(id="comparison").data_bind(Bench.view, Bench.recording)
+            yield SweepChart(id="sweep").data_bind(Bench.view, Bench.recording)
             yield FiringTable(id="firings").data_bind(Bench.view, Bench.recording)
             yield Figures(id="figures").data_bind(Bench.view, Bench.recording)
 
     def on_mount(self) -> None:
         self._show()
+        self._keep([], gone=False)
 
     # What comes down
 
     def watch_recording(self, recording: Timeline | None) -> None:
         self._whatif = None
-        if recording is not None and self.is_mounted:
-            self._follow(recording)
+        if recording is not None:
+            self.draft = draft_of(recording)
+            if self.is_mounted:
+                self._show()
+                self._follow(recording)
 
     def watch_view(self, view: View | None) -> None:
         if view is not None and self.recording is not None and self.is_mounted:
@@ -244,9 +296,9 @@ class Bench(Horizontal):
             self.post_message(Failed(f"{what}: {problem}"))
 
     def action_difference(self, direction: int) -> None:
-        """Put the playhead at the next or previous difference."""
+        """Put the playhead at the next or previous difference; to the next alert where nothing is changed."""
         if self.view is None or self.compared is None:
-            self.post_message(Failed("nothing is changed, so nothing differs"))
+            self.post_message(JumpMark(direction > 0))
             return
         places = sorted({place + 1 for place, _, _ in self.compared.changes()})
         found = [place for place in places if (place - self.view.index) * direction > 0]
@@ -257,10 +309,114 @@ class Bench(Horizontal):
 
     def action_apply(self) -> None:
         """Let the draft hold from the newest event on."""
-        if not self.draft.edits:
+        if self.draft.edits:
+            self.post_message(Apply(self.draft.settings))
+            self.notify(f"{count(len(self.draft.edits), 'change')} in force from the newest event on")
+        else:
             self.post_message(Failed("nothing is changed"))
+
+    # Keeping
+
+    def action_profiles(self) -> None:
+        """Choose a preset or a profile."""
+        found = self.shelf.profiles()
+        for profile in found:
+            for complaint in profile.complaints:
+                self.post_message(Failed(str(complaint)))
+        self.app.push_screen(ProfilePicker(found), self._take_over)
+
+    def _take_over(self, profile: Profile | None) -> None:
+        if profile is not None:
+            self.lay(taken_over(profile), profile.name)
+
+    def action_save(self) -> None:
+        self.app.push_screen(SaveScreen(self.shelf, len(self.draft.edits)), self._save)
+
+    def _save(self, wish: SaveWish | None) -> None:
+        if wish is None:
             return
         try:
-            self.post_message(Apply(self.draft.settings))
-        except NooscopeError as error:
+            if wish.kind == "profile":
+                path = self.shelf.save_profile(wish.name, wish.sentence, self.draft.settings, wish.scope)
+            else:
+                path = self.shelf.save_settings(self.draft.edits, wish.scope)
+        except StoreError as error:
             self.post_message(Failed(str(error)))
+        else:
+            self.notify(f"saved as {path}", markup=False)
+
+    # The sweep
+
+    def action_sweep(self) -> None:
+        """Try the setting under the cursor over its range; again, put the chart away."""
+        name, recording = self.query_one(SettingsList).name_here, self.recording
+        chart = self.query_one(SweepChart)
+        self.workers.cancel_group(self, "sweep")
+        if self.has_class("-sweeping") and (chart.sweep is None or chart.sweep.name in ("", name)):
+            self.remove_class("-sweeping")
+            return
+        if recording is None or not len(recording):
+            return
+        if not name or tunables()[name].kind not in ("number", "integer"):
+            self.post_message(Failed("a sweep needs a setting with a range"))
+            return
+        present = self.draft.value(name)
+        values = usual_grid(tunables()[name], present)
+        edits, labels = dict(self.draft.edits), self.labels
+        self.add_class("-sweeping")
+        chart.sweep = Sweep(name, present, (), 1, len(recording), len(labels))
+
+        def work() -> None:
+            worker = get_current_worker()
+            shown = 0
+
+            def report(sweep: Sweep) -> bool:
+                nonlocal shown
+                if worker.is_cancelled:
+                    return False
+                if len(sweep.points) != shown:
+                    shown = len(sweep.points)
+                    self.post_message(Swept(sweep))
+                return True
+
+            sweep_recording(recording, name, values, labels, report, edits)
+
+        self.run_worker(work, name="sweep", group="sweep", thread=True, exclusive=True)
+
+    def on_swept(self, message: Swept) -> None:
+        message.stop()
+        chart = self.query_one(SweepChart)
+        if chart.sweep is not None and chart.sweep.name == message.sweep.name:
+            chart.sweep = message.sweep
+
+    # Labels
+
+    def action_judge(self) -> None:
+        """Say of what fired at the playhead that it is right; again, that it is wrong; again, nothing."""
+        if self.recording is not None and self.view is not None:
+            labels, gone, problem = told(self.labels, self.recording, self.view.index, time.time())
+            if problem:
+                self.post_message(Failed(problem))
+            else:
+                self._keep(labels, gone=gone)
+
+    def action_missed(self) -> None:
+        """Say of the playhead that something should have fired there; again, take it back."""
+        if self.recording is not None and self.view is not None:
+            label, gone = missed(self.labels, self.recording, self.view.index, self.view.agent, time.time())
+            self._keep([label], gone=gone)
+
+    def _keep(self, labels: list[Label], *, gone: bool) -> None:
+        feed = getattr(self.app, "feed", None)
+        store = cast(Keeper, feed).labels if feed is not None else None
+        if store is None:
+            self.post_message(Failed("this session has no place for labels yet"))
+            return
+        self.run_worker(
+            lambda: keep(store, labels, gone, self.post_message), name="labels", group="labels", thread=True
+        )
+
+    def on_judged(self, message: Judged) -> None:
+        message.stop()
+        self.labels = message.labels
+        self.query_one(Comparison).labels = message.labels

@@ -5,11 +5,13 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterable, Mapping
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from core.settings import Settings
 from core.settings.layers import Given, Layer, resolve, tunables, value_of
 from core.settings.toml import literal
 from core.settings.tunable import Tunable
+from core.timeline.timeline import Timeline
 
 _COARSE = 20
 """Steps of the arrow keys over a setting's whole range, at least."""
@@ -99,6 +101,17 @@ class Draft:
     def _enter(self, edits: Mapping[str, Any]) -> None:
         self.edits = {name: value for name, value in edits.items() if value != value_of(self.base, name)}
         self.settings = resolve([self._standing, _layer(self.edits)]).settings if self.edits else self.base
+
+
+_DRAFTS: WeakKeyDictionary[Timeline, Draft] = WeakKeyDictionary()
+
+
+def draft_of(timeline: Timeline) -> Draft:
+    """The one draft of a recording, so that nothing is lost when the bench is left."""
+    draft = _DRAFTS.get(timeline)
+    if draft is None:
+        draft = _DRAFTS[timeline] = Draft(timeline.settings)
+    return draft
 
 
 def _standing(base: Settings) -> Layer:

@@ -8,10 +8,12 @@ from textual import events
 from textual.reactive import reactive
 
 from core.percept import AXES
+from core.store.labels import Label
 from core.timeline.timeline import Timeline
 from core.timeline.track import Track
 from tui.messages import Seek
 from tui.tuning.compared import Compared, touched
+from tui.tuning.judging import GLYPHS as VERDICTS
 from tui.view import View
 from tui.widgets import strip
 from tui.widgets.canvas import Canvas
@@ -34,12 +36,15 @@ class Comparison(Panel):
 
 The dim line is what was, the bright one what would have been; the dotted ones are their thresholds. Below:
 `·` firings in both, `+` gained, `−` lost, `~` moved. `n` and `N` jump from one difference to the next.
+Labels stand below them: `✓` right, `✗` wrong, `?` missed.
 """
     EMPTY: ClassVar[str] = "waiting for the first event"
 
     compared: reactive[Compared | None] = reactive(None)
     named: reactive[str] = reactive("")
     """The setting under the cursor."""
+
+    labels: reactive[tuple[Label, ...]] = reactive(())
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
@@ -48,6 +53,9 @@ The dim line is what was, the bright one what would have been; the dotted ones a
     def watch_compared(self) -> None:
         self.redraw()
         self.border_subtitle = self._state()
+
+    def watch_labels(self) -> None:
+        self.redraw()
 
     def watch_named(self) -> None:
         if self.compared is None:
@@ -66,13 +74,14 @@ The dim line is what was, the bright one what would have been; the dotted ones a
         if timeline is None or not len(timeline):
             return [[("nothing recorded yet", "quiet")]]
         self._window = Window(0, len(timeline), width)
-        room = max(_LEAST, height - 1)
+        judged = self._judged(width) if self.labels else None
+        room = max(_LEAST, height - (2 if judged else 1))
         chosen = touched(timeline, self.compared, view.agent, self.named, max(1, room // _LEAST))
         made: list[Line] = []
         for number, series in enumerate(chosen):
             tall = room // len(chosen) + (1 if number < room % len(chosen) else 0)
             made += self._curve(timeline, view, series, width, min(tall, 13))
-        return [*made, self._marks(timeline, view, width)]
+        return [*made, self._marks(timeline, view, width), *([judged] if judged else [])]
 
     def _curve(self, timeline: Timeline, view: View, series: str, width: int, height: int) -> list[Line]:
         ink = series.removeprefix("axis.") if series.removeprefix("axis.") in AXES else "live"
@@ -140,6 +149,14 @@ The dim line is what was, the bright one what would have been; the dotted ones a
                 glyph, ink = (glyph, "cursor") if cell in cells else ("│", "strong")
             line.append((glyph, ink))
         return line
+
+    def _judged(self, width: int) -> Line:
+        """One row of what a person said."""
+        canvas = Canvas(width, 1)
+        for label in self.labels:
+            glyph, ink = VERDICTS[label.verdict]
+            canvas.put(self._window.cell(label.place + 1), 0, glyph, ink)
+        return canvas.lines()[0]
 
     def on_click(self, event: events.Click) -> None:
         place = event.get_content_offset(self)

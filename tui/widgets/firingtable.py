@@ -12,6 +12,7 @@ from core.governor.machine import STATES as GOVERNOR_STATES
 from core.mind.cortical import REGIMES
 from core.percept import AGENT_STATES, AXES, PATTERNS
 from core.timeline.firings import FIRINGS
+from core.timeline.rerun import key_of
 from core.timeline.timeline import Timeline
 from core.timeline.track import Track
 from tui.messages import Failed, Seek
@@ -116,7 +117,7 @@ of these are kept, gained, lost or moved in time. Enter jumps to the next differ
         if view is None or compared is None or not self._listed:
             return
         name = self._listed[self._cursor][0]
-        places = [place for place, _, mark in compared.changes() if name.endswith(mark.name)]
+        places = [place for place, _, mark in compared.changes() if key_of(mark) == name]
         if not places:
             self.post_message(Failed(f"{name.replace('_', ' ')} fires as it did"))
             return
@@ -138,11 +139,7 @@ def _actual(timeline: Timeline | None) -> list[Counted]:
     if timeline is None:
         return []
     marks = timeline.marks.between(0, len(timeline))
-    counts = Counter(
-        mark.name if mark.kind in ("signal", "method") else f"{mark.kind} {mark.name}"
-        for mark in marks
-        if mark.kind in FIRINGS
-    )
+    counts = Counter(key_of(mark) for mark in marks if mark.kind in FIRINGS)
     return [(name, number, 0, 0, 0) for name, number in sorted(counts.items())]
 
 

@@ -1,0 +1,149 @@
+"""What a person says of firings: right, wrong, or missed; kept in the file of the session's bookmarks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+
+from core.errors import StoreError
+from core.store import atomic
+from core.store.bookmarks import SCHEMA, Bookmarks, default_folder, packed
+
+Verdict = Literal["right", "wrong", "missed"]
+
+_TABLE = "labels"
+
+
+class Label(msgspec.Struct, frozen=True, order=True):
+    """A judgement of one moment."""
+
+    place: int
+    """The event's place in the recording, from 0."""
+    at: float
+    verdict: Verdict
+    name: str = ""
+    """The firing that is judged; blank where something, whatever it be, was missed."""
+    agent: str = "main"
+    created: float = 0.0
+
+    @property
+    def key(self) -> tuple[int, str, str, bool]:
+        """What a second judgement of the same thing replaces."""
+        return self.place, self.agent, self.name, self.verdict == "missed"
+
+
+class Labels(Bookmarks):
+    """One session's labels; its bookmarks, and all else in the file, stay as they are."""
+
+    def judged(self) -> tuple[Label, ...]:
+        """All of them, by place."""
+        found: list[Label] = []
+        for row in _rows(self.content()):
+            try:
+                found.append(msgspec.convert(row, Label))
+            except msgspec.ValidationError as error:
+                self.notices.append(f"a label in {self.path} could not be read and was left out: {error}")
+        return tuple(sorted(found))
+
+    def judge(self, label: Label) -> None:
+        """Keep a judgement; an earlier one of the same firing is replaced."""
+        self._put([label], drop=label)
+
+    def withdraw(self, label: Label) -> None:
+        """Take a judgement back."""
+        self._put([], drop=label)
+
+    def take(self, labels: Iterable[Label]) -> None:
+        """Take in judgements from elsewhere; the own ones win."""
+        own = {label.key for label in self.judged()}
+        self._put([label for label in labels if label.key not in own])
+
+    def _put(self, labels: list[Label], drop: Label | None = None) -> None:
+        with self._locked():
+            content = self._sound_content()
+            rows = [row for row in _rows(content) if drop is None or not _same(row, drop)]
+            rows += [msgspec.to_builtins(label) for label in labels]
+            try:
+                atomic.replace(self.path, packed({**content, _TABLE: rows}))
+            except OSError as error:
+                raise StoreError(f"the labels in {self.path} cannot be written: {error}") from error
+
+
+def export_labels(folder: Path | None = None) -> tuple[bytes, list[str]]:
+    """The labels of every session as JSON, and what a person should know of those left out."""
+    place = folder or default_folder()
+    sessions: dict[str, list[Label]] = {}
+    notices: list[str] = []
+    for path in sorted(place.glob("*.json")):
+        store = Labels(folder=place, key=path.stem)
+        try:
+            found = store.judged()
+        except StoreError as error:
+            notices.append(str(error))
+            continue
+        notices += store.notices
+        if found:
+            sessions[path.stem] = list(found)
+    body = msgspec.json.encode({"version": SCHEMA, "sessions": sessions})
+    return msgspec.json.format(body, indent=2) + b"\n", notices
+
+
+class Score(NamedTuple):
+    """Firings held against labels."""
+
+    hits: int
+    """Right firings found, and missed moments at which something fires."""
+    misses: int
+    """Right firings and missed moments at which nothing fires."""
+    false: int
+    """Firings a person called wrong."""
+
+    @property
+    def precision(self) -> float | None:
+        """Share of judged firings that are right; None where none was judged."""
+        return self.hits / (self.hits + self.false) if self.hits + self.false else None
+
+    @property
+    def recall(self) -> float | None:
+        """Share of what should fire that does; None where nothing should."""
+        return self.hits / (self.hits + self.misses) if self.hits + self.misses else None
+
+    def plus(self, other: Score) -> Score:
+        """Both sessions together."""
+        return Score(self.hits + other.hits, self.misses + other.misses, self.false + other.false)
+
+
+def score(labels: Iterable[Label], fired: Iterable[tuple[float, str, str]], near: float) -> Score:
+    """Hold firings, as (time, agent, name), against labels; `near` seconds off still is the same moment."""
+    found = list(fired)
+    hits = misses = false = 0
+    for label in labels:
+        fires = any(
+            abs(at - label.at) <= near and agent == label.agent and label.name in ("", name)
+            for at, agent, name in found
+        )
+        if label.verdict == "wrong":
+            false += fires
+        elif fires:
+            hits += 1
+        else:
+            misses += 1
+    return Score(hits, misses, false)
+
+
+def _rows(content: dict[str, Any]) -> list[dict[str, Any]]:
+    rows = content.get(_TABLE)
+    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+
+
+def _same(row: dict[str, Any], label: Label) -> bool:
+    key = (
+        row.get("place"),
+        row.get("agent", "main"),
+        row.get("name", ""),
+        row.get("verdict") == "missed",
+    )
+    return key == label.key
