@@ -45,7 +45,7 @@ GLYPHS: dict[Word, str] = {
     "would halt": "■",
     "quarantined": "▣",
     "stuck": "✗",
-    "silent?": "?",
+    "silent?": "…",
     "no log": "!",
     "context full": "▽",
     "in a tool": "◌",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -11,12 +11,15 @@ from core.timeline.standing import Standing
 from tui.fleet.order import Heading, Sorting, census
 from tui.fleet.row import BUCKETS, Row
 from tui.widgets.gauge import runs
-from tui.widgets.panel import Line, fit, spark
+from tui.widgets.panel import Line, fit
 from tui.words import count, fraction, plain, short
 
 _HIGH, _FULL = 0.5, 0.75
 _DATE = re.compile(r"-\d{8}$")
 _LEVEL_INKS = ("quiet", "live", "seeking", "alert-tag")
+_LOW = 0.2
+_SPARKS = "▁▂▃▄▅▆▇"
+"""Never a full cell, so that curves on adjacent lines do not touch."""
 
 
 class Moment(NamedTuple):
@@ -47,7 +50,9 @@ def age(seconds: float) -> str:
 
 
 def level_ink(stands: Standing) -> str:
-    """The ink of a standing."""
+    """The ink of a standing; what is only surmised has no ground of its own."""
+    if stands.level == 3 and stands.word.endswith("?"):
+        return "alert"
     return "flow" if stands.word == "flowing" else _LEVEL_INKS[stands.level]
 
 
@@ -76,8 +81,14 @@ def _model(row: Row, width: int, _: Moment) -> Line:
 
 def _curve(row: Row, width: int, moment: Moment) -> Line:
     points = row.points(moment.now, width, moment.span)
-    cells = ["·" if point is None else spark([point]) for point in points]
-    return runs(cells, ["track" if point is None else "frustration" for point in points])
+    cells = ["·" if point is None else _SPARKS[min(6, int(point * 7))] for point in points]
+    return runs(cells, [_curve_ink(point) for point in points])
+
+
+def _curve_ink(point: float | None) -> str:
+    if point is None:
+        return "track"
+    return "quiet" if point < _LOW else "frustration-dim" if point < _HIGH else "frustration"
 
 
 def _frustration(row: Row, _: int, __: Moment) -> Line:
@@ -102,7 +113,7 @@ def _forecast(row: Row, _: int, __: Moment) -> Line:
     left = row.facts.turns_left
     if left is None or not row.context_tokens:
         return [("", "quiet")]
-    return [(f"~{left}t" if left < 1000 else "far", "plain" if left < 20 and row.standing.level else "quiet")]
+    return [(f"~{left}" if left < 1000 else "far", "plain" if left < 20 and row.standing.level else "quiet")]
 
 
 def _state(row: Row, width: int, _: Moment) -> Line:
@@ -148,62 +159,76 @@ def _reason(row: Row, width: int, moment: Moment) -> Line:
     return _why(row, width, moment) if row.standing.level >= 2 else _last(row, width, moment)
 
 
+class Shape(NamedTuple):
+    """What a table of some rows needs room for."""
+
+    width: int
+    project: int
+    agent: int
+    subagents: bool
+
+
+def shape(rows: Sequence[Row], width: int) -> Shape:
+    """The room these rows need, in steps, so that columns stand still."""
+    project = max((len(row.name) for row in rows), default=0)
+    agent = max((len(row.agent) for row in rows), default=0)
+    subagents = any(row.facts.subagents for row in rows)
+    return Shape(width, -(-project // 4) * 4, max(5, min(agent, 14)), subagents)
+
+
 @lru_cache(maxsize=16)
-def columns(width: int) -> tuple[Column, ...]:
-    """The columns of a table of that width."""
+def columns(room: Shape) -> tuple[Column, ...]:
+    """The columns of a table."""
+    width = room.width
     wide, huge = width >= 110, width >= 160
     chosen = [
         Column("standing", 14, _word, "need"),
         Column("for", 4, _for, right=True),
-        Column("project", 24 if huge else 18 if wide else 14, _project, "project"),
+        Column("project", max(8, min(room.project, 24 if huge else 20 if wide else 14)), _project, "project"),
     ]
     if wide:
-        chosen.append(Column("agent", 11, _agent, "agent"))
+        chosen.append(Column("agent", room.agent, _agent, "agent"))
     if huge:
-        chosen += [
-            Column("model", 12, _model),
-            Column("state", 10, _state),
-            Column("pattern", 14, _pattern),
-        ]
-    chosen.append(Column("frustration", BUCKETS if huge else 11 if wide else 8, _curve, "frustration"))
+        chosen += [Column("model", 12, _model), Column("state", 10, _state), Column("pattern", 14, _pattern)]
+    chosen.append(Column("frustration", BUCKETS if huge else 11 if wide else 8, _curve))
     chosen.append(Column("now", 4, _frustration, "frustration", right=True))
     if wide:
         chosen.append(Column("flow", 4, _flow, right=True))
     chosen.append(Column("ctx", 4, _context, "context", right=True))
     if wide:
-        chosen.append(Column("left", 5, _forecast, right=True))
+        chosen.append(Column("turns", 5, _forecast, right=True))
     if huge:
         chosen.append(Column("governor", 12, _governor))
     if wide:
         chosen.append(Column("tok/m", 6, _tokens, "tokens", right=True))
-        chosen.append(Column("subs", 4, _subagents, right=True))
+        chosen += [Column("subs", 5, _subagents, right=True)] if room.subagents else []
     rest = width - sum(column.width + 1 for column in chosen)
-    if huge and rest >= 60:
-        chosen.append(Column("last event", 28, _last, "recent"))
-        chosen.append(Column("why", rest - 29, _why))
+    if huge and rest >= 48:
+        last = min(30, rest // 3 + 2)
+        chosen += [Column("last event", last, _last, "recent"), Column("why", rest - last - 1, _why)]
     else:
-        chosen.append(Column("last event, or why", max(0, rest), _reason, "recent"))
+        chosen.append(Column("why, or last event", max(0, rest), _reason, "recent"))
     return tuple(chosen)
 
 
-def titles(width: int, sorting: Sorting) -> Line:
+def titles(room: Shape, sorting: Sorting) -> Line:
     """The line above the rows; the column that sorts is marked."""
     line: Line = []
-    for column in columns(width):
-        chosen = column.sorting == sorting and column.title != "now"
+    for column in columns(room):
+        chosen = column.sorting == sorting
         title = fit(f"{column.title}▾" if chosen else column.title, column.width)
         title = title.strip().rjust(column.width) if column.right else title
         line += [(title, "strong" if chosen else "quiet"), (" ", "quiet")]
     return line
 
 
-def cells(row: Row, width: int, moment: Moment) -> Line:
+def cells(row: Row, room: Shape, moment: Moment) -> Line:
     """One session."""
     line: Line = []
-    for column in columns(width):
+    for column in columns(room):
         made = column.cell(row, column.width, moment)
-        room = column.width - sum(len(text) for text, _ in made)
-        pad: Line = [(" " * max(0, room), "plain")]
+        free = column.width - sum(len(text) for text, _ in made)
+        pad: Line = [(" " * max(0, free), "plain")]
         line += [*pad, *made] if column.right else [*made, *pad]
         line.append((" ", "plain"))
     return line

@@ -62,7 +62,7 @@ def detail(row: Row, now: float, lines: int, width: int) -> Content:
         [
             (silence, "bold" if now - facts.heard >= 60 else ""),
             (f" · open: {open_calls}" if open_calls else " · no call open", "" if open_calls else "$quiet"),
-            (f" · last: {row.last_sign} {row.last}", "$quiet"),
+            (f" · last: {f'{row.last_sign} {row.last}'.strip()}", "$quiet"),
         ],
         [(f"{plain(row.agent)} · {plain(row.model) or 'model unknown'} · {plain(row.project)}", "")],
         [

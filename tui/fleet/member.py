@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from core.errors import UnreadableLog
 from core.events import MAIN
 from core.ingest.diagnostics import Diagnostics
@@ -87,6 +89,17 @@ class Member:
         whole.advance(most)
         if not whole.behind:
             self._model, self._whole, self._cut = whole, None, False
+
+    def leave_whole(self) -> None:
+        """Be content with the end of the log."""
+        self._whole = None
+
+    def give_up(self, why: str) -> None:
+        """It cannot be followed; that is what its row says until its log changes again."""
+        self.due = False
+        row = self._row or self._blank(self.found.modified)
+        self._row = replace(row, facts=replace(row.facts, lost=why, read=1.0))
+        self.rest()
 
     def _open(self) -> Model:
         settings, found = self._settings, self.found

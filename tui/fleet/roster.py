@@ -47,9 +47,6 @@ class Roster:
         self._members: dict[str, Member] = {}
         self._foreign: set[Path] = set()
 
-    def __len__(self) -> int:
-        return len(self._members)
-
     @property
     def folders(self) -> list[Path]:
         """Where sessions may appear."""
@@ -113,15 +110,28 @@ class Roster:
         end = time.monotonic() + seconds
         while due := [member for member in self._members.values() if member.due]:
             for member in due:
-                member.work(_SLICE)
+                self._let_work(member)
                 if time.monotonic() >= end:
                     return True
         for member in self._members.values():
             while member.filling:
-                member.fill(_SLICE)
+                self._let_fill(member)
                 if time.monotonic() >= end:
                     return True
         return False
+
+    def _let_work(self, member: Member) -> None:
+        """A session that cannot be followed is said to be so, and costs the others nothing."""
+        try:
+            member.work(_SLICE)
+        except Exception as fault:  # noqa: BLE001 the rest of the fleet must still be seen
+            member.give_up(f"nooscope cannot follow it ({type(fault).__name__}: {fault})")
+
+    def _let_fill(self, member: Member) -> None:
+        try:
+            member.fill(_SLICE)
+        except Exception:  # noqa: BLE001 the end of the log is still followed
+            member.leave_whole()
 
     def settle(self, now: float) -> None:
         """Let those rest that are no longer active, and the quietest where too many are awake."""

@@ -30,8 +30,11 @@ _NOTHING = """\
 No session changed on this machine within the last {hours:g} hours.
 
 nooscope reads what coding agents write to disk by themselves; as soon as one of them writes, it appears here.
-`o` lists older sessions.\
+The key o lists older sessions.\
 """
+
+_OF_ONE = "space,left,right,shift+left,shift+right,comma,full_stop,n,N,b,g,a,A,plus,minus,t,e,m,v"
+"""Keys that belong to the one session below this screen."""
 
 
 class FleetScreen(Screen[None]):
@@ -51,7 +54,9 @@ class FleetScreen(Screen[None]):
         Binding("r", "open(False)", "replay", id="fleet.replay", tooltip="Open it, playing from the start"),
         Binding("escape", "leave", "back", id="fleet.leave", tooltip="All sessions again, or back"),
         Binding("f", "leave_screen", "back", show=False, id="fleet.back", tooltip="Back to the session"),
-        Binding("space", "nothing", show=False, id="fleet.space"),
+        Binding(
+            _OF_ONE, "nothing", "", show=False, id="fleet.none", tooltip="Nothing: no session is open here"
+        ),
     ]
 
     order: var[Order] = var(Order())
@@ -71,7 +76,7 @@ class FleetScreen(Screen[None]):
     def __init__(self, settings: Settings, roster: Roster | None = None) -> None:
         super().__init__()
         self._settings = settings
-        self._roster = roster or Roster(settings, os.environ, Path.home())
+        self._roster = Roster(settings, os.environ, Path.home()) if roster is None else roster
         self._watch = FleetWatch(self._roster, lambda rows, now: self.post_message(self.Seen(rows, now)))
         self._arrived = time.monotonic()
         self._first = True
@@ -165,7 +170,7 @@ class FleetScreen(Screen[None]):
             self.dismiss()
 
     def action_nothing(self) -> None:
-        """Space plays nothing here."""
+        """Keys of a single session do nothing here."""
 
     def _open(self, row: Row, *, live: bool) -> None:
         self.app.post_message(OpenSession(row.path, live, row.session))

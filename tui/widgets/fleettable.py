@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.reactive import reactive
 
-from tui.fleet.columns import Moment, cells, heading, titles
+from tui.fleet.columns import Moment, Shape, cells, heading, shape, titles
 from tui.fleet.order import Heading, Item, Order, listed
 from tui.fleet.row import Row
 from tui.widgets.panel import Line
@@ -26,9 +26,9 @@ class FleetTable(Scroller):
 
 Every active or recent session of this machine, who needs a person first.
 `▲` asks you, `△` may ask for permission, `↻` loops, `■` a governor would halt it, `▣` quarantined, `✗` stuck,
-`?` silent amid its work, `!` its log is gone, `▽` context nearly full, `◌` waits for a tool, `✓` done,
+`…` silent amid its work, `!` its log is gone, `▽` context nearly full, `◌` waits for a tool, `✓` done,
 `~` done as it seems, `‖` stopped by you, `●` works, `◇` delegates, `◆` flows, `○` left amid its work.
-*for* says since when; *ctx* is the share of the way to compaction, *left* the turns until then.
+*for* says since when; *ctx* is the share of the way to compaction, *turns* how many are left until then.
 The curve is frustration; a dot is a time in which nothing happened.
 """
     HEAD: ClassVar[int] = 1
@@ -60,6 +60,7 @@ The curve is frustration; a dot is a time in which nothing happened.
         self._places: list[int] = []
         """Where sessions, not headings, stand."""
         self._cursor = ""
+        self._shape: Shape | None = None
 
     @property
     def chosen(self) -> Row | None:
@@ -77,6 +78,7 @@ The curve is frustration; a dot is a time in which nothing happened.
         return len(self._items)
 
     def watch_rows(self) -> None:
+        self._shape = None
         self._arrange()
 
     def watch_order(self) -> None:
@@ -142,13 +144,18 @@ The curve is frustration; a dot is a time in which nothing happened.
                 self.action_open()
 
     def head(self, number: int, width: int) -> Line:  # noqa: ARG002
-        return titles(width - 1, self.order.sorting)
+        return titles(self._room(width), self.order.sorting)
+
+    def _room(self, width: int) -> Shape:
+        if self._shape is None or self._shape.width != width - 1:
+            self._shape = shape(self.rows, width - 1)
+        return self._shape
 
     def row(self, number: int, width: int) -> Line:
         item = self._items[number]
         if isinstance(item, Heading):
             return heading(item, width)
-        line = cells(item, width - 1, Moment(self.now, self._span))
+        line = cells(item, self._room(width), Moment(self.now, self._span))
         if item.key != self._cursor:
             return line
         return [(text, ink if ink == "alert-tag" else "cursor") for text, ink in line]
