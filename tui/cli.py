@@ -15,6 +15,7 @@ DEFAULT = "watch"
 COMMANDS = {
     "watch": "follow a session live, on the screen or without one",
     "replay": "play a saved session like a film",
+    "demo": "watch a sample session, with a word on what to notice",
     "sessions": "list the agents' sessions on this machine",
     "analyze": "run whole logs through the engine and report",
     "export": "write a log in the open event format",

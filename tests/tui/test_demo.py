@@ -1,0 +1,107 @@
+"""Sample sessions on the screen, with their narrator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from core.errors import UnreadableLog
+from core.settings import Settings
+from core.store.bookmarks import Bookmarks
+from sample_sessions import samples
+from tests.tui.conftest import shown
+from tui.cli import main
+from tui.commands.demo import FIRST, chosen
+from tui.demo import DemoApp, Narrator
+from tui.messages import GoLive, SeekTime, TogglePlay
+from tui.view import View
+
+
+@pytest.fixture
+def demo_of(tmp_path: Path, still: Settings) -> Callable[[str], DemoApp]:
+    """The app on a story, with folders of its own."""
+
+    def make(name: str) -> DemoApp:
+        shelf = tmp_path / "bookmarks"
+        return DemoApp(
+            chosen(name),
+            still,
+            bookmarks=lambda session: Bookmarks(session, shelf),
+            theme_folder=tmp_path / "themes",
+        )
+
+    return make
+
+
+def said(app: DemoApp) -> str:
+    return str(app.screen.query_one(Narrator).render())
+
+
+async def move(app: DemoApp, pilot: Pilot[None], seconds: float) -> View:
+    """Hold still at a moment of the story."""
+    view = await shown(app, pilot, lambda _: True)
+    if view.playing:
+        app.post_message(TogglePlay())
+    app.post_message(SeekTime(view.start + seconds))
+    return await shown(app, pilot, lambda view: not view.playing and abs(view.at - view.start - seconds) < 30)
+
+
+def test_every_story_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo", "--list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    for sample, line in zip(samples(), lines, strict=False):
+        assert line.split()[0] == sample.name
+        assert line.endswith(sample.sentence)
+
+
+def test_a_story_is_chosen_by_its_name_or_the_beginning_of_it() -> None:
+    assert chosen(FIRST).name == FIRST
+    assert chosen("look").name == "lookalike"
+    with pytest.raises(UnreadableLog, match="there are stuck, shift, storm, silence"):
+        chosen("s")
+    with pytest.raises(UnreadableLog, match="'opera' is no story; there are flow, stuck"):
+        chosen("opera")
+
+
+def test_without_a_terminal_it_is_a_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("NOOSCOPE_CONFIG", str(tmp_path / "user.toml"))
+    monkeypatch.chdir(tmp_path)
+    assert main(["demo", "halt"]) == 0
+    told = capsys.readouterr().out
+    assert chosen("halt").notice in told
+    assert "would halt 1 time" in told
+
+
+async def test_the_narrator_follows_the_playhead(demo_of: Callable[[str], DemoApp]) -> None:
+    app = demo_of("stuck")
+    story = chosen("stuck")
+    async with app.run_test(size=(120, 40)) as pilot:
+        await shown(app, pilot, lambda _: True)
+        assert story.narration[0].text in said(app)
+        line = story.narration[4]
+        view = await move(app, pilot, line.at + 1)
+        assert view.frame.receptor.meta.state == "stuck"
+        assert line.text in said(app)
+        await move(app, pilot, 1.0)
+        assert story.narration[0].text in said(app)
+        narrator, screen = app.screen.query_one(Narrator), app.screen.size
+        assert narrator.region.height == 1
+        assert narrator.region.bottom == screen.height - 1, "just above the footer"
+
+
+async def test_it_turns_to_whom_it_speaks_about(demo_of: Callable[[str], DemoApp]) -> None:
+    app = demo_of("storm")
+    held = next(line for line in chosen("storm").narration if "quarantine enters" in line.shows)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await move(app, pilot, held.at + 1)
+        view = await shown(app, pilot, lambda view: view.agent == held.agent)
+        assert view.frame.affect.quarantined
+        assert said(app).startswith(f"» {held.agent}: ")
+        assert app.screen.query_one(Narrator).region.height == 2
+        app.post_message(GoLive())
+        assert (await shown(app, pilot, lambda view: view.agent == "main")).index == 540

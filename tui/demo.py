@@ -1,0 +1,103 @@
+"""The app on a sample session, with a narrator who says what to notice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.content import Content
+from textual.reactive import var
+from textual.screen import Screen
+from textual.widgets import Static
+
+from core.events import MAIN
+from core.settings import Settings
+from core.settings.screen import ScreenSettings
+from core.store.bookmarks import Bookmarks
+from sample_sessions import Line, Sample
+from tui.app import NooscopeApp
+from tui.feed_source import Target
+from tui.messages import SelectAgent
+from tui.screens.main import MainScreen
+from tui.view import View
+
+
+class Narrator(Static):
+    """The line at the bottom: what is to be noticed at the playhead."""
+
+    HELP: ClassVar[str] = "What to notice in this story."
+    DEFAULT_CSS = """
+    Narrator {
+        height: auto;
+        max-height: 2;
+        padding: 0 1;
+        background: $primary 20%;
+        color: $foreground;
+        text-style: bold;
+    }
+    """
+
+    view: var[View | None] = var(None)
+
+    def __init__(self, sample: Sample) -> None:
+        super().__init__(_words(sample.narration[0]))
+        self._sample = sample
+        self._line = sample.narration[0]
+
+    def watch_view(self, view: View | None) -> None:
+        """Speak when the playhead comes to another line, and turn to whom it is about."""
+        if view is None:
+            return
+        line = self._sample.line(view.at - view.start)
+        if line == self._line:
+            return
+        before, self._line = self._line, line
+        self.update(_words(line))
+        if line.agent != before.agent:
+            self.post_message(SelectAgent(line.agent))
+
+
+class DemoScreen(MainScreen):
+    """The observatory with a narrator above the footer."""
+
+    def __init__(self, settings: ScreenSettings, sample: Sample) -> None:
+        super().__init__(settings)
+        self._sample = sample
+
+    def compose(self) -> ComposeResult:
+        yield from super().compose()
+        yield Narrator(self._sample).data_bind(MainScreen.view)
+
+
+class DemoApp(NooscopeApp):
+    """One sample session, played from its beginning."""
+
+    def __init__(
+        self,
+        sample: Sample,
+        settings: Settings,
+        *,
+        bookmarks: Callable[[str], Bookmarks] = Bookmarks,
+        theme_folder: Path | None = None,
+    ) -> None:
+        target = Target(sample.path, live=False)
+        super().__init__(target, settings, bookmarks=bookmarks, theme_folder=theme_folder)
+        self._sample = sample
+        self.sub_title = sample.title
+
+    def get_default_screen(self) -> Screen[None]:
+        return DemoScreen(self.settings.screen, self._sample)
+
+
+def run_demo(sample: Sample, settings: Settings) -> int:
+    """Play a sample until the person leaves."""
+    app = DemoApp(sample, settings)
+    app.run()
+    return app.return_code or 0
+
+
+def _words(line: Line) -> Content:
+    who = "" if line.agent == MAIN else f"{line.agent}: "
+    return Content(f"» {who}{line.text}")
