@@ -62,6 +62,17 @@ class Board(Screen[None]):
         self.dismiss()
 
 
+class CardScroll(VerticalScroll, can_focus=False, inherit_bindings=False):
+    """Scrolls with the arrows, and leaves all other keys to the film."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "scroll_up", "Up", id="board.up", tooltip="Scroll up", show=False),
+        Binding("down", "scroll_down", "Down", id="board.down", tooltip="Scroll down", show=False),
+        Binding("pageup", "page_up", "Page up", id="board.page_up", tooltip="Page up", show=False),
+        Binding("pagedown", "page_down", "Page down", id="board.page_down", tooltip="Page down", show=False),
+    ]
+
+
 class CardBoard(Board):
     """A board of cards that flow into as many columns as there is room for; enter shows one alone."""
 
@@ -71,7 +82,7 @@ class CardBoard(Board):
         cards = [make(id=make.__name__.lower()) for make in self.CARDS]
         for card in cards:
             card.data_bind(CardBoard.view, CardBoard.recording)
-        yield VerticalScroll(Masonry(*cards, id="cards"), id="board", can_focus=False)
+        yield CardScroll(Masonry(*cards, id="cards"), id="board")
 
     def on_panel_zoom(self, message: Panel.Zoom) -> None:
         """Show a card alone, or all of them again."""

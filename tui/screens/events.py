@@ -17,7 +17,7 @@ from textual.widgets import Input
 from core.events import ACTIONS, OUTCOMES
 from core.settings.screen import ScreenSettings
 from tui.screens.board import Board
-from tui.widgets.eventrows import KINDS, EventFilter
+from tui.widgets.eventrows import KINDS, EventFilter, kind_of, outcome_of
 from tui.widgets.eventtable import EventTable
 from tui.widgets.passage import PassagePane
 from tui.words import plain
@@ -35,6 +35,20 @@ class EventsScreen(Board):
         Binding("w", "next('agent')", "who", id="events.agent", tooltip="Only one agent's events"),
         Binding("k", "next('kind')", "kind", id="events.kind", tooltip="Only one kind or action"),
         Binding("r", "next('outcome')", "result", id="events.outcome", tooltip="Only one outcome"),
+        Binding(
+            "W", "next('agent', -1)", "who", show=False, id="events.agent_back", tooltip="The agent before"
+        ),
+        Binding(
+            "K", "next('kind', -1)", "kind", show=False, id="events.kind_back", tooltip="The kind before"
+        ),
+        Binding(
+            "R",
+            "next('outcome', -1)",
+            "result",
+            show=False,
+            id="events.outcome_back",
+            tooltip="The outcome before",
+        ),
         Binding("x", "clear", "all", id="events.clear", tooltip="Every event again"),
         Binding("e", "leave", "back", show=False, id="events.leave", tooltip="Back to where you were"),
     ]
@@ -100,14 +114,18 @@ class EventsScreen(Board):
         else:
             self.dismiss()
 
-    def action_next(self, name: str) -> None:
-        """The next value of one filter, then all again."""
-        agents = self.view.agents if self.view is not None else ()
-        values = {"agent": agents, "kind": _KINDS, "outcome": OUTCOMES}[name]
+    def action_next(self, name: str, by: int = 1) -> None:
+        """The next value of one filter that some event has, then all again."""
+        events = self.recording.events if self.recording is not None else []
+        values: tuple[str, ...] = self.view.agents if self.view is not None else ()
+        if name != "agent":
+            kinds, read = (_KINDS, kind_of) if name == "kind" else (OUTCOMES, outcome_of)
+            found = {read(event) for event in events}
+            values = tuple(value for value in kinds if value in found)
         choices = ("", *values)
         now = getattr(self.chosen, name)
-        following = choices[(choices.index(now) + 1) % len(choices)] if now in choices else ""
-        self.chosen = self.chosen._replace(**{name: following})
+        place = choices.index(now) if now in choices else 0
+        self.chosen = self.chosen._replace(**{name: choices[(place + by) % len(choices)]})
 
     def action_clear(self) -> None:
         self.query_one("#search", Input).value = ""

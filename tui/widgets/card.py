@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from rich.style import Style
+from textual import events
+from textual.binding import Binding, BindingType
 from textual.geometry import Size
 
 from tui.view import View
@@ -15,17 +18,25 @@ _TALL = 500
 
 
 class Card(Panel):
-    """Makes its lines once for a view and a width, and takes the room they need."""
+    """Makes its lines once for a view and a width, and takes the room they need; alone it scrolls."""
 
-    DEFAULT_CSS = "Card { height: auto; min-height: 3; }"
+    DEFAULT_CSS = "Card { height: auto; min-height: 3; &.-maximized { height: 1fr; } }"
     EMPTY: ClassVar[str] = "waiting for the first event"
     TALL: ClassVar[tuple[int, int]] = (8, 12)
     """Lines it usually takes, and where there is room for all it has; by these columns are filled."""
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "scroll_by(-1)", "Up", id="card.up", tooltip="Of a card alone, a line up", show=False),
+        Binding(
+            "down", "scroll_by(1)", "Down", id="card.down", tooltip="Of a card alone, a line down", show=False
+        ),
+    ]
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
         self._lines: list[Line] = []
         self._lines_for: tuple[View | None, int, bool] = (None, -1, False)
+        self._top = 0
+        self._inks: dict[str, Style] = {}
 
     def said(self, view: View, width: int) -> list[Line]:
         """What the card says at a width."""
@@ -38,15 +49,36 @@ class Card(Panel):
     def lines(self, view: View, width: int, height: int) -> list[Line]:  # noqa: ARG002
         return self._lay(view, width)
 
-    def details(self, view: View, width: int, height: int) -> list[Line]:  # noqa: ARG002
-        return self._lay(view, width)
+    def details(self, view: View, width: int, height: int) -> list[Line]:
+        laid = self._lay(view, width)
+        self._top = max(0, min(self._top, len(laid) - height))
+        return laid[self._top : self._top + height]
+
+    def action_scroll_by(self, by: int) -> None:
+        self._top += by
+        self.redraw()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
+        """Leave the arrows to the board while it shows all cards."""
+        return action != "scroll_by" or self.detailed
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        if self.detailed:
+            event.stop()
+            self.action_scroll_by(2)
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        if self.detailed:
+            event.stop()
+            self.action_scroll_by(-2)
 
     def _lay(self, view: View, width: int) -> list[Line]:
         rich = self.rich
         wanted = (view, width, rich)
         known = self._lines_for
         if known[0] is not view or known[1:] != wanted[1:]:
-            self._lines = self.more(view, width) if rich else self.said(view, width)
+            made = self.more(view, width) if rich else self.said(view, width)
+            self._lines = [cut(line, width) for line in made]
             self._lines_for = wanted
         return self._lines
 
@@ -77,7 +109,23 @@ class Card(Panel):
 
     def watch_detailed(self) -> None:
         super().watch_detailed()
+        self._top = 0
         self.refresh(layout=True)
+
+    def notify_style_update(self) -> None:
+        self._inks = {}
+        super().notify_style_update()
+
+    def get_component_rich_style(
+        self, *names: str, partial: bool = False, default: Style | None = None
+    ) -> Style:
+        """The style of an ink, looked up once for a theme."""
+        if partial or default is not None or len(names) != 1:
+            return super().get_component_rich_style(*names, partial=partial, default=default)
+        found = self._inks.get(names[0])
+        if found is None:
+            found = self._inks[names[0]] = super().get_component_rich_style(names[0])
+        return found
 
 
 _WIDE = 54
@@ -128,6 +176,20 @@ def signed(label: str, value: float, width: int, said: str, *, reach: float = 1.
         ("▄" * (right - above), "track"),
         (f" {said:>6}", "plain"),
     ]
+
+
+def cut(line: Line, width: int) -> Line:
+    """A line that is too long, ended by an ellipsis."""
+    if sum(len(text) for text, _ in line) <= width:
+        return line
+    made: Line = []
+    left = width
+    for text, ink in line:
+        if len(text) >= left:
+            return [*made, (text[: left - 1] + "…", ink)]
+        made.append((text, ink))
+        left -= len(text)
+    return made
 
 
 def sentence(text: str, width: int, ink: str = "quiet") -> list[Line]:

@@ -35,7 +35,7 @@ class Columns:
         self.outcome = 12 if wide else 9
         self.fired = 40 if huge else 24 if wide else 3
         shown = (self.number, 8, self.agent, self.kind, self.tool, self.outcome, _TOOK, self.fired)
-        self.what = max(8, width - 3 - sum(column + 1 for column in shown if column))
+        self.what = max(6, width - 3 - sum(column + 1 for column in shown if column))
 
     def titles(self) -> Line:
         """What each column is."""

@@ -36,7 +36,7 @@ class EpisodeCard(Card):
     """The open stretch of work, and the last one that ended."""
 
     TITLE: ClassVar[str] = "Episodes"
-    TALL: ClassVar[tuple[int, int]] = (16, 19)
+    TALL: ClassVar[tuple[int, int]] = (17, 20)
     HELP: ClassVar[str] = """\
 ## Episodes
 
@@ -69,9 +69,10 @@ it ended (+ success, - failure, 0 empty, ! rejected).
         made: list[Line] = [
             [
                 (f"last, #{last.number}", "strong"),
-                (f"  {clock(last.at - view.start)}, {span(max(0.0, last.until - last.at))}, ", "quiet"),
+                (f"  {clock(last.at - view.start)}  ", "quiet"),
                 (sign, ink),
             ],
+            pair("lasted", span(max(0.0, last.until - last.at)), width),
             pair("ended by", _BORDERS[last.ended_by], width),
             pair("regime", last.regime, width),
             pair("mostly", last.action.replace("_", " "), width),

@@ -168,7 +168,7 @@ The bar is heat: visits that fade with work time. Its colour says how near a pat
 
     def action_move(self, by: int) -> None:
         if self._rows:
-            place = self._place() + by if self.cursor else self._top
+            place = (self._place() if self.cursor else self._top - (by > 0)) + by
             self.cursor = self._rows[max(0, min(place, len(self._rows) - 1))].path
             self._strips = None
             self.refresh()
