@@ -12,7 +12,8 @@ class SubjectiveTime:
     """Let time pass in full up to a cap, then not at all; a long pause freezes it.
 
     The cap is for the stretch between two acts (tool uses, prompts): events in between, such as turns of
-    the model, let time pass within it but never stretch it. A clock that runs backwards stands still.
+    the model, let time pass within it but never stretch it. A clock that runs backwards stands still, and a
+    stretch it runs through again is not lived again; one that was set far back counts from there.
     """
 
     __slots__ = ("_at", "_cap", "_freeze", "_room", "elapsed", "gap", "now", "silence", "wall")
@@ -38,7 +39,8 @@ class SubjectiveTime:
     def update(self, at: float, act: bool) -> None:
         """Move on to an event; an act opens a new stretch."""
         last = self._at
-        self._at = at
+        if last is None or at >= last or at < last - self._freeze:
+            self._at = at
         gap = 0.0 if last is None or at <= last else at - last
         self.gap = gap
         self.wall += gap

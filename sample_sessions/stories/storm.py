@@ -72,7 +72,7 @@ def _cool(agent: Actor) -> None:
     agent.pace = 1.3
     agent.read(SHARED, thought="Slowly now: the handler is shared, and I changed it under the others.")
     agent.edit(SHARED)
-    implement(agent, _files(HOT), 3, passed=11, only=f"services/{HOT}")
+    implement(agent, _files(HOT), 5, passed=11, only=f"services/{HOT}")
     agent.narrate(
         "It slowed down and its tests pass. Moving half as much as the limit, it is let go.",
         "quarantine leaves",

@@ -93,6 +93,9 @@ class OpenEventsReader(LooseReader):
             return
         self._current = event.session if isinstance(event, SessionStart) else text(line.get("session"))
         self.session = self._current or self.session
+        self._agents.add((self._current, event.agent))
+        if isinstance(event, AgentStart):
+            self._agents.add((self._current, event.child))
         out.append(event)
 
     def _plain(self, line: dict[str, Any], out: list[Event]) -> None:

@@ -74,3 +74,13 @@ def test_time_never_runs_back_nor_faster_than_the_wall(gaps: list[tuple[float, b
         assert 0.0 <= time.elapsed <= 30.0
         assert ahead == time.elapsed
         assert time.now == before + time.elapsed <= time.wall + 1e-6
+
+
+def test_a_stretch_that_is_run_through_again_is_not_lived_again() -> None:
+    time = SubjectiveTime(TimeSettings())
+    for at in (100.0, 120.0, 110.0, 125.0):
+        time.update(at, True)
+    assert time.now == 25.0
+    time.update(-9000.0, True)
+    time.update(-8995.0, True)
+    assert time.now == 30.0
