@@ -11,7 +11,7 @@ from core.timeline.timeline import Timeline
 from tests.tui.panels import SIZES, PanelApp, axis, check, recording, stuck, text, view_at
 from tui.view import View
 from tui.widgets.emotion import EmotionAxes
-from tui.widgets.gauge import area, curve, meter, sparkline, stack
+from tui.widgets.gauge import area, curves, meter, sparkline, stack
 
 
 def _with(view: View, *axes: object) -> View:
@@ -58,12 +58,21 @@ def test_curves_come_where_there_is_room() -> None:
 
 def test_a_curve_ends_with_the_value_shown_and_never_looks_past_the_playhead() -> None:
     track = recording().tracks["main"]
-    whole = curve(track, "axis.flow", 240, 0.0, 2400.0, 24)
-    half = curve(track, "axis.flow", 120, 0.0, 2400.0, 24)
+    whole = curves(track, ["axis.flow"], 240, 0.0, 2400.0, 24)[0]
+    half = curves(track, ["axis.flow"], 120, 0.0, 2400.0, 24)[0]
     assert half[:12] == whole[:12]
     assert len(set(half[12:])) == 1
-    assert curve(track, "axis.flow", 0, 0.0, 2400.0, 4) == [None] * 4
-    assert curve(track, "axis.flow", 10, -1000.0, 100.0, 11)[0] is None
+    assert curves(track, ["axis.flow", "sleep"], 0, 0.0, 2400.0, 4) == [[None] * 4] * 2
+    early = curves(track, ["axis.flow"], 10, -1000.0, 100.0, 11)[0]
+    assert early[:10] == [None] * 10 and early[10] is not None
+
+
+def test_a_step_without_an_event_repeats_the_one_before() -> None:
+    track = recording().tracks["main"]
+    fine = curves(track, ["sleep"], 3, 0.0, 30.0, 6)[0]
+    assert fine == pytest.approx([0.0, 0.0, 1 / 160, 1 / 160, 2 / 160, 2 / 160])
+    late = curves(track, ["sleep"], 4, 25.0, 45.0, 4)[0]
+    assert late == pytest.approx([2 / 160, 3 / 160, 3 / 160, 3 / 160])
 
 
 def test_firing_axes_are_kept_where_not_all_fit() -> None:

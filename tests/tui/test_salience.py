@@ -18,12 +18,12 @@ def _cells(line: Line, glyph: str) -> int:
 
 
 def test_a_row_has_score_kind_what_count_and_age() -> None:
-    rows = text(SalienceQueue().lines(stuck(), 60, 8)).splitlines()
+    rows = text(SalienceQueue().lines(stuck(), 60, 5)).splitlines()
     assert rows[0].startswith(".83 ")
     assert "▲ anomaly pytest failed x4" in rows[0]
     assert rows[0].endswith("+2 12s")
     assert "› person  prompt, 41 tokens" in rows[1]
-    assert rows[3] == "4 more wait"
+    assert rows[-1] == "4 more wait"
 
 
 def test_the_bar_is_the_three_terms_of_what_is_left() -> None:
@@ -37,8 +37,15 @@ def test_the_bar_is_the_three_terms_of_what_is_left() -> None:
     assert _cells(row, "▁") == full - reached[2]
 
 
+def test_terms_come_with_room_below() -> None:
+    narrow = text(SalienceQueue().lines(stuck(), 36, 7)).splitlines()
+    assert narrow[1] == "  new .20  matters .58  urgent .10"
+    assert "new .20" not in text(SalienceQueue().lines(stuck(), 36, 5))
+    assert "new .20" not in text(SalienceQueue().lines(stuck(), 30, 9))
+
+
 def test_promoted_ones_are_strong() -> None:
-    made = SalienceQueue().lines(stuck(), 60, 8)
+    made = SalienceQueue().lines(stuck(), 60, 5)
     assert made[0][0] == (".83 ", "strong")
     assert made[2][0] == (".12 ", "quiet")
 
@@ -62,7 +69,7 @@ def test_expiry_follows_the_settings_in_force_at_the_playhead() -> None:
 
 def test_details_give_the_sum() -> None:
     shown = text(SalienceQueue().details(stuck(), 76, 22))
-    assert "▆ .20 new + ▄ .58 matters + ▂ .10 urgent = .88, now .83" in shown
+    assert "new .20 + matters .58 + urgent .10 = .88, now .83" in shown
     assert "streak, came at 00:33:20, promoted, dropped in 4m 48s" in shown
     assert "9 waiting, 4 of them not shown" in shown
 

@@ -50,6 +50,11 @@ def test_a_log_without_token_counts_says_so() -> None:
     assert "compaction would be at 167.0k" in _shown(view, 40, 6)
 
 
+def test_a_context_past_the_point_promises_no_turns() -> None:
+    view = _with(stuck(), context_tokens=177_600, context=1.0, turns_to_compaction=0)
+    assert "177.6k of 167.0k tokens, past the compaction point" in _shown(view, 60, 6)
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from core.percept import AXES, Axis
 from core.receptor.readings import AxisReading
 from tui.view import View
-from tui.widgets.gauge import BUMP, Mark, curve
+from tui.widgets.gauge import BUMP, Mark, Points, curves
 
 if TYPE_CHECKING:
     from core.timeline.timeline import Timeline
@@ -30,10 +31,10 @@ def loudness(axis: AxisReading) -> tuple[bool, float]:
     return axis.firing, axis.value - axis.threshold
 
 
-def chosen(axes: tuple[AxisReading, ...], count: int) -> list[AxisReading]:
+def chosen(axes: Sequence[AxisReading], count: int) -> list[AxisReading]:
     """The axes that must be seen where not all can be, in their own order; the sixth only if it fires."""
     ranked = sorted(axes, key=lambda axis: (axis.firing, axis.axis != AXES[-1], loudness(axis)), reverse=True)
-    kept = {axis.axis for axis in ranked[: max(1, count)]}
+    kept = {axis.axis for axis in ranked[: max(0, count)]}
     return [axis for axis in axes if axis.axis in kept]
 
 
@@ -55,16 +56,16 @@ def marks(axis: AxisReading) -> tuple[Mark, Mark]:
 
 
 def past(
-    recording: Timeline | None, view: View, axis: AxisReading, room: int
-) -> tuple[list[float | None], float]:
-    """A curve that ends with the value shown, and how many seconds it covers."""
+    recording: Timeline | None, view: View, axes: Sequence[AxisReading], room: int
+) -> tuple[list[Points], float]:
+    """For each axis a curve that ends with the value shown, and how many seconds they cover."""
     track = None if recording is None else recording.tracks.get(view.agent)
-    if track is None:
-        return [], 0.0
+    if track is None or room <= 0:
+        return [[] for _ in axes], 0.0
     until = max(0.0, view.at - track.origin)
     seconds = min(WINDOW, max(60.0, until))
     stop = track.row(view.index - 1) + 1
-    points = curve(track, f"axis.{axis.axis}", stop, until - seconds, until, room)
-    if points:
+    made = curves(track, [f"axis.{axis.axis}" for axis in axes], stop, until - seconds, until, room)
+    for points, axis in zip(made, axes, strict=True):
         points[-1] = axis.value
-    return points, seconds
+    return made, seconds

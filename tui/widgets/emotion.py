@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from core.percept import AXES
@@ -48,38 +49,42 @@ tests say more. Every figure can be tuned.
             return _grid(axes, width, height)
         if height < len(axes):
             return [_row(axis, width) for axis in chosen(axes, height)]
-        made: list[Line] = []
-        if height >= 2 * len(axes):
-            gap: list[Line] = [[]] if height >= 3 * len(axes) - 1 else []
-            for axis in axes:
-                made += [_row(axis, width), self._history(view, axis, width, under=True), *gap]
-            return made
-        made = [_row(axis, width) for axis in axes]
+        rows = [_row(axis, width) for axis in axes]
         spare = height - len(axes)
-        if spare > 1:
-            made.append([])
-            spare -= 1
-        if spare:
-            made += [self._history(view, axis, width) for axis in chosen(axes, spare)]
-        return made
+        if spare < len(axes):
+            gap: list[Line] = [[]] if spare > 1 else []
+            return rows + gap + self._history(view, chosen(axes, spare - len(gap)), width)
+        made: list[Line] = []
+        blank: list[Line] = [[]] if height >= 3 * len(axes) - 1 else []
+        for row, curve in zip(rows, self._history(view, axes, width, under=True), strict=True):
+            made += [row, curve, *blank]
+        return made[:height]
 
     def details(self, view: View, width: int, height: int) -> list[Line]:
         return explain(self.recording, view, width, height)
 
-    def _history(self, view: View, axis: AxisReading, width: int, *, under: bool = False) -> Line:
-        """The last while of one axis; under its own bar the name need not be said again."""
+    def _history(
+        self, view: View, axes: Sequence[AxisReading], width: int, *, under: bool = False
+    ) -> list[Line]:
+        """The last while of some axes; under its own bar a name need not be said again."""
         name, tail = (_NAME, 9) if width >= _WIDE else (7, 8)
         room = max(1, width - name - tail)
-        points, seconds = past(self.recording, view, axis, room)
-        label = axis.axis if name == _NAME else SHORT[axis.axis]
-        if under:
-            label = f"fires {fraction(axis.threshold)}" if name == _NAME else f"at {fraction(axis.threshold)}"
-        said = points and (axis.axis == AXES[0] or not under)
-        return [
-            (fit(label, name), "quiet"),
-            (fit(sparkline(points), room), f"{axis.axis}-dim"),
-            (fit(f" {span(seconds)}" if said else "", tail), "quiet"),
-        ]
+        found, seconds = past(self.recording, view, axes, room)
+        made: list[Line] = []
+        for axis, points in zip(axes, found, strict=True):
+            label = axis.axis if name == _NAME else SHORT[axis.axis]
+            if under:
+                level = fraction(axis.threshold)
+                label = f"fires {level}" if name == _NAME else f"at {level}"
+            said = f" {span(seconds)}" if points and not made else ""
+            made.append(
+                [
+                    (fit(label, name), "quiet"),
+                    (fit(sparkline(points), room), f"{axis.axis}-dim"),
+                    (fit(said, tail), "quiet"),
+                ]
+            )
+        return made
 
 
 def _row(axis: AxisReading, width: int) -> Line:

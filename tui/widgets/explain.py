@@ -8,7 +8,7 @@ from core.percept import AXES
 from core.receptor.readings import AxisReading, Why
 from tui.view import View
 from tui.widgets.axis import arrow, marks, past, sign
-from tui.widgets.gauge import meter, sparkline
+from tui.widgets.gauge import Points, meter, sparkline
 from tui.widgets.panel import Line, fit
 from tui.words import fraction, span
 
@@ -26,9 +26,11 @@ def explain(recording: Timeline | None, view: View, width: int, height: int) -> 
     rows = -(-len(axes) // columns)
     room, tall = (width - 3 * (columns - 1)) // columns, max(2, height // rows)
     made: list[Line] = []
+    curves, seconds = past(recording, view, axes if tall >= 6 else (), room - 21)
+    tops = {axis.axis: points for axis, points in zip(axes, curves, strict=False)}
     for row in range(rows):
         blocks = [
-            _block(recording, view, axis, room, tall)
+            _block(view, axis, tops.get(axis.axis, []), seconds, room, tall)
             for axis in axes[row * columns : row * columns + columns]
         ]
         for number in range(tall):
@@ -52,7 +54,9 @@ def padded(line: Line, width: int) -> Line:
     return [*made, (" " * left, "plain")]
 
 
-def _block(recording: Timeline | None, view: View, axis: AxisReading, width: int, tall: int) -> list[Line]:
+def _block(
+    view: View, axis: AxisReading, points: Points, seconds: float, width: int, tall: int
+) -> list[Line]:
     word = axis.axis.ljust(11)
     room = max(1, width - 21)
     made: list[Line] = [
@@ -66,17 +70,8 @@ def _block(recording: Timeline | None, view: View, axis: AxisReading, width: int
         ],
         _terms(axis, width),
     ]
-    if tall >= 6:
-        points, seconds = past(recording, view, axis, room)
-        if points:
-            label = f"last {span(seconds)}"
-            made.append(
-                [
-                    (fit(label, 12), "quiet"),
-                    (sparkline(points), f"{axis.axis}-dim"),
-                    (" " * (width - 12 - room), "plain"),
-                ]
-            )
+    if points:
+        made.append([(fit(f"last {span(seconds)}", 12), "quiet"), (sparkline(points), f"{axis.axis}-dim")])
     blank = 1 if tall >= 5 else 0
     for why in view.why:
         if why.axis == axis.axis:

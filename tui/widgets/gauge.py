@@ -17,17 +17,22 @@ Mark = tuple[float, str, str]
 BUMP = "▟"
 _THIN_BUMP = "┻"
 
+Points = list[float | None]
+"""A curve, one value a cell; None where there is none."""
+
 _SPARKS = "▁▂▃▄▅▆▇█"
 
 
 def runs(cells: Sequence[str], inks: Sequence[str]) -> Line:
     """Single cells joined to pieces of one ink each."""
     line: Line = []
-    for cell, ink in zip(cells, inks, strict=True):
-        if line and line[-1][1] == ink:
-            line[-1] = (line[-1][0] + cell, ink)
-        else:
-            line.append((cell, ink))
+    start, ink = 0, inks[0] if inks else ""
+    for place, other in enumerate(inks):
+        if other != ink:
+            line.append(("".join(cells[start:place]), ink))
+            start, ink = place, other
+    if inks:
+        line.append(("".join(cells[start:]), ink))
     return line
 
 
@@ -67,8 +72,10 @@ def stack(parts: Sequence[tuple[float, str, str]], width: int) -> Line:
     return runs(cells, inks)
 
 
-def curve(track: Track, name: str, stop: int, since: float, until: float, width: int) -> list[float | None]:
-    """A column over a stretch of time in `width` equal steps: the greatest value in each.
+def curves(
+    track: Track, names: Sequence[str], stop: int, since: float, until: float, width: int
+) -> list[Points]:
+    """Columns over a stretch of time in `width` equal steps: the greatest value in each.
 
     A step without an event repeats the one before; None stands for the time before the first event.
     Times count from the track's origin, rows from `stop` on are not looked at.
@@ -83,22 +90,18 @@ def curve(track: Track, name: str, stop: int, since: float, until: float, width:
         else:
             high = middle
     first = max(0, low - 1)
-    points: list[float | None] = [None] * max(0, width)
     if first >= last or until <= since:
-        return points
+        return [[None] * max(0, width) for _ in names]
     at = columns.column("at", first, last)
     cells = np.clip((at - since) / (until - since) * width, 0, width - 1).astype(np.intp)
     edges = np.flatnonzero(np.diff(cells, prepend=-1))
-    tops = np.maximum.reduceat(columns.column(name, first, last), edges).tolist()
-    for cell, top in zip(cells[edges].tolist(), tops, strict=True):
-        points[cell] = top
-    held: float | None = None
-    for place, point in enumerate(points):
-        if point is None:
-            points[place] = held
-        else:
-            held = point
-    return points
+    filled = np.searchsorted(edges, np.searchsorted(cells, np.arange(width), "right") - 1, "right") - 1
+    sources = filled.tolist()
+    made: list[Points] = []
+    for name in names:
+        tops = np.maximum.reduceat(columns.column(name, first, last), edges).tolist()
+        made.append([None if source < 0 else tops[source] for source in sources])
+    return made
 
 
 def sparkline(points: Sequence[float | None], high: float = 1.0) -> str:
@@ -110,14 +113,10 @@ def sparkline(points: Sequence[float | None], high: float = 1.0) -> str:
 
 
 def area(points: Sequence[float | None], height: int) -> list[str]:
-    """The same over several lines, the top line first."""
-    rows = []
-    for row in range(height - 1, -1, -1):
-        glyphs = []
-        for point in points:
-            eighths = 0 if point is None else round(min(1.0, max(0.0, point)) * height * 8) - row * 8
-            if point is not None and row == 0:
-                eighths = max(1, eighths)
-            glyphs.append(" " if eighths <= 0 else _SPARKS[min(8, eighths) - 1])
-        rows.append("".join(glyphs))
-    return rows
+    """The same over several lines, the top line first; even nothing leaves a trace at the bottom."""
+    most = height * 8
+    levels = [0 if point is None else max(1, min(most, round(point * most))) for point in points]
+    glyphs = " " * (most + 1) + _SPARKS + "█" * most
+    return [
+        "".join([glyphs[level + most - row * 8] for level in levels]) for row in range(height - 1, -1, -1)
+    ]

@@ -164,10 +164,10 @@ def waiting_lines(now: Neurons) -> list[Line]:
 
 
 def field_pieces(now: Neurons) -> list[tuple[str, str]]:
-    """What C adds to each threshold of B, where it adds anything."""
+    """What C adds to each threshold of B, where it adds anything, the most first."""
     return [
         (f"{SHORT[axis]} {'-' if amount < 0 else '+'}{fraction(abs(amount))}", axis)
-        for axis, amount in now.meta.field
+        for axis, amount in sorted(now.meta.field, key=lambda entry: -abs(entry[1]))
         if amount
     ]
 

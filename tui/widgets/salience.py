@@ -55,12 +55,10 @@ what matters to you.
         if not items:
             return [[(fit(self.EMPTY_QUEUE, width), "quiet")]]
         settings, top = self._settings(view), _scale(items)
-        twice = height >= 3 * len(items) and width >= 40
+        lines_each = max(1, min(3, height // len(items))) if width >= 34 else 1
         made: list[Line] = []
         for item in items:
-            made.append(_row(item, settings, width, top))
-            if twice:
-                made += [_sum_line(item, settings, width), []]
+            made += [_row(item, settings, width, top), _sum_line(item, settings, width), []][:lines_each]
         more = mind.queued - sum(item.times for item in items)
         if more > 0 and len(made) < height:
             made.append([(fit(f"{more} more wait", width), "quiet")])
@@ -138,13 +136,14 @@ def _scale(items: tuple[SalienceReading, ...]) -> float:
 
 def _sum_line(item: SalienceReading, settings: SalienceSettings, width: int) -> Line:
     """The three terms as the sum they are."""
-    line: Line = [("    ", "plain")]
-    for number, (amount, (glyph, ink, word)) in enumerate(zip(_terms(item, settings), TERMS, strict=True)):
-        line.append((f"{' + ' if number else ''}", "quiet"))
-        line.append((f"{glyph} ", ink))
-        line.append((f"{fraction(amount)} {word}", "quiet"))
-    said = f" = {fraction(item.arrived_with)}, now {fraction(item.score)}"
-    line.append((said if width >= 60 else "", "quiet"))
+    wide = width >= 60
+    line: Line = [("    " if wide else "  ", "plain")]
+    for number, (amount, (_, ink, word)) in enumerate(zip(_terms(item, settings), TERMS, strict=True)):
+        line.append(((" + " if wide else "  ") if number else "", "quiet"))
+        line.append((f"{word} ", "quiet"))
+        line.append((fraction(amount), ink))
+    if wide:
+        line.append((f" = {fraction(item.arrived_with)}, now {fraction(item.score)}", "quiet"))
     return line
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -15,7 +14,7 @@ class Sieve:
 
     __slots__ = ("_agent", "_kinds", "_marks", "_seen", "kept")
 
-    def __init__(self, kinds: Collection[MarkKind]) -> None:
+    def __init__(self, *kinds: MarkKind) -> None:
         self._kinds = frozenset(kinds)
         self._agent: str | None = None
         self._marks: Marks | None = None

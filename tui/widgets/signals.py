@@ -72,7 +72,7 @@ another matter: signals say that something is unusual *for this agent*.
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
-        self._sieve = Sieve(KINDS)
+        self._sieve = Sieve(*KINDS)
         self._chosen: Mark | None = None
         """The entry under the cursor; None follows the newest."""
         self._top = 0

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from core.mind.dreams import Dream
 from core.mind.readings import SleepReading
-from core.timeline.marks import Mark
+from core.timeline.marks import MarkKind
 from core.timeline.track import Track
 from tui.view import View
 from tui.widgets.gauge import area, meter, runs
@@ -43,7 +43,8 @@ the run goes well.
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
-        self._sieve = Sieve(("compaction", "dream"))
+        self._cuts = Sieve("compaction")
+        self._dreams = Sieve("dream")
 
     def lines(self, view: View, width: int, height: int) -> list[Line]:
         sleep = view.frame.mind.sleep
@@ -55,16 +56,14 @@ the run goes well.
             (1, context_bar(sleep, width)),
             (2, context_line(sleep, width)),
         ]
-        past = self._marks(view)
-        chart = self._charts(view, width, height - 6, past)
+        chart = self._charts(view, width, height - 6) if height > 5 else []
         ranked += [(6 if number < len(chart) - 1 else 5, line) for number, line in enumerate(chart)]
-        ranked.append((4, _past_line(view, past, width)))
+        ranked.append((4, self._past(view, width)))
         keep = sorted(range(len(ranked)), key=lambda number: ranked[number][0])[:height]
         return [ranked[number][1] for number in sorted(keep)]
 
     def details(self, view: View, width: int, height: int) -> list[Line]:
         sleep = view.frame.mind.sleep
-        past = self._marks(view)
         dreams = [_dream_line(dream, view, width) for dream in reversed(view.frame.mind.dreams)]
         kept = min(len(dreams), max(0, height // 5))
         made = [
@@ -73,17 +72,11 @@ the run goes well.
             context_bar(sleep, width),
             context_line(sleep, width),
         ]
-        made += self._charts(view, width, height - len(made) - kept - 2, past)
-        made += [_past_line(view, past, width), []]
+        made += self._charts(view, width, height - len(made) - kept - 2)
+        made += [self._past(view, width), []]
         return made + dreams[: max(0, height - len(made))]
 
-    def _marks(self, view: View) -> list[Mark]:
-        if self.recording is None:
-            return []
-        stop = self._sieve.until(self.recording.marks, view.index, view.agent)
-        return self._sieve.kept[:stop]
-
-    def _charts(self, view: View, width: int, room: int, past: list[Mark]) -> list[Line]:
+    def _charts(self, view: View, width: int, room: int) -> list[Line]:
         """Pressure, and where there is room context, over all events; under them what happened when."""
         track = None if self.recording is None else self.recording.tracks.get(view.agent)
         if track is None or width < 8:
@@ -95,12 +88,43 @@ the run goes well.
         for name, ink, caption in drawn if tall >= 2 and rows else ():
             made.append([(caption, "quiet")])
             made += [[(text, ink)] for text in area(_stretched(track, name, rows, width), tall)]
+        return [*made, self._strip(view, track, rows, width)]
+
+    def _strip(self, view: View, track: Track, rows: int, width: int) -> Line:
+        """When context was cut and when the mind dreamt; a compaction hides the dream it brings."""
         cells, inks = ["─"] * width, ["track"] * width
-        for mark in past:
-            spot = min(width - 1, max(0, track.row(mark.place)) * width // max(1, rows))
-            if cells[spot] != GLYPHS["compaction"][0]:
-                cells[spot], inks[spot] = GLYPHS[mark.kind]
-        return [*made, runs(cells, inks)]
+        if self.recording is None or not rows:
+            return runs(cells, inks)
+        marks = self.recording.marks
+        layers: tuple[tuple[Sieve, MarkKind], ...] = (
+            (self._dreams, "dream"),
+            (self._cuts, "compaction"),
+        )
+        for sieve, kind in layers:
+            before = 0
+            for cell in range(width if sieve.until(marks, view.index, view.agent) else 0):
+                row = max(cell * rows // width, (cell + 1) * rows // width - 1)
+                reached = sieve.until(marks, track.indexes[row] + 1, view.agent)
+                if reached > before:
+                    before = reached
+                    cells[cell], inks[cell] = GLYPHS[kind]
+        return runs(cells, inks)
+
+    def _past(self, view: View, width: int) -> Line:
+        """How often both happened, and how long ago the last was."""
+        sleep, dreams = view.frame.mind.sleep, view.frame.mind.dream_count
+        tries = [
+            f"▽ {count(sleep.compactions, 'compaction')}  ◦ {count(dreams, 'dream')}",
+            f"▽ {sleep.compactions}  ◦ {dreams}",
+        ]
+        last: list[float] = []
+        if self.recording is not None:
+            for sieve in (self._cuts, self._dreams):
+                stop = sieve.until(self.recording.marks, view.index, view.agent)
+                last += [mark.at for mark in sieve.kept[stop - 1 : stop]]
+        if last:
+            tries.insert(0, f"{tries[0]}, the last {span(max(0.0, view.at - max(last)))} ago")
+        return [(first_fit(tries, width), "quiet")]
 
 
 def _stretched(track: Track, name: str, rows: int, width: int) -> list[float | None]:
@@ -160,6 +184,9 @@ def context_line(sleep: SleepReading, width: int) -> Line:
     if not sleep.context_tokens:
         return [(fit(f"compaction would be at {point}", width), "quiet")]
     left = sleep.turns_to_compaction
+    if sleep.context_tokens >= sleep.compaction_point:
+        past = f"{tokens} of {point} tokens, past the compaction point", f"{tokens}/{point}, past it"
+        return [(first_fit(past, width), "alert")]
     tries = [f"{tokens} of {point} tokens", f"{tokens}/{point}"]
     if left is not None:
         turns = count(left, "turn")
@@ -171,16 +198,6 @@ def context_line(sleep: SleepReading, width: int) -> Line:
             *tries,
         ]
     return [(first_fit(tries, width), "alert" if sleep.context >= NEAR else "quiet")]
-
-
-def _past_line(view: View, past: list[Mark], width: int) -> Line:
-    sleep = view.frame.mind.sleep
-    cut = f"▽ {count(sleep.compactions, 'compaction')}"
-    dreams = f"◦ {count(view.frame.mind.dream_count, 'dream')}"
-    tries = [f"{cut}  {dreams}", f"▽ {sleep.compactions}  ◦ {view.frame.mind.dream_count}"]
-    if past:
-        tries.insert(0, f"{tries[0]}, the last {span(max(0.0, view.at - past[-1].at))} ago")
-    return [(first_fit(tries, width), "quiet")]
 
 
 def _dream_line(dream: Dream, view: View, width: int) -> Line:

@@ -108,44 +108,49 @@ def _spaced(pieces: list[tuple[str, str]], room: int) -> Line:
 def _small(now: Neurons, width: int, height: int) -> list[Line]:
     """The triangle without frames."""
     canvas = Canvas(width, height)
-    spare = height - 5
-    edges = min(3, max(1, spare - 1))
-    base = 2 + edges
     middle = width // 2
+    head = 1 if height < 8 else 2
+    base = head + min(4, max(2, height - head - 5))
     name, ink = _title(now, "A")
-    canvas.put(middle - len(name) // 2, 0, name, ink)
-    lamp = "●" if now.gate.firing else "○"
-    words = f"{lamp} {against(now.gate.value, now.gate.threshold)}"
-    canvas.put(middle - len(words) // 2, 1, words, "flow" if now.gate.firing else "plain")
-    left, right = 5.0, width - 4.5
-    _edge(canvas, (middle - 4.5, 2.0), (left, base - 0.3), "flow" if now.gate.firing else "")
-    _edge(canvas, (middle + 4.5, 2.0), (right, base - 0.3), "")
+    lamp = f"{'●' if now.gate.firing else '○'} {against(now.gate.value, now.gate.threshold)}"
+    value_ink = "flow" if now.gate.firing else "plain"
+    if head == 1:
+        end = canvas.put(middle - (len(name) + len(lamp)) // 2, 0, name, ink)
+        canvas.put(end + 1, 0, lamp, value_ink)
+    else:
+        canvas.put(middle - len(name) // 2, 0, name, ink)
+        canvas.put(middle - len(lamp) // 2, 1, lamp, value_ink)
+    start, end_b, end_c = (middle - 4.5, float(head)), (5.0, base - 0.3), (width - 4.5, base - 0.3)
+    _edge(canvas, start, end_b, "flow" if now.gate.firing else "")
+    _edge(canvas, (middle + 4.5, float(head)), end_c, "")
     if now.gate.firing:
-        _silences(canvas, (middle - 4.5, 2.0), (left, base - 0.3))
+        _silences(canvas, start, end_b)
     name, ink = _title(now, "B")
     end = canvas.put(0, base, name, ink)
     name, ink = _title(now, "C")
     canvas.put(width - len(name), base, name, ink)
-    bent = now.bent
-    room = width - end - len(name) - 2
+    bent, room = now.bent, width - end - len(name) - 2
     canvas.put(end + 1, base, ("◀" + "━" * (room - 1)) if bent else "┄" * room, bent or "quiet")
-    word, ink = _state(now)
-    canvas.put(width - len(word) - 1, base + 1, word, ink)
-    canvas.put(width - len(word) - 3, base + 1, "◉", ink)
-    standing = standing_lines(now) or [[("○ quiet", "quiet")]]
-    canvas.lay(1, base + 1, standing[0], width - len(word) - 6)
-    row = base + 2
-    pieces = field_pieces(now)
-    if row < height and pieces:
-        canvas.lay(1, row, [("field", "quiet"), *_spaced(pieces, width - 7)], width - 1)
-        row += 1
-    for line in standing[1:]:
-        if row < height - 1:
-            canvas.lay(1, row, line, width - 1)
-            row += 1
-    if row < height:
-        canvas.lay(1, height - 1, fired_line(now, width - 2), width - 1)
+    _columns(canvas, now, base + 1)
     return canvas.lines()
+
+
+def _columns(canvas: Canvas, now: Neurons, top: int) -> None:
+    """Under B what it hears, under C its state, its field and its hit rates; last the newest firing."""
+    width, last = canvas.width, canvas.height - 1
+    word, ink = _state(now)
+    right: Line = [(f"◉ {word}", ink), *field_pieces(now)]
+    if canvas.height - top - len(right) > 2:
+        right += [("hit rates", "quiet"), *rate_pieces(now)] if rate_pieces(now) else []
+    left = standing_lines(now) or [[("○ quiet", "quiet")]]
+    left += waiting_lines(now)
+    for number in range(max(1, last - top)):
+        text, ink = right[number] if number < len(right) else ("", "plain")
+        canvas.put(width - len(text) - 1, top + number, text, ink)
+        if number < len(left):
+            canvas.lay(1, top + number, left[number], width - len(text) - 4)
+    if last > top:
+        canvas.lay(1, last, fired_line(now, width - 2), width - 1)
 
 
 def _edge(canvas: Canvas, start: tuple[float, float], end: tuple[float, float], ink: str) -> None:
