@@ -18,6 +18,7 @@ from bench.claude import lines
 from bench.measure import Figure
 from core.settings import Settings
 from tui.app import NooscopeApp
+from tui.fleet.order import Order
 from tui.fleet.roster import Roster
 from tui.screens.fleet import FleetScreen
 from tui.widgets.fleettable import FleetTable
@@ -57,6 +58,8 @@ async def _watch(home: Path) -> tuple[float, int, int, float]:
         assert isinstance(screen, FleetScreen)
         while len(screen.rows) < SESSIONS or any(row.standing.word == "reading" for row in screen.rows):
             await asyncio.sleep(0.1)
+        screen.order = Order(sorting="project")
+        screen.query_one(FleetTable).go(0)
         await asyncio.sleep(2.0)
         before, start = time.process_time(), time.monotonic()
         seen, key = screen.now, itertools.cycle(("down", "up"))

@@ -170,9 +170,11 @@ class Model:
 
 def held(follower: Follower) -> list[Event]:
     """What the logs have begun and not ended: calls without a result, a last turn. Reading is untouched."""
-    silent = Kit(follower.kit.normalizer, follower.kit.models, Diagnostics())
-    shared = {id(one): one for one in (follower.settings, follower.session) if one is not None}
-    return deepcopy(follower, {id(follower.kit): silent, **shared}).finish()
+    kit = follower.kit
+    shared = (kit.normalizer, kit.models, follower.settings, follower.session)
+    memo: dict[int, object] = {id(one): one for one in shared if one is not None}
+    memo[id(kit)] = Kit(kit.normalizer, kit.models, Diagnostics())
+    return deepcopy(follower, memo).finish()
 
 
 def cut(session: LogSession, most: int, size: Callable[[Path], int]) -> tuple[LogSession, bool]:

@@ -117,6 +117,8 @@ class FleetScreen(Screen[None]):
             self.rows = message.rows
             self.set_class(not message.rows, "-empty")
             self._title()
+        if message.rows and self.focused is None:
+            self.call_after_refresh(self.query_one(FleetTable).focus)
 
     def watch_order(self) -> None:
         if self.is_mounted:
