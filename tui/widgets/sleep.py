@@ -101,13 +101,15 @@ the run goes well.
             (self._cuts, "compaction"),
         )
         for sieve, kind in layers:
-            before = 0
-            for cell in range(width if sieve.until(marks, view.index, view.agent) else 0):
-                row = max(cell * rows // width, (cell + 1) * rows // width - 1)
-                reached = sieve.until(marks, track.indexes[row] + 1, view.agent)
-                if reached > before:
-                    before = reached
-                    cells[cell], inks[cell] = GLYPHS[kind]
+            stop = sieve.until(marks, view.index, view.agent)
+            number = 0
+            while number < stop:
+                cell = min(width - 1, max(0, track.row(sieve.kept[number].place)) * width // rows)
+                cells[cell], inks[cell] = GLYPHS[kind]
+                after = -(-(cell + 1) * rows // width)
+                if after >= rows:
+                    break
+                number = max(number + 1, sieve.until(marks, track.indexes[after], view.agent))
         return runs(cells, inks)
 
     def _past(self, view: View, width: int) -> Line:
