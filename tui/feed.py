@@ -40,6 +40,8 @@ from tui.words import clock
 
 _BATCH = 0.02
 """Seconds of reading between two looks at what is asked."""
+_FIRST = 0.5
+"""Seconds for which reading waits at most for the first picture, so that it is not slowed by it."""
 _LOADING_RATE = 8
 """Pictures a second while a log is being read, so that most of the time goes into reading."""
 
@@ -66,9 +68,12 @@ class Feed:
         self._wall = wall
         self._head = Playhead(settings.timeline.play, live=target.live, playing=not target.live)
         self._film = blank(None, target, settings)
+        self._named = False
+        """The session is known, so that its minds begin from its own seed."""
         self._watcher: Watcher | None = None
         self._asked: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
         self._stopped = threading.Event()
+        self._seen = threading.Event()
         self._agent = MAIN
         """Whom the person chose."""
         self._visited = ""
@@ -84,6 +89,10 @@ class Feed:
         """Hand over a wish; it is answered by a view."""
         self._asked.put(request)
 
+    def seen(self) -> None:
+        """The first picture has been painted; what was held back for it may go on."""
+        self._seen.set()
+
     @property
     def labels(self) -> Labels | None:
         """What people said of this session's firings, kept beside its bookmarks."""
@@ -93,6 +102,7 @@ class Feed:
     def stop(self) -> None:
         """Let the thread end."""
         self._stopped.set()
+        self._seen.set()
         self._asked.put(None)
 
     def run(self) -> None:
@@ -114,7 +124,8 @@ class Feed:
         source, self._film = open_target(self.target, self._settings, self._cache)
         for event in self._film.timeline.events:
             self._head.grow(event.at)
-        if source.session is None:
+        self._named = source.session is not None
+        if not self._named:
             self._notice = "waiting for the log to begin"
         end = ending(source, self.target, self._settings) if self.target.live else None
         if end is not None and len(end):
@@ -228,8 +239,9 @@ class Feed:
         if not source.behind:
             return
         for event in source.events(_BATCH):
-            if not len(self._film) and self._film.timeline.seed == 0:
+            if not self._named:
                 self._film = blank(source.session, self.target, self._settings)
+                self._named = True
             self._film.add(event)
             self._head.grow(event.at)
             self._due = True
@@ -281,6 +293,7 @@ class Feed:
         loading = source.share if self._head.loading else None
         if self._ending is not None:
             self._post(Arrived(replace(self._ending, loading=loading)))
+            self._wait_for_first(source)
             return
         edge = self._wall() if self._head.mode == "live" and loading is None else None
         view = replace(
@@ -291,3 +304,9 @@ class Feed:
             notice=self._notice,
         )
         self._post(Arrived(view, self._film.timeline))
+        self._wait_for_first(source)
+
+    def _wait_for_first(self, source: Source) -> None:
+        if source.behind and len(self._film):
+            self._seen.wait(_FIRST)
+            self._seen.set()

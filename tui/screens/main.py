@@ -15,12 +15,13 @@ from core.settings.screen import ScreenSettings
 from core.store.bookmarks import Bookmark
 from core.timeline.timeline import Timeline
 from tui.panels import PANELS
-from tui.screens.board import HEIGHTS, WIDTHS
-from tui.screens.zoom import ZoomScreen
 from tui.view import View
 from tui.widgets.header import StatusHeader
 from tui.widgets.panel import Panel
 from tui.widgets.timeline import TimelineStrip
+
+WIDTHS: list[tuple[int, str]] = [(0, "-narrow"), (100, "-wide"), (160, "-huge")]
+HEIGHTS: list[tuple[int, str]] = [(0, "-low"), (32, "-tall"), (52, "-vast")]
 
 ASIDE = ("paths", "sleep", "salience")
 """Panels that share one place on a small terminal."""
@@ -99,5 +100,7 @@ class MainScreen(Screen[None]):
         message.stop()
         name = message.panel.id or ""
         if name in PANELS:
+            from tui.screens.zoom import ZoomScreen
+
             zoom = ZoomScreen(name, self._settings)
             self.app.push_screen(zoom.data_bind(MainScreen.view, MainScreen.recording, MainScreen.bookmarks))

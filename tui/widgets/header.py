@@ -150,13 +150,13 @@ def _spread(left: list[Line], right: list[Line], width: int) -> Line:
     """Both ends of a line; what does not fit is left away, from the right end's last piece on."""
     while right and _length(left) + _length(right) + 2 > width:
         right = right[:-1]
-    while len(left) > 1 and _length(left) > width:
+    while left and _length(left) + 2 > width:
         left = left[:-1]
     room = width - _length(left) - _length(right)
     line: Line = []
     for piece in left:
         line += [*piece, ("  ", "plain")]
-    line.append((" " * (room - 2 if right else room), "plain"))
+    line.append((" " * (room - 2), "plain"))
     for number, piece in enumerate(right):
         line += [*([("  ", "plain")] if number else []), *piece]
     return line

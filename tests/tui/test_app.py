@@ -1,0 +1,233 @@
+"""The app: every key does what it says, and sessions can be changed without leaving."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from textual.command import CommandList, CommandPalette
+
+from bench.workload import session
+from core.settings import Settings
+from tests.tui.conftest import lines, shown
+from tui.app import NooscopeApp
+from tui.keys import KEYS
+from tui.messages import OpenSession
+from tui.screens.goto import GotoScreen
+from tui.screens.picker import PickerScreen
+from tui.view import View
+
+Make = Callable[..., NooscopeApp]
+
+
+def changed(settings: Settings, **values: object) -> Settings:
+    return settings.model_copy(update={"screen": settings.screen.model_copy(update=values)})
+
+
+def _at(index: int, view: View) -> bool:
+    return view.index == index
+
+
+async def test_the_keys_of_the_film(log: Path, app_on: Make) -> None:
+    app = app_on(log)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await shown(app, pilot, lambda view: view.mode == "live")
+        await pilot.press("space")
+        await shown(app, pilot, lambda view: view.mode == "paused" and view.index == 300)
+        for key, index in (
+            ("left", 299),
+            ("shift+left", 289),
+            ("right", 290),
+            ("shift+right", 300),
+            ("home", 0),
+        ):
+            await pilot.press(key)
+            await shown(app, pilot, lambda view, index=index: view.index == index)  # type: ignore[misc]
+        await pilot.press("full_stop")
+        await shown(app, pilot, lambda view: view.speed == 8.0)
+        await pilot.press("comma", "comma")
+        await shown(app, pilot, lambda view: view.speed == 2.0)
+        await pilot.press("space")
+        await shown(app, pilot, lambda view: view.mode == "replay" and view.playing)
+        await pilot.press("end")
+        await shown(app, pilot, lambda view: view.mode == "live" and view.index == 300)
+
+
+async def test_alerts_one_after_the_other(log: Path, app_on: Make) -> None:
+    app = app_on(log)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await shown(app, pilot, lambda view: view.total == 300)
+        assert app.recording is not None
+        places = sorted(
+            {
+                mark.place + 1
+                for mark in app.recording.marks
+                if mark.kind in ("signal", "halt", "quarantine", "method")
+            }
+        )
+        await pilot.press("home")
+        await shown(app, pilot, lambda view: view.index == 0)
+        await pilot.press("n")
+        await shown(app, pilot, lambda view: view.index == places[0])
+        await pilot.press("n")
+        await shown(app, pilot, lambda view: view.index == places[1])
+        await pilot.press("N")
+        await shown(app, pilot, lambda view: view.index == places[0])
+
+
+@pytest.mark.parametrize(("typed", "index"), [("120", 120), ("50%", 150), ("-1", 300)])
+async def test_go_to_a_place(log: Path, app_on: Make, typed: str, index: int) -> None:
+    app = app_on(log)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await shown(app, pilot, lambda view: view.total == 300)
+        await pilot.press("g")
+        assert isinstance(app.screen, GotoScreen)
+        await pilot.press(
+            *["percent_sign" if char == "%" else "minus" if char == "-" else char for char in typed], "enter"
+        )
+        await shown(app, pilot, lambda view: view.index == index)
+
+
+async def test_a_place_that_makes_no_sense_moves_nothing_and_is_said(log: Path, app_on: Make) -> None:
+    app = app_on(log)
+    async with app.run_test(size=(120, 40), notifications=True) as pilot:
+        await shown(app, pilot, lambda view: view.total == 300)
+        await pilot.press("g", "x", "y", "enter")
+        await pilot.pause()
+        assert any("is no place" in note.message for note in app._notifications)
+        assert app.view is not None and app.view.index == 300
+
+
+async def test_a_bookmark_stands_on_the_timeline_and_goes_again(log: Path, app_on: Make) -> None:
+    app = app_on(log)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await shown(app, pilot, lambda view: view.total == 300)
+        await pilot.press("left", "b")
+        await shown(app, pilot, lambda view: [mark.place for mark in app.bookmarks] == [299])
+        await pilot.press("b")
+        await shown(app, pilot, lambda view: app.bookmarks == ())
+
+
+async def test_agents_are_switched(log: Path, app_on: Make) -> None:
+    app = app_on(log)
+    async with app.run_test(size=(120, 40)) as pilot:
+        first = await shown(app, pilot, lambda view: view.total == 300)
+        assert len(first.agents) == 2
+        await pilot.press("a")
+        await shown(app, pilot, lambda view: view.agent == first.agents[1])
+        await pilot.press("A")
+        await shown(app, pilot, lambda view: view.agent == first.agents[0])
+
+
+async def test_search_finds_marks_and_goes_there(log: Path, app_on: Make) -> None:
+    app = app_on(log)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await shown(app, pilot, lambda view: view.total == 300)
+        assert app.recording is not None
+        last = [mark for mark in app.recording.marks if mark.kind == "prompt"][-1]
+        await pilot.press("slash")
+        assert isinstance(app.screen, CommandPalette)
+        await pilot.press(*"prompt")
+        hits = app.screen.query_one(CommandList)
+        for _ in range(600):
+            await pilot.pause()
+            if hits.option_count > 1 and "prompt" in str(hits.get_option_at_index(0).prompt):
+                break
+        await pilot.press("enter")
+        await pilot.press("enter")
+        await shown(app, pilot, lambda view: view.index == last.place + 1)
+
+
+async def test_the_palette_has_every_key(log: Path, app_on: Make) -> None:
+    app = app_on(log)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await shown(app, pilot, lambda view: view.total == 300)
+        titles = {command.title for command in app.get_system_commands(app.screen)}
+        assert {binding.tooltip for binding in KEYS if not isinstance(binding, tuple)} <= titles
+
+
+def test_every_key_has_id_words_and_tooltip() -> None:
+    ids = [binding.id for binding in KEYS if not isinstance(binding, tuple)]
+    assert len(ids) == len(set(ids)) == len(KEYS)
+    assert all(not isinstance(binding, tuple) and binding.description and binding.tooltip for binding in KEYS)
+
+
+async def test_keys_can_be_moved_by_settings(log: Path, app_on: Make, still: Settings) -> None:
+    app = app_on(log, settings=changed(still, keymap={"play.start": "z"}))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await shown(app, pilot, lambda view: view.total == 300)
+        await pilot.press("z")
+        await shown(app, pilot, lambda view: view.index == 0)
+
+
+async def test_another_session_without_leaving(log: Path, app_on: Make, tmp_path: Path) -> None:
+    other = tmp_path / "other.jsonl"
+    other.write_bytes(lines(session(80, seed=4)))
+    app = app_on(log)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await shown(app, pilot, lambda view: view.total == 300)
+        app.post_message(OpenSession(other))
+        assert (await shown(app, pilot, lambda view: view.total == 80)).subject.path == str(other)
+
+
+async def test_what_is_no_log_brings_the_list_of_sessions(
+    app_on: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    path = tmp_path / "notes.txt"
+    path.write_text("nothing\n")
+    app = app_on(path, live=False)
+    async with app.run_test(size=(120, 40), notifications=True) as pilot:
+        for _ in range(200):
+            await pilot.pause()
+            if isinstance(app.screen, PickerScreen):
+                break
+        assert isinstance(app.screen, PickerScreen)
+        assert any("notes.txt" in note.message for note in app._notifications)
+
+
+async def test_a_theme_of_ones_own_appears_and_a_broken_one_is_said_once(
+    log: Path, app_on: Make, tmp_path: Path
+) -> None:
+    folder = tmp_path / "themes"
+    folder.mkdir()
+    app = app_on(log)
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await pilot.pause()
+        (folder / "mine.toml").write_text('name = "mine"\nprimary = "#123456"\n')
+        (folder / "bad.toml").write_text('name = "bad"\nprimary = "no colour"\n')
+        for _ in range(3):
+            app._load_themes()
+            await pilot.pause()
+        assert "mine" in app.available_themes
+        assert "bad" not in app.available_themes
+        assert sum("bad.toml" in note.message for note in app._notifications) == 1
+        app.theme = "mine"
+        (folder / "mine.toml").write_text('name = "mine"\nprimary = "#654321"\n')
+        app._load_themes()
+        await pilot.pause()
+        assert app.current_theme.primary == "#654321"
+
+
+async def test_every_theme_can_be_worn(log: Path, app_on: Make) -> None:
+    app = app_on(log)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await shown(app, pilot, lambda view: view.total == 300)
+        for name in app.available_themes:
+            app.theme = name
+            await pilot.pause()
+        assert app.is_running
+
+
+async def test_an_unknown_theme_falls_back_with_a_word(log: Path, app_on: Make, still: Settings) -> None:
+    app = app_on(log, settings=changed(still, theme="plaid"))
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await pilot.pause()
+        assert app.theme == "nocturne"
+        assert any("plaid" in note.message for note in app._notifications)
+
+
+def test_no_motion_is_heeded(log: Path, app_on: Make, still: Settings) -> None:
+    assert app_on(log).animation_level == "none"
+    assert app_on(log, settings=changed(still, motion=True)).animation_level != "none"

@@ -1,0 +1,90 @@
+"""The status: what matters is there at any width."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+from rich.cells import cell_len
+
+from bench.workload import session
+from core.settings import Settings
+from core.timeline.timeline import Timeline
+from tui.feed_film import Film
+from tui.feed_head import Playhead
+from tui.view import Mode, Subject, View
+from tui.widgets.header import StatusHeader
+
+
+@pytest.fixture(scope="module")
+def view() -> View:
+    settings = Settings()
+    film = Film(Timeline(settings), Subject(path="/x/log.jsonl"), settings.screen.burn)
+    head = Playhead(settings.timeline.play, live=True)
+    for event in session(300, agents=2):
+        film.add(event)
+        head.grow(event.at)
+    return film.view(head, "main", None)
+
+
+def said(view: View, width: int, height: int) -> list[str]:
+    return ["".join(text for text, _ in line) for line in StatusHeader().lines(view, width, height)]
+
+
+@pytest.mark.parametrize("width", [40, 80, 120, 200])
+@pytest.mark.parametrize("height", [1, 2])
+def test_a_line_never_outgrows_its_width(view: View, width: int, height: int) -> None:
+    lines = said(view, width, height)
+    assert len(lines) == height
+    assert all(cell_len(line) <= width for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("mode", "playing", "word"),
+    [
+        ("live", False, "◉ LIVE"),
+        ("paused", False, "‖ PAUSED"),
+        ("replay", False, "▷ REPLAY x4"),
+        ("replay", True, "▶ REPLAY x4"),
+    ],
+)
+def test_the_mode_is_said_in_words_and_by_a_glyph(view: View, mode: Mode, playing: bool, word: str) -> None:
+    for width, height in ((80, 1), (120, 2)):
+        assert word in said(replace(view, mode=mode, playing=playing, speed=4.0), width, height)[0]
+
+
+def test_state_and_context_survive_at_eighty_columns(view: View) -> None:
+    (line,) = said(view, 80, 1)
+    assert view.frame.receptor.meta.state.replace("_", " ").upper() in line
+    assert f"{100 * view.frame.mind.sleep.context:.0f}%" in line
+
+
+def test_a_wide_status_tells_the_rest(view: View) -> None:
+    text = "\n".join(said(replace(view, in_flight=("Bash", "Grep"), skipped=3), 160, 2))
+    for words in (
+        "claude-code",
+        "api",
+        "governor",
+        "regime",
+        "tokens/min",
+        "agent main",
+        "running Bash +1",
+        "3 lines skipped",
+    ):
+        assert words in text
+
+
+def test_a_halt_and_a_notice_cannot_be_missed(view: View) -> None:
+    governor = replace(view.frame.governor, state="HALTED", halt="STAGNATION")
+    halted = replace(
+        view, frame=replace(view.frame, governor=governor), notice="log.jsonl: gone; waiting for it"
+    )
+    text = "\n".join(said(halted, 160, 2))
+    assert "would halt: STAGNATION" in text
+    assert "gone; waiting for it" in text
+
+
+def test_text_from_a_log_cannot_command_the_terminal(view: View) -> None:
+    subject = Subject(tool="x\x1b[2J", project="/a/[red]b\x07", model="m\u202e")
+    text = "\n".join(said(replace(view, subject=subject), 160, 2))
+    assert not any(char in text for char in "\x1b\x07\u202e")
+    assert "[red]b" in text
