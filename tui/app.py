@@ -131,6 +131,8 @@ class NooscopeApp(App[None]):
 
     @on(messages.Failed)
     def _failed(self, message: messages.Failed) -> None:
+        if self.feed is not None and message.view.total:
+            self.call_after_refresh(self.feed.seen)
         self.notify(message.text, severity="error" if message.fatal else "warning", markup=False)
         if message.fatal and self.view is None:
             self.action_sessions()

@@ -36,10 +36,20 @@ KEYS: list[BindingType] = [
     Binding("T", "tune_beside", "beside", show=False, id="show.tuning_beside", tooltip="Tune beside this"),
     Binding("e", "show('events')", "events", id="show.events", tooltip="Every event, searchable"),
     Binding(
-        "m", "show('mind')", "mind", id="show.mind", tooltip="Clock, sleep, habituation, dreams, episodes"
+        "m",
+        "show('mind')",
+        "mind",
+        show=False,
+        id="show.mind",
+        tooltip="Clock, sleep, habituation, dreams, episodes",
     ),
     Binding(
-        "v", "show('governance')", "govern", id="show.governance", tooltip="Budgets, pressures, affect fields"
+        "v",
+        "show('governance')",
+        "govern",
+        show=False,
+        id="show.governance",
+        tooltip="Budgets, pressures, affect fields",
     ),
     Binding("question_mark", "show('help')", "help", key_display="?", id="show.help", tooltip="Every key"),
     Binding("q", "quit", "quit", show=False, id="quit", tooltip="Leave nooscope"),
