@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from core.events import MAIN
@@ -45,10 +46,17 @@ class Continuity:
 
     def begin(self, society: Society, at: float, seed: int) -> list[str]:
         """Seed the main agent; sentences about what was taken."""
+        levels, said = self.levels(at, seed)
+        if levels:
+            society.engine(MAIN).receptor.seed(levels)
+        return said
+
+    def levels(self, at: float, seed: int) -> tuple[Mapping[Axis, float] | None, list[str]]:
+        """Baselines a session that starts at `at` begins with, and sentences about them."""
         prior = self._prior_store.read() if self._use else None
         said = [each for each in (self._prior_store.problem, self._learned_store.problem) if each]
         if prior is None or not usable(prior, at, self._settings.prior):
-            return said
+            return None, said
         levels = seeds(prior)
         said.append(f"baselines begin where {prior.session_count} earlier sessions left them")
         met = self._meet(prior, seed)
@@ -56,8 +64,7 @@ class Continuity:
             persona, blend, sentence = met
             levels = take_over(levels, persona, blend)
             said.append(sentence)
-        society.engine(MAIN).receptor.seed(levels)
-        return said
+        return levels, said
 
     def _meet(self, prior: Prior, seed: int) -> tuple[Persona, float, str] | None:
         if self._personas is None:
