@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 class Sieve:
     """Chosen marks of one recording, of one agent or of all."""
 
-    __slots__ = ("_agent", "_kinds", "_marks", "_seen", "kept")
+    __slots__ = ("_agent", "_kinds", "_marks", "_seen", "kept", "places")
 
     def __init__(self, *kinds: MarkKind) -> None:
         self._kinds = frozenset(kinds)
@@ -20,15 +20,18 @@ class Sieve:
         self._marks: Marks | None = None
         self._seen = 0
         self.kept: list[Mark] = []
+        self.places: list[int] = []
+        """Of the kept ones, in the same order."""
 
     def until(self, marks: Marks, index: int, agent: str | None = None) -> int:
         """How many of `kept` happened within the first `index` events."""
         if marks is not self._marks or agent != self._agent or len(marks) < self._seen:
             self._marks, self._agent, self._seen = marks, agent, 0
-            self.kept = []
+            self.kept, self.places = [], []
         for number in range(self._seen, len(marks)):
             mark = marks[number]
             if mark.kind in self._kinds and (agent is None or mark.agent == agent):
                 self.kept.append(mark)
+                self.places.append(mark.place)
             self._seen = number + 1
-        return bisect_left(self.kept, index, key=lambda mark: mark.place)
+        return bisect_left(self.places, index)

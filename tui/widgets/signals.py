@@ -167,7 +167,7 @@ another matter: signals say that something is unusual *for this agent*.
         if self._chosen is None:
             return 0
         kept = self._sieve.kept
-        place = bisect_left(kept, self._chosen.place, hi=stop, key=lambda mark: mark.place)
+        place = bisect_left(self._sieve.places, self._chosen.place, hi=stop)
         while place < stop and kept[place] is not self._chosen and kept[place].place == self._chosen.place:
             place += 1
         return max(0, stop - 1 - place)

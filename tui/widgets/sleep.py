@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import ClassVar
 
 from core.mind.dreams import Dream
@@ -104,12 +105,12 @@ the run goes well.
             stop = sieve.until(marks, view.index, view.agent)
             number = 0
             while number < stop:
-                cell = min(width - 1, max(0, track.row(sieve.kept[number].place)) * width // rows)
+                cell = min(width - 1, max(0, track.row(sieve.places[number])) * width // rows)
                 cells[cell], inks[cell] = GLYPHS[kind]
                 after = -(-(cell + 1) * rows // width)
                 if after >= rows:
                     break
-                number = max(number + 1, sieve.until(marks, track.indexes[after], view.agent))
+                number = bisect_left(sieve.places, track.indexes[after], number + 1)
         return runs(cells, inks)
 
     def _past(self, view: View, width: int) -> Line:
