@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 
+from tui.widgets.emotion import EmotionAxes
 from tui.widgets.panel import Panel
+from tui.widgets.paths import PathTree
+from tui.widgets.salience import SalienceQueue
+from tui.widgets.signals import SignalFeed
+from tui.widgets.sleep import SleepGauge
+from tui.widgets.triangle import NeuronTriangle
 
-_WHERE = {
-    "emotion": ("emotion", "EmotionAxes"),
-    "triangle": ("triangle", "NeuronTriangle"),
-    "paths": ("paths", "PathTree"),
-    "sleep": ("sleep", "SleepGauge"),
-    "salience": ("salience", "SalienceQueue"),
-    "signals": ("signals", "SignalFeed"),
+PANELS: dict[str, Callable[..., Panel]] = {
+    "emotion": EmotionAxes,
+    "triangle": NeuronTriangle,
+    "paths": PathTree,
+    "sleep": SleepGauge,
+    "salience": SalienceQueue,
+    "signals": SignalFeed,
 }
-
-
-def _found() -> dict[str, Callable[..., Panel]]:
-    found: dict[str, Callable[..., Panel]] = {}
-    for name, (module, kind) in _WHERE.items():
-        try:
-            found[name] = getattr(importlib.import_module(f"tui.widgets.{module}"), kind)
-        except (ImportError, AttributeError):
-            continue
-    return found
-
-
-PANELS = _found()
