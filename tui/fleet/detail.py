@@ -7,6 +7,7 @@ from datetime import datetime
 
 from textual.content import Content
 
+from tui.commands.sessions import homely
 from tui.fleet.columns import age
 from tui.fleet.order import Order, census
 from tui.fleet.row import Row
@@ -89,7 +90,7 @@ def detail(row: Row, now: float, lines: int, width: int) -> Content:
             (f" · {count(facts.events, 'event')}{' read, of the end only' if row.partial else ''}", ""),
             (f" · {count(row.skipped, 'line')} skipped" if row.skipped else "", ""),
         ],
-        [(plain(str(row.path)), "$quiet")],
+        [(plain(homely(str(row.path))), "$quiet")],
     ]
     if lines < 6:
         said = [said[0], said[1], said[5] if lines < 4 else said[4], said[5]]

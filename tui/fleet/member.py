@@ -74,6 +74,9 @@ class Member:
         model = self._model or self._open()
         model.advance(most)
         self.due = model.behind
+        if self._cut and not (self.due or model.lookout.events):
+            self._open_whole()
+            return
         self._caught_up = self._caught_up or not self.due
         changed = max((_stood(path)[0] for path in model.follower.files()), default=0.0)
         if changed > self._changed:
@@ -115,6 +118,12 @@ class Member:
                 self._whole = Model(session, self._own_kit(), settings, found.session)
         self._model = Model(end, self._own_kit(), settings, found.session)
         return self._model
+
+    def _open_whole(self) -> None:
+        """Its end tells nothing, such as one long line: read it all at once."""
+        session = self._session()
+        self._model = self._whole or Model(session or self.found.path, self._own_kit(), self._settings, "")
+        self._whole, self._cut, self.due = None, False, True
 
     def _session(self) -> LogSession | None:
         try:
@@ -182,7 +191,7 @@ class Member:
             last_sign=sign,
             last_at=model.last.at if model.last is not None else 0.0,
             partial=self._cut,
-            skipped=model.kit.diagnostics.total,
+            skipped=0 if self._cut else model.kit.diagnostics.total,
         )
 
 
