@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib
+import os
+import signal
 import sys
 from collections.abc import Sequence
+from types import FrameType
 
 from core import __version__
+from core.errors import NooscopeError
+from tui import streams
 
 DEFAULT = "watch"
 """What `nooscope` alone does."""
+INTERRUPTED = 130
+TERMINATED = 143
 
 COMMANDS = {
     "watch": "follow a session live, on the screen or without one",
     "replay": "play a saved session like a film",
     "demo": "watch a sample session, with a word on what to notice",
+    "fleet": "show all sessions of this machine, who needs you first",
     "sessions": "list the agents' sessions on this machine",
     "analyze": "run whole logs through the engine and report",
     "export": "write a log in the open event format",
@@ -25,6 +34,7 @@ COMMANDS = {
     "tree": "show the conversation's branches and whether the log was edited",
     "bookmarks": "list, put and share named moments",
     "whatif": "show what would have fired with other settings",
+    "sweep": "try one setting over its range, on many sessions",
     "rules": "list the methods that respond to signals, or check a rule file",
     "settings": "show every setting, its value and where it came from",
 }
@@ -59,28 +69,58 @@ def build(command: str | None = None) -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; 0 fine, 1 nothing readable, 2 wrong usage."""
-    words = list(sys.argv[1:] if arguments is None else arguments)
+    """Run one command; 0 fine, 1 nothing readable, 2 wrong usage, 130 stopped by ctrl+c."""
+    if arguments is not None:
+        return _run(list(arguments))
+    streams.prepare()
+    signal.signal(signal.SIGTERM, _terminate)
+    code = _run(sys.argv[1:])
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return TERMINATED if _told_to_end else code
+
+
+def _run(words: list[str]) -> int:
+    """One command, with every fault a person may meet as one line on standard error."""
+    try:
+        code = _command(words)
+    except NooscopeError as error:
+        code = _say(str(error))
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    except BrokenPipeError:
+        code = 0
+    except OSError as error:
+        name = f"{error.filename}: " if error.filename else ""
+        code = _say(f"{name}{error.strerror or error}")
+    finally:
+        left = streams.settle()
+    if left is None or isinstance(left, BrokenPipeError):
+        return code
+    return _say(f"cannot write the output: {left.strerror or left}")
+
+
+def _command(words: list[str]) -> int:
     if not words or (words[0].startswith("-") and not _ASKS_ABOUT_ITSELF & set(words)):
         words.insert(0, DEFAULT)
     parsed = build(words[0]).parse_args(words)
-    name = parsed.command or DEFAULT
-    from core.errors import NooscopeError
+    if os.path.expanduser("~") == "~":  # noqa: PTH111 it asks whether there is one
+        raise NooscopeError("no home folder is known; set HOME")
+    return int(importlib.import_module(f"tui.commands.{parsed.command or DEFAULT}").run(parsed))
 
-    try:
-        return int(importlib.import_module(f"tui.commands.{name}").run(parsed))
-    except NooscopeError as error:
-        print(f"nooscope: {error}", file=sys.stderr)
-        return 1
-    except BrokenPipeError:
-        sys.stderr.close()
-        return 0
-    except OSError as error:
-        name = f"{error.filename}: " if error.filename else ""
-        print(f"nooscope: {name}{error.strerror or error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        return 130
+
+_told_to_end: list[int] = []
+
+
+def _terminate(number: int, _: FrameType | None) -> None:
+    """End as ctrl+c does, so that a screen gives the terminal back."""
+    _told_to_end.append(number)
+    signal.raise_signal(signal.SIGINT)
+
+
+def _say(sentence: str) -> int:
+    with contextlib.suppress(OSError):
+        print(f"nooscope: {sentence}", file=sys.stderr)
+    return 1
 
 
 if __name__ == "__main__":

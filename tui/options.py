@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from core.settings.layers import Resolved
+    from core.timeline.timeline import Timeline
 
 PROJECT_FILE = ".nooscope.toml"
 
@@ -31,6 +32,39 @@ def add_settings_options(parser: argparse.ArgumentParser) -> None:
         default=None,
         help=f"the watched project, whose {PROJECT_FILE} is read (default: this folder)",
     )
+
+
+def positive(text: str) -> int:
+    """A whole number above 0, for argparse."""
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number above 0")
+    return number
+
+
+def seconds(text: str) -> float:
+    """A stretch of time of 0 or more, for argparse."""
+    try:
+        stretch = float(text)
+    except ValueError:
+        stretch = -1.0
+    if not 0 <= stretch < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds")
+    return stretch
+
+
+def known_agent(timeline: Timeline, name: str | None) -> str | None:
+    """An agent of the recording by its name; `NooscopeError` where it has none of that name."""
+    from core.errors import NooscopeError
+    from tui.words import plain
+
+    if name is None or name in timeline.tracks:
+        return name
+    names = ", ".join(plain(each, 30) for each in list(timeline.tracks)[:8])
+    raise NooscopeError(f"no agent is named {plain(name, 60)!r}; there are {names}")
 
 
 def user_file() -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from datetime import UTC, datetime
+from typing import Any
 
 
 def plain(text: str, most: int = 0) -> str:
@@ -15,6 +16,30 @@ def plain(text: str, most: int = 0) -> str:
         head = (most - 1) // 3
         return clean[:head] + "…" + clean[-(most - 1 - head) :]
     return clean
+
+
+def sound(text: str) -> str:
+    """Text without halves of characters, as file names in other encodings have them."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def page(value: Any) -> str:
+    """A value as JSON that a person can read."""
+    import msgspec
+
+    try:
+        encoded = msgspec.json.encode(value)
+    except UnicodeEncodeError:
+        encoded = msgspec.json.encode(_sound(msgspec.to_builtins(value)))
+    return msgspec.json.format(encoded, indent=2).decode()
+
+
+def _sound(value: Any) -> Any:
+    if isinstance(value, str):
+        return sound(value)
+    if isinstance(value, dict):
+        return {_sound(key): _sound(item) for key, item in value.items()}
+    return [_sound(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def span(seconds: float) -> str:

@@ -12,6 +12,9 @@ from core.response.rules import RuleSet, add_rules, built_in
 USER_FILE = "receptor-rules.json"
 PROJECT_FILES = (".nooscope-rules.json", "receptor-rules.json")
 
+_LARGEST = 4_000_000
+"""Bytes a rule file may have."""
+
 
 def project_file(folder: Path) -> Path:
     """The project's rule file: the hidden one where there is one."""
@@ -22,11 +25,15 @@ def project_file(folder: Path) -> Path:
 def read_rules(path: Path) -> bytes | None:
     """A rule file's content; None where there is no file."""
     try:
-        return path.read_bytes()
+        with path.open("rb") as file:
+            content = file.read(_LARGEST + 1)
     except FileNotFoundError:
         return None
     except OSError as error:
         raise PolicyError(f"{path}: cannot be read ({error.strerror})") from error
+    if len(content) > _LARGEST:
+        raise PolicyError(f"{path}: is too large for a rule file")
+    return content
 
 
 class RuleFiles:

@@ -30,7 +30,7 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-VERSION = 1
+VERSION = 2
 _SUFFIX = ".recording"
 _CHECK = 32
 _EVENTS = msgspec.msgpack.Decoder(list[Event])
@@ -85,7 +85,7 @@ class Cache:
         return kept
 
     def save(self, session: str, timeline: Timeline, sources: tuple[Source, ...]) -> bool:
-        """Keep a recording; False where the disk has no room for it or it depends on more than its logs."""
+        """Keep a recording; False where it cannot be written or depends on more than its logs."""
         if len(timeline.changes) > 1 or not timeline.beginning.plain:
             return False
         timeline.keep()
@@ -95,7 +95,7 @@ class Cache:
                 return False
             atomic.replace(self._path(session, timeline.settings, timeline.beginning.seed), content)
             self._tidy()
-        except OSError:
+        except (OSError, UnicodeEncodeError):
             return False
         return True
 

@@ -9,10 +9,11 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tui.options import add_settings_options, settings_from
+from tui.options import add_settings_options, positive, settings_from
 
 if TYPE_CHECKING:
     from core.ingest.session import LogSession
+    from core.response import RuleSet
     from core.settings import Settings
     from core.timeline.analysis import Analysis
 
@@ -24,7 +25,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("paths", nargs="+", metavar="PATH", help="a log, a folder of logs, or a pattern")
     parser.add_argument("--json", action="store_true", help='as JSON: {"sessions": [...]}')
     parser.add_argument("--metrics", metavar="FILE", help="write one JSON line a tick of the mind's clock")
-    parser.add_argument("--jobs", type=int, metavar="N", help="how many logs at once (default: one a core)")
+    parser.add_argument(
+        "--jobs", type=positive, metavar="N", help="how many logs at once (default: one a core)"
+    )
     add_settings_options(parser)
 
 
@@ -57,16 +60,36 @@ def _analyses(found: list[LogSession], settings: Settings, args: argparse.Namesp
         for session in found:
             yield analyse(session, settings, metrics, rules)
         return
+    yield from _shared_out(jobs, found, settings, metrics, rules)
+
+
+def _shared_out(
+    jobs: int, found: list[LogSession], settings: Settings, metrics: bool, rules: RuleSet
+) -> Iterator[Analysis]:
+    """The same over several processes, none of which hears a ctrl+c: it ends them by ending this one."""
+    import signal
     from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
+    from concurrent.futures.process import BrokenProcessPool
+    from multiprocessing import active_children, get_context
+
+    from core.errors import NooscopeError
+    from core.timeline.analysis import analyse
 
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        futures = [pool.submit(analyse, session, settings, metrics, rules) for session in found]
         try:
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+            try:
+                futures = [pool.submit(analyse, session, settings, metrics, rules) for session in found]
+            finally:
+                signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
             for future in futures:
                 yield future.result()
+        except BrokenProcessPool as error:
+            raise NooscopeError("a helper process died; try again with --jobs 1") from error
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
+            for child in active_children():
+                child.terminate()
             raise
 
 
@@ -91,10 +114,9 @@ def _progress(analyses: Iterator[Analysis], found: list[LogSession]) -> Iterator
 
 
 def _print_json(done: list[Analysis]) -> None:
-    import msgspec
+    from tui.words import page
 
-    encoded = msgspec.json.encode({"sessions": [analysis.summary for analysis in done]})
-    sys.stdout.write(msgspec.json.format(encoded, indent=2).decode() + "\n")
+    print(page({"sessions": [analysis.summary for analysis in done]}))
 
 
 def _print_text(done: list[Analysis]) -> None:

@@ -9,6 +9,9 @@ from pathlib import Path
 
 from tui.options import add_settings_options, settings_from
 
+_LARGEST = 64_000_000
+"""Bytes a file of bookmarks may have."""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", nargs="?", metavar="PATH", help="a log")
@@ -29,20 +32,42 @@ def run(args: argparse.Namespace) -> int:
     from core.timeline.bookmarks import export_bookmarks, import_bookmarks, recover_imports
 
     recover_imports()
-    if args.export:
+    if args.export is not None:
         content, notices = export_bookmarks()
-        Path(args.export).write_bytes(content)
+        _save(Path(args.export), content)
         for notice in notices:
             print(f"nooscope: {notice}", file=sys.stderr)
         return 0
-    if args.taken:
-        imported = import_bookmarks(Path(args.taken).read_bytes())
+    if args.taken is not None:
+        imported = import_bookmarks(_take(Path(args.taken)))
         print(f"{imported.added} bookmarks taken over from {imported.sessions} sessions")
         return 0
     if not args.path:
         print("nooscope: name a log, or use --export or --import", file=sys.stderr)
         return 2
     return _one(args)
+
+
+def _save(path: Path, content: bytes) -> None:
+    from core.errors import NooscopeError
+
+    try:
+        path.write_bytes(content)
+    except OSError as error:
+        raise NooscopeError(f"{path}: {error.strerror}") from error
+
+
+def _take(path: Path) -> bytes:
+    from core.errors import NooscopeError
+
+    try:
+        with path.open("rb") as file:
+            content = file.read(_LARGEST + 1)
+    except OSError as error:
+        raise NooscopeError(f"{path}: {error.strerror}") from error
+    if len(content) > _LARGEST:
+        raise NooscopeError(f"{path}: is too large for a file of bookmarks")
+    return content
 
 
 def _one(args: argparse.Namespace) -> int:
@@ -55,11 +80,11 @@ def _one(args: argparse.Namespace) -> int:
     session, _ = one_session(args.path, settings)
     store = Bookmarks(session.id)
     timeline = recording(args.path, settings)
-    if args.remove:
+    if args.remove is not None:
         gone = store.remove(args.remove)
         print("taken away" if gone else f"no bookmark is named {args.remove}")
         return 0 if gone else 1
-    if args.add:
+    if args.add is not None:
         index = place(timeline, args.at)
         content = state_hash(timeline.society_at(index))
         store.put(Bookmark(args.add, index, timeline.time_of(index), time.time(), args.note, content))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from tui.options import add_settings_options, settings_from
+from tui.options import add_settings_options, known_agent, settings_from
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,7 +23,8 @@ def run(args: argparse.Namespace) -> int:
     timeline = recording(args.path, settings_from(args).settings)
     begin, end = place(timeline, args.begin), place(timeline, args.end)
     print(f"from {begin} to {end} of {len(timeline)} events")
-    lines = difference(timeline.at(begin, args.agent), timeline.at(end, args.agent))
+    agent = known_agent(timeline, args.agent)
+    lines = difference(timeline.at(begin, agent), timeline.at(end, agent))
     for line in lines or ["nothing differs"]:
         print(plain(line))
     return 0

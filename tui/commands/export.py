@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from tui.options import add_settings_options, settings_from
 
 if TYPE_CHECKING:
+    from core.events import Event
     from core.ingest.reader import Kit
     from core.ingest.session import LogSession
     from core.settings.ingest import LineSettings
@@ -54,6 +55,7 @@ def _write(found: list[LogSession], kit: Kit, lines: LineSettings, out: BinaryIO
     from core.events import MAIN, SessionStart
     from core.ingest.formats.openevents import write
     from core.ingest.session import read
+    from tui.words import sound
 
     count = 0
     for session in found:
@@ -61,9 +63,24 @@ def _write(found: list[LogSession], kit: Kit, lines: LineSettings, out: BinaryIO
         for event in read(session, kit, lines):
             if isinstance(event, SessionStart) and event.agent == MAIN:
                 name = event.session
-            out.write(write(event, name) + b"\n")
+            try:
+                line = write(event, name)
+            except UnicodeEncodeError:
+                line = write(_sound(event), sound(name))
+            out.write(line + b"\n")
             count += 1
     return count
+
+
+def _sound(event: Event) -> Event:
+    """The same event where its names come from a file name that is not UTF-8."""
+    from msgspec.structs import asdict, replace
+
+    from tui.words import sound
+
+    named = {key: sound(value) for key, value in asdict(event).items() if isinstance(value, str)}
+    where = event.where and replace(event.where, file=sound(event.where.file))
+    return replace(event, **{**named, "where": where})
 
 
 def _save(found: list[LogSession], kit: Kit, lines: LineSettings, target: Path) -> int:

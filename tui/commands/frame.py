@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
-from tui.options import add_settings_options, settings_from
+from tui import words
+from tui.options import add_settings_options, known_agent, settings_from
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,20 +22,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    import msgspec
-
     from core.timeline.lines import page
     from tui.recordings import place, recording
-    from tui.words import plain
 
     timeline = recording(args.path, settings_from(args).settings)
     index = place(timeline, args.at)
-    frame = timeline.at(index, args.agent)
+    frame = timeline.at(index, known_agent(timeline, args.agent))
     if args.json:
-        encoded = msgspec.json.encode({"index": index, "of": len(timeline), "frame": frame})
-        sys.stdout.write(msgspec.json.format(encoded, indent=2).decode() + "\n")
+        print(words.page({"index": index, "of": len(timeline), "frame": frame}))
         return 0
-    print(f"after {index} of {len(timeline)} events, agent {plain(frame.agent)}")
+    print(f"after {index} of {len(timeline)} events, agent {words.plain(frame.agent)}")
     for line in page(frame):
-        print(plain(line))
+        print(words.plain(line))
     return 0

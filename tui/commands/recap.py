@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from tui.options import add_settings_options, settings_from
+from tui.options import add_settings_options, positive, settings_from
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -12,7 +12,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--from", dest="begin", default="0", metavar="PLACE", help="the earlier place")
     parser.add_argument("--to", dest="end", default="-1", metavar="PLACE", help="the later place")
     parser.add_argument("--as", dest="form", choices=("narrative", "structural"), default="narrative")
-    parser.add_argument("--tokens", type=int, default=300, metavar="N", help="most a narrative may take")
+    parser.add_argument("--tokens", type=positive, default=300, metavar="N", help="most a narrative may take")
     add_settings_options(parser)
 
 

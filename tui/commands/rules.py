@@ -79,13 +79,12 @@ def _check(path: Path) -> int:
 
 
 def _print_json(rules: RuleSet, learned: Learned) -> None:
-    import msgspec
+    from tui.words import page
 
     rows = [
         {**method.model_dump(mode="json"), "origin": rules.origins[method.id]} for method in rules.methods
     ]
-    encoded = msgspec.json.encode({"methods": rows, "learned": learned})
-    sys.stdout.write(msgspec.json.format(encoded, indent=2).decode() + "\n")
+    print(page({"methods": rows, "learned": learned}))
 
 
 def _print_table(rules: RuleSet, learned: Learned, threshold: float) -> None:

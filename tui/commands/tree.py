@@ -72,19 +72,17 @@ def _print_text(tree: ConversationTree) -> None:
 
 
 def _print_json(tree: ConversationTree) -> None:
-    import msgspec
+    from tui.words import page
 
     head = tree.head
-    encoded = msgspec.json.encode(
-        {
-            "nodes": len(tree),
-            "roots": len(tree.roots),
-            "orphans": tree.orphans,
-            "head": None if head is None else {"id": head.id, "hash": head.content_hash.hex()},
-            "branches": [branch._asdict() for branch in tree.branches()],
-        }
-    )
-    sys.stdout.write(msgspec.json.format(encoded, indent=2).decode() + "\n")
+    told = {
+        "nodes": len(tree),
+        "roots": len(tree.roots),
+        "orphans": tree.orphans,
+        "head": None if head is None else {"id": head.id, "hash": head.content_hash.hex()},
+        "branches": [branch._asdict() for branch in tree.branches()],
+    }
+    print(page(told))
 
 
 def _said(node: Node) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from tui.options import PROJECT_FILE, settings_from
+from tui.options import PROJECT_FILE, seconds, settings_from
 from tui.showing import add_screen_options, screen_settings, show
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     headless.add_argument(
         "--no-prior", action="store_true", help="begin without what earlier sessions taught"
     )
-    headless.add_argument("--idle", type=float, metavar="SECONDS", help="end when nothing came for so long")
+    headless.add_argument("--idle", type=seconds, metavar="SECONDS", help="end when nothing came for so long")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -91,6 +91,7 @@ class Watch:
         self._live = False
         self._asked: set[str] = set()
         self._rested = True
+        self._unsettled = False
         self._last = time.monotonic()
 
     def run(self) -> int:
@@ -106,17 +107,29 @@ class Watch:
             signal.signal(signal.SIGINT, before)
             signal.signal(signal.SIGTERM, term)
             if self._society is not None:
-                self._continuity.settle(self._society)
+                self._settle(self._society)
             self._herald.flush()
             for problem in self._herald.problems:
                 print(f"nooscope: {problem}", file=sys.stderr)
         return 0
 
+    def _settle(self, society: Society) -> None:
+        """Leave what was learned; where that is not possible say so once and go on."""
+        from core.errors import StoreError
+
+        try:
+            self._continuity.settle(society)
+        except StoreError as error:
+            if not self._unsettled:
+                print(f"nooscope: {error}; what this session teaches is lost", file=sys.stderr, flush=True)
+            self._unsettled = True
+
     def _interrupt(self, _: int, __: FrameType | None) -> None:
         self._stop.set()
 
     def _say_ready(self) -> None:
-        print(f"nooscope: watching {self._follower.path}; ctrl+c ends", file=sys.stderr, flush=True)
+        waiting = "" if self._follower.session else " (no log of a known format there yet)"
+        print(f"nooscope: watching {self._follower.path}{waiting}; ctrl+c ends", file=sys.stderr, flush=True)
 
     def _follow(self) -> None:
         from core.ingest.follow import changes
@@ -170,7 +183,7 @@ class Watch:
         society = self._society
         if not self._rested and society is not None and still >= self._settings.idle:
             self._rested = True
-            self._continuity.settle(society)
+            self._settle(society)
             if not waiting:
                 at = society.engine().response.session().at
                 self._tell(Notice(at, "main", "done", "done", f"Still for {still:.0f} s.", 3600.0))

@@ -1,0 +1,48 @@
+"""Standard output where there is no UTF-8, no reader, no room or no output at all."""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import io
+import os
+import sys
+
+_SPELLED = str.maketrans(
+    "█▉▊▋▌▇▆▅▓◆◉●▍▎▏▄▃▂▁▒░·○│├└┌┐┘┤┬┴┼╎─━┄—–…▲▽▼⚑✓✗→←≥≤±×’‘“”",
+    "###########*...........|||||||||||-----~^vv!+x><><~x''\"\"",
+)
+"""One sign for each, so that columns stay columns."""
+
+
+def prepare() -> None:
+    """Let every text be written to every terminal, and nothing fail where there is no output."""
+    codecs.register_error("nooscope", _spell)
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            stream = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 open for good
+            setattr(sys, name, stream)
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="nooscope")
+
+
+def settle() -> OSError | None:
+    """Write out what is left; why not, where it cannot be: then the rest is dropped in silence."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        with contextlib.suppress(OSError, ValueError):
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, sys.stdout.fileno())
+            os.close(nowhere)
+        return error
+    return None
+
+
+def _spell(error: UnicodeError) -> tuple[str, int]:
+    """What an encoding does not know, in signs that every one knows."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    known = error.object[error.start : error.end].translate(_SPELLED)
+    return "".join(sign if sign.isascii() else "?" for sign in known), error.end
