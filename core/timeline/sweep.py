@@ -74,12 +74,12 @@ def grid(tunable: Tunable, low: float, high: float, count: int) -> list[float]:
 
 
 def usual_grid(tunable: Tunable, present: float, count: int = 21) -> list[float]:
-    """The whole range where it is short, else from nothing to three times the present value."""
+    """The whole range where it is short, else up to three times the usual value."""
     low, high = tunable.low or 0.0, tunable.high if tunable.high is not None else 1.0
-    if present > low and high > 4 * present:
-        high = min(high, 3 * present)
-    values = grid(tunable, low, high, count)
-    return sorted({*values, present})
+    usual = max(present, float(tunable.default))
+    if usual > low and high > 4 * usual:
+        high = 3 * usual
+    return sorted({*grid(tunable, low, high, count), present})
 
 
 def spoken_sweep(text: str) -> tuple[str, list[float]]:

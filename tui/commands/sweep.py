@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
     found = sessions(args.paths, kit, settings.ingest.lines)
     for fault in kit.diagnostics.first:
         print(f"nooscope: {fault.file}: {fault.reason}", file=sys.stderr)
-    done = joined(list(_progress(_sweeps(found, settings, name, values, args.jobs), len(found))))
+    done = joined(list(_progress(sweeps(found, settings, name, values, args.jobs), len(found))))
     if args.json:
         _print_json(done)
     else:
@@ -62,9 +62,10 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _sweeps(
+def sweeps(
     found: list[LogSession], settings: Settings, name: str, values: Sequence[float], wanted: int | None
 ) -> Iterator[Sweep]:
+    """Every session at every value, as many at once as there are cores."""
     from core.timeline.sweep import sweep_session
 
     jobs = min(wanted or os.cpu_count() or 1, len(found))

@@ -25,8 +25,11 @@ _CSS = """
         border: round $accent; background: $background; padding: 0 1;
         border-title-color: $accent; border-title-style: bold; border-subtitle-color: $quiet;
     }}
-    & OptionList {{ height: auto; max-height: 18; border: none; background: $background; padding: 0; }}
-    & Input {{ border: none; height: 1; background: $panel; margin: 0 0 1 0; padding: 0 1; }}
+    & OptionList, & OptionList:focus {{
+        height: auto; max-height: 20; border: none; background: $background; padding: 0;
+        scrollbar-size-vertical: 1;
+    }}
+    & Input, & Input:focus {{ border: none; height: 1; background: $panel; margin: 0 0 1 0; padding: 0 1; }}
     & Static {{ color: $quiet; }}
 }}
 """

@@ -55,7 +55,7 @@ class Bench(Horizontal):
     Bench { height: 1fr; }
     Bench #knobs { width: 5fr; max-width: 84; }
     Bench #settings { height: 1fr; }
-    Bench #meaning { height: 4; }
+    Bench #meaning { height: 4; overflow: hidden hidden; }
     Bench #typed, Bench #find { display: none; height: 1; border: none; padding: 0 2; background: $panel; }
     Bench.-typing #typed, Bench.-finding #find { display: block; }
     Bench #effects { width: 6fr; }
@@ -72,7 +72,9 @@ class Bench(Horizontal):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("slash", "search", "search", key_display="/", id="tune.search", tooltip="Find a setting"),
-        Binding("c", "changed", "changed", id="tune.changed", tooltip="Only settings that are changed"),
+        Binding(
+            "c", "changed", "changed", show=False, id="tune.changed", tooltip="Only settings that are changed"
+        ),
         Binding(
             "r", "reset", "reset", id="tune.reset", tooltip="This setting or group back, again: built-in"
         ),
@@ -125,6 +127,8 @@ class Bench(Horizontal):
     def on_mount(self) -> None:
         self._show()
         self._keep([], gone=False)
+        if self.has_class("-side"):
+            self.query_one(SettingsList).focus()
 
     # What comes down
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import ceil
 from typing import ClassVar
 
 from textual import events
@@ -61,6 +62,10 @@ Labels stand below them: `✓` right, `✗` wrong, `?` missed.
         if self.compared is None:
             self.redraw()
 
+    def subtitle(self, view: View) -> str:  # noqa: ARG002
+        """How far the what-if is."""
+        return self._state()
+
     def _state(self) -> str:
         compared = self.compared
         if compared is None:
@@ -94,11 +99,21 @@ Labels stand below them: `✓` right, `✗` wrong, `?` missed.
         for row in range(height - 1):
             canvas.put(head, row, "│", "quiet")
         total = len(timeline)
-        if threshold:
-            _plot(canvas, actual, threshold, total, total, "baseline", every=3)
-            _plot(canvas, other, threshold, total, done, "threshold", every=3)
-        _plot(canvas, actual, series, total, total, dim if other is not None else ink)
-        _plot(canvas, other, series, total, done, ink)
+        dots = Window(0, total, width * 2)
+        lines = [
+            (actual, threshold, total, "baseline", 3),
+            (other, threshold, done, "threshold", 3),
+            (actual, series, total, dim if other is not None else ink, 1),
+            (other, series, done, ink, 1),
+        ]
+        drawn = [
+            (strip.heights(track, name, dots).tolist(), until, tint, every)
+            for track, name, until, tint, every in lines
+            if track is not None and len(track) and name and name in track.columns.names
+        ]
+        top = _top([max(values) for values, _, _, _ in drawn])
+        for values, until, tint, every in drawn:
+            _plot(canvas, values[: len(values) * until // max(1, total)], top, tint, every)
         return [self._caption(view, series, threshold, actual, other, width), *canvas.lines()]
 
     def _caption(
@@ -112,16 +127,16 @@ Labels stand below them: `✓` right, `✗` wrong, `?` missed.
     ) -> Line:
         name = series.removeprefix("axis.").replace(".", " ").replace("_", " ")
         ink = name if name in AXES else "strong"
-        pieces: Line = [(fit(name, min(22, max(12, width // 4))), ink)]
-        for label, column in (("", series), ("threshold ", threshold)):
+        pieces: Line = [(fit(name, min(22, max(11, width // 4))), ink)]
+        limit = "threshold " if width >= 48 else "limit "
+        for label, column in (("", series), (limit, threshold)):
             before = reading(actual, column, view.index)
             after = reading(other, column, view.index)
             if before is None:
                 continue
             pieces.append((f" {label}{fraction(before)}", "quiet"))
-            if after is not None:
-                same = abs(after - before) < 0.005
-                pieces.append((f" → {fraction(after)}", "quiet" if same else "strong"))
+            if after is not None and fraction(after) != fraction(before):
+                pieces.append((f" → {fraction(after)}", "strong"))
             pieces.append((" ", "quiet"))
         return pieces
 
@@ -175,23 +190,19 @@ def reading(track: Track | None, column: str, index: int) -> float | None:
     return track.columns.value(column, row) if 0 <= row < len(track.columns) else None
 
 
-def _plot(
-    canvas: Canvas, track: Track | None, series: str, total: int, done: int, ink: str, every: int = 1
-) -> None:
-    """A line of braille dots, two a cell across and four down, as far as `done` events reach."""
-    if track is None or not len(track) or series not in track.columns.names:
-        return
-    dots = canvas.width * 2
-    values = strip.heights(track, series, Window(0, total, dots))
-    reach = max(1.0, float(values.max()))
-    last = dots if done >= total else done * dots // max(1, total)
+def _top(highs: list[float]) -> float:
+    """What the upper edge of a curve stands for: the next quarter above all of it."""
+    return max(0.25, ceil(max(highs, default=1.0) * 4 - 1e-6) / 4)
+
+
+def _plot(canvas: Canvas, values: list[float], top: float, ink: str, every: int) -> None:
+    """A line of braille dots, two a cell across and four down; with `every` above 1, a dotted one."""
     deep = canvas.height * 4 - 1
     before: int | None = None
-    for x in range(last):
-        y = round((1.0 - max(0.0, float(values[x])) / reach) * deep)
-        if every > 1:
-            if x % every == 0:
-                canvas.stroke((x / 2, y / 4), (x / 2, y / 4), ink)
-        else:
+    for x, value in enumerate(values):
+        y = round((1.0 - min(1.0, max(0.0, value) / top)) * deep)
+        if every == 1:
             canvas.stroke((x / 2, (y if before is None else before) / 4), (x / 2, y / 4), ink)
+        elif x % every == 0:
+            canvas.stroke((x / 2, y / 4), (x / 2, y / 4), ink)
         before = y

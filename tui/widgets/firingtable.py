@@ -85,7 +85,7 @@ of these are kept, gained, lost or moved in time. Enter jumps to the next differ
     def head(self, number: int, width: int) -> Line:  # noqa: ARG002
         name, room = _rooms(width)
         long = ("was", "would", "kept", "gained", "lost", "moved")
-        words = long if room >= 7 else ("was", "if", "kept", "+", "−", "~")
+        words = long if room >= 7 else ("was", "if", "·", "+", "−", "~")
         return [(fit("", name), "quiet"), ("".join(word.rjust(room) for word in words), "quiet")]
 
     def row(self, number: int, width: int) -> Line:
@@ -169,7 +169,8 @@ class Figures(Panel):
     HELP: ClassVar[str] = """\
 ## At the playhead
 
-Readings after the event one looks at, as they were and, after the arrow, as they would have been.
+Readings after the event one looks at, as they were and, after an arrow, as they would have been.
+`=` says that nothing differs.
 """
 
     compared: reactive[Compared | None] = reactive(None)
@@ -203,9 +204,8 @@ Readings after the event one looks at, as they were and, after the arrow, as the
         if self.compared is None:
             return [(label, "quiet"), (fit(said, width - 12), "plain")]
         changed = after is not None and _said(name, after) != said
-        told = f" → {_said(name, after)}" if after is not None else " → …"
-        half = max(0, width - 12)
-        rest = fit(f"{told}", max(0, half - len(said)))
+        told = f" → {_said(name, after)} " if changed else " =" if after is not None else " → …"
+        rest = fit(told, max(0, width - 12 - len(said)))
         return [(label, "quiet"), (said, "plain"), (rest, "strong" if changed else "quiet")]
 
 

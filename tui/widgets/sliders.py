@@ -156,9 +156,9 @@ class SettingsList(Scroller):
         edited = tunable.name in drafted.edits
         other = value != tunable.default
         glyph, mark = ("●", "live") if edited else ("○" if other else " ", "quiet")
-        slide = max(8, min(24, width // 4)) if tunable.kind in ("number", "integer") else 0
+        slide = max(6, min(24, width // 4 - 2)) if tunable.kind in ("number", "integer") else 0
         said = shown(value, tunable)
-        figures = 9 if slide else min(width // 2, max(9, len(said) + 1))
+        figures = (9 if width >= 44 else 7) if slide else min(width // 2, max(9, len(said) + 1))
         room = max(6, width - 3 - slide - figures - 1)
         line: Line = [
             (f" {glyph} ", mark),

@@ -35,7 +35,7 @@ def chart(sweep: Sweep, width: int, height: int) -> list[Line]:
     nearest = _nearest(points, low, high, room)
     for cell in range(room):
         point = nearest[cell]
-        ink = "live" if cell == now else "heat-2"
+        ink = "live" if cell == now else "heat-2" if sweep.moving else "heat-1"
         eighths = round(heights[point.value] / top * rows * 8)
         for row in range(rows):
             left = eighths - 8 * (rows - 1 - row)

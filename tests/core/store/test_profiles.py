@@ -1,0 +1,107 @@
+"""Profiles: read with their sentence, and settings files that are written to without losing anything."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from core.errors import StoreError
+from core.settings.layers import read_file, tunables
+from core.store.profiles import (
+    file_name,
+    profile_text,
+    read_profile,
+    read_profiles,
+    settings_text,
+    taken_over,
+)
+
+OFFSET = "receptor.ambient.offset.frustration"
+LOW = "receptor.ambient.low"
+
+
+def test_a_profile_is_read_back_as_it_was_written(tmp_path: Path) -> None:
+    path = tmp_path / "calm.toml"
+    tools = {"Bash": {"exact": 0}}
+    path.write_text(profile_text("For calm\ndays.", {OFFSET: 0.3, "response.loops.tools": tools}))
+    profile = read_profile(path, "user")
+    assert (profile.name, profile.sentence, profile.scope) == ("calm", "For calm days.", "user")
+    assert dict(profile.values) == {OFFSET: 0.3, "response.loops.tools": tools}
+    assert profile.complaints == ()
+
+
+def test_a_wrong_value_is_left_out_and_told(tmp_path: Path) -> None:
+    path = tmp_path / "odd.toml"
+    path.write_text("[receptor.ambient]\nlow = 7.0\nhigh = 0.9\n")
+    profile = read_profile(path, "project")
+    assert dict(profile.values) == {"receptor.ambient.high": 0.9}
+    assert "a number from 0 to 0.5" in str(profile.complaints[0])
+
+
+def test_taking_over_sets_the_rest_of_the_model_back(tmp_path: Path) -> None:
+    path = tmp_path / "one.toml"
+    path.write_text(profile_text("", {OFFSET: 0.3}))
+    values = taken_over(read_profile(path, "user"))
+    assert values[OFFSET] == 0.3
+    assert values[LOW] == tunables()[LOW].default
+    assert not any(
+        name.startswith(("screen.", "ingest.", "timeline.", "response.notices.")) for name in values
+    )
+
+
+def test_folders_are_read_in_turn(tmp_path: Path) -> None:
+    for folder, name in (("a", "two"), ("a", "one"), ("b", "one")):
+        (tmp_path / folder).mkdir(exist_ok=True)
+        (tmp_path / folder / f"{name}.toml").write_text("# x\n")
+    found = read_profiles([("user", tmp_path / "a"), ("project", tmp_path / "b"), ("user", tmp_path / "c")])
+    assert [(each.name, each.scope) for each in found] == [
+        ("one", "user"),
+        ("two", "user"),
+        ("one", "project"),
+    ]
+
+
+@pytest.mark.parametrize("name", ["", "../up", "a/b", ".hidden", "x" * 41, "two\nlines"])
+def test_a_name_that_makes_no_file_is_refused(name: str) -> None:
+    with pytest.raises(StoreError, match="no name for a profile"):
+        file_name(name)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "# mine\n[receptor.ambient]\nlow = 0.3  # as it should be\n\n[screen]\ntheme = 'orrery'\n",
+        "[screen]\ntheme = 'orrery'",
+        "receptor.ambient.low = 0.1\n",
+        "[receptor.ambient.offset]\nseeking = 0.3\n",
+    ],
+)
+def test_values_are_put_into_a_settings_file(text: str, tmp_path: Path) -> None:
+    values = {LOW: 0.2} if text.startswith("receptor") else {LOW: 0.2, OFFSET: 0.1}
+    made = settings_text(text, values)
+    path = tmp_path / "settings.toml"
+    path.write_text(made)
+    layer, faults = read_file(path)
+    assert faults == ()
+    held = {given.name: given.value for given in layer.values}
+    assert values.items() <= held.items()
+    if "orrery" in text:
+        assert held["screen.theme"] == "orrery"
+    for comment in ("# mine", "# as it should be"):
+        assert (comment in made) == (comment in text)
+    assert settings_text(made, values) == made
+
+
+def test_a_file_that_cannot_be_added_to_is_left_alone() -> None:
+    with pytest.raises(StoreError, match="cannot be added to; write there"):
+        settings_text("[receptor]\nambient = {low = 0.3}\n", {LOW: 0.2})
+    with pytest.raises(StoreError, match="not TOML"):
+        settings_text("[receptor", {LOW: 0.2})
+
+
+def test_what_is_written_is_toml() -> None:
+    text = profile_text("A sentence.", {name: each.default for name, each in tunables().items()})
+    assert tomllib.loads(text)["receptor"]["ambient"]["low"] == 0.25
