@@ -60,6 +60,8 @@ The curve is frustration; a dot is a time in which nothing happened.
         self._places: list[int] = []
         """Where sessions, not headings, stand."""
         self._cursor = ""
+        self._pinned = False
+        """The cursor stays with its session; until all were read once it stays at the top."""
         self._shape: Shape | None = None
 
     @property
@@ -88,7 +90,10 @@ The curve is frustration; a dot is a time in which nothing happened.
         before = self._places.index(place) if (place := self._place()) >= 0 else 0
         self._items = listed(self.rows, self.order)
         self._places = [spot for spot, item in enumerate(self._items) if isinstance(item, Row)]
-        if self._place() < 0:
+        if not self._pinned and self._places:
+            self._cursor = self._key(0)
+            self._pinned = all(row.standing.word != "reading" for row in self.rows)
+        elif self._place() < 0:
             self._cursor = self._key(min(before, len(self._places) - 1)) if self._places else ""
         self.resize_rows()
         self.post_message(self.Moved(self.chosen))
@@ -108,6 +113,7 @@ The curve is frustration; a dot is a time in which nothing happened.
     def go(self, number: int) -> None:
         """Put the cursor on a session, counted without headings."""
         if self._places:
+            self._pinned = True
             number = max(0, min(number, len(self._places) - 1))
             self._cursor = self._key(number)
             self._show(self._places[number], first=number == 0)
