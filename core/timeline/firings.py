@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from core.timeline.marks import Mark, MarkKind
 
-FIRINGS: frozenset[MarkKind] = frozenset(("signal", "method", "halt", "quarantine"))
+FIRINGS: frozenset[MarkKind] = frozenset(("signal", "method", "background", "halt", "quarantine"))
 """Marks that are compared."""
 
 
@@ -106,4 +106,4 @@ def _by_name(marks: Iterable[Mark]) -> dict[tuple[str, str], list[Mark]]:
 
 
 def _key(mark: Mark) -> str:
-    return mark.name if mark.kind in ("signal", "method") else f"{mark.kind} {mark.name}"
+    return mark.name if mark.kind in ("signal", "method", "background") else f"{mark.kind} {mark.name}"

@@ -21,6 +21,7 @@ MarkKind = Literal[
     "dream",
     "agent",
     "method",
+    "background",
 ]
 MARK_KINDS: tuple[MarkKind, ...] = get_args(MarkKind)
 ALERTS: frozenset[MarkKind] = frozenset(("signal", "halt", "quarantine", "method"))
@@ -101,6 +102,8 @@ class Marks:
             yield "quarantine", "enters" if mood.entered else "leaves", 0.0
         if thought.dream is not None:
             yield "dream", thought.dream.reason, thought.dream.pressure
+        for firing in step.reaction.fired:
+            yield "background" if firing.mode == "background" else "method", firing.method, firing.score
 
     def after(self, index: int, kinds: Collection[MarkKind], agent: str | None = None) -> Mark | None:
         """The next mark of these kinds later than `index`."""

@@ -13,7 +13,7 @@ from core.events import Event
 from core.settings import Settings
 from core.settings.layers import Given, Layer, resolve
 from core.timeline.branch import dream, pre_steer, sim
-from core.timeline.firings import compare
+from core.timeline.firings import FIRINGS, compare
 from core.timeline.marks import Mark
 from core.timeline.timeline import Timeline
 from tests.core.strategies import events
@@ -50,7 +50,7 @@ def test_other_settings_fire_otherwise_and_leave_the_recording_alone() -> None:
     assert difference.gained
     rows = difference.table()
     assert sum(row[0] + row[2] + row[3] for row in rows.values()) == sum(
-        mark.kind in ("signal", "halt", "quarantine", "method") for mark in timeline.marks
+        mark.kind in FIRINGS for mark in timeline.marks
     )
     assert branch.cost.events == 2000
     assert cbor2.dumps(timeline.society.dump(), canonical=True) == before
