@@ -30,7 +30,7 @@ class Columns:
         wide, huge = width >= 100, width >= 150
         self.number = max(4, digits)
         self.agent = (16 if huge else 9 if wide else 5) if several else 0
-        self.kind = 13 if wide else 10
+        self.kind = 13 if wide else 11
         self.tool = 18 if huge else 0
         self.outcome = 12 if wide else 9
         self.fired = 40 if huge else 24 if wide else 3

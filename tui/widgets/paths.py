@@ -81,7 +81,7 @@ The bar is heat: visits that fade with work time. Its colour says how near a pat
     def subtitle(self, view: View) -> str:
         shown = len(view.frame.receptor.heatmap.top)
         leaves = view.frame.receptor.heatmap.leaves
-        many = f"{leaves} paths" if shown == leaves else f"{shown} hottest of {leaves:,} paths"
+        many = f"{leaves} paths" if shown == leaves else f"{shown} of {leaves:,} paths"
         return f"by {self.order} · {many}" if leaves else ""
 
     def watch_view(self, view: View | None) -> None:
@@ -111,8 +111,7 @@ The bar is heat: visits that fade with work time. Its colour says how near a pat
         if self.view is not None:
             self._arrange(self.view)
             self.border_subtitle = self.subtitle(self.view)
-        self._strips = None
-        self.refresh()
+        self.redraw()
 
     def lines(self, view: View, width: int, height: int) -> list[Line]:
         room = max(1, height - self.has_class("-filtering") - self.detailed)
@@ -170,8 +169,7 @@ The bar is heat: visits that fade with work time. Its colour says how near a pat
         if self._rows:
             place = (self._place() if self.cursor else self._top - (by > 0)) + by
             self.cursor = self._rows[max(0, min(place, len(self._rows) - 1))].path
-            self._strips = None
-            self.refresh()
+            self.redraw()
 
     def action_page(self, by: int) -> None:
         self.action_move(by * max(1, self.size.height - 1))
@@ -226,10 +224,10 @@ The bar is heat: visits that fade with work time. Its colour says how near a pat
         self.focus()
 
     def on_focus(self) -> None:
-        self._strips = None
+        self.redraw()
 
     def on_blur(self) -> None:
-        self._strips = None
+        self.redraw()
 
     def on_click(self, event: events.Click) -> None:
         at = event.get_content_offset(self)
@@ -238,12 +236,11 @@ The bar is heat: visits that fade with work time. Its colour says how near a pat
             return
         row = self._rows[line]
         self.cursor = row.path
-        self._strips = None
+        self.redraw()
         if row.folder and at.x < len(row.guide) + 2:
             self.action_fold()
         elif event.chain == 2:
             self.action_events()
-        self.refresh()
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
         event.stop()
