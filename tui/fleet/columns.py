@@ -71,6 +71,10 @@ def _project(row: Row, width: int, _: Moment) -> Line:
     return [(plain(row.name, width), "strong" if row.standing.level else "quiet")]
 
 
+def _session(row: Row, width: int, _: Moment) -> Line:
+    return [(plain(row.session)[:width], "plain" if row.standing.level else "quiet")]
+
+
 def _agent(row: Row, width: int, _: Moment) -> Line:
     return [(plain(row.agent, width), "quiet")]
 
@@ -97,7 +101,7 @@ def _frustration(row: Row, _: int, __: Moment) -> Line:
 
 
 def _flow(row: Row, _: int, __: Moment) -> Line:
-    ink = "flow" if row.facts.flow is not None else "plain" if row.standing.level else "quiet"
+    ink = "quiet" if not row.standing.level else "plain" if row.facts.flow is None else "flow"
     return [(fraction(row.flow), ink)]
 
 
@@ -166,14 +170,16 @@ class Shape(NamedTuple):
     project: int
     agent: int
     subagents: bool
+    grouped: bool
+    """Headings name the project already."""
 
 
-def shape(rows: Sequence[Row], width: int) -> Shape:
+def shape(rows: Sequence[Row], width: int, *, grouped: bool = False) -> Shape:
     """The room these rows need, in steps, so that columns stand still."""
     project = max((len(row.name) for row in rows), default=0)
     agent = max((len(row.agent) for row in rows), default=0)
     subagents = any(row.facts.subagents for row in rows)
-    return Shape(width, -(-project // 4) * 4, max(5, min(agent, 14)), subagents)
+    return Shape(width, -(-project // 4) * 4, max(5, min(agent, 14)), subagents, grouped)
 
 
 @lru_cache(maxsize=16)
@@ -184,13 +190,19 @@ def columns(room: Shape) -> tuple[Column, ...]:
     chosen = [
         Column("standing", 14, _word, "need"),
         Column("for", 4, _for, right=True),
-        Column("project", max(8, min(room.project, 24 if huge else 20 if wide else 14)), _project, "project"),
+        Column("session", 8, _session, "project")
+        if room.grouped
+        else Column(
+            "project", max(8, min(room.project, 24 if huge else 20 if wide else 14)), _project, "project"
+        ),
     ]
     if wide:
         chosen.append(Column("agent", room.agent, _agent, "agent"))
     if huge:
         chosen += [Column("model", 12, _model), Column("state", 10, _state), Column("pattern", 14, _pattern)]
-    chosen.append(Column("frustration", BUCKETS if huge else 11 if wide else 8, _curve))
+    chosen.append(
+        Column("frustration", BUCKETS if huge else 11, _curve) if wide else Column("frust", 8, _curve)
+    )
     chosen.append(Column("now", 4, _frustration, "frustration", right=True))
     if wide:
         chosen.append(Column("flow", 4, _flow, right=True))

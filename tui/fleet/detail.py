@@ -9,7 +9,7 @@ from textual.content import Content
 
 from tui.commands.sessions import homely
 from tui.fleet.columns import age
-from tui.fleet.order import Order, census
+from tui.fleet.order import Order, census, listed
 from tui.fleet.row import Row
 from tui.words import count, fraction, plain, short, span
 
@@ -34,18 +34,24 @@ def title(rows: Sequence[Row], order: Order, now: float, late: float, width: int
         (f"  ● {counted.work} at work", "$live" if counted.work else "$quiet"),
         (f"  ○ {counted.rest} at rest", "$quiet"),
     ]
-    said = [f"by {order.sorting}", *(["by project"] if order.grouped else [])]
-    said += [
-        *(["urgent only"] if order.urgent else []),
-        *([f"“{plain(order.text, 20)}”"] if order.text else []),
-    ]
     clock = datetime.fromtimestamp(now).astimezone().strftime("%H:%M:%S")
-    right = f"{', '.join(said)}  {clock}"
-    used = sum(len(text) for text, _ in parts)
-    if used + len(right) + 2 > width:
-        right = ", ".join(said) if used + len(", ".join(said)) + 2 <= width else ""
-    parts.append((" " * max(0, width - used - len(right)) + right, "$quiet"))
+    narrowed = _narrowed(rows, order)
+    sorting = f"by {order.sorting}{', by project' if order.grouped else ''}"
+    tries = [f"{narrowed}{sorting}  {clock}", f"{narrowed}{sorting}", narrowed.strip()]
+    if narrowed and len(tries[-1]) + 1 > width - sum(len(text) for text, _ in parts):
+        parts = parts[1:]
+    room = width - sum(len(text) for text, _ in parts)
+    right = next((text for text in tries if len(text) + 1 <= room), "")
+    parts.append((right.rjust(room), "bold" if narrowed else "$quiet"))
     return Content.assemble(*parts)
+
+
+def _narrowed(rows: Sequence[Row], order: Order) -> str:
+    """How many of all are listed, where some are left out."""
+    if not (order.urgent or order.text):
+        return ""
+    shown = len(listed(rows, order._replace(grouped=False)))
+    return f"{shown} of {len(rows)} shown  "
 
 
 def detail(row: Row, now: float, lines: int, width: int) -> Content:

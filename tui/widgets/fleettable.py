@@ -84,6 +84,7 @@ The curve is frustration; a dot is a time in which nothing happened.
         self._arrange()
 
     def watch_order(self) -> None:
+        self._shape = None
         self._arrange()
 
     def _arrange(self) -> None:
@@ -154,7 +155,7 @@ The curve is frustration; a dot is a time in which nothing happened.
 
     def _room(self, width: int) -> Shape:
         if self._shape is None or self._shape.width != width - 1:
-            self._shape = shape(self.rows, width - 1)
+            self._shape = shape(self.rows, width - 1, grouped=self.order.grouped)
         return self._shape
 
     def row(self, number: int, width: int) -> Line:
