@@ -37,6 +37,8 @@ COMMANDS = {
     "sweep": "try one setting over its range, on many sessions",
     "rules": "list the methods that respond to signals, or check a rule file",
     "settings": "show every setting, its value and where it came from",
+    "doctor": "check terminal, agents, settings, folders and what is kept",
+    "completion": "print a completion script for bash, zsh or fish",
 }
 
 _ASKS_ABOUT_ITSELF = frozenset(("-h", "--help", "--version"))
