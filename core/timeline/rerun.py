@@ -44,7 +44,7 @@ def overlaid(settings: Settings, edits: Mapping[str, Any]) -> Settings:
 
 def key_of(mark: Mark) -> str:
     """The name under which a firing is counted."""
-    return mark.name if mark.kind in ("signal", "method") else f"{mark.kind} {mark.name}"
+    return mark.name if mark.kind in ("signal", "method", "background") else f"{mark.kind} {mark.name}"
 
 
 class Feeler(Engine):

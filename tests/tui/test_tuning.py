@@ -340,8 +340,8 @@ async def test_labels_go_round_and_are_kept(tmp_path: Path) -> None:
         for verdict in ("right", "wrong"):
             await pilot.press("l")
             await settle(pilot)
-            assert [each.verdict for each in app.feed.labels.judged()] == [verdict]
-            assert [each.name for each in app.feed.labels.judged()] == [mark.name]
+            assert {each.verdict for each in app.feed.labels.judged()} == {verdict}
+            assert mark.name in [each.name for each in app.feed.labels.judged()]
         assert "✗" in seen(app)
         await pilot.press("l")
         await settle(pilot)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
@@ -36,6 +37,9 @@ from tui.widgets.meaning import Meaning
 from tui.widgets.sliders import Drafted, SettingsList
 from tui.widgets.sweepchart import SweepChart
 from tui.words import count
+
+_PATIENCE = 0.1
+"""Seconds for which a what-if waits for its picture to be painted."""
 
 
 @dataclass
@@ -109,6 +113,7 @@ class Bench(Horizontal):
         self.compared: Compared | None = None
         self._whatif: WhatIf | None = None
         self._running = False
+        self._painted = threading.Event()
         self._typing = ""
         self._last_nudge = ""
 
@@ -182,20 +187,32 @@ class Bench(Horizontal):
             self._start(self._whatif)
 
     def _start(self, whatif: WhatIf) -> None:
+        """Run it in a thread that stands still while its pictures are painted, so that neither waits long."""
+        painted = threading.Event()
+        self._painted = painted
+
+        def post(message: Ran) -> None:
+            painted.clear()
+            self.post_message(message)
+            painted.wait(_PATIENCE)
+
         def work() -> None:
             worker = get_current_worker()
-            whatif.run(self.post_message, lambda: worker.is_cancelled)
+            painted.wait(_PATIENCE)
+            whatif.run(post, lambda: worker.is_cancelled)
 
         self._running = True
+        self.call_after_refresh(painted.set)
         self.run_worker(work, name="what-if", group="whatif", thread=True, exclusive=True)
 
     def on_ran(self, message: Ran) -> None:
         """A result arrived; one that was overtaken is dropped."""
         message.stop()
-        if self._whatif is None or message.compared.whole is not self._whatif.whole:
+        if self._whatif is None or message.compared.edits is not self._whatif.edits:
             return
         self._running = not message.compared.complete
         self._compare(message.compared)
+        self.call_after_refresh(self._painted.set)
 
     def _compare(self, compared: Compared | None) -> None:
         self.compared = compared

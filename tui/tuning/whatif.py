@@ -19,9 +19,9 @@ from tui.tuning.compared import Compared
 NOTHING = Difference((), (), (), ())
 _BATCH = 48
 """Events between two looks at whether the result is still wanted."""
-_FIRST = 0.035
+_FIRST = 0.012
 """Seconds until the first partial result."""
-_EVERY = 0.12
+_EVERY = 0.25
 """Seconds between two partial results."""
 
 
@@ -51,23 +51,28 @@ class WhatIf:
 
     def run(self, post: Callable[[Ran], object], cancelled: Callable[[], bool]) -> None:
         """Run to the end, telling now and then; or until nobody wants it."""
-        if self.whole is None:
-            if any(name.startswith("receptor.") for name in self.edits):
-                self.felt = Rerun(self.timeline, self.edits, whole=False)
-            self.whole = Rerun(self.timeline, self.edits)
         due = time.monotonic() + _FIRST
-        for rerun in (self.felt, self.whole):
+        for feels in (True, False):
+            rerun = self._rerun(feels)
             more = rerun is not None
             while more and rerun is not None:
                 if cancelled():
                     return
                 more = rerun.advance(_BATCH)
-                now = time.monotonic()
-                if now >= due and more:
+                if more and time.monotonic() >= due:
                     post(Ran(self.picture()))
                     due = time.monotonic() + _EVERY
-            if not cancelled():
+            if rerun is not None and not cancelled():
                 post(Ran(self.picture()))
+
+    def _rerun(self, feels: bool) -> Rerun | None:
+        """The run of the receptor alone, where the edits touch it; the run of everything."""
+        if not feels:
+            self.whole = self.whole or Rerun(self.timeline, self.edits)
+            return self.whole
+        if self.felt is None and any(name.startswith("receptor.") for name in self.edits):
+            self.felt = Rerun(self.timeline, self.edits, whole=False)
+        return self.felt
 
     def picture(self) -> Compared:
         """What is known by now: signals from the run that is furthest, all else from the whole one."""

@@ -10,6 +10,7 @@ from textual.reactive import reactive
 
 from core.percept import AXES
 from core.store.labels import Label
+from core.timeline.firings import FIRINGS
 from core.timeline.timeline import Timeline
 from core.timeline.track import Track
 from tui.messages import Seek
@@ -147,7 +148,7 @@ Labels stand below them: `✓` right, `✗` wrong, `?` missed.
         compared = self.compared
         if compared is None:
             found = [
-                (mark.place, "=") for mark in timeline.marks.between(0, len(timeline)) if mark.kind in _FIRED
+                (mark.place, "=") for mark in timeline.marks.between(0, len(timeline)) if mark.kind in FIRINGS
             ]
         else:
             found = [(pair.actual.place, "=") for pair in compared.difference.kept]
@@ -177,9 +178,6 @@ Labels stand below them: `✓` right, `✗` wrong, `?` missed.
         place = event.get_content_offset(self)
         if place is not None and self._window.stop:
             self.post_message(Seek(self._window.place(place.x)))
-
-
-_FIRED = frozenset(("signal", "method", "halt", "quarantine"))
 
 
 def reading(track: Track | None, column: str, index: int) -> float | None:
