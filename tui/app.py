@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on
 from textual.app import App, SystemCommand
@@ -30,6 +30,9 @@ from tui.search import Places, commands
 from tui.usertheme import UserThemes, default_folder
 from tui.view import View
 from tui.widgets.timeline import TimelineStrip
+
+if TYPE_CHECKING:
+    from tui.fleet.roster import Roster
 
 _SCREENS = {
     "events": ("tui.screens.events", "EventsScreen"),
@@ -62,8 +65,10 @@ class NooscopeApp(App[None]):
         cache: Cache | None = None,
         bookmarks: Callable[[str], Bookmarks] = Bookmarks,
         theme_folder: Path | None = None,
+        fleet: Roster | None = None,
     ) -> None:
         super().__init__()
+        self._fleet = fleet
         self.settings = settings
         self.feed: Feed | None = None
         self._target = target
@@ -84,7 +89,9 @@ class NooscopeApp(App[None]):
         self.set_keymap(self.settings.screen.keymap)
         self.screen.data_bind(NooscopeApp.view, NooscopeApp.recording, NooscopeApp.bookmarks)
         self.set_interval(_THEMES_EVERY, self._load_themes)
-        if self._target is None:
+        if self._fleet is not None:
+            self.action_fleet()
+        elif self._target is None:
             self.action_sessions()
         else:
             self.open(self._target)
@@ -124,6 +131,8 @@ class NooscopeApp(App[None]):
         if message.recording is not None and message.recording is not self.recording:
             self.recording = message.recording
         self.view = message.view
+        if self.feed is not None and message.view.total:
+            self.call_after_refresh(self.feed.seen)
 
     @on(messages.Bookmarked)
     def _bookmarked(self, message: messages.Bookmarked) -> None:
@@ -131,8 +140,6 @@ class NooscopeApp(App[None]):
 
     @on(messages.Failed)
     def _failed(self, message: messages.Failed) -> None:
-        if self.feed is not None and message.view.total:
-            self.call_after_refresh(self.feed.seen)
         self.notify(message.text, severity="error" if message.fatal else "warning", markup=False)
         if message.fatal and self.view is None:
             self.action_sessions()
@@ -188,6 +195,13 @@ class NooscopeApp(App[None]):
         from tui.screens.picker import PickerScreen
 
         self.push_screen(PickerScreen(self.settings))
+
+    def action_fleet(self) -> None:
+        if not self.is_screen_installed("fleet"):
+            from tui.screens.fleet import FleetScreen
+
+            self.install_screen(FleetScreen(self.settings, self._fleet), "fleet")
+        self.push_screen("fleet")
 
     def action_show(self, name: str) -> None:
         self._push(name)
@@ -264,10 +278,10 @@ class NooscopeApp(App[None]):
         self.notify(text, severity="warning", markup=False)
 
 
-def run_app(target: Target | None, settings: Settings) -> int:
-    """Show a session, or the picker where none is named, until the person leaves."""
+def run_app(target: Target | None, settings: Settings, fleet: Roster | None = None) -> int:
+    """Show a session, a fleet, or the picker where neither is named, until the person leaves."""
     from tui.recordings import cache_of
 
-    app = NooscopeApp(target, settings, cache=cache_of(settings))
+    app = NooscopeApp(target, settings, cache=cache_of(settings), fleet=fleet)
     app.run()
     return app.return_code or 0

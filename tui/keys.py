@@ -34,6 +34,7 @@ KEYS: list[BindingType] = [
     Binding("o", "sessions", "sessions", show=False, id="show.sessions", tooltip="Open another session"),
     Binding("t", "show('tuning')", "tune", id="show.tuning", tooltip="Every setting, and what it would do"),
     Binding("T", "tune_beside", "beside", show=False, id="show.tuning_beside", tooltip="Tune beside this"),
+    Binding("f", "fleet", "fleet", id="show.fleet", tooltip="All sessions of this machine"),
     Binding("e", "show('events')", "events", id="show.events", tooltip="Every event, searchable"),
     Binding(
         "m",
