@@ -12,6 +12,7 @@ from core.errors import StateError
 Regime = Literal["calm", "progress", "turbulence", "crisis"]
 REGIMES: tuple[Regime, ...] = get_args(Regime)
 """From the quietest to the worst."""
+SEVERITY: dict[Regime, int] = {regime: place for place, regime in enumerate(REGIMES)}
 
 Phase = Literal["thriving", "stable", "conserving", "declining", "terminal"]
 PHASES: tuple[Phase, ...] = get_args(Phase)
@@ -139,6 +140,14 @@ class CorticalState:
     def tier(self) -> Tier:
         """Of the last turn's model."""
         return self._tier
+
+    def moment(self) -> tuple[Regime, float, float, float]:
+        """The regime, then pleasure, arousal and dominance."""
+        return self._regime, self._pleasure, self._arousal, self._dominance
+
+    def frame(self) -> tuple[Tier, float, float, Regime]:
+        """The tier, the accuracy, the share of budget used and the regime: what every tick records."""
+        return self._tier, self._accuracy, 1.0 - self._budget_remaining, self._regime
 
     def claim_affect(self) -> AffectWriter:
         """The only writer of pleasure, arousal, dominance and emotion."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from heapq import heappush, heappushpop
 from math import sqrt
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from msgspec import Struct
 
@@ -79,6 +80,15 @@ class Recalled(Struct, frozen=True):
     line: str
 
 
+_Terms: TypeAlias = tuple[Episode, float, float, float, float, float]
+"""An episode, its similarity, and what that and its score were made from."""
+
+
+def _recalled(score: float, terms: _Terms) -> Recalled:
+    episode, similarity, regime, affect, task, recency = terms
+    return Recalled(episode, score, similarity, regime, affect, task, recency, episode.line())
+
+
 class Likeness:
     """Weigh the same regime, a near mood and the same task; what is old counts less."""
 
@@ -93,12 +103,34 @@ class Likeness:
 
     def compare(self, now: Situation, past: Episode, age: float) -> Recalled:
         """How alike they are, term by term; `age` in ticks."""
-        regime = 1.0 if now.regime == past.regime else 0.0
-        affect = nearness(now, past)
-        task = cosine(now.task, past.signature)
-        similarity = min(1.0, self._regime * regime + self._affect * affect + self._task * task)
-        recency = 1.0 / (1.0 + max(0.0, age) / self._recency_ticks)
-        return Recalled(past, similarity * recency, similarity, regime, affect, task, recency, past.line())
+        (found,) = self.best(now, [(past, age)], 1)
+        return found
+
+    def best(self, now: Situation, past: Iterable[tuple[Episode, float]], most: int) -> list[Recalled]:
+        """The most alike of episodes of some age, best first.
+
+        Tasks, which cost most to compare, are left alone where even the same task would not be enough.
+        """
+        by_regime, by_affect, by_task, ticks = self._regime, self._affect, self._task, self._recency_ticks
+        here, length = now.regime, sum([count * count for count in now.task.values()])
+        found: list[tuple[float, float, str, int, int, _Terms]] = []
+        enough: list[float] = []
+        for episode, age in past if most > 0 else ():
+            regime = 1.0 if here == episode.regime else 0.0
+            affect = nearness(now, episode)
+            recency = 1.0 / (1.0 + age / ticks) if age > 0.0 else 1.0
+            sure = by_regime * regime + by_affect * affect
+            full = len(enough) >= most
+            if full and min(1.0, sure + by_task) * recency < enough[0]:
+                continue
+            task = cosine(now.task, episode.signature, length)
+            similarity = min(1.0, sure + by_task * task)
+            score = similarity * recency
+            terms = (episode, similarity, regime, affect, task, recency)
+            found.append((-score, -episode.until, episode.session, episode.number, len(found), terms))
+            (heappushpop if full else heappush)(enough, score)
+        found.sort()
+        return [_recalled(-row[0], row[5]) for row in found[:most]]
 
 
 def nearness(now: Situation, past: Episode) -> float:
@@ -110,16 +142,21 @@ def nearness(now: Situation, past: Episode) -> float:
     return max(0.0, 1.0 - distance / _FARTHEST)
 
 
-def cosine(now: Mapping[str, int], past: tuple[tuple[str, int], ...]) -> float:
-    """Of two sparse counts, 0 to 1; 0 where either is empty."""
+def cosine(now: Mapping[str, int], past: tuple[tuple[str, int], ...], length: int | None = None) -> float:
+    """Of two sparse counts, 0 to 1; 0 where either is empty.
+
+    `length` is the sum of the squares of the first, for who has it at hand.
+    """
     shared = own = 0
     for key, count in past:
         own += count * count
-        shared += count * now.get(key, 0)
+        if key in now:
+            shared += count * now[key]
     if not shared:
         return 0.0
-    other = sum(count * count for count in now.values())
-    return min(1.0, shared / sqrt(own * other))
+    if length is None:
+        length = sum(count * count for count in now.values())
+    return min(1.0, shared / sqrt(own * length))
 
 
 def largest(counts: Mapping[str, int], size: int) -> tuple[tuple[str, int], ...]:

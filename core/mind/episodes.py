@@ -4,12 +4,24 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Sequence
+from itertools import chain, product
 from typing import Any
 
 from msgspec import Struct, structs
 
-from core.events import ACTIONS, Action, Event, Outcome, Prompt, SessionEnd, ToolUse
-from core.mind.cortical import REGIMES, CorticalState, Tier
+from core.events import (
+    ACTIONS,
+    OUTCOMES,
+    PURPOSES,
+    Action,
+    Event,
+    Outcome,
+    Prompt,
+    Purpose,
+    SessionEnd,
+    ToolUse,
+)
+from core.mind.cortical import REGIMES, SEVERITY, CorticalState, Tier
 from core.mind.episode import Border, Episode, Likeness, Recalled, Situation, Verdict, coarse, largest
 from core.settings.mind_state import EpisodeSettings
 
@@ -69,7 +81,6 @@ class Episodes:
         "_calls",
         "_counts",
         "_depth",
-        "_edit",
         "_failures",
         "_kept",
         "_least_calls",
@@ -79,7 +90,6 @@ class Episodes:
         "_past",
         "_pattern",
         "_places",
-        "_proof",
         "_regimes",
         "_samples",
         "_score",
@@ -87,6 +97,7 @@ class Episodes:
         "_settings",
         "_trace",
         "_trace_length",
+        "_worth",
     )
 
     def __init__(self, settings: EpisodeSettings) -> None:
@@ -95,9 +106,8 @@ class Episodes:
         self._depth = settings.path_depth
         self._open_size = settings.open_size
         self._trace_length = settings.trace_length
-        self._proof = settings.proof_weight
-        self._edit = settings.edit_weight
         self._setback = settings.setback_weight
+        self._worth = _worth(settings)
         self._likeness = Likeness(settings)
         self._kept: deque[Episode] = deque(maxlen=settings.capacity)
         self._past: list[tuple[Episode, int]] = []
@@ -142,12 +152,13 @@ class Episodes:
 
     def sample(self, state: CorticalState) -> None:
         """Note regime and mood; once a gamma tick, so that an episode is what it was for most of its time."""
+        regime, pleasure, arousal, dominance = state.moment()
         self._samples += 1
-        self._regimes[REGIMES.index(state.regime)] += 1
+        self._regimes[SEVERITY[regime]] += 1
         affect = self._affect
-        affect[0] += state.pleasure
-        affect[1] += state.arousal
-        affect[2] += state.dominance
+        affect[0] += pleasure
+        affect[1] += arousal
+        affect[2] += dominance
 
     def delta(self, at: float, state: CorticalState, tick: int) -> Episode | None:
         """A delta tick ends the open episode, if it holds any call."""
@@ -156,22 +167,18 @@ class Episodes:
     def _count(self, event: ToolUse) -> None:
         action, outcome = event.action, event.outcome
         self._calls += 1
-        if outcome == "success" or outcome == "empty":
-            if event.purpose in _PROOFS:
-                self._score += self._proof
-            elif action == "file_edit":
-                self._score += self._edit
-        elif outcome == "failure":
+        if outcome == "failure":
             self._failures += 1
-            self._score -= self._proof if event.purpose in _PROOFS else self._setback
-        elif outcome == "rejected":
-            self._score -= self._setback
+        self._score += self._worth[action, outcome, event.purpose]
         counts = self._counts
         counts[action] = counts.get(action, 0) + 1
         for target in event.targets[:_MOST_TARGETS]:
             place = self._places.get(target) or self._place(target)
-            if place in counts or len(counts) < self._open_size:
-                counts[place] = counts.get(place, 0) + 1
+            count = counts.get(place)
+            if count is not None:
+                counts[place] = count + 1
+            elif len(counts) < self._open_size:
+                counts[place] = 1
         self._trace.append((action, outcome))
 
     def _place(self, target: str) -> str:
@@ -258,21 +265,30 @@ class Episodes:
         """The past episodes most like this moment, best first, as many as their lines' budget holds."""
         if tier == "T0":
             return ()
-        now = Situation(state.regime, state.pleasure, state.arousal, state.dominance, self._counts)
-        compare = self._likeness.compare
-        found = [compare(now, episode, tick - episode.tick) for episode in self._kept]
-        found += [compare(now, episode, tick + age) for episode, age in self._past]
-        found.sort(
-            key=lambda each: (-each.score, -each.episode.until, each.episode.session, each.episode.number)
-        )
         left = 4 * (self._settings.token_budget if tokens is None else tokens)
         chosen: list[Recalled] = []
-        for each in found[: self._settings.top_k if k is None else k]:
+        for each in self._best(state, tick, self._settings.top_k if k is None else k):
             left -= len(each.line) + 1
             if left < 0:
                 break
             chosen.append(each)
         return tuple(chosen)
+
+    def alike(
+        self, state: CorticalState, tick: int, most: int, *, tier: Tier
+    ) -> tuple[tuple[Recalled, Episode | None], ...]:
+        """The past episodes most like this moment, best first, each with the one that followed it."""
+        found = () if tier == "T0" else self._best(state, tick, most)
+        wanted = {(each.episode.session, each.episode.number + 1) for each in found}
+        every = chain(self._kept, [episode for episode, _ in self._past]) if wanted else ()
+        after = {key: one for one in every if (key := (one.session, one.number)) in wanted}
+        return tuple((each, after.get((each.episode.session, each.episode.number + 1))) for each in found)
+
+    def _best(self, state: CorticalState, tick: int, most: int) -> list[Recalled]:
+        now = Situation(*state.moment(), self._counts)
+        ages = [(episode, tick - episode.tick) for episode in reversed(self._kept)]
+        ages += [(episode, tick + age) for episode, age in self._past]
+        return self._likeness.best(now, ages, most)
 
     def read(self) -> EpisodesReading:
         """The open episode and what is kept."""
@@ -318,6 +334,24 @@ class Episodes:
         self._trace.extend((action, outcome) for action, outcome in trace)
         self._kept.clear()
         self._kept.extend(_episode(row) for row in kept)
+
+
+def _worth(settings: EpisodeSettings) -> dict[tuple[Action, Outcome, Purpose], float]:
+    """What each call adds to the score of its episode."""
+    worth = {}
+    for action, outcome, purpose in product(ACTIONS, OUTCOMES, PURPOSES):
+        weight = 0.0
+        if outcome == "success" or outcome == "empty":
+            if purpose in _PROOFS:
+                weight = settings.proof_weight
+            elif action == "file_edit":
+                weight = settings.edit_weight
+        elif outcome == "failure":
+            weight = -settings.proof_weight if purpose in _PROOFS else -settings.setback_weight
+        elif outcome == "rejected":
+            weight = -settings.setback_weight
+        worth[action, outcome, purpose] = weight
+    return worth
 
 
 def _episode(row: Sequence[Any]) -> Episode:

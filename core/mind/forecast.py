@@ -10,8 +10,10 @@ from msgspec import Struct
 from core.events import ToolUse
 from core.settings.mind_state import ForecastSettings
 
-_LAST, _FAILED, _CALLS, _CONTEXT = 0, 1, 2, 3
+_LAST, _FAILED, _CALLS = 0, 1, 2
 """Places in the table of one kind of call; eight context counts follow, failed and all for each."""
+_CONTEXT = {0.0: 3, 1.0: 5, 2.0: 7, 3.0: 9}
+"""Where the counts of each context stand: what the last two calls came to, as two bits."""
 
 
 class ForecastReading(Struct, frozen=True):
@@ -40,7 +42,7 @@ class Forecast:
         "_context_weight",
         "_ignorance",
         "_memory",
-        "_prior",
+        "_prior_failed",
         "_prior_weight",
         "_slow",
         "_smoothing",
@@ -57,8 +59,8 @@ class Forecast:
     )
 
     def __init__(self, settings: ForecastSettings) -> None:
-        self._prior = settings.prior_failure
         self._prior_weight = settings.prior_weight
+        self._prior_failed = settings.prior_weight * settings.prior_failure
         self._class_weight = settings.class_weight
         self._context_weight = settings.context_weight
         self._memory = float(settings.memory)
@@ -111,16 +113,15 @@ class Forecast:
                 del table[next(iter(table))]
             counts = [0.0] * 11
         table[key] = counts
-        weight = self._prior_weight
-        base = (self.all_failed + weight * self._prior) / (self.all_calls + weight)
-        expected = self._chance(counts, base)
+        base = (self.all_failed + self._prior_failed) / (self.all_calls + self._prior_weight)
+        expected = self.expected = self._chance(counts, base)
         error = expected - failed
         score = error * error
-        self.brier += self._smoothing * (score - self.brier)
-        self.slow_brier += self._slow * (score - self.slow_brier)
+        smoothing, brier, slow = self._smoothing, self.brier, self.slow_brier
+        self.brier = brier + smoothing * (score - brier)
+        self.slow_brier = slow + self._slow * (score - slow)
         base -= failed
-        self.base_brier += self._smoothing * (base * base - self.base_brier)
-        self.expected = expected
+        self.base_brier += smoothing * (base * base - self.base_brier)
         self.failed = failed > 0.0
         self.scored += 1
         self._learn(counts, failed)
@@ -132,29 +133,30 @@ class Forecast:
         return self._base() if counts is None else self._chance(counts, self._base())
 
     def _base(self) -> float:
-        weight = self._prior_weight
-        return (self.all_failed + weight * self._prior) / (self.all_calls + weight)
+        return (self.all_failed + self._prior_failed) / (self.all_calls + self._prior_weight)
 
     def _chance(self, counts: list[float], base: float) -> float:
         weight = self._class_weight
         rate = (counts[_FAILED] + weight * base) / (counts[_CALLS] + weight)
-        place = _CONTEXT + 2 * int(counts[_LAST])
+        place = _CONTEXT[counts[_LAST]]
         weight = self._context_weight
         return (counts[place] + weight * rate) / (counts[place + 1] + weight)
 
     def _learn(self, counts: list[float], failed: float) -> None:
-        place = _CONTEXT + 2 * int(counts[_LAST])
-        counts[place] += failed
+        last = counts[_LAST]
+        place = _CONTEXT[last]
         counts[place + 1] += 1.0
-        counts[_FAILED] += failed
-        counts[_CALLS] += 1.0
-        if counts[_CALLS] >= self._memory:
+        if failed:
+            counts[place] += 1.0
+            counts[_FAILED] += 1.0
+            self.all_failed += 1.0
+        calls = counts[_CALLS] = counts[_CALLS] + 1.0
+        if calls >= self._memory:
             for each in range(_FAILED, len(counts)):
                 counts[each] *= 0.5
-        counts[_LAST] = (2.0 * counts[_LAST] + failed) % 4.0
-        self.all_failed += failed
-        self.all_calls += 1.0
-        if self.all_calls >= 4.0 * self._memory:
+        counts[_LAST] = (2.0 * last + failed) % 4.0
+        calls = self.all_calls = self.all_calls + 1.0
+        if calls >= 4.0 * self._memory:
             self.all_failed *= 0.5
             self.all_calls *= 0.5
 

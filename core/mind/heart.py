@@ -151,14 +151,14 @@ class Heart:
             self._delta()
 
     def _gamma(self, count: int, kind: TickKind) -> None:
-        self.salience.tick(count, self.modulation.unpromoted_decay, self.now)
+        mood, now = self.mood, self.now
+        self.salience.tick(count, self.modulation.unpromoted_decay, now)
         self.habituation.tick(self.clock.gamma)
-        mood = self.mood
         if count > self._pending:
             self.dropped += count - self._pending
             count = self._pending
         for _ in range(count):
-            mood.tick(self.now, self._axes, self.urgency)
+            mood.tick(now, self._axes, self.urgency)
             self._record(kind, 0)
         self._affect(mood.pleasure, mood.arousal, mood.dominance, mood.emotion)
         self.episodes.sample(self.state)
@@ -227,19 +227,19 @@ class Heart:
         )
 
     def _record(self, kind: TickKind, reflected: int) -> None:
-        self._serial += 1
-        state = self.state
+        serial = self._serial = self._serial + 1
+        tier, accuracy, used, regime = self.state.frame()
         row = self.metrics.tick(
-            self._serial,
+            serial,
             kind,
             self.at,
-            tier=state.tier,
-            tokens_budget=self.gauge.point,
-            accuracy=state.accuracy,
-            budget_used=1.0 - state.budget_remaining,
-            regime=state.regime,
-            sleep_pressure=self.sleep.pressure,
-            reflected=reflected,
+            tier,
+            self.gauge.point,
+            accuracy,
+            used,
+            regime,
+            self.sleep.pressure,
+            reflected,
         )
         if row is not None:
             self.rows = (*self.rows, row)

@@ -132,17 +132,22 @@ class Metrics:
 
     def update(self, event: Event) -> None:
         """Count one event towards the next row."""
-        self._events += 1
         if type(event) is ToolUse:
-            self._tool(event)
+            self.tool_use(event)
         elif type(event) is Turn:
-            self._turn(event)
-        self._last_at = event.at
+            self.turn(event)
+        else:
+            self._events += 1
+            self._last_at = event.at
 
-    def _tool(self, event: ToolUse) -> None:
+    def tool_use(self, event: ToolUse) -> None:
+        """Count one call."""
+        self._events += 1
         self._actions += 1
-        if event.duration is not None:
-            self._act += event.duration
+        self._last_at = event.at
+        duration = event.duration
+        if duration is not None:
+            self._act += duration
         outcome = event.outcome
         if outcome == "success" or outcome == "empty" or outcome == "failure":
             self._forecasts += 1
@@ -152,7 +157,9 @@ class Metrics:
                 else:
                     self._misses += 1
 
-    def _turn(self, event: Turn) -> None:
+    def turn(self, event: Turn) -> None:
+        """Count one answer of the model, and the time it took."""
+        self._events += 1
         self._turns += 1
         if event.context_tokens:
             self._tokens = event.context_tokens
@@ -160,8 +167,10 @@ class Metrics:
             self._unpriced += 1
         else:
             self._cost += event.cost
-        if self._last_at is not None and event.at > self._last_at:
-            self._deliberate += event.at - self._last_at
+        at, last = event.at, self._last_at
+        if last is not None and at > last:
+            self._deliberate += at - last
+        self._last_at = at
 
     def retrieved(self, compared: int) -> None:
         """Count past episodes compared towards the next row."""
@@ -172,7 +181,6 @@ class Metrics:
         tick: int,
         kind: TickKind,
         at: float,
-        *,
         tier: Tier,
         tokens_budget: int,
         accuracy: float,

@@ -9,7 +9,7 @@ from core.errors import StateError
 from core.events import MAIN, Compaction, Event, Prompt, ToolUse, Turn
 from core.mind.clock import MICRO, NO_TICKS, Clock, Ticks
 from core.mind.cortical import Regime
-from core.mind.dreams import Dream, Reason
+from core.mind.dreams import Dream
 from core.mind.episode import Episode, Recalled
 from core.mind.fabric import (
     Compacted,
@@ -102,44 +102,40 @@ class Mind:
 
     def step(self, event: Event, percept: Percept, modulation: Modulation = NEUTRAL) -> Thought:
         """Let subjective time pass, then take the event in."""
-        heart = self.heart
-        at = event.at
-        heart.begin(at, percept, modulation)
+        heart, source = self.heart, self._source
+        heart.begin(event.at, percept, modulation)
         ticks = NO_TICKS
         if percept.now * MICRO >= heart.clock.due:
             ticks = heart.clock.advance(percept.now)
             heart.beat(ticks)
-        heart.mood.update(event)
-        heart.metrics.update(event)
-        dreamt: Reason | None = None
-        if type(event) is ToolUse:
-            self._tool_use(event)
-        elif type(event) is Turn:
-            self._turn(event)
-        elif type(event) is Prompt:
-            self._prompt(event)
-        elif type(event) is Compaction:
-            self._compaction(event)
-            dreamt = "compaction"
-        stimuli = self._source.update(event, heart.gauge.fill, percept.shifted)
-        before = heart.regime.regime
-        changed = heart.regime.update(percept, self._source.looping)
+        kind = type(event)
+        if kind is ToolUse:
+            stimuli = self._tool_use(event)  # type: ignore[arg-type]
+        elif kind is Turn:
+            stimuli = self._turn(event)  # type: ignore[arg-type]
+        else:
+            stimuli = self._rarer(event)
+        if percept.shifted or source.news:
+            stimuli = source.more(stimuli, percept.shifted)
+        regime = heart.regime.regime
+        changed = heart.regime.update(percept, source.looping)
         if changed:
-            self._regime_changed(before)
-        novelty, wakeup = 1.0, None
+            self._regime_changed(regime)
+            regime = heart.regime.regime
+        novelty, wakeup, episode = 1.0, None, None
         if stimuli:
             novelty = self._attend(stimuli)
-            wakeup = self._wakeups.update(stimuli, at)
+            wakeup = self._wakeups.update(stimuli, event.at)
             if wakeup is not None:
                 ticks, wakeup = self._wake(wakeup, ticks)
-        elif type(event) is ToolUse:
-            pattern = self._source.call_pattern(event)
-            novelty = heart.habituation.observe(pattern, heart.clock.gamma, event.program or event.tool)
-        if dreamt is not None:
-            heart.dream(dreamt)
-        episode = heart.episodes.update(event, percept.pattern, heart.state, heart.clock.gamma)
-        if episode is not None:
-            heart.emit(EpisodeEnded(at, episode.number, episode.regime, episode.outcome, episode.ended_by))
+        elif kind is ToolUse:
+            novelty = heart.habituation.observe(
+                source.call_pattern(event),  # type: ignore[arg-type]
+                heart.clock.gamma,
+                event.program or event.tool,  # type: ignore[union-attr]
+            )
+        if kind is not Turn:
+            episode = self._remember(event, percept.pattern)
         dream = heart.dreamt
         return _make(
             Thought,
@@ -148,7 +144,7 @@ class Mind:
                 wakeup,
                 stimuli[0] if stimuli else None,
                 novelty,
-                heart.regime.regime,
+                regime,
                 changed,
                 dream,
                 dream is not None,
@@ -163,29 +159,58 @@ class Mind:
         """Take in what another room reports; it draws attention with the next event."""
         self._source.tell(news)
 
-    def _tool_use(self, event: ToolUse) -> None:
+    def _tool_use(self, event: ToolUse) -> Stimuli:
         heart = self.heart
+        heart.mood.tool_use(event)
+        heart.metrics.tool_use(event)
         heart.forecast.update(event)
         returned = (event.at, event.tool, event.action, event.outcome, event.duration)
         heart.fabric.emit(_make(ToolReturned, returned))
+        return self._source.tool_use(event)
 
-    def _turn(self, event: Turn) -> None:
+    def _turn(self, event: Turn) -> Stimuli:
         heart = self.heart
-        tiers = heart.tiers
-        model = tiers.model
-        if tiers.update(event) or model != event.model:
-            heart.emit(ModelSelected(event.at, tiers.tier, event.model, "log"))
-        used = tiers.used
-        heart.write_inference(max(0.0, 1.0 - used), tiers.tier)
-        heart.clock.throttle(used)
-        heart.gauge.turn(event.context_tokens, event.context_window)
-        self._turns += 1
-        self._asked_turns += 1
-        self._asked_cost += event.cost or 0.0
+        heart.mood.events += 1
+        heart.metrics.turn(event)
+        tiers, model, cost = heart.tiers, event.model, event.cost
         tokens = event.input_tokens + event.output_tokens + event.cache_write
-        cached = event.cache_read / event.context_tokens if event.context_tokens else 0.0
-        ended = (event.at, self._turns, event.model, tokens, event.cost, cached)
-        heart.fabric.emit(_make(TurnEnded, ended))
+        before = tiers.model
+        if tiers.update(event, tokens) or model != before:
+            heart.emit(ModelSelected(event.at, tiers.tier, model, "log"))
+        used = tiers.used
+        heart.write_inference(1.0 - used if used < 1.0 else 0.0, tiers.tier)
+        heart.clock.throttle(used)
+        context = event.context_tokens
+        heart.gauge.turn(context, event.context_window)
+        turns = self._turns = self._turns + 1
+        self._asked_turns += 1
+        if cost:
+            self._asked_cost += cost
+        cached = event.cache_read / context if context else 0.0
+        heart.fabric.emit(_make(TurnEnded, (event.at, turns, model, tokens, cost, cached)))
+        return self._source.turn(event, tokens, heart.gauge.fill)
+
+    def _rarer(self, event: Event) -> Stimuli:
+        heart = self.heart
+        heart.mood.update(event)
+        heart.metrics.update(event)
+        if type(event) is Prompt:
+            self._prompt(event)
+        elif type(event) is Compaction:
+            self._compaction(event)
+        return self._source.update(event, heart.gauge.fill, False)
+
+    def _remember(self, event: Event, pattern: str) -> Episode | None:
+        """Let a compaction be dreamt over, and tell of the episode an event ends."""
+        heart = self.heart
+        if type(event) is Compaction:
+            heart.dream("compaction")
+        episode = heart.episodes.update(event, pattern, heart.state, heart.clock.gamma)
+        if episode is not None:
+            heart.emit(
+                EpisodeEnded(event.at, episode.number, episode.regime, episode.outcome, episode.ended_by)
+            )
+        return episode
 
     def _prompt(self, event: Prompt) -> None:
         heart, at = self.heart, event.at
@@ -249,6 +274,11 @@ class Mind:
         return heart.episodes.recall(
             heart.state, heart.clock.gamma, most, tier=heart.tiers.tier, tokens=tokens
         )
+
+    def alike(self, most: int) -> tuple[tuple[Recalled, Episode | None], ...]:
+        """The past episodes most like this moment, best first, each with the one that followed it."""
+        heart = self.heart
+        return heart.episodes.alike(heart.state, heart.clock.gamma, most, tier=heart.tiers.tier)
 
     def read(self, at: float | None = None, now: float | None = None) -> MindReading:
         """The mind now, or as it would stand at a later moment without events; nothing changes.

@@ -10,7 +10,6 @@ from msgspec import Struct
 
 from core.events import Event, Prompt, ToolUse
 from core.mind.cortical import Emotion
-from core.percept import AXES
 from core.settings.mind_state import MoodSettings
 
 OCTANTS: dict[tuple[bool, bool, bool], Emotion] = {
@@ -24,11 +23,6 @@ OCTANTS: dict[tuple[bool, bool, bool], Emotion] = {
     (False, False, False): "sadness",
 }
 """The primary emotion by the signs of pleasure, arousal and dominance."""
-
-_FRUSTRATION = AXES.index("frustration")
-_SEEKING = AXES.index("seeking")
-_CONFIDENCE = AXES.index("confidence")
-_FLOW = AXES.index("flow")
 
 
 class MoodReading(Struct, frozen=True):
@@ -106,20 +100,26 @@ class Mood:
 
     def update(self, event: Event) -> None:
         """Count one event; an edit, a refusal or an interruption tells who is in charge."""
-        self.events += 1
         if type(event) is ToolUse:
-            calls = self.calls
-            self.calls = calls + 1
-            outcome = event.outcome
-            if outcome == "rejected":
-                self.share -= self._smoothing * self.share
-            elif event.action == "file_edit" and outcome != "pending" and outcome != "collateral":
-                won = 1.0 if outcome == "success" and calls >= self._prompted_calls else 0.0
-                self.share += self._smoothing * (won - self.share)
-        elif type(event) is Prompt:
+            self.tool_use(event)
+            return
+        self.events += 1
+        if type(event) is Prompt:
             self.calls = 0
             if event.interrupt:
                 self.share -= self._smoothing * self.share
+
+    def tool_use(self, event: ToolUse) -> None:
+        """Count one call."""
+        self.events += 1
+        calls = self.calls
+        self.calls = calls + 1
+        outcome = event.outcome
+        if outcome == "rejected":
+            self.share -= self._smoothing * self.share
+        elif event.action == "file_edit" and outcome != "pending" and outcome != "collateral":
+            won = 1.0 if outcome == "success" and calls >= self._prompted_calls else 0.0
+            self.share += self._smoothing * (won - self.share)
 
     def tick(self, now: float, axes: Sequence[float], urgency: float) -> None:
         """Step towards what the axes, the pace and the greatest urgency of this moment ask for."""
@@ -129,20 +129,25 @@ class Mood:
             self.rate += weight * (self.events / elapsed - self.rate)
             self.events = 0
             self.last = now
-        pleasure = 0.5 * (axes[_CONFIDENCE] + axes[_FLOW] - axes[_FRUSTRATION] - axes[_SEEKING])
-        activity = self.rate / (self.rate + self._rate_neutral)
-        arousal = 2.0 * (activity + (1.0 - activity) * self._urgency_weight * urgency) - 1.0
-        dominance = 2.0 * self.share - 1.0
-        self._targets = (pleasure, arousal, dominance)
-        self.pleasure = _step(self.pleasure, pleasure, self._pleasure_rise, self._pleasure_fall)
-        self.arousal = _step(self.arousal, arousal, self._arousal_step, self._arousal_step)
-        self.dominance = _step(self.dominance, dominance, self._dominance_rise, self._dominance_fall)
+        frustration, seeking, confidence, _, flow, _ = axes
+        rate = self.rate
+        activity = rate / (rate + self._rate_neutral)
+        targets = self._targets = (
+            0.5 * (confidence + flow - frustration - seeking),
+            2.0 * (activity + (1.0 - activity) * self._urgency_weight * urgency) - 1.0,
+            2.0 * self.share - 1.0,
+        )
+        pleasure = self.pleasure = _step(self.pleasure, targets[0], self._pleasure_rise, self._pleasure_fall)
+        arousal = self.arousal = _step(self.arousal, targets[1], self._arousal_step, self._arousal_step)
+        dominance = self.dominance = _step(
+            self.dominance, targets[2], self._dominance_rise, self._dominance_fall
+        )
         zone = self._dead_zone
-        held = self.octant
+        pleased, aroused, dominant = self.octant
         self.octant = (
-            self.pleasure > (-zone if held[0] else zone),
-            self.arousal > (-zone if held[1] else zone),
-            self.dominance > (-zone if held[2] else zone),
+            pleasure > (-zone if pleased else zone),
+            arousal > (-zone if aroused else zone),
+            dominance > (-zone if dominant else zone),
         )
 
     def read(self) -> MoodReading:

@@ -7,11 +7,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from core.mind.cortical import REGIMES, Regime
+from core.mind.cortical import SEVERITY, Regime
 from core.percept import Percept
 from core.settings.mind_state import RegimeSettings
-
-_SEVERITY: dict[Regime, int] = {regime: place for place, regime in enumerate(REGIMES)}
 
 
 class RegimeReading(Struct, frozen=True):
@@ -58,8 +56,8 @@ class RegimeSense:
     def update(self, percept: Percept, loop: bool) -> bool:
         """Take one percept and whether the agent runs in a loop; True when the regime changed."""
         now = self._now = percept.now
-        seen = self._name(percept, loop)
         regime = self.regime
+        seen: Regime = "crisis" if loop else self._name(percept, regime)
         if seen != self.candidate:
             self.candidate = seen
             self.since = now
@@ -68,14 +66,11 @@ class RegimeSense:
         self.regime = seen
         return True
 
-    def _name(self, percept: Percept, loop: bool) -> Regime:
-        if loop:
-            return "crisis"
-        for signal in percept.signals:
-            if signal.name == "compound_frustration_seeking":
+    def _name(self, percept: Percept, held: Regime) -> Regime:
+        for name, _, _ in percept.signals:
+            if name == "compound_frustration_seeking":
                 return "crisis"
         rate = percept.failure_rate if percept.events >= self._least_events else 0.0
-        held = self.regime
         if rate >= (self._turbulence_leave if held == "turbulence" else self._turbulence_enter):
             return "turbulence"
         bound = self._turbulence_enter if held == "progress" else self._progress_enter
@@ -86,7 +81,7 @@ class RegimeSense:
             return 0.0
         if before == "crisis":
             return self._crisis_hold
-        return self._rise_hold if _SEVERITY[after] > _SEVERITY[before] else self._fall_hold
+        return self._rise_hold if SEVERITY[after] > SEVERITY[before] else self._fall_hold
 
     def read(self) -> RegimeReading:
         """The regime and what may follow."""

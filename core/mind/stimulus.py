@@ -97,12 +97,12 @@ class StimulusSource:
         "_memo",
         "_near",
         "_near_told",
-        "_news",
         "_repeats",
         "_streak",
         "_streak_least",
         "_urgency",
         "looping",
+        "news",
     )
 
     def __init__(self, settings: StimulusSettings) -> None:
@@ -126,45 +126,56 @@ class StimulusSource:
         self._burn_turns = 0
         self._fresh_context = True
         self._near_told = False
-        self._news: tuple[News, ...] = ()
+        self.news: tuple[News, ...] = ()
+        """What other rooms reported since the last event."""
         self.looping = False
         """Whether the last call was a repeat that brought nothing new."""
 
     def tell(self, news: News) -> None:
         """Take in what another room reports; it becomes a stimulus with the next event."""
-        if news not in self._news:
-            self._news = (*self._news, news)
+        if news not in self.news:
+            self.news = (*self.news, news)
 
     def call_pattern(self, event: ToolUse) -> bytes:
         """The pattern of a call as such, whatever came of it."""
-        return self._pattern(_CALL, event.tool, coarse_target(event))
+        coarse, targets = event.program, event.targets
+        if targets and not coarse:
+            coarse = targets[0].rpartition("/")[0] or "."
+        return self._memo.get((_CALL, event.tool, coarse)) or self._pattern(_CALL, event.tool, coarse)
 
     def update(self, event: Event, context: float, shifted: bool) -> Stimuli:
         """Return what in this event may draw attention; mostly nothing."""
         found: Stimuli
         if type(event) is ToolUse:
-            found = self._tool_use(event)
+            found = self.tool_use(event)
         elif type(event) is Turn:
-            found = self._turn(event, context)
-        elif type(event) is Prompt:
-            found = (self._prompt(event),)
-        elif type(event) is AgentEnd:
+            burn = event.input_tokens + event.output_tokens + event.cache_write
+            found = self.turn(event, burn, context)
+        else:
+            found = self._rarer(event)
+        return self.more(found, shifted) if shifted or self.news else found
+
+    def more(self, found: Stimuli, shifted: bool) -> Stimuli:
+        """What draws attention beside the event itself: news before it, a shift after it."""
+        if shifted:
+            found = (*found, self._stimulus("trace", "shift", "shift", "", "moved to other paths"))
+        found = (*map(self._report, self.news), *found)
+        self.news = ()
+        return found
+
+    def _rarer(self, event: Event) -> Stimuli:
+        if type(event) is Prompt:
+            return (self._prompt(event),)
+        if type(event) is AgentEnd:
             words = "sub-agent failed" if event.outcome == "failure" else "sub-agent done"
-            found = (self._stimulus("trace", "report", "agent", event.outcome, words),)
-        elif type(event) is Compaction:
+            return (self._stimulus("trace", "report", "agent", event.outcome, words),)
+        if type(event) is Compaction:
             self._near_told, self._fresh_context = False, True
             words = (
                 f"compaction, {event.tokens_before // 1000}k tokens" if event.tokens_before else "compaction"
             )
-            found = (self._stimulus("dream_request", "compaction", "compaction", event.trigger, words),)
-        else:
-            found = ()
-        if shifted:
-            found = (*found, self._stimulus("trace", "shift", "shift", "", "moved to other paths"))
-        if self._news:
-            found = (*map(self._report, self._news), *found)
-            self._news = ()
-        return found
+            return (self._stimulus("dream_request", "compaction", "compaction", event.trigger, words),)
+        return ()
 
     def _prompt(self, event: Prompt) -> Stimulus:
         self._streak = self._failed_same = 0
@@ -184,7 +195,8 @@ class StimulusSource:
             return self._stimulus("policy_violation", "halt", "governor", "", "governor halted")
         return self._stimulus("trace", "peer", "peer", "", "news from another agent")
 
-    def _tool_use(self, event: ToolUse) -> Stimuli:
+    def tool_use(self, event: ToolUse) -> Stimuli:
+        """What in a call may draw attention."""
         outcome = event.outcome
         if outcome == "rejected":
             coarse = coarse_target(event)
@@ -203,7 +215,7 @@ class StimulusSource:
             return (self._failure(event, repeats),)
         if outcome != "success":
             return ()
-        if event.action == self._failed_action:
+        if self._streak and event.action == self._failed_action:
             self._streak = self._failed_same = 0
         if repeats >= self._repeats:
             urgency = self._urgency["repeat"] + self._again * (repeats - self._repeats)
@@ -217,18 +229,20 @@ class StimulusSource:
 
     def _repeated(self, event: ToolUse) -> int:
         """Count equal calls that brought nothing new; waiting and blank results never count."""
-        call = event.call
+        call, result = event.call, event.result
         if not call:
             self.looping = False
             return 0
         calls = self._calls
         last = calls.pop(call, None)
-        again = last is not None and last[0] == event.result != 0 and event.purpose != "wait"
-        times = last[1] + 1 if again and last is not None else 1
-        calls[call] = (event.result, times)
+        if last is None:
+            times = 1
+            if len(calls) >= self._calls_kept:
+                del calls[next(iter(calls))]
+        else:
+            times = last[1] + 1 if last[0] == result != 0 and event.purpose != "wait" else 1
+        calls[call] = (result, times)
         self.looping = times >= self._repeats
-        if len(calls) > self._calls_kept:
-            del calls[next(iter(calls))]
         return times
 
     def _failure(self, event: ToolUse, repeats: int) -> Stimulus:
@@ -247,9 +261,9 @@ class StimulusSource:
             words = f"{words}, {streak} in a row"
         return self._anomaly(cause, event, urgency, words, streak if cause == "streak" else repeats)
 
-    def _turn(self, event: Turn, context: float) -> Stimuli:
+    def turn(self, event: Turn, burn: int, context: float) -> Stimuli:
+        """What in an answer that took so many tokens anew may draw attention."""
         found: Stimuli = ()
-        burn = event.input_tokens + event.output_tokens + event.cache_write
         usual = self._burn
         if self._fresh_context:
             self._fresh_context = False
@@ -296,7 +310,7 @@ class StimulusSource:
             tuple((call, result, times) for call, (result, times) in self._calls.items()),
             (self._streak, self._failed_action, self._failed_name, self._failed_same),
             (self._burn, self._burn_turns, self._fresh_context, self._near_told),
-            self._news,
+            self.news,
             self.looping,
         )
 
@@ -306,7 +320,7 @@ class StimulusSource:
         self._calls = {call: (result, times) for call, result, times in calls}
         self._streak, self._failed_action, self._failed_name, self._failed_same = failed
         self._burn, self._burn_turns, self._fresh_context, self._near_told = turns
-        self._news = tuple(news)
+        self.news = tuple(news)
 
 
 _BYTES: dict[StimulusKind, int] = {kind: number for number, kind in enumerate(STIMULUS_KINDS, start=1)}

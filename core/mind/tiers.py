@@ -122,8 +122,10 @@ class Tiers:
             return "T0"
         return self._otherwise if self._small_words.isdisjoint(words) else "T1"
 
-    def update(self, turn: Turn) -> bool:
-        """Count one turn; True when its tier is not that of the turn before."""
+    def update(self, turn: Turn, tokens: int | None = None) -> bool:
+        """Count one turn and the tokens it took anew; True when its tier is not that of the turn before."""
+        if tokens is None:
+            tokens = turn.input_tokens + turn.output_tokens + turn.cache_write
         day = int(turn.at // _DAY)
         if day > self.day:
             self.day = day
@@ -139,7 +141,6 @@ class Tiers:
             if len(self._places) >= _NAMES_KEPT:
                 self._places.clear()
             index = self._places[model] = TIERS.index(self.place(model))
-        tokens = turn.input_tokens + turn.output_tokens + turn.cache_write
         self.turns[index] += 1
         self.tokens[index] += tokens
         self.spent_tokens += tokens

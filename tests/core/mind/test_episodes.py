@@ -235,6 +235,46 @@ def test_recall_gives_the_most_alike_as_lines() -> None:
     assert len(filled().recall(brain(), 60, 2, tier="T2")) == 2
 
 
+situations = st.tuples(st.sampled_from(REGIMES), moods, tasks, st.integers(-5, 10**5))
+
+
+@given(st.lists(situations, max_size=30), situations, st.integers(0, 12))
+@settings(max_examples=100)
+def test_what_is_passed_over_would_not_have_come_to_mind(
+    then: list[tuple[Regime, float, dict[str, int], int]],
+    here: tuple[Regime, float, dict[str, int], int],
+    most: int,
+) -> None:
+    now = Situation(here[0], here[1], 0.0, 0.0, here[2])
+    ages = [
+        (past(regime=regime, pleasure=pleasure, signature=largest(task, 12), number=number), float(age))
+        for number, (regime, pleasure, task, age) in enumerate(then)
+    ]
+    likeness = Likeness(EpisodeSettings())
+    every = [likeness.compare(now, episode, age) for episode, age in ages]
+    every.sort(key=lambda each: (-each.score, each.episode.number))
+    assert likeness.best(now, ages, most) == every[:most]
+
+
+def test_what_is_alike_comes_with_what_followed_it() -> None:
+    episodes = filled()
+    episodes.remember([past(session="s", number=n, tick=n, until=float(n)) for n in (3, 4)])
+    found = episodes.alike(brain(REGIMES[2]), 60, 99, tier="T1")
+    assert [each for each, _ in found] == list(
+        episodes.recall(brain(REGIMES[2]), 60, 99, tier="T1", tokens=999)
+    )
+    followed = {(each.episode.session, each.episode.number): after for each, after in found}
+    assert followed.keys() == {*(("", number) for number in range(6)), ("s", 3), ("s", 4)}
+    for (session, number), after in followed.items():
+        if (session, number) in (("", 5), ("s", 4)):
+            assert after is None
+        else:
+            assert after is not None
+            assert (after.session, after.number) == (session, number + 1)
+    assert episodes.alike(brain(), 60, 2, tier="T1")[:1] == episodes.alike(brain(), 60, 1, tier="T1")
+    assert episodes.alike(brain(), 60, 9, tier="T0") == ()
+
+
 def test_recall_needs_a_model_and_keeps_to_its_budget() -> None:
     episodes = filled()
     assert episodes.recall(brain(), 60, tier="T0") == ()
