@@ -7,16 +7,7 @@ from math import exp
 from typing import Any
 
 from core.percept import AXES, Axis
-from core.receptor.vector import (
-    CONFIDENCE,
-    FATIGUE,
-    FLOW,
-    FRUSTRATION,
-    POSITION,
-    SEEKING,
-    UNCERTAINTY,
-    Vector,
-)
+from core.receptor.vector import FLOW, POSITION, Vector
 from core.settings.receptor import AmbientSettings
 
 
@@ -69,20 +60,18 @@ class AmbientEstimator:
             baseline[FLOW] = undisturbed
             self._seeded = True
         elif passed > 0.0:
-            a, b, c, d, _, f = values
+            frustration, seeking, confidence, fatigue, _, uncertainty = values
+            a, b, c, d, e, f = baseline
             alpha = 1.0 - exp(-passed / self._constant)
             least = self._ignore
-            if a >= least:
-                baseline[FRUSTRATION] += alpha * (a - baseline[FRUSTRATION])
-            if b >= least:
-                baseline[SEEKING] += alpha * (b - baseline[SEEKING])
-            if c >= least:
-                baseline[CONFIDENCE] += alpha * (c - baseline[CONFIDENCE])
-            baseline[FATIGUE] += alpha * (d - baseline[FATIGUE])
-            if undisturbed >= least:
-                baseline[FLOW] += alpha * (undisturbed - baseline[FLOW])
-            if f >= least:
-                baseline[UNCERTAINTY] += alpha * (f - baseline[UNCERTAINTY])
+            self.baseline = [
+                a + alpha * (frustration - a) if frustration >= least else a,
+                b + alpha * (seeking - b) if seeking >= least else b,
+                c + alpha * (confidence - c) if confidence >= least else c,
+                d + alpha * (fatigue - d),
+                e + alpha * (undisturbed - e) if undisturbed >= least else e,
+                f + alpha * (uncertainty - f) if uncertainty >= least else f,
+            ]
 
     def dump(self) -> tuple[Any, ...]:
         return (self._now, self._seeded, tuple(self.baseline), tuple(self._prior))

@@ -11,11 +11,7 @@ from core.receptor.readings import BehaviourReading, WindowReading
 from core.receptor.windows import (
     CODES,
     COUNTED,
-    DELEGATION,
-    EDIT,
     FAILED_SHELL,
-    READ,
-    SEARCH,
     SHELL,
     Tally,
     Window,
@@ -83,16 +79,19 @@ class Commander:
 
     def slide(self, wall: float) -> None:
         """Let time pass."""
-        if self._short.slide(wall):
+        short, medium = self._short, self._medium
+        if short.oldest < wall - short.span:
+            short.slide(wall)
             self._settle()
-        if self._medium.slide(wall):
-            self.medium_pattern = self._rules.classify(self._medium)
+        if medium.oldest < wall - medium.span:
+            medium.slide(wall)
+            self.medium_pattern = self._rules.classify(medium)
 
     def _settle(self) -> None:
         short = self._short
         self.pattern = self._rules.classify(short)
         self.events = short.total
-        self.failure_rate = failure_rate(short.counts)
+        self.failure_rate = failure_rate(short.counts) if short.counts[FAILED_SHELL] else 0.0
 
     def read(self, wall: float) -> BehaviourReading:
         """The three windows as they stand at a moment not before the last event."""
@@ -161,15 +160,13 @@ class _Rules:
         total = window.total
         if total <= self._stagnation:
             return "stagnation"
-        counts = window.counts
-        failed = counts[FAILED_SHELL]
-        shells = counts[SHELL] + failed
+        reads, searches, edits, succeeded, delegated, _, _, failed = window.counts
+        shells = succeeded + failed
         if failed and failed / shells > self._failures and window.alternations >= self._alternations:
             return "trial_error"
-        if counts[DELEGATION] / total >= self._delegation:
+        if delegated / total >= self._delegation:
             return "delegation"
-        edits = counts[EDIT]
-        looks = (counts[READ] + counts[SEARCH]) / total
+        looks = (reads + searches) / total
         if not edits and looks >= self._wandering:
             return "wandering"
         if looks >= self._exploration and edits / total <= self._exploration_edits:

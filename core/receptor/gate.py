@@ -32,7 +32,12 @@ class FlowGate:
 
     def update(self, flow: float, baseline: float) -> bool:
         """Say whether the agent flows."""
-        above = flow - self.threshold(baseline)
+        threshold = baseline + self._offset
+        if threshold < self._low:
+            threshold = self._low
+        elif threshold > self._high:
+            threshold = self._high
+        above = flow - threshold
         if above >= 0.0:
             self.fresh = not self.firing
             self.firing = True

@@ -24,6 +24,10 @@ NAMES: dict[int, SignalName] = {
 }
 
 
+_make = tuple.__new__
+"""Builds a named tuple without its Python-level constructor: these are made for every act."""
+
+
 class EmotionNeuron:
     """Fire an axis at or above its threshold; let it go after enough events below it in a row.
 
@@ -59,50 +63,57 @@ class EmotionNeuron:
 
     def update(self, values: Vector, baseline: Sequence[float], field: Field) -> tuple[Signal, ...]:
         """Say what fires and what is still held."""
-        low, high, offsets, left = self._low, self._high, self._offsets, self._left
-        standing: list[Signal] | None = None
+        left = self._left
+        excess = self._excess(values, baseline, field)
+        if max(excess) < 0.0 and not any(left):
+            self.dominant, self.greatest, self._compound = NONE, 0.0, False
+            return ()
+        standing: list[Signal] = []
         dominant, greatest = NONE, -1.0
-        for axis, lift in (
-            (FRUSTRATION, field.frustration),
-            (SEEKING, field.seeking),
-            (UNCERTAINTY, field.uncertainty),
-            (CONFIDENCE, 0.0),
-            (FATIGUE, 0.0),
-        ):
-            threshold = baseline[axis] + offsets[axis] + lift
-            if threshold < low:
-                threshold = low
-            elif threshold > high:
-                threshold = high
-            value = values[axis]
-            if value >= threshold:
-                fresh = not left[axis]
+        for axis, intensity in zip(ORDER, excess, strict=True):
+            held = left[axis]
+            if intensity >= 0.0:
                 left[axis] = self._hold
-                intensity = value - threshold
-            elif left[axis] > 1:
-                left[axis] -= 1
-                fresh, intensity = False, 0.0
+            elif held > 1:
+                left[axis] = held - 1
+                intensity = 0.0
             else:
                 left[axis] = 0
                 continue
+            fresh = not held
             self._intensity[axis] = intensity
             if intensity > greatest:
                 dominant, greatest = axis, intensity
-            if standing is None:
-                standing = []
-            standing.append(Signal(NAMES[axis], intensity, fresh))
+            standing.append(_make(Signal, (NAMES[axis], intensity, fresh)))
         self.dominant = dominant
-        if standing is None:
-            self._compound = False
-            self.greatest = 0.0
-            return ()
-        self.greatest = greatest
+        self.greatest = greatest if standing else 0.0
         compound = left[FRUSTRATION] > 0 and left[SEEKING] > 0
         if compound:
             both = max(standing[0].intensity, standing[1].intensity)
-            standing[:2] = [Signal(COMPOUND, both, not self._compound)]
+            standing[:2] = [_make(Signal, (COMPOUND, both, not self._compound))]
         self._compound = compound
         return tuple(standing)
+
+    def _excess(
+        self, values: Vector, baseline: Sequence[float], field: Field
+    ) -> tuple[float, float, float, float, float]:
+        """How far each axis stands above its threshold, in the order of its signals."""
+        low, high = self._low, self._high
+        frustration, seeking, confidence, fatigue, _, uncertainty = values
+        a, b, c, d, _, f = baseline
+        i, j, k, m, _, o = self._offsets
+        a = a + i + field.frustration
+        b = b + j + field.seeking
+        f = f + o + field.uncertainty
+        c += k
+        d += m
+        return (
+            frustration - (low if a < low else high if a > high else a),
+            seeking - (low if b < low else high if b > high else b),
+            uncertainty - (low if f < low else high if f > high else f),
+            confidence - (low if c < low else high if c > high else c),
+            fatigue - (low if d < low else high if d > high else d),
+        )
 
     def rest(self) -> None:
         """A fires: nothing of B is sent or held."""

@@ -29,6 +29,10 @@ LEVELS = (*(f"threshold.{axis}" for axis in AXES), *(f"baseline.{axis}" for axis
 """Names of what `Receptor.levels` gives."""
 
 
+_make = tuple.__new__
+"""Builds a named tuple without its Python-level constructor: these are made for every event."""
+
+
 class Receptor:
     """Feel what an agent does, without ever touching it.
 
@@ -83,7 +87,7 @@ class Receptor:
         """Walk one event through the receptor."""
         self._events += 1
         clock = self._clock
-        if isinstance(event, ToolUse):
+        if type(event) is ToolUse:
             clock.update(event.at, True)
             action, outcome = event.action, event.outcome
             if outcome not in EFFECTIVE:
@@ -92,7 +96,7 @@ class Receptor:
             shifted = bool(event.targets) and self._heatmap.update(event, clock.now, self._meta.state)
             self._commander.update(clock.wall, action, outcome)
             return self._feel(event.at, CAUSES.get((action, outcome), ""), self._commander.pattern, shifted)
-        if isinstance(event, Prompt):
+        if type(event) is Prompt:
             clock.update(event.at, True)
             self._commander.slide(clock.wall)
             cause = LONG_PROMPT if event.characters > self._long_prompt else ""
@@ -101,7 +105,7 @@ class Receptor:
         self._commander.slide(clock.wall)
         if clock.gap > self._silence:
             self._ambient.freeze()
-        if isinstance(event, Compaction):
+        if type(event) is Compaction:
             self._emotion.relieve(self._events, event.at, clock.now)
         return self._stand(event.at)
 
@@ -123,48 +127,60 @@ class Receptor:
         signals: tuple[Signal, ...]
         if gate.update(flow, baseline[FLOW]):
             neuron.rest()
-            signals = (Signal("flow_active", gate.intensity, gate.fresh),)
+            signals = (_make(Signal, ("flow_active", gate.intensity, gate.fresh)),)
         else:
             signals = neuron.update(values, baseline, meta.field)
             if neuron.greatest > 0.0 and flow >= self._disruption_flow:
                 emotion.disrupt(self._disruption_share * neuron.greatest)
                 values = emotion.values
         self._signals = signals
-        return Percept(
-            at,
-            clock.now,
-            clock.elapsed,
-            clock.silence,
-            commander.pattern,
-            commander.medium_pattern,
-            meta.state,
-            values,
-            signals,
-            shifted,
-            commander.failure_rate,
-            commander.events,
+        return _make(
+            Percept,
+            (
+                at,
+                clock.now,
+                clock.elapsed,
+                clock.silence,
+                commander.pattern,
+                commander.medium_pattern,
+                meta.state,
+                values,
+                signals,
+                shifted,
+                commander.failure_rate,
+                commander.events,
+            ),
         )
 
     def _stand(self, at: float) -> Percept:
         """What an event that is no act finds: everything as it was, but for the time gone by."""
         clock, commander = self._clock, self._commander
-        return Percept(
-            at,
-            clock.now,
-            clock.elapsed,
-            clock.silence,
-            commander.pattern,
-            commander.medium_pattern,
-            "idle" if clock.gap > self._silence else self._meta.state,
-            self._emotion.ahead(clock.now),
-            self._standing() if self._signals else (),
-            False,
-            commander.failure_rate,
-            commander.events,
+        signals = self._signals
+        return _make(
+            Percept,
+            (
+                at,
+                clock.now,
+                clock.elapsed,
+                clock.silence,
+                commander.pattern,
+                commander.medium_pattern,
+                "idle" if clock.gap > self._silence else self._meta.state,
+                self._emotion.ahead(clock.now),
+                signals if not signals else self._standing(),
+                False,
+                commander.failure_rate,
+                commander.events,
+            ),
         )
 
     def _standing(self) -> tuple[Signal, ...]:
-        return tuple([Signal(name, intensity, False) for name, intensity, _ in self._signals])
+        """What the last act fired or held, none of it fresh."""
+        signals = self._signals
+        for _, _, fresh in signals:
+            if fresh:
+                return tuple([Signal(name, intensity, False) for name, intensity, _ in signals])
+        return signals
 
     def why(self, axis: Axis, at: float | None = None) -> Why:
         """Which impulses of which events make up the value of an axis."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from math import inf
 from typing import Any
 
 from core.events import Action, Outcome
@@ -72,12 +73,25 @@ class Window:
     A change between editing and running counts while both its acts are inside.
     """
 
-    __slots__ = ("_acts", "_added", "_changes", "_last", "_most", "_side", "_span", "counts", "total")
+    __slots__ = (
+        "_acts",
+        "_added",
+        "_changes",
+        "_last",
+        "_most",
+        "_side",
+        "counts",
+        "oldest",
+        "span",
+        "total",
+    )
 
     def __init__(self, span: float, most: int) -> None:
-        self._span = span
+        self.span = span
         self._most = most
         self._acts: deque[tuple[float, int]] = deque()
+        self.oldest = inf
+        """When the first of them was."""
         self._added = 0
         self._changes: deque[int] = deque()
         """Numbers of the acts after which the side changed."""
@@ -94,31 +108,36 @@ class Window:
 
     def add(self, wall: float, code: int) -> None:
         """Count one act."""
-        self.slide(wall)
+        if self.oldest < wall - self.span:
+            self.slide(wall)
+        added, total = self._added, self.total
         side = _SIDE[code]
         if side:
             if side != self._side:
-                if self._last >= self._added - self.total:
+                if self._last >= added - total:
                     self._changes.append(self._last)
                 self._side = side
-            self._last = self._added
+            self._last = added
         self._acts.append((wall, code))
-        self._added += 1
+        self._added = added + 1
         self.counts[code] += 1
-        self.total += 1
-        if self.total > self._most:
+        self.total = total + 1
+        if not total:
+            self.oldest = wall
+        elif total >= self._most:
             self.slide(wall)
 
     def slide(self, wall: float) -> bool:
         """Let go of what is too old; say whether anything went."""
         acts = self._acts
-        oldest = wall - self._span
-        if not acts or (acts[0][0] >= oldest and self.total <= self._most):
+        since = wall - self.span
+        if self.oldest >= since and self.total <= self._most:
             return False
         counts = self.counts
-        while acts and (acts[0][0] < oldest or len(acts) > self._most):
+        while acts and (acts[0][0] < since or len(acts) > self._most):
             counts[acts.popleft()[1]] -= 1
         self.total = len(acts)
+        self.oldest = acts[0][0] if acts else inf
         first = self._added - self.total
         changes = self._changes
         while changes and changes[0] < first:
@@ -127,7 +146,7 @@ class Window:
 
     def ahead(self, wall: float) -> Window:
         """The window as it would be at a later moment; this one stays as it is."""
-        later = Window(self._span, self._most)
+        later = Window(self.span, self._most)
         later.load(self.dump())
         later.slide(wall)
         return later
@@ -150,3 +169,6 @@ class Window:
         for code in codes:
             self.counts[code] += 1
         self.total = len(self._acts)
+        self.oldest = self._acts[0][0] if self._acts else inf
+        if self.total > self._most:
+            self.slide(self.oldest)
