@@ -116,6 +116,7 @@ class Panel(Widget, can_focus=True):
         super().__init__(id=id, classes=classes)
         self.border_title = self.TITLE
         self._strips: list[Strip] | None = None
+        self._inks: dict[str, Style] | None = None
         self._made_for = Size(0, 0)
 
     def lines(self, view: View, width: int, height: int) -> list[Line]:
@@ -151,7 +152,7 @@ class Panel(Widget, can_focus=True):
         self.refresh()
 
     def notify_style_update(self) -> None:
-        self._strips = None
+        self._strips = self._inks = None
         super().notify_style_update()
 
     def render_line(self, y: int) -> Strip:
@@ -170,8 +171,10 @@ class Panel(Widget, can_focus=True):
             made = self.details(self.view, width, height)
         else:
             made = self.lines(self.view, width, height)
-        inks = {ink: self.get_component_rich_style(f"ink--{ink}") for ink in INKS}
-        return [_strip(line, width, inks, self.rich_style) for line in made[:height]]
+        if self._inks is None:
+            self._inks = {ink: self.get_component_rich_style(f"ink--{ink}") for ink in INKS}
+        inks, base = self._inks, self.rich_style
+        return [_strip(line, width, inks, base) for line in made[:height]]
 
 
 def _strip(line: Line, width: int, inks: dict[str, Style], base: Style) -> Strip:

@@ -42,7 +42,10 @@ class Failing:
         entry = failures.get(shape)
         if entry is None:
             if len(failures) >= self._kept:
-                del failures[next(iter(failures))]
+                oldest = next(iter(failures))
+                del failures[oldest]
+                if oldest == self.shape:
+                    self.shape = 0
             failures[shape] = [1, event.at, self._step, 1, event.result]
         else:
             entry[COUNT] += 1
