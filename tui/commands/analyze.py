@@ -13,7 +13,6 @@ from tui.options import add_settings_options, positive, settings_from
 
 if TYPE_CHECKING:
     from core.ingest.session import LogSession
-    from core.response import RuleSet
     from core.settings import Settings
     from core.timeline.analysis import Analysis
 
@@ -60,37 +59,9 @@ def _analyses(found: list[LogSession], settings: Settings, args: argparse.Namesp
         for session in found:
             yield analyse(session, settings, metrics, rules)
         return
-    yield from _shared_out(jobs, found, settings, metrics, rules)
+    from tui.crew import shared_out
 
-
-def _shared_out(
-    jobs: int, found: list[LogSession], settings: Settings, metrics: bool, rules: RuleSet
-) -> Iterator[Analysis]:
-    """The same over several processes, none of which hears a ctrl+c: it ends them by ending this one."""
-    import signal
-    from concurrent.futures import ProcessPoolExecutor
-    from concurrent.futures.process import BrokenProcessPool
-    from multiprocessing import active_children, get_context
-
-    from core.errors import NooscopeError
-    from core.timeline.analysis import analyse
-
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        try:
-            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-            try:
-                futures = [pool.submit(analyse, session, settings, metrics, rules) for session in found]
-            finally:
-                signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-            for future in futures:
-                yield future.result()
-        except BrokenProcessPool as error:
-            raise NooscopeError("a helper process died; try again with --jobs 1") from error
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            for child in active_children():
-                child.terminate()
-            raise
+    yield from shared_out(jobs, analyse, found, settings, metrics, rules)
 
 
 def _size(session: LogSession) -> int:

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from core.errors import UnreadableLog
 from tui.showing import add_screen_options, screen_settings
 
 if TYPE_CHECKING:
@@ -34,6 +35,9 @@ def run(args: argparse.Namespace) -> int:
         screen = settings.screen.model_copy(update={"fleet": fleet})
         settings = settings.model_copy(update={"screen": screen})
     paths = [path.expanduser() for path in args.paths]
+    for path in paths:
+        if not path.exists():
+            raise UnreadableLog(f"{path}: no such file or folder")
     if args.json or args.once or not (sys.stdout.isatty() and sys.stdin.isatty()):
         return _once(settings, paths, as_json=args.json)
     from tui.app import run_app

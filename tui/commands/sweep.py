@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tui.options import PROJECT_FILE, settings_from
+from tui.options import PROJECT_FILE, positive, settings_from
 
 if TYPE_CHECKING:
     from core.ingest.session import LogSession
@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="as JSON: the values and what fired at each")
     parser.add_argument(
-        "--jobs", type=int, metavar="N", help="how many sessions at once (default: one a core)"
+        "--jobs", type=positive, metavar="N", help="how many sessions at once (default: one a core)"
     )
     parser.add_argument(
         "--project",
@@ -73,17 +73,9 @@ def sweeps(
         for session in found:
             yield sweep_session(session, settings, name, values)
         return
-    from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
+    from tui.crew import shared_out
 
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        futures = [pool.submit(sweep_session, session, settings, name, values) for session in found]
-        try:
-            for future in futures:
-                yield future.result()
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    yield from shared_out(jobs, sweep_session, found, settings, name, values)
 
 
 def _size(session: LogSession) -> int:

@@ -1,0 +1,54 @@
+"""Work on many sessions shared out over several processes."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import active_children, get_context
+from typing import Any, TypeVar
+
+from core.errors import NooscopeError
+
+T = TypeVar("T")
+
+
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Put a ctrl+c off while processes are started; those never hear one."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    waiting: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: waiting.append(number))
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+        signal.signal(signal.SIGINT, before)
+    if waiting:
+        raise KeyboardInterrupt
+
+
+def shared_out(jobs: int, work: Callable[..., T], items: Sequence[Any], *more: Any) -> Iterator[T]:
+    """`work(item, *more)` of every item, in their order.
+
+    No helper hears a ctrl+c of its own: it reaches the program, which ends them all.
+    """
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        try:
+            with _undisturbed():
+                futures = [pool.submit(work, item, *more) for item in items]
+            for future in futures:
+                yield future.result()
+        except BrokenProcessPool as error:
+            raise NooscopeError("a helper process died; try again with --jobs 1") from error
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for child in active_children():
+                child.terminate()
+            raise
