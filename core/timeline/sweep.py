@@ -51,6 +51,8 @@ class Sweep(Struct, frozen=True):
     events: int = 0
     labelled: int = 0
     """Labels the sessions have."""
+    what: str = "firing"
+    """What was counted: every firing, or signals alone."""
 
     @property
     def moving(self) -> tuple[str, ...]:
@@ -138,13 +140,18 @@ def sweep_recording(
     present = given.get(name, value_of(timeline.settings, name))
     near = timeline.settings.timeline.branch.near
     points: dict[float, Point] = {}
+
+    def made() -> Sweep:
+        what = "firing" if whole else "signal"
+        return Sweep(name, present, _ordered(points), 1, len(timeline), len(labels), what)
+
     for value in spread(values, present):
         rerun = Rerun(timeline, {**given, name: value}, whole=whole)
         while rerun.advance(200):
-            if not report(Sweep(name, present, _ordered(points), 1, len(timeline), len(labels))):
+            if not report(made()):
                 return
         points[value] = _point(value, rerun.marks(), labels, near)
-        if not report(Sweep(name, present, _ordered(points), 1, len(timeline), len(labels))):
+        if not report(made()):
             return
 
 

@@ -39,13 +39,14 @@ class Stage(App[None]):
     recording: var[Timeline | None] = var(None)
     bookmarks: var[tuple[Bookmark, ...]] = var(())
 
-    def __init__(self, folder: Path, events: list[Event] | None = None) -> None:
+    def __init__(self, folder: Path, events: list[Event] | None = None, theme: str = "nocturne") -> None:
         super().__init__()
         self.animation_level = "none"
         self.timeline = Timeline(Settings())
         self.timeline.extend(session(400) if events is None else events)
         self.feed = Kept(Labels("stage", folder / "marks"))
         self.shelf = Shelf(folder / "mine" / "settings.toml", folder / "project", folder / "chains")
+        self._look = theme
         self.asked: list[Message] = []
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
@@ -54,7 +55,7 @@ class Stage(App[None]):
     def on_mount(self) -> None:
         for theme in themes.load().themes:
             self.register_theme(theme)
-        self.theme = "nocturne"
+        self.theme = self._look
         self.recording = self.timeline
         self.look(len(self.timeline))
         screen = TuningScreen()

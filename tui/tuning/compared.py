@@ -73,6 +73,12 @@ def touched(timeline: Timeline, compared: Compared | None, agent: str, named: st
     return (chosen or ["axis.frustration"])[: max(1, most)]
 
 
+def filled(chosen: list[str], wanted: int) -> list[str]:
+    """Further axes where there is room for them."""
+    others = [f"axis.{axis}" for axis in AXES if f"axis.{axis}" not in chosen]
+    return [*chosen, *others[: max(0, wanted - len(chosen))]]
+
+
 def _apart(timeline: Timeline, compared: Compared, agent: str, series: str) -> float:
     actual = timeline.tracks.get(agent)
     other, _ = compared.track(agent, series)

@@ -14,7 +14,7 @@ from core.timeline.firings import FIRINGS
 from core.timeline.timeline import Timeline
 from core.timeline.track import Track
 from tui.messages import Seek
-from tui.tuning.compared import Compared, touched
+from tui.tuning.compared import Compared, filled, touched
 from tui.tuning.judging import GLYPHS as VERDICTS
 from tui.view import View
 from tui.widgets import strip
@@ -27,6 +27,8 @@ GLYPHS = {"=": ("·", "quiet"), "~": ("~", "threshold"), "+": ("+", "live"), "-"
 """Kept, moved, gained, lost: the later wins a cell."""
 _LEAST = 4
 """Rows of the lowest curve, its caption included."""
+_ROOMY = 8
+"""Rows a curve may have before another is drawn below it."""
 
 
 class Comparison(Panel):
@@ -83,6 +85,7 @@ Labels stand below them: `✓` right, `✗` wrong, `?` missed.
         judged = self._judged(width) if self.labels else None
         room = max(_LEAST, height - (2 if judged else 1))
         chosen = touched(timeline, self.compared, view.agent, self.named, max(1, room // _LEAST))
+        chosen = filled(chosen, room // _ROOMY)
         made: list[Line] = []
         for number, series in enumerate(chosen):
             tall = room // len(chosen) + (1 if number < room % len(chosen) else 0)

@@ -195,8 +195,8 @@ class SettingsList(Scroller):
                 isinstance(row, Heading) and row.group == group
             ):
                 self._cursor = place
-        if self.words and isinstance(self.chosen, Heading) and len(self._rows) > self._cursor + 1:
-            self._cursor += 1
+        if (self.words or self.only_changed) and self.name_here != name:
+            self._cursor = min(1, max(0, len(self._rows) - 1))
         listed = sum(isinstance(row, Entry) for row in self._rows)
         narrowed = " · ".join(
             part for part in ("changed" if self.only_changed else "", plain(self.words, 20)) if part

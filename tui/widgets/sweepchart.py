@@ -88,14 +88,14 @@ def _share(value: float | None) -> str:
 def _told(sweep: Sweep) -> str:
     """What the picture shows, in words."""
     if len(sweep.points) > 1 and not sweep.moving:
-        return f"{count(sweep.points[0].fired, 'firing')} at every value so far"
+        return f"{count(sweep.points[0].fired, sweep.what)} at every value"
     heights = _heights(sweep)
     values = sorted(heights, key=lambda value: abs(float(value) - float(sweep.present)))
     here = heights[values[0]]
     steep = max((abs(heights[value] - here) for value in values[1:3]), default=0)
     ground = "plateau" if steep <= max(1, here // 20) else "slope" if steep <= here // 3 else "cliff"
     names = ", ".join(name.replace("_", " ") for name in sweep.moving)
-    return f"{count(here, 'firing')} now, on a {ground}: {names}"
+    return f"{count(here, sweep.what)} now, on a {ground}: {names}"
 
 
 def _cell(value: float, low: float, high: float, room: int) -> int:
