@@ -12,7 +12,7 @@ from pathlib import Path
 
 from bench.measure import Figure
 
-SUITES = ("engine", "ingest", "timeline", "tuning", "fleet")
+SUITES = ("engine", "ingest", "timeline", "screen", "tuning", "fleet")
 HISTORY = Path(__file__).parent / "history.jsonl"
 
 

@@ -12,6 +12,7 @@ from textual.app import App, SystemCommand
 from textual.binding import BindingType
 from textual.command import CommandPalette
 from textual.message import Message
+from textual.notifications import SeverityLevel
 from textual.reactive import var
 from textual.screen import Screen
 
@@ -24,6 +25,7 @@ from core.timeline.timeline import Timeline
 from tui import messages
 from tui.feed import Feed
 from tui.feed_source import Target
+from tui.heritage import Heritage
 from tui.keys import KEYS
 from tui.screens.main import MainScreen
 from tui.search import Places, commands
@@ -66,6 +68,7 @@ class NooscopeApp(App[None]):
         bookmarks: Callable[[str], Bookmarks] = Bookmarks,
         theme_folder: Path | None = None,
         fleet: Roster | None = None,
+        heritage: Callable[[NooscopeApp], Heritage] | None = None,
     ) -> None:
         super().__init__()
         self._fleet = fleet
@@ -74,6 +77,7 @@ class NooscopeApp(App[None]):
         self._target = target
         self._cache = cache
         self._shelf = bookmarks
+        self._heritage = heritage
         self._themes = UserThemes(theme_folder or default_folder())
         self._load_themes(first=True)
         if not settings.screen.motion:
@@ -101,7 +105,15 @@ class NooscopeApp(App[None]):
         if self.feed is not None:
             self.feed.stop()
         self.view, self.recording, self.bookmarks = None, None, ()
-        self.feed = Feed(target, self.settings, self.post_message, cache=self._cache, bookmarks=self._shelf)
+        heritage = self._heritage(self) if target.live and self._heritage is not None else None
+        self.feed = Feed(
+            target,
+            self.settings,
+            self.post_message,
+            cache=self._cache,
+            bookmarks=self._shelf,
+            heritage=heritage,
+        )
         self.run_worker(self.feed.run, name="feed", group="feed", thread=True)
 
     def on_unmount(self) -> None:
@@ -140,9 +152,15 @@ class NooscopeApp(App[None]):
 
     @on(messages.Failed)
     def _failed(self, message: messages.Failed) -> None:
-        self.notify(message.text, severity="error" if message.fatal else "warning", markup=False)
+        severity: SeverityLevel = "error" if message.fatal else "warning"
+        self.notify(message.text, severity=severity, markup=False)
         if message.fatal and self.view is None:
             self.action_sessions()
+
+    @on(messages.Noticed)
+    def _noticed(self, message: messages.Noticed) -> None:
+        severity: SeverityLevel = "information" if message.kind == "done" else "warning"
+        self.notify(message.text, title=message.title, severity=severity, markup=False)
 
     @on(messages.OpenSession)
     def _open_session(self, message: messages.OpenSession) -> None:
@@ -280,8 +298,9 @@ class NooscopeApp(App[None]):
 
 def run_app(target: Target | None, settings: Settings, fleet: Roster | None = None) -> int:
     """Show a session, a fleet, or the picker where neither is named, until the person leaves."""
+    from tui.inherit import inherit
     from tui.recordings import cache_of
 
-    app = NooscopeApp(target, settings, cache=cache_of(settings), fleet=fleet)
+    app = NooscopeApp(target, settings, cache=cache_of(settings), fleet=fleet, heritage=inherit)
     app.run()
     return app.return_code or 0

@@ -15,11 +15,14 @@ from core.events import MAIN
 from core.settings import Settings
 from core.store.bookmarks import Bookmark, Bookmarks
 from core.store.labels import Labels
+from core.timeline.beginning import Beginning
 from core.timeline.cache import Cache
+from core.timeline.opening import seed_of
 from tui.feed_head import Playhead
 from tui.feed_open import blank, ending, keep, open_target
 from tui.feed_source import Source, Target
 from tui.feed_watch import Changed, Watcher
+from tui.heritage import Heritage
 from tui.messages import (
     Apply,
     Arrived,
@@ -58,8 +61,12 @@ class Feed:
         cache: Cache | None = None,
         bookmarks: Callable[[str], Bookmarks] = Bookmarks,
         wall: Callable[[], float] = time.time,
+        heritage: Heritage | None = None,
     ) -> None:
         self.target = target
+        self._heritage = heritage
+        self._heard = 0.0
+        self._rested = True
         self._settings = settings
         self._post = post
         self._cache = cache
@@ -114,9 +121,11 @@ class Feed:
                 self._read(source)
                 self._play()
                 self._draw(source)
+                self._hand_on()
         except NooscopeError as error:
             self._post(Failed(str(error), fatal=True))
         finally:
+            self._hand_on(ended=True)
             if self._watcher is not None:
                 self._watcher.stop()
 
@@ -239,10 +248,15 @@ class Feed:
         if not source.behind:
             return
         for event in source.events(_BATCH):
-            if not self._named:
-                self._film = blank(source.session, self.target, self._settings)
+            if not self._named or (self._heritage is not None and not len(self._film)):
+                self._film = blank(
+                    source.session, self.target, self._settings, self._inherited(source, event.at)
+                )
                 self._named = True
-            self._film.add(event)
+            step = self._film.add(event)
+            if self._heritage is not None:
+                self._heritage.take(event, step)
+                self._heard, self._rested = time.monotonic(), False
             self._head.grow(event.at)
             self._due = True
             self._notice = ""
@@ -254,6 +268,24 @@ class Feed:
             self._tell_bookmarks()
         if not source.behind:
             self._caught_up(source)
+
+    def _inherited(self, source: Source, at: float) -> Beginning | None:
+        """What earlier sessions left for one that begins at `at`."""
+        if self._heritage is None or source.session is None:
+            return None
+        session = source.session.id
+        return self._heritage.beginning(session, seed_of(session), at)
+
+    def _hand_on(self, *, ended: bool = False) -> None:
+        """Leave what was learned, once at every longer stillness and at the end."""
+        heritage, still = self._heritage, time.monotonic() - self._heard
+        if heritage is None or self._rested or not (ended or still >= self._settings.response.notices.idle):
+            return
+        self._rested = True
+        (heritage.close if ended else heritage.rest)(self._film.timeline.society)
+        for problem in heritage.problems:
+            self._post(Failed(problem))
+        heritage.problems.clear()
 
     def _caught_up(self, source: Source) -> None:
         self._in_flight = source.in_flight()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from core.engine import Step
 from core.events import Event
 from core.timeline.timeline import Timeline
 from tui.feed_columns import share
@@ -27,14 +28,15 @@ class Film:
     def __len__(self) -> int:
         return len(self.timeline)
 
-    def add(self, event: Event) -> None:
+    def add(self, event: Event) -> Step:
         """Record one event."""
         timeline = self.timeline
-        timeline.add(event)
+        step = timeline.add(event)
         self._subjects.add(len(timeline), event)
         if len(timeline.tracks) != self._agents:
             self._agents = len(timeline.tracks)
             share(timeline)
+        return step
 
     def view(self, head: Playhead, agent: str, now: float | None) -> View:
         """What is to be seen at the playhead; `now` lets the live edge decay to that moment."""

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from core.ingest.session import LogSession
 from core.ingest.source import make_kit
 from core.settings import Settings
+from core.timeline.beginning import Beginning
 from core.timeline.cache import Cache
 from core.timeline.cache import Source as Stand
 from core.timeline.opening import last_screen, seed_of
@@ -40,10 +41,13 @@ def open_target(target: Target, settings: Settings, cache: Cache | None) -> Open
     return Opened(source, blank(session, target, settings))
 
 
-def blank(session: LogSession | None, target: Target, settings: Settings) -> Film:
+def blank(
+    session: LogSession | None, target: Target, settings: Settings, beginning: Beginning | None = None
+) -> Film:
     """A film without any event yet."""
     seed = seed_of(session.id) if session else 0
-    return Film(Timeline(settings, seed=seed), subject_of(session, target), settings.screen.burn)
+    timeline = Timeline(settings, seed=seed, beginning=beginning)
+    return Film(timeline, subject_of(session, target), settings.screen.burn)
 
 
 def subject_of(session: LogSession | None, target: Target) -> Subject:

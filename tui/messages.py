@@ -126,6 +126,15 @@ class Arrived(Message):
 
 
 @dataclass
+class Noticed(Message):
+    """From the feed: something the person should hear."""
+
+    kind: str
+    title: str
+    text: str
+
+
+@dataclass
 class Failed(Message):
     """From the feed: a sentence for the person; nothing was lost but what it names."""
 

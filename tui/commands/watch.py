@@ -54,7 +54,12 @@ def run(args: argparse.Namespace) -> int:
         print(f"nooscope: {sentence}", file=sys.stderr)
     if not args.headless:
         named = _latest(settings) if args.path == "latest" else args.path and Path(args.path).expanduser()
-        return show(named or None, screen_settings(args, settings), live=True)
+        chosen = screen_settings(args, settings)
+        if args.no_prior:
+            prior = chosen.response.prior.model_copy(update={"enabled": False})
+            response = chosen.response.model_copy(update={"prior": prior})
+            chosen = chosen.model_copy(update={"response": response})
+        return show(named or None, chosen, live=True)
     path = _latest(settings) if args.path in ("latest", None) else Path(args.path)
     return Watch(path, settings, args).run()
 

@@ -1,45 +1,32 @@
-"""The bench: settings on the left, what they would have done on the right."""
+"""The bench: turn, undo, compare, apply, save, sweep, label."""
 
 from __future__ import annotations
 
-import threading
 import time
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 from textual import on
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
 from textual.message import Message
-from textual.reactive import var
 from textual.widgets import Input
 from textual.worker import get_current_worker
 
 from core.errors import StoreError
-from core.settings import Settings
 from core.settings.layers import tunables
 from core.store.labels import Label
 from core.store.profiles import Profile, taken_over
 from core.timeline.sweep import Sweep, sweep_recording, usual_grid
-from core.timeline.timeline import Timeline
 from tui.messages import Apply, Failed, JumpMark, Seek
 from tui.screens.profiles import ProfilePicker, SaveScreen, SaveWish
-from tui.tuning.compared import Compared
-from tui.tuning.draft import Draft, draft_of, nudged, spoken, written
+from tui.tuning.draft import nudged, spoken, written
 from tui.tuning.judging import Judged, Keeper, keep, missed, told
 from tui.tuning.shelf import Shelf
-from tui.tuning.whatif import Ran, WhatIf
-from tui.view import View
+from tui.tuning.worktop import Worktop
 from tui.widgets.comparison import Comparison
-from tui.widgets.firingtable import Figures, FiringTable
-from tui.widgets.meaning import Meaning
-from tui.widgets.sliders import Drafted, SettingsList
+from tui.widgets.sliders import SettingsList
 from tui.widgets.sweepchart import SweepChart
 from tui.words import count
-
-_PATIENCE = 0.1
-"""Seconds for which a what-if waits for its picture to be painted."""
 
 
 @dataclass
@@ -52,8 +39,8 @@ class Swept(Message):
         return isinstance(message, Swept)
 
 
-class Bench(Horizontal):
-    """Owns the draft and the what-if; its panels only show and ask."""
+class Bench(Worktop):
+    """What every key of the bench does."""
 
     DEFAULT_CSS = """
     Bench { height: 1fr; }
@@ -102,122 +89,17 @@ class Bench(Horizontal):
         Binding("L", "missed", "missed", show=False, id="tune.missed", tooltip="Something should have fired"),
     ]
 
-    view: var[View | None] = var(None)
-    recording: var[Timeline | None] = var(None)
-
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
-        self.draft = Draft(Settings())
         self.shelf = Shelf.usual()
         self.labels: tuple[Label, ...] = ()
-        self.compared: Compared | None = None
-        self._whatif: WhatIf | None = None
-        self._running = False
-        self._painted = threading.Event()
         self._typing = ""
         self._last_nudge = ""
 
-    def compose(self) -> ComposeResult:
-        with Vertical(id="knobs"):
-            yield SettingsList(id="settings")
-            yield Meaning(id="meaning")
-            yield Input(id="typed", select_on_focus=True)
-            yield Input(placeholder="words of a name or a sentence", id="find", select_on_focus=False)
-        with Vertical(id="effects"):
-            yield Comparison(id="comparison").data_bind(Bench.view, Bench.recording)
-            yield SweepChart(id="sweep").data_bind(Bench.view, Bench.recording)
-            yield FiringTable(id="firings").data_bind(Bench.view, Bench.recording)
-            yield Figures(id="figures").data_bind(Bench.view, Bench.recording)
-
     def on_mount(self) -> None:
-        self._show()
         self._keep([], gone=False)
         if self.has_class("-side"):
             self.query_one(SettingsList).focus()
-
-    # What comes down
-
-    def watch_recording(self, recording: Timeline | None) -> None:
-        self._whatif = None
-        if recording is not None:
-            self.draft = draft_of(recording)
-            if self.is_mounted:
-                self._show()
-                self._follow(recording)
-
-    def watch_view(self, view: View | None) -> None:
-        if view is not None and self.recording is not None and self.is_mounted:
-            self._follow(self.recording)
-
-    def _follow(self, recording: Timeline) -> None:
-        """Take in other settings in force, and events that came since."""
-        if recording.settings is not self.draft.base:
-            self.draft.rebase(recording.settings)
-            self._whatif = None
-            self._show()
-        elif self._whatif is not None and self._whatif.behind and not self._running:
-            self._start(self._whatif)
-        elif self._whatif is None and self.draft.edits:
-            self._ask()
-
-    # What goes up
-
-    def _show(self, problem: str = "") -> None:
-        """Hand the draft to the panels and ask what it would do."""
-        panel = self.query_one(SettingsList)
-        panel.drafted = Drafted(self.draft.base, dict(self.draft.edits))
-        self._explain(problem)
-        self._ask()
-
-    def _explain(self, problem: str = "") -> None:
-        panel = self.query_one(SettingsList)
-        meaning = self.query_one(Meaning)
-        meaning.said = (panel.drafted, panel.chosen, problem)
-        self.query_one(Comparison).named = panel.name_here
-
-    def _ask(self) -> None:
-        """Run the what-if of the draft, unless it runs already."""
-        recording = self.recording
-        if recording is None or not len(recording) or not self.draft.edits:
-            self._whatif = None
-            self.workers.cancel_group(self, "whatif")
-            self._compare(None)
-        elif self._whatif is None or self._whatif.edits != self.draft.edits:
-            self._whatif = WhatIf(recording, self.draft.edits)
-            self._start(self._whatif)
-
-    def _start(self, whatif: WhatIf) -> None:
-        """Run it in a thread that stands still while its pictures are painted, so that neither waits long."""
-        painted = threading.Event()
-        self._painted = painted
-
-        def post(message: Ran) -> None:
-            painted.clear()
-            self.post_message(message)
-            painted.wait(_PATIENCE)
-
-        def work() -> None:
-            worker = get_current_worker()
-            painted.wait(_PATIENCE)
-            whatif.run(post, lambda: worker.is_cancelled)
-
-        self._running = True
-        self.call_after_refresh(painted.set)
-        self.run_worker(work, name="what-if", group="whatif", thread=True, exclusive=True)
-
-    def on_ran(self, message: Ran) -> None:
-        """A result arrived; one that was overtaken is dropped."""
-        message.stop()
-        if self._whatif is None or message.compared.edits is not self._whatif.edits:
-            return
-        self._running = not message.compared.complete
-        self._compare(message.compared)
-        self.call_after_refresh(self._painted.set)
-
-    def _compare(self, compared: Compared | None) -> None:
-        self.compared = compared
-        for panel in (self.query_one(Comparison), self.query_one(FiringTable), self.query_one(Figures)):
-            panel.compared = compared
 
     # The sliders
 
