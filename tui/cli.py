@@ -35,6 +35,7 @@ COMMANDS = {
     "bookmarks": "list, put and share named moments",
     "whatif": "show what would have fired with other settings",
     "sweep": "try one setting over its range, on many sessions",
+    "labels": "write what people said of firings, as JSON",
     "rules": "list the methods that respond to signals, or check a rule file",
     "settings": "show every setting, its value and where it came from",
     "doctor": "check terminal, agents, settings, folders and what is kept",

@@ -95,3 +95,14 @@ def test_the_chart_marks_the_present_value(tmp_path: Path) -> None:
         share = (arrow.index("▲") - 6) / (len(bars) - 7)
         assert share == pytest.approx(0.25 / 0.8, abs=0.05)
         assert any(".25 now" in line for line in lines)
+
+
+def test_labels_are_exported_as_json(logs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Labels("one").judge(Label(3, 5.0, "wrong", "fatigue_rising"))
+    assert main(["labels"]) == 0
+    (rows,) = json.loads(capsys.readouterr().out)["sessions"].values()
+    assert [(row["place"], row["verdict"], row["name"]) for row in rows] == [(3, "wrong", "fatigue_rising")]
+    out = logs / "labels.json"
+    assert main(["labels", "--out", str(out)]) == 0
+    assert json.loads(out.read_bytes())["sessions"]
+    assert main(["labels", "--out", str(out / "below")]) == 1

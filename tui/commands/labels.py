@@ -1,0 +1,29 @@
+"""`nooscope labels`: what people said of firings, as JSON."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--out", metavar="FILE", type=Path, help="write there instead of standard output")
+
+
+def run(args: argparse.Namespace) -> int:
+    from core.errors import NooscopeError
+    from core.store import atomic
+    from core.store.labels import export_labels
+
+    data, notices = export_labels()
+    for notice in notices:
+        print(f"nooscope: {notice}", file=sys.stderr)
+    if args.out is None:
+        sys.stdout.write(data.decode())
+        return 0
+    try:
+        atomic.replace(args.out, data)
+    except OSError as error:
+        raise NooscopeError(f"{args.out}: cannot be written ({error.strerror})") from error
+    return 0
