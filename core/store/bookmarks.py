@@ -195,7 +195,7 @@ class Bookmarks:
     def _load(self) -> dict[str, Any]:
         try:
             data = self.path.read_bytes()
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return {"version": SCHEMA, "bookmarks": []}
         except OSError as error:
             raise StoreError(f"the bookmarks in {self.path} are out of reach: {error}") from error
