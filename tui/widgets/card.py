@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Size
@@ -36,7 +35,6 @@ class Card(Panel):
         self._lines: list[Line] = []
         self._lines_for: tuple[View | None, int, bool] = (None, -1, False)
         self._top = 0
-        self._inks: dict[str, Style] = {}
 
     def said(self, view: View, width: int) -> list[Line]:
         """What the card says at a width."""
@@ -111,21 +109,6 @@ class Card(Panel):
         super().watch_detailed()
         self._top = 0
         self.refresh(layout=True)
-
-    def notify_style_update(self) -> None:
-        self._inks = {}
-        super().notify_style_update()
-
-    def get_component_rich_style(
-        self, *names: str, partial: bool = False, default: Style | None = None
-    ) -> Style:
-        """The style of an ink, looked up once for a theme."""
-        if partial or default is not None or len(names) != 1:
-            return super().get_component_rich_style(*names, partial=partial, default=default)
-        found = self._inks.get(names[0])
-        if found is None:
-            found = self._inks[names[0]] = super().get_component_rich_style(names[0])
-        return found
 
 
 _WIDE = 54

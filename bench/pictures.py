@@ -1,0 +1,101 @@
+"""`make pictures`: the README's pictures, taken from the sample sessions."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+from core.settings import Settings
+from core.store.bookmarks import Bookmarks
+from sample_sessions import samples
+from tui.app import NooscopeApp
+from tui.feed_source import Target
+
+FOLDER = Path(__file__).parents[1] / "docs" / "pictures"
+
+
+class Picture(NamedTuple):
+    """One screen of one story at one moment."""
+
+    name: str
+    story: str
+    keys: tuple[str, ...]
+    size: tuple[int, int] = (120, 40)
+    theme: str = "nocturne"
+
+
+PICTURES = (
+    Picture("observatory", "stuck", ("end", "N", "N")),
+    Picture("small", "full", ("end",), (80, 24)),
+    Picture("mind", "full", ("end", "m")),
+    Picture("governance", "halt", ("end", "v")),
+    Picture("tuning", "stuck", ("end", "t")),
+    Picture("daylight", "flow", ("end",), theme="daylight"),
+)
+FILM = Picture("film", "stuck", ("home",), (80, 24))
+_FRAMES = 6
+
+
+def main() -> int:
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for picture in PICTURES:
+        (svg,) = asyncio.run(_taken(picture, 1))
+        (FOLDER / f"{picture.name}.svg").write_text(svg, encoding="utf-8")
+        print(f"{picture.name}.svg  {len(svg) // 1024} kB", file=sys.stderr)
+    frames = asyncio.run(_taken(FILM, _FRAMES))
+    film = _animated(frames)
+    (FOLDER / f"{FILM.name}.svg").write_text(film, encoding="utf-8")
+    print(f"{FILM.name}.svg  {len(film) // 1024} kB, {len(frames)} frames", file=sys.stderr)
+    return 0
+
+
+async def _taken(picture: Picture, frames: int) -> list[str]:
+    """The screen after the keys, and again at as many places of the story as asked for."""
+    (path,) = [sample.path for sample in samples() if sample.name == picture.story]
+    taken = []
+    with tempfile.TemporaryDirectory() as folder:
+        shelf = Path(folder)
+        app = NooscopeApp(Target(path, False), Settings(), bookmarks=lambda name: Bookmarks(name, shelf))
+        async with app.run_test(size=picture.size) as pilot:
+            app.theme = picture.theme
+            for _ in range(200):
+                await pilot.pause(0.05)
+                if app.view is not None and app.view.total and app.view.loading is None:
+                    break
+            await pilot.press("space")
+            await pilot.press(*picture.keys)
+            total = app.view.total if app.view is not None else 0
+            for number in range(frames):
+                if number:
+                    await pilot.press(*("right",) * max(1, total // frames))
+                await pilot.pause(0.6)
+                taken.append(app.export_screenshot(title="nooscope"))
+    return taken
+
+
+def _animated(frames: list[str]) -> str:
+    """Frames laid over each other, each shown for its share of the loop; ids are kept apart."""
+    seconds = len(frames)
+    share = 100 / seconds
+    shown = []
+    head = ""
+    for number, svg in enumerate(frames):
+        svg = re.sub(r"terminal-\d+", f"terminal-{number}", svg)
+        opening, _, body = svg.partition(">")
+        if not number:
+            head = opening + ">"
+        body = body.rsplit("</svg>", 1)[0]
+        shown.append(f'<g class="frame" style="animation-delay:{number}s">{body}</g>')
+    style = (
+        "<style>.frame{opacity:0;animation:turn "
+        f"{seconds}s infinite step-end}}@keyframes turn{{0%{{opacity:1}}{share:.3f}%{{opacity:0}}}}</style>"
+    )
+    return head + style + "".join(shown) + "</svg>"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
