@@ -157,12 +157,13 @@ class Affect:
         entry = self._still(REPORTED, parent)
         return Emission(self.deviations, entry.digest)
 
-    def show(self) -> Emission | None:
-        """What others are exposed to; None in quarantine or near rest."""
-        if self.quarantined:
+    def show(self, deviations: Vector | None = None) -> Emission | None:
+        """What others are exposed to of its deviations; None in quarantine or near rest."""
+        if self._quarantine.active:
             return None
-        deviations = self.deviations
-        return Emission(deviations, self.lineage.head) if self._exposure.felt(deviations) else None
+        deviations = deviations or self.deviations
+        felt = self._exposure.felt(deviations)
+        return Emission(deviations, self.lineage.head, felt) if felt else None
 
     def receive(
         self, emission: Emission, channel: Channel, source: str, factors: Sequence[float] = OPEN
@@ -173,19 +174,18 @@ class Affect:
         """
         fields, updater, now = self._fields, self._updater, self._now
         authority = AUTHORITY_OF[channel]
-        inheritance = self._settings.inheritance
         if channel == "inheritance":
-            raws = inherited(fields, emission.deviations, inheritance.blend)
+            raws = inherited(fields, emission.deviations, self._settings.inheritance.blend)
             if not updater.seed(raws, "inheritance", authority, now):
                 return None
             act = INHERITED
         elif channel == "return":
-            raws = returned(fields, emission.deviations, inheritance.back)
+            raws = returned(fields, emission.deviations, self._settings.inheritance.back)
             if not updater.push(raws, "return", authority, now):
                 return None
             act = RETURNED
         else:
-            pulls = self._exposure.pull(fields, emission.deviations, channel, now, factors)
+            pulls = self._exposure.pull(fields, emission, channel, now, factors)
             if pulls is None:
                 return None
             updater.push(pulls, "contagion", authority, now)

@@ -55,17 +55,19 @@ class Commons:
         if len(peers) < 2:
             self.zone.update([ALONE])
             return
-        self.zone.update([peer.affect.deviations for peer in peers.values()])
+        deviations = [peer.affect.deviations for peer in peers.values()]
+        self.zone.update(deviations)
         shown = {}
-        for name, peer in peers.items():
-            emission = peer.affect.show()
+        for (name, peer), deviation in zip(peers.items(), deviations, strict=True):
+            emission = peer.affect.show(deviation)
             if emission is not None:
                 shown[name] = emission
         factors = self.zone.factors
         if shown:
             for sender, receiver, channel in _meetings(peers, pairs, caller):
-                if sender in shown and receiver in peers:
-                    peers[receiver].affect.receive(shown[sender], channel, sender, factors)
+                emission, peer = shown.get(sender), peers.get(receiver)
+                if emission is not None and peer is not None:
+                    peer.affect.receive(emission, channel, sender, factors)
 
     def dump(self) -> tuple[Any, ...]:
         """Everything that changes."""

@@ -12,6 +12,7 @@ from typing import Any, Literal, get_args
 from msgspec import Struct
 
 from core.affect.fields import FIELDS, ControlField, FieldName
+from core.affect.inheritance import Emission
 from core.affect.lineage import CONTAGION, SPIRAL
 from core.settings.affect import Authority, ContagionSettings
 
@@ -56,43 +57,42 @@ class Exposure:
         self._last = [0.0] * len(FIELDS)
         self.cuts = [0] * len(FIELDS)
 
-    def felt(self, deviations: Sequence[float]) -> bool:
-        """Whether anything in them is large enough to be passed on."""
+    def felt(self, deviations: Sequence[float]) -> tuple[int, ...]:
+        """The places of what is large enough in them to be passed on."""
         least = self._least
-        return any(deviation > least or deviation < -least for deviation in deviations)
+        return tuple([place for place, each in enumerate(deviations) if each > least or each < -least])
 
     def pull(
         self,
         fields: Sequence[ControlField],
-        shown: Sequence[float],
+        shown: Emission,
         channel: Channel,
         now: float,
         factors: Sequence[float] = OPEN,
     ) -> list[float] | None:
         """The raw step of each field, or None where none moves; `cuts` says which were held back."""
-        self._turn(now)
+        if int(now / self._window) > self._slot:
+            self._turn(now)
         damping = self._damping[channel]
-        least, gap = self._least, self._gap
-        self.cuts = [0] * len(fields)
+        gap, deviations = self._gap, shown.deviations
+        cuts = self.cuts = [0, 0, 0, 0, 0, 0, 0]
         raws = None
-        for place, field in enumerate(fields):
-            deviation = shown[place]
-            if -least <= deviation <= least:
-                continue
-            reached = damping * deviation
+        for place in shown.felt or self.felt(deviations):
+            field = fields[place]
+            reached = damping * deviations[place]
             own = field.magnitude - field.rest
             if abs(reached) - abs(own) <= gap:
                 continue
             raw = self._strength * (reached - own)
             if factors[place] < 1.0:
                 raw *= factors[place]
-                self.cuts[place] |= SPIRAL
+                cuts[place] |= SPIRAL
             left = max(0.0, field.contagion_limit - self._this[place] - self._last[place])
             if abs(raw) > left:
                 raw = left if raw > 0.0 else -left
-                self.cuts[place] |= CONTAGION
+                cuts[place] |= CONTAGION
             if raw:
-                raws = raws or [0.0] * len(fields)
+                raws = raws or [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
                 raws[place] = raw
         return raws
 
@@ -103,10 +103,9 @@ class Exposure:
 
     def _turn(self, now: float) -> None:
         slot = int(now / self._window)
-        if slot > self._slot:
-            self._last = self._this if slot == self._slot + 1 else [0.0] * len(FIELDS)
-            self._this = [0.0] * len(FIELDS)
-            self._slot = slot
+        self._last = self._this if slot == self._slot + 1 else [0.0] * len(FIELDS)
+        self._this = [0.0] * len(FIELDS)
+        self._slot = slot
 
     def dump(self) -> tuple[Any, ...]:
         """Everything that changes."""

@@ -15,6 +15,8 @@ class Emission(NamedTuple):
     """From rest, in the order of FIELDS."""
     head: bytes
     """The head of its lineage at that moment."""
+    felt: tuple[int, ...] = ()
+    """The places of deviations large enough to be felt, where the sender has looked."""
 
 
 def inherited(fields: Sequence[ControlField], parent: Sequence[float], blend: float) -> list[float]:

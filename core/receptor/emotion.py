@@ -36,7 +36,6 @@ class EmotionEngine:
         "_now",
         "_rates",
         "_relief",
-        "_rows",
         "_trend",
         "_weariness",
         "undisturbed",
@@ -45,7 +44,6 @@ class EmotionEngine:
 
     def __init__(self, settings: EmotionSettings, impulses: ImpulseSettings) -> None:
         self._impulses = Impulses(impulses)
-        self._rows = self._impulses.rows
         self._weariness = self._impulses.weariness
         self._rates = tuple(-log(2.0) / getattr(settings.half_life, axis) for axis in AXES)
         self._relief = settings.compaction_relief
@@ -58,7 +56,7 @@ class EmotionEngine:
 
     def update(self, event: int, at: float, now: float, cause: str, pattern: str, shifted: bool) -> None:
         """Let the axes fade until `now`, then add what the event brings."""
-        p, q, r, s, t, u = self._rows[cause, pattern, shifted]
+        p, q, r, s, t, u = self._impulses.row(cause, pattern, shifted)
         a, b, c, d, e, f = self.values
         raw = self.undisturbed
         passed = now - self._now

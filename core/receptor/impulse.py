@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import product
-
 from core.events import Action, Outcome
-from core.percept import AXES, PATTERNS
+from core.percept import AXES
 from core.receptor.vector import FATIGUE, ZERO, Vector
 from core.settings.receptor import Impulse, ImpulseSettings
 
@@ -31,9 +29,9 @@ CONTEXT_SHIFT = "context_shift"
 
 
 class Impulses:
-    """Hold one summed row for every cause, pattern and shift that can meet."""
+    """Sum one row for every cause, pattern and shift that meet, the first time they do."""
 
-    __slots__ = ("_named", "rows", "weariness")
+    __slots__ = ("_named", "_rows", "weariness")
 
     def __init__(self, settings: ImpulseSettings) -> None:
         self.weariness = settings.fatigue_per_hour / 3600.0
@@ -43,11 +41,15 @@ class Impulses:
             row = getattr(settings, name)
             if isinstance(row, Impulse):
                 self._named[name] = _vector(row)
-        causes = ("", LONG_PROMPT, *dict.fromkeys(CAUSES.values()))
-        self.rows: dict[tuple[str, str, bool], Vector] = {
-            key: _sum([row for _, row in self._parts(*key)])
-            for key in product(causes, ("", *PATTERNS), (False, True))
-        }
+        self._rows: dict[tuple[str, str, bool], Vector] = {}
+
+    def row(self, cause: str, pattern: str, shifted: bool) -> Vector:
+        """What an event adds to the axes, beside its weariness."""
+        key = (cause, pattern, shifted)
+        found = self._rows.get(key)
+        if found is None:
+            found = self._rows[key] = _sum([row for _, row in self._parts(*key)])
+        return found
 
     def parts(
         self, cause: str, pattern: str, shifted: bool, now: float, axis: int
