@@ -34,7 +34,7 @@ ELSEWISE: dict[str, tuple[str, ...]] = {
     "import": ("bookmarks", "--import", "{}"),
     "rules": ("rules", "check", "{}"),
 }
-WITHOUT_A_LOG = {"demo", "fleet", "rules", "settings", "doctor", "completion"}
+WITHOUT_A_LOG = {"demo", "fleet", "labels", "rules", "settings", "doctor", "completion"}
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -232,6 +232,7 @@ def test_such_a_name_can_be_kept_out_of_the_cache(log: Path, run: Run) -> None:
         (("fleet", "--within", "nan"), 2, "hours from"),
         (("demo", "nowhere"), 1, "no story"),
         (("completion",), 1, "name a shell"),
+        (("labels", "--out", "/dev/null/x"), 1, "cannot be written"),
         (("watch", "latest"), 1, "no session found"),
         (("replay", "latest"), 1, "no session found"),
     ],

@@ -20,7 +20,13 @@ from tests.terminals import BACK, NOOSCOPE, ROOT, on_screen
 TEXT = [
     *("sessions {}", "analyze {}", "export {}", "frame {}", "diff {}", "recap {}", "tree {}", "whatif {}"),
     *("bookmarks {}", "replay {}", "watch {}", "fleet {} --within 8760 --once", "rules", "settings"),
-    *("sweep {} --set receptor.ambient.silence=60:90:2", "demo --list", "completion bash", "--help"),
+    *(
+        "sweep {} --set receptor.ambient.silence=60:90:2",
+        "demo --list",
+        "completion bash",
+        "labels",
+        "--help",
+    ),
 ]
 
 

@@ -1,0 +1,111 @@
+"""What a wheel holds: the code and every file it reads, and nothing else."""
+
+from __future__ import annotations
+
+import tomllib
+import zipfile
+from fnmatch import fnmatch
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+NEEDED = (
+    "core/ingest/tables/tools.toml",
+    "core/ingest/tables/models.toml",
+    "core/response/tables/receptor-rules.json",
+    "themes/nocturne.toml",
+    "tui/screens/main.tcss",
+    "tui/presets/balanced.toml",
+    "sample_sessions/index.json",
+)
+
+
+@pytest.fixture(scope="module")
+def project() -> dict[str, object]:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+
+
+@pytest.fixture(scope="module")
+def packages(project: dict[str, object]) -> list[str]:
+    table: object = project
+    for key in ("tool", "hatch", "build", "targets", "wheel"):
+        assert isinstance(table, dict)
+        table = table[key]
+    assert isinstance(table, dict)
+    assert set(table) == {"packages"}, "rules of the wheel that this test does not know"
+    return list(table["packages"])
+
+
+@pytest.fixture(scope="module")
+def held(packages: list[str], tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+    """The files of the wheel: built where hatchling is at hand, else by its rules.
+
+    Hatchling takes every file below the packages that .gitignore does not leave out.
+    """
+    try:
+        from hatchling import build  # type: ignore[import-not-found, unused-ignore]
+    except ImportError:
+        return by_rule(packages)
+    folder = tmp_path_factory.mktemp("wheel")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(ROOT)
+        name = build.build_wheel(str(folder))
+    with zipfile.ZipFile(folder / name) as wheel:
+        return {each for each in wheel.namelist() if ".dist-info/" not in each}
+
+
+def by_rule(packages: list[str]) -> set[str]:
+    ignored = [line.strip() for line in (ROOT / ".gitignore").read_text().splitlines() if line.strip()]
+    held = set()
+    for package in packages:
+        for path in (ROOT / package).rglob("*"):
+            inside = path.relative_to(ROOT)
+            if path.is_file() and not any(_matches(inside, pattern) for pattern in ignored):
+                held.add(inside.as_posix())
+    return held
+
+
+def _matches(path: Path, pattern: str) -> bool:
+    parts = path.parts[:-1] if pattern.endswith("/") else path.parts
+    return any(fnmatch(part, pattern.rstrip("/")) for part in parts)
+
+
+@pytest.mark.parametrize("name", NEEDED)
+def test_data_files_are_in_it(name: str, held: set[str]) -> None:
+    assert (ROOT / name).is_file()
+    assert name in held
+
+
+def test_every_sample_and_theme_and_style_is_in_it(held: set[str]) -> None:
+    from sample_sessions import samples
+    from themes import FOLDER
+
+    logs = [sample.path for sample in samples()]
+    inner = [file for path in logs for file in (path.rglob("*") if path.is_dir() else [path])]
+    styles = [*(ROOT / "tui").rglob("*.tcss"), *FOLDER.glob("*.toml")]
+    assert len(logs) >= 8 and len(styles) >= 10
+    for file in (*inner, *styles):
+        if file.is_file():
+            assert file.relative_to(ROOT).as_posix() in held
+
+
+def test_tests_and_caches_are_not(held: set[str], packages: list[str]) -> None:
+    assert {name.split("/")[0] for name in held} == set(packages)
+    assert not [name for name in held if "__pycache__" in name or name.endswith((".pyc", ".part"))]
+
+
+def test_samples_are_small(held: set[str]) -> None:
+    samples = [ROOT / name for name in held if name.startswith("sample_sessions/logs/")]
+    assert sum(path.stat().st_size for path in samples) < 1_000_000
+
+
+def test_the_command_and_the_version(project: dict[str, object]) -> None:
+    table = project["project"]
+    assert isinstance(table, dict)
+    assert table["scripts"] == {"nooscope": "tui.cli:main"}
+    hatch = project["tool"]
+    assert isinstance(hatch, dict)
+    version = ROOT / hatch["hatch"]["version"]["path"]
+    assert "__version__ = " in version.read_text("utf-8")
+    assert all((ROOT / name).is_file() for name in table["license-files"])
