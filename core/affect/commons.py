@@ -65,9 +65,8 @@ class Commons:
         factors = self.zone.factors
         if shown:
             for sender, receiver, channel in _meetings(peers, pairs, caller):
-                emission, peer = shown.get(sender), peers.get(receiver)
-                if emission is not None and peer is not None:
-                    peer.affect.receive(emission, channel, sender, factors)
+                if sender in shown and receiver in peers:
+                    peers[receiver].affect.receive(shown[sender], channel, sender, factors)
 
     def dump(self) -> tuple[Any, ...]:
         """Everything that changes."""
