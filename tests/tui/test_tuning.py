@@ -392,3 +392,17 @@ async def test_it_fits_and_a_click_seeks(size: tuple[int, int], tmp_path: Path) 
         await pilot.click(SettingsList, offset=(8, 2))
         await pilot.pause()
         assert isinstance(app.bench.query_one(SettingsList).chosen, Heading)
+
+
+async def test_a_table_shows_what_it_holds(tmp_path: Path) -> None:
+    app = Stage(tmp_path)
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        app.bench.query_one(SettingsList).show("response.loops.tools")
+        await pilot.press("enter")
+        app.bench.query_one("#typed", Input).value = "{Bash = {exact = 0}}"
+        await pilot.press("enter")
+        await settle(pilot)
+        text = seen(app)
+        assert "1 entry" in text
+        assert '"Bash" = {"exact" = 0}' in text

@@ -49,6 +49,9 @@ def _laid(said: Said, width: int) -> list[Line]:
     if problem:
         return [*made, *_lines(f"✗ {plain(problem)}", width, "alert")]
     made += _lines(tunable.sentence, width, "plain")
+    if tunable.kind == "table" and drafted is not None:
+        now = plain(written(drafted.value(tunable.name)), 120)
+        return [*made, *_lines(f"now {now}; enter types it as TOML", width, "quiet")]
     unit = f" {tunable.unit}" if tunable.unit else ""
     made += _lines(f"{tunable.allowed()}{unit} · {_standing(tunable, drafted)}", width, "quiet")
     return made

@@ -279,7 +279,7 @@ def shown(value: Any, tunable: Tunable) -> str:
         unit = tunable.unit if len(tunable.unit) <= 2 else ""
         return f"{figure(value, tunable.step)} {unit}".strip()
     if tunable.kind == "table":
-        return f"{len(value)} entries" if value else "empty"
+        return f"{len(value)} {'entry' if len(value) == 1 else 'entries'}" if value else "empty"
     return plain(written(value)) or "none"
 
 
