@@ -21,6 +21,9 @@ LONGEST = 64 << 20
 Note = Callable[[int, str], None]
 """Told the line's number and what is wrong with it."""
 
+_SHUT = ord("}")
+_make = tuple.__new__
+"""Builds a named tuple without its Python-level constructor: one is made for every line."""
 _MAGIC = b"\x28\xb5\x2f\xfd"
 _MARK = b"\xef\xbb\xbf"
 
@@ -59,19 +62,32 @@ class LineCutter:
         """The lines that this chunk completes."""
         pieces = chunk.split(b"\n")
         last = pieces.pop()
-        lines = []
-        for piece in pieces:
-            line = self._close(piece, 1)
-            self._number += 1
-            if line is not None:
-                lines.append(line)
+        lines: list[Line] = []
+        offset, longest = self._offset, self._longest
+        for number, piece in enumerate(pieces, self._number):
+            length = len(piece)
+            if piece[:1] == b"{" and piece[-1] == _SHUT and length <= longest and not self._held:
+                lines.append(_make(Line, (piece, offset, number)))
+            else:
+                length += self._held
+                line = self._close(piece, length, offset, number)
+                if line is not None:
+                    lines.append(line)
+            offset += length + 1
+        self._offset = offset
+        self._number += len(pieces)
         if last:
             self._hold(last)
         return lines
 
     def rest(self) -> Line | None:
         """What stands after the last line end, taken as a line."""
-        return self._close(b"", 0) if self._held else None
+        if not self._held:
+            return None
+        length = self._held
+        line = self._close(b"", length, self._offset, self._number)
+        self._offset += length
+        return line
 
     def _hold(self, piece: bytes) -> None:
         self._held += len(piece)
@@ -80,32 +96,25 @@ class LineCutter:
         else:
             self._parts.append(piece)
 
-    def _close(self, piece: bytes, end: int) -> Line | None:
-        length = self._held + len(piece)
+    def _close(self, piece: bytes, length: int, offset: int, number: int) -> Line | None:
+        """What a line that may have come in parts holds, with nothing blank around it."""
         if self._parts:
             self._parts.append(piece)
             piece = b"".join(self._parts)
             self._parts.clear()
         self._held = 0
-        line = self._trim(piece, length)
-        self._offset += length + end
-        return line
-
-    def _trim(self, piece: bytes, length: int) -> Line | None:
         if length > self._longest:
-            self._note(self._number, "line too long")
+            self._note(number, "line too long")
             return None
-        if piece[:1] == b"{" and piece[-1:] == b"}":
-            return Line(piece, self._offset, self._number)
-        start = len(_MARK) if self._number == 1 and piece.startswith(_MARK) else 0
+        start = len(_MARK) if number == 1 and piece.startswith(_MARK) else 0
         body = piece[start:].lstrip(b"\0 \t\r")
         start = len(piece) - len(body)
         body = body.rstrip(b"\0 \t\r")
         if not body:
             if b"\0" in piece:
-                self._note(self._number, "only NUL bytes")
+                self._note(number, "only NUL bytes")
             return None
-        return Line(body, self._offset + start, self._number)
+        return Line(body, offset + start, number)
 
 
 @contextmanager

@@ -59,8 +59,9 @@ class Models:
 
     def window(self, model: str, seen: int = 0) -> int:
         """The context window of a model that was seen to hold `seen` tokens."""
-        window = self._row(model).window or self._default
-        if "[1m]" in model or seen > window:
+        row = self._found.get(model) or self._row(model)
+        window = row[0] or self._default
+        if seen > window or "[1m]" in model:
             return max(self._extended, seen)
         return window
 
@@ -101,6 +102,8 @@ class Models:
     ) -> Turn:
         """A turn with its context added up, its window and its cost; `window` and `cost` of the log win."""
         context = input_tokens + cache_read + cache_write
+        if cost is None:
+            cost = self.cost(model, input_tokens, output_tokens, cache_read, cache_write)
         return Turn(
             at=at,
             agent=agent,
@@ -113,9 +116,7 @@ class Models:
             cache_write=cache_write,
             context_tokens=context,
             context_window=window or self.window(model, context),
-            cost=self.cost(model, input_tokens, output_tokens, cache_read, cache_write)
-            if cost is None
-            else cost,
+            cost=cost,
             stop=stop,
         )
 

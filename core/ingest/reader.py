@@ -41,9 +41,18 @@ class Reader(ABC):
         self.session = session
         """The session's id where the log does not tell it (a file's stem)."""
 
+    @staticmethod
+    def passes(record: bytes) -> bool:
+        """Whether a glance at a record shows that `feed` would make nothing of it."""
+        return not record
+
     @abstractmethod
     def feed(self, record: bytes, where: Where, line: int) -> list[Event]:
         """The events that this record completes; `line` counts from 1, for diagnostics."""
+
+    def admit(self, record: bytes, where: Where, line: int) -> list[Event]:
+        """The same of a record that `passes` was asked about already."""
+        return self.feed(record, where, line)
 
     def finish(self) -> list[Event]:
         """The events that only the log's end completes: calls that never got a result."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -36,6 +37,13 @@ class Log(NamedTuple):
         return not self.start and self.end is None and self.run is None and not self.session
 
 
+Passes = Callable[[bytes], bool]
+"""Says of a line, at a glance, whether nothing in it matters."""
+
+_make = tuple.__new__
+"""Builds a named tuple without its Python-level constructor: one is made for every line."""
+
+
 class Record(NamedTuple):
     """What a reader is fed at once."""
 
@@ -44,11 +52,16 @@ class Record(NamedTuple):
     line: int
 
 
-def records(log: Log, diagnostics: Diagnostics, lines: LineSettings) -> Iterator[Record]:
-    """What a log holds, piece by piece; a log that fails on the way ends there, counted."""
+def records(
+    log: Log, diagnostics: Diagnostics, lines: LineSettings, passes: Passes | None = None
+) -> Iterator[Record]:
+    """What a log holds, piece by piece; a log that fails on the way ends there, counted.
+
+    Lines that `passes` says hold nothing that matters are left out.
+    """
     try:
         if log.format.style == "lines":
-            yield from _lines(log, diagnostics, lines)
+            yield from _lines(log, diagnostics, lines, passes)
         elif log.format.style == "document":
             yield document(log.path)
         elif log.format.style == "folder":
@@ -64,8 +77,17 @@ def records(log: Log, diagnostics: Diagnostics, lines: LineSettings) -> Iterator
 def feed(reader: Reader, record: Record) -> list[Event]:
     """What a reader makes of a record; a reader that fails costs one record, counted."""
     try:
-        return reader.feed(record.data, record.where, record.line)
+        return reader.feed(*record)
     except Exception as fault:  # noqa: BLE001 a log may hold anything, and the rest must still be read
+        _count(reader, record.where.file, record.line, fault)
+        return []
+
+
+def admit(reader: Reader, record: Record) -> list[Event]:
+    """The same of a record whose line was not passed over."""
+    try:
+        return reader.admit(*record)
+    except Exception as fault:  # noqa: BLE001 as above
         _count(reader, record.where.file, record.line, fault)
         return []
 
@@ -129,16 +151,20 @@ def reason(fault: OSError) -> str:
     return (fault.strerror or str(fault)).lower()
 
 
-def _lines(log: Log, diagnostics: Diagnostics, lines: LineSettings) -> Iterator[Record]:
+def _lines(
+    log: Log, diagnostics: Diagnostics, lines: LineSettings, passes: Passes | None
+) -> Iterator[Record]:
     file = str(log.path)
+    end = sys.maxsize if log.end is None else log.end
 
     def note(number: int, reason: str) -> None:
         diagnostics.note(file, number, reason)
 
-    for line in read_lines(log.path, note, lines.longest, lines.chunk, log.start, log.line):
-        if log.end is not None and line.offset >= log.end:
+    for data, offset, number in read_lines(log.path, note, lines.longest, lines.chunk, log.start, log.line):
+        if offset >= end:
             return
-        yield line_record(file, line)
+        if passes is None or not passes(data):
+            yield _make(Record, (data, Where(file, offset, len(data)), number))
 
 
 def _count(reader: Reader, file: str, line: int, fault: Exception) -> None:

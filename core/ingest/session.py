@@ -21,7 +21,7 @@ from core.events import (
 )
 from core.ingest.diagnostics import Diagnostics
 from core.ingest.reader import Kit
-from core.ingest.records import Log, feed, finish, records, stem
+from core.ingest.records import Log, admit, finish, records, stem
 from core.settings.ingest import LineSettings
 
 
@@ -97,8 +97,9 @@ def identities(logs: tuple[Log, ...], kit: Kit, lines: LineSettings) -> set[Hash
 
 def _through(log: Log, kit: Kit, lines: LineSettings, session: str) -> Iterator[Event]:
     reader = log.format.reader(kit, agent=log.agent, session=session)
-    for record in records(log, kit.diagnostics, lines):
-        yield from feed(reader, record)
+    for record in records(log, kit.diagnostics, lines, reader.passes):
+        if events := admit(reader, record):
+            yield from events
     yield from finish(reader, log.path)
 
 

@@ -31,8 +31,10 @@ _PASSED_OVER = frozenset(
         b"pr-link",
     )
 )
-_PROGRESS = b'"type":"progress","data":{"type":"'
+_TYPE = b'"type":"'
+_PROGRESS = _TYPE + b'progress","data":{"type":"'
 _AGENT = _PROGRESS + b"agent_progress"
+_ATTACHMENT = _TYPE + b'attachment"'
 _STARTERS = frozenset(("Task", "Agent"))
 _TOLD = frozenset(("Grep", "Glob", "TaskOutput", "AgentOutputTool", "BashOutput", "WebFetch"))
 _ASIDE = (("file-history-snapshot", "snapshot"), ("summary", "leafUuid"), ("queue-operation", "sessionId"))
@@ -40,10 +42,26 @@ _ASIDE = (("file-history-snapshot", "snapshot"), ("summary", "leafUuid"), ("queu
 _LARGEST = 1 << 53
 
 
+def passes(record: bytes) -> bool:
+    """Whether a line's beginning shows that nothing in it matters; anything doubtful is decoded."""
+    if not record.endswith(b"}"):
+        return False
+    if record.startswith(b'{"type":"'):
+        kind = record[9 : record.find(b'"', 9, 64)]
+        return kind in _PASSED_OVER and (kind != b"queue-operation" or b"<task-notification>" not in record)
+    at = record.find(_TYPE, 20, 1000)
+    if at < 0 or record.find(b"{", 1, at) > 0:
+        return False
+    if record.startswith(_PROGRESS, at):
+        return not record.startswith(_AGENT, at)
+    return record.startswith(_ATTACHMENT, at) and b'"queued_command"' not in record
+
+
 class ClaudeCode(Reader):
     """Reads the lines of a session, or of one of its sub-agents."""
 
     name = "claude-code"
+    passes = staticmethod(passes)
 
     def __init__(self, kit: Kit, *, agent: str = MAIN, session: str = "") -> None:
         super().__init__(kit, agent=agent, session=session)
@@ -60,12 +78,10 @@ class ClaudeCode(Reader):
 
     def feed(self, record: bytes, where: Where, line: int) -> list[Event]:
         """The events that this line completes."""
-        at = record.find(_PROGRESS, 100, 800)
-        if at > 0:
-            if record[-1:] == b"}" and record.find(b"{", 1, at) < 0 and not record.startswith(_AGENT, at):
-                return []
-        elif _is_passed_over(record):
-            return []
+        return [] if passes(record) else self.admit(record, where, line)
+
+    def admit(self, record: bytes, where: Where, line: int) -> list[Event]:
+        """The events that a line completes in which something may matter."""
         told, fault = read_line(record)
         if fault:
             self.kit.diagnostics.note(where.file, line, fault)
@@ -302,17 +318,6 @@ class ClaudeCode(Reader):
             for block in line.message.content:
                 if block.type == "tool_use" and block.id:
                     self._calls.settle(block.id)
-
-
-def _is_passed_over(record: bytes) -> bool:
-    """Whether a line's beginning shows that nothing in it matters; anything doubtful is decoded."""
-    if record[-1:] != b"}":
-        return False
-    if record.startswith(b'{"type":"'):
-        kind = record[9 : record.find(b'"', 9, 64)]
-        return kind in _PASSED_OVER and (kind != b"queue-operation" or b"<task-notification>" not in record)
-    at = record.find(b'"type":"attachment"', 20, 1000)
-    return at >= 0 and record.find(b"{", 1, at) < 0 and b'"queued_command"' not in record
 
 
 def _as_told(line: Line) -> Told | None:
