@@ -79,29 +79,15 @@ class Marks:
             self._indexes.append(index)
 
     def _found(self, event: Event, step: Step) -> Iterator[tuple[MarkKind, str, float]]:
-        if isinstance(event, Prompt):
-            yield "prompt", "interrupt" if event.interrupt else "prompt", float(event.characters)
-        elif isinstance(event, Compaction):
-            yield "compaction", event.trigger or "compaction", float(event.tokens_before)
-        elif isinstance(event, AgentStart | AgentEnd):
-            yield "agent", f"{event.child} {'starts' if isinstance(event, AgentStart) else 'ends'}", 0.0
-        percept, thought, verdict, mood = step.percept, step.thought, step.verdict, step.mood
-        for signal in percept.signals:
+        yield from _told(event)
+        for signal in step.percept.signals:
             if signal.fresh:
                 yield "signal", signal.name, signal.intensity
-        if self._states.get(event.agent, "idle") != percept.state:
-            self._states[event.agent] = percept.state
-            yield "state", percept.state, 0.0
-        if thought.regime_changed:
-            yield "regime", thought.regime, 0.0
-        if percept.shifted:
-            yield "shift", "context shift", 0.0
-        if verdict.halted_now:
-            yield "halt", verdict.halted_now, float(verdict.step)
-        if mood.entered or mood.released:
-            yield "quarantine", "enters" if mood.entered else "leaves", 0.0
-        if thought.dream is not None:
-            yield "dream", thought.dream.reason, thought.dream.pressure
+        state = step.percept.state
+        if self._states.get(event.agent, "idle") != state:
+            self._states[event.agent] = state
+            yield "state", state, 0.0
+        yield from _thought(step)
         for firing in step.reaction.fired:
             yield "background" if firing.mode == "background" else "method", firing.method, firing.score
 
@@ -122,6 +108,31 @@ class Marks:
     def between(self, start: int, stop: int) -> list[Mark]:
         """The marks with `start` <= place < `stop`."""
         return self._all[bisect_left(self._indexes, start) : bisect_left(self._indexes, stop)]
+
+
+def _told(event: Event) -> Iterator[tuple[MarkKind, str, float]]:
+    """What the log itself says."""
+    if isinstance(event, Prompt):
+        yield "prompt", "interrupt" if event.interrupt else "prompt", float(event.characters)
+    elif isinstance(event, Compaction):
+        yield "compaction", event.trigger or "compaction", float(event.tokens_before)
+    elif isinstance(event, AgentStart | AgentEnd):
+        yield "agent", f"{event.child} {'starts' if isinstance(event, AgentStart) else 'ends'}", 0.0
+
+
+def _thought(step: Step) -> Iterator[tuple[MarkKind, str, float]]:
+    """What changed in the mind."""
+    thought, verdict, mood = step.thought, step.verdict, step.mood
+    if thought.regime_changed:
+        yield "regime", thought.regime, 0.0
+    if step.percept.shifted:
+        yield "shift", "context shift", 0.0
+    if verdict.halted_now:
+        yield "halt", verdict.halted_now, float(verdict.step)
+    if mood.entered or mood.released:
+        yield "quarantine", "enters" if mood.entered else "leaves", 0.0
+    if thought.dream is not None:
+        yield "dream", thought.dream.reason, thought.dream.pressure
 
 
 def _fits(mark: Mark, kinds: Collection[MarkKind], agent: str | None) -> bool:
