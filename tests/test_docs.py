@@ -1,0 +1,167 @@
+"""The docs say what the code says, their examples run, and their links lead somewhere."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench import docs
+from core.settings.layers import tunables
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [
+    *sorted((ROOT / "docs").glob("*.md")),
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
+]
+_BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.S | re.M)
+_LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+
+
+def blocks(language: str) -> list[tuple[str, str]]:
+    return [
+        (path.name, found[2])
+        for path in PAGES
+        for found in _BLOCK.finditer(path.read_text("utf-8"))
+        if found[1] == language
+    ]
+
+
+def anchor(heading: str) -> str:
+    """A heading's name in a link, as it is made where these pages are shown."""
+    return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
+
+
+def test_generated_parts_are_what_the_code_says() -> None:
+    names = [str(path.relative_to(ROOT)) for path in docs.stale(ROOT)]
+    assert names == [], "run: python -m bench.docs"
+
+
+def test_a_changed_figure_would_be_seen() -> None:
+    page = (ROOT / "docs" / "receptor.md").read_text("utf-8")
+    spoilt = page.replace("| 180 s |", "| 181 s |", 1)
+    assert spoilt != page
+    assert docs.made(spoilt) == page
+    with pytest.raises(ValueError, match="no table is named"):
+        docs.made("<!-- nonsense -->\n<!-- end -->")
+    with pytest.raises(ValueError, match="no setting"):
+        docs.made("<!-- settings nothing.such -->\n<!-- end -->")
+
+
+def test_every_setting_stands_in_a_page() -> None:
+    shown = {
+        prefix
+        for path in docs.pages(ROOT)
+        for kind, about in docs.parts(path.read_text("utf-8"))
+        if kind == "settings"
+        for prefix in about.split()
+    }
+    drawn = {"receptor.emotion.half_life", "receptor.impulse", "receptor.ambient.offset"}
+    missing = [
+        name
+        for name in tunables()
+        if not any(name == prefix or name.startswith(prefix + ".") for prefix in shown | drawn)
+    ]
+    assert missing == []
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_links_lead_somewhere(path: Path) -> None:
+    text = _BLOCK.sub("", path.read_text("utf-8"))
+    for target in _LINK.findall(text):
+        if target.startswith("https://"):
+            continue
+        name, _, place = target.partition("#")
+        file = path if not name else (path.parent / name).resolve()
+        assert file.exists(), f"{path.name}: {target}"
+        if place:
+            heads = re.findall(r"^#+ (.*)$", file.read_text("utf-8"), re.M)
+            assert place in map(anchor, heads), f"{path.name}: {target}"
+
+
+def test_every_page_is_in_the_index() -> None:
+    index = (ROOT / "docs" / "README.md").read_text("utf-8")
+    for path in (ROOT / "docs").glob("*.md"):
+        assert path.name == "README.md" or f"({path.name})" in index
+
+
+@pytest.mark.parametrize(("page", "code"), blocks("python"), ids=lambda text: text.split("\n")[0][:40])
+def test_python_examples_run(page: str, code: str) -> None:
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(code, page, "exec"), {})  # noqa: S102
+    if "meta.state" in code:
+        assert printed.getvalue().startswith("stuck {'frustration': ")
+
+
+def test_there_are_ten_lines_to_embed_the_engine() -> None:
+    code = [text for page, text in blocks("python") if page == "README.md"]
+    assert len(code) == 2
+    assert all(len(text.strip().splitlines()) <= 13 for text in code)
+
+
+def test_the_example_rules_can_be_used() -> None:
+    from core.response import add_rules, built_in
+
+    (rules,) = [text for page, text in blocks("json") if page == "extending.md"]
+    found = add_rules(built_in(), rules.encode(), "example")
+    method = found.method("tests_first")
+    assert method is not None and method.trigger.states == ("stuck",)
+    reminder = found.method("push_reminder")
+    assert reminder is not None and not reminder.enabled
+
+
+def test_the_example_theme_and_table_can_be_used(tmp_path: Path) -> None:
+    from core.ingest.normalizer import Normalizer
+    from themes import ThemeFile
+
+    table, theme = [text for page, text in blocks("toml") if page == "extending.md"]
+    assert ThemeFile.model_validate(tomllib.loads(theme)).name == "dusk"
+    (tmp_path / "tools.toml").write_text(table)
+    normalizer = Normalizer.load(tmp_path / "tools.toml")
+    assert normalizer.sort("claude-code", "mcp__docs__lookup", {}).action == "search"
+    assert normalizer.sort("claude-code", "Read", {"file_path": "a.py"}).action == "file_read"
+    assert normalizer.sort("my-framework", "anything", {}).action == "shell_exec"
+
+
+@pytest.mark.parametrize("page", ["README.md", "formats.md"])
+def test_the_example_events_are_read(page: str, tmp_path: Path) -> None:
+    from core.events import ToolUse
+    from core.ingest.session import read
+    from core.ingest.source import make_kit, sessions
+
+    (lines,) = [text for name, text in blocks("json") if name == page]
+    written: list[Any] = [json.loads(line) for line in lines.splitlines()]
+    (tmp_path / "log.jsonl").write_text(lines)
+    kit = make_kit()
+    (session,) = sessions([tmp_path / "log.jsonl"], kit)
+    uses = [event for event in read(session, kit) if isinstance(event, ToolUse)]
+    assert [use.tool for use in uses] == [line["tool"] for line in written]
+    assert kit.diagnostics.counts == {}
+
+
+def test_commands_and_options_that_pages_name_exist() -> None:
+    from tui.completion.words import commands
+
+    known = {
+        command.name: {flag for option in command.options for flag in option.flags} for command in commands()
+    }
+    for path in PAGES:
+        for command, rest in re.findall(r"nooscope ([a-z]+)\b([^`\n]*)", path.read_text("utf-8")):
+            if command in known:
+                for flag in re.findall(r"(?<!\w)--[a-z][a-z-]+", rest.split("  ")[0]):
+                    assert flag in known[command], f"{path.name}: nooscope {command} {flag}"
+
+
+def test_setting_names_in_prose_exist() -> None:
+    rooms = "receptor|mind|governor|affect|response|ingest|timeline|screen"
+    groups = {name.rsplit(".", depth)[0] for name in tunables() for depth in range(5)}
+    for path in PAGES:
+        for name in re.findall(rf"`((?:{rooms})\.[a-z_.]+[a-z_])`", path.read_text("utf-8")):
+            assert name in tunables() or name in groups, f"{path.name}: {name}"
