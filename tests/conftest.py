@@ -8,12 +8,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-for name in [
-    name
-    for name in os.environ
-    if name in {"NO_COLOR", "COLUMNS", "LINES"} or name.startswith(("TEXTUAL", "NOOSCOPE"))
-]:
-    del os.environ[name]
+for name in list(os.environ):
+    ours = name.startswith(("TEXTUAL", "NOOSCOPE")) and not name.startswith("TEXTUAL_SNAPSHOT")
+    if ours or name in {"NO_COLOR", "COLUMNS", "LINES"}:
+        del os.environ[name]
 
 settings.register_profile("calm", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("calm")
