@@ -149,7 +149,7 @@ def test_a_log_without_permission(command: str, log: Path, run: Run) -> None:
     log.chmod(0)
     code, _, said = run(*filled(ON_A_LOG[command], log))
     assert code == 1
-    assert "ermission denied" in said
+    assert "no permission" in said
 
 
 @pytest.mark.parametrize("command", ON_A_LOG)
@@ -287,6 +287,22 @@ def test_a_closed_home_is_told_where_something_is_to_be_kept(closed_home: Path, 
     assert "what this session teaches is lost" in said
     code, out, _ = run("doctor")
     assert (code, out.count("is no folder")) == (1, 3)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is closed to root")
+def test_a_read_only_home(home: Path, log: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    shut = home / "shut"
+    shut.mkdir(mode=0o500)
+    for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.setenv(name, str(shut))
+    code, out, _ = run("frame", str(log), "--set", "timeline.cache.least=0")
+    assert code == 0 and out
+    code, _, said = run("watch", str(log), "--headless", "--idle", "0")
+    assert (code, "is lost" in said) == (0, True)
+    code, _, said = run("bookmarks", str(log), "--add", "here")
+    assert (code, "out of reach" in said) == (1, True)
+    code, out, _ = run("doctor")
+    assert (code, out.count("cannot be written")) == (1, 3)
 
 
 @pytest.fixture

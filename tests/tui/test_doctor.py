@@ -111,7 +111,7 @@ def test_a_log_without_permission_is_a_problem(home: Path, capsys: pytest.Captur
     write_log(home).chmod(0)
     code, told = asked(capsys)
     assert code == 1
-    assert told["unread"][0]["reason"] == "permission denied"
+    assert told["unread"][0]["reason"] == "no permission"
 
 
 def test_a_folder_that_cannot_be_written_is_a_problem(
