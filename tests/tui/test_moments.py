@@ -70,6 +70,16 @@ def test_other_settings_fire_otherwise(log: str, capsys: pytest.CaptureFixture[s
     assert "frustration" in capsys.readouterr().out
 
 
+def test_a_steer_and_a_dream_are_tried(log: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["whatif", log, "--json", "--steer", "read the error again", "--at", "300"]) == 0
+    assert json.loads(capsys.readouterr().out)["events"] == 601
+    assert main(["whatif", log, "--json", "--dream", "7"]) == 0
+    first = capsys.readouterr().out
+    assert json.loads(first)["events"] > 0 and not json.loads(first)["lost"]
+    assert main(["whatif", log, "--json", "--dream", "7"]) == 0
+    assert capsys.readouterr().out == first
+
+
 def test_what_is_not_there_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["whatif", str(tmp_path / "none.jsonl")]) == 1
     assert "none.jsonl" in capsys.readouterr().err

@@ -16,17 +16,30 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", help="a log")
     parser.add_argument("--json", action="store_true", help="as JSON: lists kept, gained, lost and moved")
+    other = parser.add_mutually_exclusive_group()
+    other.add_argument(
+        "--steer", metavar="WORDS", help="try a word of yours, given at the place named by --at"
+    )
+    other.add_argument("--dream", metavar="SEED", type=int, help="run past stretches again in another order")
+    parser.add_argument(
+        "--at", default="-1", metavar="PLACE", help="where the steer is tried (default: the end)"
+    )
     add_settings_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    from core.timeline.branch import sim
-    from tui.recordings import recording
+    from core.timeline.branch import dream, pre_steer, sim
+    from tui.recordings import place, recording
 
     other = settings_from(args).settings
     actual = settings_from(argparse.Namespace(project=args.project, assignments=[])).settings
     timeline = recording(args.path, actual)
-    branch = sim(timeline, other)
+    if args.steer is not None:
+        branch = pre_steer(timeline, args.steer, place(timeline, args.at))
+    elif args.dream is not None:
+        branch = dream(timeline, args.dream)
+    else:
+        branch = sim(timeline, other)
     branch.grow()
     difference = branch.difference()
     if args.json:
