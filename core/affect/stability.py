@@ -29,10 +29,8 @@ class Stabiliser:
     def settle(self, field: ControlField, kept: float) -> None:
         """Let a field that has swung answer faster again; one whose swings are forgotten, at once."""
         if field.flips < FORGOTTEN:
-            field.flips = 0.0
-            field.slow(1.0)
-        else:
-            field.slow(1.0 + (field.stretch - 1.0) * kept)
+            field.flips = kept = 0.0
+        field.slow(1.0 + (field.stretch - 1.0) * kept)
 
     def watch(self, field: ControlField) -> None:
         """Count a swing if the field's new value lies on the other side of its rest."""

@@ -21,6 +21,10 @@ _PRESENT = tuple(tuple(bit for bit in range(OBSERVED) if seen >> bit & 1) for se
 """The positions of the bits set in each number."""
 
 
+_INSTANT = 1e-3
+"""Seconds below which rounding might carry a field that decays across the edge it stood at."""
+
+
 class Updater:
     """Move the seven fields, stage by stage, and keep the transaction of the last cycle."""
 
@@ -87,8 +91,10 @@ class Updater:
             rest = field.rest
             deviation = field.magnitude - rest
             if deviation:
-                value = rest + deviation * exp(elapsed * field.pace)
-                field.magnitude = value if field.floor <= value <= field.ceiling else field.bounded(value)
+                field.magnitude = rest + deviation * exp(elapsed * field.pace)
+        if elapsed < _INSTANT:
+            for field in self._fields:
+                field.magnitude = field.bounded(field.magnitude)
 
     def observe(self, seen: int, intensities: Sequence[float], elapsed: float, now: float) -> bool:
         """One cycle of the agent's own observations; False where no field was addressed."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from heapq import heappush, heappushpop
 from math import sqrt
 from typing import Literal, NamedTuple, TypeAlias, get_args
@@ -106,13 +106,14 @@ class Likeness:
         (found,) = self.best(now, [(past, age)], 1)
         return found
 
-    def best(self, now: Situation, past: Iterable[tuple[Episode, float]], most: int) -> list[Recalled]:
+    def best(self, now: Situation, past: Sequence[tuple[Episode, float]], most: int) -> list[Recalled]:
         """The most alike of episodes of some age, best first.
 
         Tasks, which cost most to compare, are left alone where even the same task would not be enough.
         """
         by_regime, by_affect, by_task, ticks = self._regime, self._affect, self._task, self._recency_ticks
         here, length = now.regime, sum([count * count for count in now.task.values()])
+        choosy = most < len(past)
         found: list[tuple[float, float, str, int, int, _Terms]] = []
         enough: list[float] = []
         for episode, age in past if most > 0 else ():
@@ -120,7 +121,7 @@ class Likeness:
             affect = nearness(now, episode)
             recency = 1.0 / (1.0 + age / ticks) if age > 0.0 else 1.0
             sure = by_regime * regime + by_affect * affect
-            full = len(enough) >= most
+            full = choosy and len(enough) >= most
             if full and min(1.0, sure + by_task) * recency < enough[0]:
                 continue
             task = cosine(now.task, episode.signature, length)
@@ -128,7 +129,8 @@ class Likeness:
             score = similarity * recency
             terms = (episode, similarity, regime, affect, task, recency)
             found.append((-score, -episode.until, episode.session, episode.number, len(found), terms))
-            (heappushpop if full else heappush)(enough, score)
+            if choosy:
+                (heappushpop if full else heappush)(enough, score)
         found.sort()
         return [_recalled(-row[0], row[5]) for row in found[:most]]
 

@@ -67,8 +67,8 @@ class RegimeSense:
         return True
 
     def _name(self, percept: Percept, held: Regime) -> Regime:
-        for name, _, _ in percept.signals:
-            if name == "compound_frustration_seeking":
+        for signal in percept.signals:
+            if signal.name == "compound_frustration_seeking":
                 return "crisis"
         rate = percept.failure_rate if percept.events >= self._least_events else 0.0
         if rate >= (self._turbulence_leave if held == "turbulence" else self._turbulence_enter):

@@ -177,8 +177,8 @@ class Receptor:
     def _standing(self) -> tuple[Signal, ...]:
         """What the last act fired or held, none of it fresh."""
         signals = self._signals
-        for _, _, fresh in signals:
-            if fresh:
+        for signal in signals:
+            if signal.fresh:
                 return tuple([Signal(name, intensity, False) for name, intensity, _ in signals])
         return signals
 
