@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 CODE   := core tui themes sample_sessions tests bench
 
-.PHONY: run test check format bench pictures clean
+.PHONY: run test check format bench docs pictures clean
 .DEFAULT_GOAL := run
 
 $(VENV)/bin/python:
@@ -47,7 +47,10 @@ check: $(VENV)/.dev
 bench: $(VENV)/.test
 	@$(BIN)/python -m bench $(ARGS)
 
-pictures: $(VENV)/.run
+docs: $(VENV)/.test
+	@$(BIN)/python -m bench.docs
+
+pictures: $(VENV)/.test
 	@$(BIN)/python -m bench.pictures
 
 clean:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import TextIO
 
+from core.affect import Policy
 from core.engine import Step
 from core.errors import StoreError
 from core.events import MAIN, Event
@@ -32,6 +33,7 @@ class Heritage:
         settings: Settings,
         *,
         rules: RuleSet | None = None,
+        policy: Policy | None = None,
         use: bool = True,
         app: Channel | None = None,
         stream: TextIO | None = None,
@@ -42,6 +44,7 @@ class Heritage:
         self.problems: list[str] = []
         self._settings = settings
         self._rules = rules
+        self._policy = policy
         self._use = use
         self._wall = wall
         self._store = store or EpisodeStore()
@@ -56,7 +59,12 @@ class Heritage:
         prior, said = self._continuity.levels(at, seed)
         self.problems += said
         return Beginning(
-            seed, rules=self._rules, learned=self._continuity.learned, prior=prior, past=self._past()
+            seed,
+            self._policy,
+            rules=self._rules,
+            learned=self._continuity.learned,
+            prior=prior,
+            past=self._past(),
         )
 
     def _past(self) -> tuple[Episode, ...]:

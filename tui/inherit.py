@@ -7,6 +7,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from core.store.policy import PROJECT_FILE, chosen_policy
+from core.store.policy import USER_FILE as POLICY_FILE
 from core.store.rules import USER_FILE, RuleFiles, project_file
 from tui.heritage import Heritage
 from tui.messages import Noticed
@@ -38,6 +40,7 @@ def inherit(app: NooscopeApp) -> Heritage:
     """The heritage of the session that is about to be shown live."""
     files = RuleFiles([user_file().with_name(USER_FILE), project_file(Path.cwd())])
     rules = files.load()
+    policy, faults = chosen_policy([user_file().with_name(POLICY_FILE), Path.cwd() / PROJECT_FILE])
 
     def show(told: Told) -> None:
         app.post_message(Noticed(told.kind, _TITLES.get(told.kind, told.kind), told.line))
@@ -45,10 +48,11 @@ def inherit(app: NooscopeApp) -> Heritage:
     heritage = Heritage(
         app.settings,
         rules=rules,
+        policy=policy,
         use=app.settings.response.prior.enabled,
         app=show,
         stream=Terminal(app),
         wall=time.time,
     )
-    heritage.problems += [str(fault) for fault in files.faults]
+    heritage.problems += [*map(str, files.faults), *faults]
     return heritage

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from typing import TYPE_CHECKING
 
 from core.errors import NooscopeError, UnreadableLog
+from tui.options import policy_from
 
 if TYPE_CHECKING:
     from core.ingest.reader import Kit
@@ -43,6 +45,7 @@ def recording(path: str, settings: Settings) -> Timeline:
     from core.timeline.opening import Progress, record
 
     session, kit = one_session(path, settings)
+    policy = policy_from(argparse.Namespace(project=None))
     shown = sys.stderr.isatty()
 
     def report(progress: Progress) -> bool:
@@ -50,7 +53,7 @@ def recording(path: str, settings: Settings) -> Timeline:
             print(f"\rreading {100 * progress.share:.0f}%", end="", file=sys.stderr, flush=True)
         return True
 
-    timeline = record(session, settings, kit, cache=cache_of(settings), report=report)
+    timeline = record(session, settings, kit, cache=cache_of(settings), report=report, policy=policy)
     if shown:
         print("\r" + " " * 16 + "\r", end="", file=sys.stderr, flush=True)
     if timeline is None or len(timeline) == 0:
@@ -63,18 +66,18 @@ def place(timeline: Timeline, spoken: str) -> int:
     from core.ingest.times import seconds
 
     text = spoken.strip()
-    if text.lstrip("-").isdigit():
+    if text.lstrip("-").isdecimal():
         number = int(text)
         return max(0, len(timeline) + 1 + number) if number < 0 else min(number, len(timeline))
     start = timeline.events[0].at
     parts = text.split(":")
-    if 2 <= len(parts) <= 3 and all(part.isdigit() for part in parts):
+    if 2 <= len(parts) <= 3 and all(part.isdecimal() for part in parts):
         offset = 0
         for part in parts:
             offset = offset * 60 + int(part)
         return timeline.index_at(start + offset)
     units = {"s": 1, "m": 60, "h": 3600}
-    if text and text[-1] in units and text[:-1].replace(".", "", 1).isdigit():
+    if text and text[-1] in units and text[:-1].replace(".", "", 1).isdecimal():
         return timeline.index_at(start + float(text[:-1]) * units[text[-1]])
     moment = seconds(text)
     if moment is None:

@@ -43,9 +43,15 @@ def found_here(settings: Settings) -> list[Found]:
     return find(os.environ, Path.home(), now=time.time(), active_within=within)
 
 
+def can_show() -> bool:
+    """Whether there is a terminal that can be drawn on."""
+    able = os.environ.get("TERM", "") not in ("", "dumb", "unknown")
+    return able and sys.stdout.isatty() and sys.stdin.isatty()
+
+
 def show(path: Path | None, settings: Settings, *, live: bool, session: str = "") -> int:
     """Show a session; without a path the newest that is active, else the picker."""
-    if not (sys.stdout.isatty() and sys.stdin.isatty()):
+    if not can_show():
         return report(path, settings)
     from tui.app import run_app
     from tui.feed_source import Target

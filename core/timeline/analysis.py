@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from core.affect import Policy
 from core.events import MAIN, Compaction
 from core.ingest.session import LogSession, read
 from core.ingest.source import make_kit
@@ -25,11 +26,15 @@ class Analysis(NamedTuple):
 
 
 def analyse(
-    session: LogSession, settings: Settings, metrics: bool = False, rules: RuleSet | None = None
+    session: LogSession,
+    settings: Settings,
+    metrics: bool = False,
+    rules: RuleSet | None = None,
+    policy: Policy | None = None,
 ) -> Analysis:
     """Run a session through the minds of its agents."""
     kit = make_kit(settings.ingest)
-    society = Society(settings, seed=seed_of(session.id), rules=rules)
+    society = Society(settings, policy=policy, seed=seed_of(session.id), rules=rules)
     gatherer = Gatherer(str(session.path))
     lines: list[bytes] = []
     preserved: list[Preserved] = []

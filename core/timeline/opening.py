@@ -7,11 +7,13 @@ from typing import NamedTuple
 
 from blake3 import blake3
 
+from core.affect import Policy
 from core.events import Event
 from core.ingest.diagnostics import Diagnostics
 from core.ingest.reader import Kit
 from core.ingest.session import LogSession, read
 from core.settings import Settings
+from core.timeline.beginning import Beginning
 from core.timeline.cache import Cache, Source
 from core.timeline.timeline import Timeline
 
@@ -50,15 +52,18 @@ def record(
     *,
     cache: Cache | None = None,
     report: Report | None = None,
+    policy: Policy | None = None,
 ) -> Timeline | None:
     """The whole session as a recording; None where the reading was stopped."""
     seed = seed_of(session.id)
     sources = tuple(found for log in session.logs if (found := Source.of(log.path)) is not None)
+    if policy is not None:
+        cache = None
     kept = cache.load(session.id, settings, seed) if cache is not None else None
     if kept is not None and kept.sources == sources:
         return kept.timeline
     events = read(session, kit, settings.ingest.lines)
-    timeline = Timeline(settings, seed=seed)
+    timeline = Timeline(settings, beginning=Beginning(seed, policy))
     if kept is not None:
         timeline, events = _resume(kept.timeline, events, timeline)
     size = sum(source.size for source in sources)

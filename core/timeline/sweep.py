@@ -84,6 +84,10 @@ def usual_grid(tunable: Tunable, present: float, count: int = 21) -> list[float]
     return sorted({*grid(tunable, low, high, count), present})
 
 
+_MOST = 1000
+"""Values one sweep may try."""
+
+
 def spoken_sweep(text: str) -> tuple[str, list[float]]:
     """`NAME=lo:hi:n` as a setting and its values."""
     name, equals, span = text.partition("=")
@@ -97,6 +101,8 @@ def spoken_sweep(text: str) -> tuple[str, list[float]]:
         raise NooscopeError(f"--set wants NAME=lo:hi:n, such as {tunable.name}=0:1:21") from None
     if not equals or len(parts) != 3:
         raise NooscopeError(f"--set wants NAME=lo:hi:n, such as {tunable.name}=0:1:21")
+    if not 1 <= count <= _MOST:
+        raise NooscopeError(f"a sweep takes from 1 to {_MOST} values, not {count}")
     return tunable.name, grid(tunable, low, high, count)
 
 

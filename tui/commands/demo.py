@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import TYPE_CHECKING
 
-from tui.showing import add_screen_options, report, screen_settings
+from tui.showing import add_screen_options, can_show, report, screen_settings
 
 if TYPE_CHECKING:
     from sample_sessions import Sample
@@ -31,7 +30,7 @@ def run(args: argparse.Namespace) -> int:
     sample = chosen(args.name)
     args.assignments.append(f"timeline.play.speed={args.speed or sample.speed}")
     settings = screen_settings(args)
-    if not (sys.stdout.isatty() and sys.stdin.isatty()):
+    if not can_show():
         print(f"{sample.title}: {sample.sentence}\nWhat to notice: {sample.notice}\n")
         return report(sample.path, settings)
     from tui.demo import run_demo

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.errors import UnreadableLog
-from tui.showing import add_screen_options, screen_settings
+from tui.showing import add_screen_options, can_show, screen_settings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
     for path in paths:
         if not path.exists():
             raise UnreadableLog(f"{path}: no such file or folder")
-    if args.json or args.once or not (sys.stdout.isatty() and sys.stdin.isatty()):
+    if args.json or args.once or not can_show():
         return _once(settings, paths, as_json=args.json)
     from tui.app import run_app
 
