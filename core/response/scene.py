@@ -13,30 +13,18 @@ from core.response.loops import Loop
 from core.response.method import CUE_AXES, Cue
 from core.settings.response import ActionSettings
 
-_ALL = 1_000_000
-
 
 class Recollection:
-    """What the mind remembers of moments like this; looked up once, and only when a method wants it."""
+    """What the mind remembers of moments like this; looked up only when a method wants it."""
 
-    __slots__ = ("_found", "_mind")
+    __slots__ = ("_mind",)
 
     def __init__(self, mind: Mind) -> None:
         self._mind = mind
-        self._found: tuple[Recalled, ...] | None = None
 
     def alike(self, most: int) -> list[tuple[Recalled, Episode | None]]:
         """The most alike episodes, best first, each with the one that followed it."""
-        if self._found is None:
-            self._found = self._mind.recall(_ALL, _ALL)
-        chosen = self._found[:most]
-        wanted = {(one.episode.session, one.episode.number + 1) for one in chosen}
-        after = {
-            key: one.episode
-            for one in self._found
-            if (key := (one.episode.session, one.episode.number)) in wanted
-        }
-        return [(one, after.get((one.episode.session, one.episode.number + 1))) for one in chosen]
+        return list(self._mind.alike(most))
 
 
 class Scene(NamedTuple):
