@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,6 +44,8 @@ class Timeline:
         """The minds at the live edge, and what they left behind."""
         self._every = settings.timeline.keyframes.every
         self._regime = ""
+        self._whole = False
+        """A dream asked for a whole frame; the next one is."""
         self._cursor: tuple[int, Society] | None = None
         self._times: list[float] = []
 
@@ -81,8 +85,10 @@ class Timeline:
         self._times.append(max(event.at, self._times[-1]) if self._times else event.at)
         if event.agent == MAIN:
             self._regime = step.thought.regime
-        if (index + 1) % self._every == 0 or (step.thought.iframe and event.agent == MAIN):
-            self.keep(whole=step.thought.iframe)
+            self._whole = self._whole or step.thought.iframe
+        if (index + 1) % self._every == 0:
+            self.keep(whole=self._whole)
+            self._whole = False
         return step
 
     def extend(self, events: Iterable[Event]) -> None:
@@ -124,8 +130,9 @@ class Timeline:
 
     def at(self, index: int, agent: str | None = None) -> Frame:
         """The frame after the first `index` events."""
-        society = self.society_at(index)
-        return society.frame(agent if agent in society.agents else MAIN)
+        with _uncollected():
+            society = self.society_at(index)
+            return society.frame(agent if agent in society.agents else MAIN)
 
     def people_at(self, index: int) -> SocietyReading:
         """Everyone after the first `index` events."""
@@ -140,8 +147,9 @@ class Timeline:
         index = max(0, min(index, len(self.events)))
         if index == len(self.events):
             return self.society
-        start, society = self._nearest(index)
-        society = self._run(society, start, index)
+        with _uncollected():
+            start, society = self._nearest(index)
+            society = self._run(society, start, index)
         self._cursor = (index, society)
         return society
 
@@ -198,6 +206,18 @@ class Timeline:
     def _settings_at(self, index: int) -> Settings:
         place = bisect_right([change.after for change in self.changes], index) - 1
         return self.changes[place].settings
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Hold the collector still: a pass over a long recording would be felt in a seek."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
 
 
 def _packed(state: Mapping[str, Any]) -> dict[str, Any]:
