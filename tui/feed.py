@@ -244,8 +244,15 @@ class Feed:
             self._post(Failed(notice))
         self._bookmarks.notices.clear()
 
+    def _open_shelf(self, source: Source) -> None:
+        """Bring the session's bookmarks, as soon as it is known whose they are."""
+        if self._bookmarks is None and source.session is not None:
+            self._bookmarks = self._shelf(source.session.id)
+            self._tell_bookmarks()
+
     def _read(self, source: Source) -> None:
         if not source.behind:
+            self._open_shelf(source)
             return
         for event in source.events(_BATCH):
             if not self._named or (self._heritage is not None and not len(self._film)):
@@ -263,9 +270,7 @@ class Feed:
         for notice in source.notices():
             self._notice = "" if notice.endswith("is back") else notice
             self._due = True
-        if self._bookmarks is None and source.session is not None:
-            self._bookmarks = self._shelf(source.session.id)
-            self._tell_bookmarks()
+        self._open_shelf(source)
         if not source.behind:
             self._caught_up(source)
 
