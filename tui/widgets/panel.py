@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Self, TypeAlias
 
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from rich.style import Style
 from textual.binding import Binding, BindingType
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
@@ -106,17 +106,20 @@ class Panel(Widget, can_focus=True):
             super().__init__()
             self.panel = panel
 
-    view: reactive[View | None] = reactive(None)
+    view: reactive[View | None] = reactive(None, repaint=False)
     detailed: reactive[bool] = reactive(False)
     """Shown alone, with its details."""
     recording: reactive[Timeline | None] = reactive(None)
     """Where the past is read from, never further than the view's playhead."""
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+        self._edge_only = False
         super().__init__(id=id, classes=classes)
         self.border_title = self.TITLE
+        self._made: list[Line] = []
         self._strips: list[Strip] | None = None
         self._inks: dict[str, Style] | None = None
+        self._base = Style.null()
         self._made_for = Size(0, 0)
 
     def lines(self, view: View, width: int, height: int) -> list[Line]:
@@ -127,27 +130,56 @@ class Panel(Widget, can_focus=True):
         """What to draw when the panel has the whole screen."""
         return self.lines(view, width, height)
 
-    def subtitle(self, view: View) -> str:  # noqa: ARG002
-        """A word on the lower edge, in our own words only."""
-        return ""
+    def subtitle(self, view: View) -> str | None:  # noqa: ARG002
+        """A word on the lower edge, in our own words only; None leaves it as it is."""
+        return None
 
     def action_zoom(self) -> None:
         self.post_message(self.Zoom(self))
 
-    def watch_view(self, view: View | None) -> None:
-        self._strips = None
-        subtitle = "" if view is None else self.subtitle(view)
-        if subtitle != (self.border_subtitle or ""):
-            self.border_subtitle = subtitle
+    def watch_view(self, view: View | None) -> None:  # noqa: ARG002
+        self._say()
+        self._follow()
+
+    def _say(self) -> None:
+        """Put the word of the moment on the lower edge."""
+        said = None if self.view is None else self.subtitle(self.view)
+        if said is not None and said != (self.border_subtitle or ""):
+            self._edge_only = True
+            self.border_subtitle = said
+            self._edge_only = False
+
+    def refresh(
+        self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False
+    ) -> Self:
+        """Draw again; a new word on the lower edge alone leaves the lines as they are."""
+        if self._edge_only:
+            left, right = self.gutter.left, self.gutter.right
+            regions = (Region(-left, self.size.height, self.size.width + left + right, 1),)
+        return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
+
+    def _follow(self) -> None:
+        """Draw what is different; a panel that is not in sight is drawn when it comes into sight."""
+        size = self.size
+        if self._strips is None or self._made_for != size or not self.screen.is_current:
+            self._strips = None
+            self.refresh()
+            return
+        before, strips = self._made, self._strips
+        self._build(size, strips)
+        for y in range(max(len(before), len(self._made))):
+            if y >= len(before) or y >= len(self._made) or before[y] != self._made[y]:
+                self.refresh(Region(0, y, size.width, 1))
 
     def watch_detailed(self) -> None:
         self._strips = None
 
     def watch_recording(self) -> None:
-        self._strips = None
+        self.redraw()
 
     def redraw(self) -> None:
         """Make the lines anew although the view is the same."""
+        self._say()
         self._strips = None
         self.refresh()
 
@@ -158,13 +190,15 @@ class Panel(Widget, can_focus=True):
     def render_line(self, y: int) -> Strip:
         size = self.size
         if self._strips is None or self._made_for != size:
-            self._strips = self._make(size.width, size.height)
-            self._made_for = size
-        if y < len(self._strips):
+            self._made = []
+            self._build(size, [])
+        if self._strips is not None and y < len(self._strips):
             return self._strips[y]
         return Strip.blank(size.width, self.rich_style)
 
-    def _make(self, width: int, height: int) -> list[Strip]:
+    def _build(self, size: Size, before: list[Strip]) -> None:
+        """Make the lines, and a strip of each that is not as it was."""
+        width, height = size
         if self.view is None:
             made: list[Line] = [[(self.EMPTY, "quiet")]]
         elif self.detailed:
@@ -173,8 +207,15 @@ class Panel(Widget, can_focus=True):
             made = self.lines(self.view, width, height)
         if self._inks is None:
             self._inks = {ink: self.get_component_rich_style(f"ink--{ink}") for ink in INKS}
-        inks, base = self._inks, self.rich_style
-        return [_strip(line, width, inks, base) for line in made[:height]]
+            self._base = self.rich_style
+        inks, base, old = self._inks, self._base, self._made
+        known = len(old)
+        self._made = made[:height]
+        self._strips = [
+            before[y] if y < known and old[y] == line else _strip(line, width, inks, base)
+            for y, line in enumerate(self._made)
+        ]
+        self._made_for = size
 
 
 def _strip(line: Line, width: int, inks: dict[str, Style], base: Style) -> Strip:

@@ -110,7 +110,6 @@ The bar is heat: visits that fade with work time. Its colour says how near a pat
     def _again(self) -> None:
         if self.view is not None:
             self._arrange(self.view)
-            self.border_subtitle = self.subtitle(self.view)
         self.redraw()
 
     def lines(self, view: View, width: int, height: int) -> list[Line]:

@@ -152,8 +152,6 @@ another matter: signals say that something is unusual *for this agent*.
 
     def _choose(self, place: int, stop: int) -> None:
         self._chosen = None if place == 0 else self._sieve.kept[stop - 1 - place]
-        if self.view is not None:
-            self.border_subtitle = self.subtitle(self.view)
         self.redraw()
 
     def _stop(self, view: View) -> int:

@@ -117,8 +117,6 @@ the agent's state (`·` idle, `─` exploring, `═` delegating, `━` deep work
 
     def watch_zoom(self) -> None:
         self._renew()
-        if self.view is not None:
-            self.border_subtitle = self.subtitle(self.view)
 
     def watch_bookmarks(self) -> None:
         self._renew()
