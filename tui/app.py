@@ -22,10 +22,9 @@ from core.settings import Settings
 from core.store.bookmarks import Bookmark, Bookmarks
 from core.timeline.cache import Cache
 from core.timeline.timeline import Timeline
-from tui import messages
+from tui import collector, messages
 from tui.feed import Feed
 from tui.feed_source import Target
-from tui.heritage import Heritage
 from tui.keys import KEYS
 from tui.screens.main import MainScreen
 from tui.search import Places, commands
@@ -35,6 +34,7 @@ from tui.widgets.timeline import TimelineStrip
 
 if TYPE_CHECKING:
     from tui.fleet.roster import Roster
+    from tui.heritage import Heritage
 
 _SCREENS = {
     "events": ("tui.screens.events", "EventsScreen"),
@@ -78,6 +78,8 @@ class NooscopeApp(App[None]):
         self._cache = cache
         self._shelf = bookmarks
         self._heritage = heritage
+        self._settled = False
+        """The session is read, and set aside from the collector."""
         self._themes = UserThemes(theme_folder or default_folder())
         self._load_themes(first=True)
         if not settings.screen.motion:
@@ -105,6 +107,8 @@ class NooscopeApp(App[None]):
         if self.feed is not None:
             self.feed.stop()
         self.view, self.recording, self.bookmarks = None, None, ()
+        self._settled = False
+        collector.stir()
         heritage = self._heritage(self) if target.live and self._heritage is not None else None
         self.feed = Feed(
             target,
@@ -143,6 +147,9 @@ class NooscopeApp(App[None]):
         if message.recording is not None and message.recording is not self.recording:
             self.recording = message.recording
         self.view = message.view
+        if not self._settled and message.view.loading is None:
+            self._settled = True
+            collector.settle()
         if self.feed is not None and message.view.total:
             self.call_after_refresh(self.feed.seen)
 

@@ -13,7 +13,7 @@ from types import FrameType
 
 from core import __version__
 from core.errors import NooscopeError
-from tui import streams
+from tui import collector, streams
 
 DEFAULT = "watch"
 """What `nooscope` alone does."""
@@ -75,6 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; 0 fine, 1 nothing readable, 2 wrong usage, 130 stopped by ctrl+c."""
     if arguments is not None:
         return _run(list(arguments))
+    collector.calm()
     streams.prepare()
     signal.signal(signal.SIGTERM, _terminate)
     code = _run(sys.argv[1:])

@@ -6,6 +6,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 from textual.message import Message
@@ -22,7 +23,6 @@ from tui.feed_head import Playhead
 from tui.feed_open import blank, ending, keep, open_target
 from tui.feed_source import Source, Target
 from tui.feed_watch import Changed, Watcher
-from tui.heritage import Heritage
 from tui.messages import (
     Apply,
     Arrived,
@@ -40,6 +40,9 @@ from tui.messages import (
 )
 from tui.view import View
 from tui.words import clock
+
+if TYPE_CHECKING:
+    from tui.heritage import Heritage
 
 _BATCH = 0.02
 """Seconds of reading between two looks at what is asked."""

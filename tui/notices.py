@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import threading
-import urllib.error
-import urllib.request
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -176,6 +174,9 @@ def command(words: tuple[str, ...], timeout: float, problems: list[str]) -> Chan
 
 def webhook(address: str, settings: NoticeSettings, problems: list[str]) -> Channel:
     """Post the notice as JSON; a failed request is tried a few times more, then given up."""
+    import urllib.error
+    import urllib.request
+
     pause = threading.Event()
 
     def post(notice: Told) -> None:

@@ -33,6 +33,7 @@ from core.errors import StateError
 from core.events import Event
 from core.percept import Percept
 from core.settings.affect import AffectSettings
+from core.settings.tunable import canonical
 
 _STILL = (0,) * len(FIELDS)
 _make = tuple.__new__
@@ -75,8 +76,8 @@ class Affect:
         self._quarantine = Quarantine(bound.quarantine)
         self._modulator = Modulator(bound.modulation)
         self._exposure = Exposure(bound.contagion)
-        rules = f"{self.policy.name}\n{seed}\n{bound.model_dump_json()}"
-        self.lineage = Lineage(bound.lineage.kept, blake3(rules.encode()).digest())
+        rules = f"{self.policy.name}\n{seed}\n".encode() + canonical(bound)
+        self.lineage = Lineage(bound.lineage.kept, blake3(rules).digest())
         self._now = 0.0
         self._at = 0.0
         self.modulation = self._modulator.targets(self._fields, False)

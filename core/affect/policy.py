@@ -44,7 +44,7 @@ class Policy(Group):
     """Named bounds for affect: a part it names is wholly the policy's, its gaps filled with defaults."""
 
     name: str = Field("built-in", min_length=1, max_length=80)
-    fields: FieldsPolicy = Field(default_factory=FieldsPolicy)
+    fields: FieldsPolicy = Field(default_factory=FieldsPolicy.model_construct)
     hysteresis: HysteresisSettings | None = None
     stability: StabilitySettings | None = None
     quarantine: QuarantineSettings | None = None
@@ -60,7 +60,7 @@ class Policy(Group):
         return settings.model_copy(update=parts)
 
 
-BUILT_IN = Policy()
+BUILT_IN = Policy.model_construct()
 
 
 def parse_policy(data: Mapping[str, Any], source: str) -> Policy:

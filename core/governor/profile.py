@@ -110,6 +110,8 @@ PUBLISHED: dict[str, Profile] = {
 
 def chosen(settings: GovernorSettings) -> Profile:
     """The profile the settings name, with the figures they replace."""
-    profile = PUBLISHED.get(settings.profile) or Profile(**settings.observing.model_dump())
+    profile = PUBLISHED.get(settings.profile) or Profile(**dict(settings.observing))
+    if not settings.override:
+        return profile
     figures = ProfileSettings.model_validate(settings.override)
     return profile._replace(**{name: getattr(figures, name) for name in settings.override})

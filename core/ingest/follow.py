@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-import watchfiles
-
 from core.events import Event, ToolUse
 from core.ingest.reader import Kit
 from core.ingest.records import Log, stem
@@ -167,6 +165,8 @@ def changes(
         stop.wait(settings.poll)
         yield set()
         return
+    import watchfiles
+
     try:
         for found in watchfiles.watch(
             *folders,

@@ -33,7 +33,7 @@ class Item(NamedTuple):
 
 def relevance_table(settings: RelevanceSettings) -> dict[tuple[StimulusKind, Regime], float]:
     """Relevance by kind and regime."""
-    given = settings.model_dump()
+    given = dict(settings)
     return {
         (kind, regime): given.get(f"{kind}_{regime}", given[kind])
         for kind in STIMULUS_KINDS

@@ -106,7 +106,7 @@ class StimulusSource:
     )
 
     def __init__(self, settings: StimulusSettings) -> None:
-        self._urgency: dict[str, float] = settings.urgency.model_dump()
+        self._urgency: dict[str, float] = dict(settings.urgency)
         self._again = settings.urgency.again
         self._streak_least = settings.streak
         self._repeats = settings.repeats

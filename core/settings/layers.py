@@ -134,7 +134,7 @@ def resolve(layers: Sequence[Layer]) -> Resolved:
                 givers[given.name] = (layer, given)
     while True:
         try:
-            settings = Settings.model_validate(_tree(chosen))
+            settings = Settings.model_validate(_tree(chosen)) if chosen else Settings.model_construct()
             break
         except ValidationError as error:
             complaints.append(_withdraw(error, chosen, givers))

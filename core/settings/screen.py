@@ -26,7 +26,7 @@ class ScreenSettings(Group):
 
     theme: str = tunable("nocturne", "Theme the screen begins with.")
     motion: bool = tunable(True, "Let things move; off shows each change at once.")
-    rate: int = tunable(20, "Most pictures made in a second.", ge=1, le=60, step=1, unit="Hz")
+    rate: int = tunable(30, "Most pictures made in a second.", ge=1, le=60, step=1, unit="Hz")
     idle: float = tunable(
         1.0, "Time between two pictures while nothing happens.", ge=0.1, le=60, step=0.1, unit="s"
     )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Any, Literal, NamedTuple, get_args, get_origin
 
+import msgspec
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.fields import FieldInfo
 
@@ -12,7 +13,7 @@ from pydantic.fields import FieldInfo
 class Group(BaseModel):
     """Settings that belong together: frozen, and closed to unknown names."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
 
 def tunable(
@@ -33,7 +34,18 @@ def tunable(
 
 def part(group: type[Group], sentence: str) -> Any:
     """Declare a group inside a group."""
-    return Field(default_factory=group, description=sentence)
+    return Field(default_factory=group.model_construct, description=sentence)
+
+
+def canonical(group: Group, leave: Container[str] = ()) -> bytes:
+    """All values below a group as JSON, the same bytes for equal values."""
+    return msgspec.json.encode(_plain(group, leave))
+
+
+def _plain(value: Any, leave: Container[str] = ()) -> Any:
+    if isinstance(value, Group):
+        return {name: _plain(inner) for name, inner in value if name not in leave}
+    return float(value) if type(value) is int else value
 
 
 class Tunable(NamedTuple):

@@ -18,6 +18,7 @@ from core.engine import VERSION as ENGINE
 from core.errors import NooscopeError, StoreError
 from core.events import Event
 from core.settings import Settings
+from core.settings.tunable import canonical
 from core.society import VERSION as SOCIETY
 from core.store import atomic
 from core.timeline.keyframes import KeyFrame
@@ -30,7 +31,7 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-VERSION = 2
+VERSION = 3
 _SUFFIX = ".recording"
 _CHECK = 32
 _EVENTS = msgspec.msgpack.Decoder(list[Event])
@@ -100,9 +101,9 @@ class Cache:
         return True
 
     def _path(self, session: str, settings: Settings, seed: int) -> Path:
-        model = settings.model_dump_json(exclude={"screen", "timeline"})
-        about = f"{VERSION} {ENGINE} {SOCIETY} {__version__}\n{session}\n{seed}\n{model}"
-        return self.folder / (blake3(about.encode("utf-8", "surrogatepass")).hexdigest(16) + _SUFFIX)
+        about = f"{VERSION} {ENGINE} {SOCIETY} {__version__}\n{session}\n{seed}\n"
+        model = canonical(settings, {"screen", "timeline"})
+        return self.folder / (blake3(about.encode("utf-8", "surrogatepass") + model).hexdigest(16) + _SUFFIX)
 
     def _tidy(self) -> None:
         """Take away what was not used for longest until the rest fits."""

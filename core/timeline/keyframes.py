@@ -18,6 +18,11 @@ else:
     from backports import zstd
 
 _LEVEL = 3
+_LEANING = 15
+"""Whole states in a row that are packed as what differs from one that stands alone: half the size."""
+
+_SMALL = 1024
+"""Bytes of a state that is not worth leaning on."""
 
 
 class KeyFrame(NamedTuple):
@@ -28,12 +33,25 @@ class KeyFrame(NamedTuple):
     kind: Literal["I", "P"]
     id: str
     packed: bytes
+    leans: int = -1
+    """A whole one may be packed against an earlier one, named by its `after`; -1 stands alone."""
 
 
 class KeyFrames:
     """Frames by the number of events before them."""
 
-    __slots__ = ("_frames", "_indexes", "_last", "_last_regime", "_since", "_spacing", "_tip", "bytes")
+    __slots__ = (
+        "_anchor",
+        "_frames",
+        "_indexes",
+        "_last",
+        "_last_regime",
+        "_leaning",
+        "_since",
+        "_spacing",
+        "_tip",
+        "bytes",
+    )
 
     def __init__(self, *, p_frames: int = 10, i_share: float = 0.3) -> None:
         self._spacing = (p_frames, i_share)
@@ -43,6 +61,8 @@ class KeyFrames:
         self._last_regime = ""
         self._since = 0
         self._tip = -1
+        self._anchor: tuple[int, zstd.ZstdDict] | None = None
+        self._leaning = 0
         self.bytes = 0
 
     def __len__(self) -> int:
@@ -66,13 +86,39 @@ class KeyFrames:
             or regime != self._last_regime
         )
         payload = encode(segments) if full else encode([list(change) for change in found])
-        frame = KeyFrame(index, "I" if full else "P", identity(segments), zstd.compress(payload, _LEVEL))
+        if full:
+            packed, leans = self._pack(index, payload)
+            frame = KeyFrame(index, "I", identity(segments), packed, leans)
+        else:
+            frame = KeyFrame(index, "P", identity(segments), zstd.compress(payload, _LEVEL))
         self._frames.append(frame)
         self._indexes.append(index)
         self._last, self._last_regime, self._tip = segments, regime, index
         self._since = 0 if full else self._since + 1
         self.bytes += len(frame.packed)
         return frame
+
+    def _pack(self, index: int, payload: bytes) -> tuple[bytes, int]:
+        if len(payload) < _SMALL:
+            return zstd.compress(payload, _LEVEL), -1
+        if self._anchor is None or self._leaning >= _LEANING:
+            self._anchor, self._leaning = (index, zstd.ZstdDict(payload, is_raw=True)), 0
+            return zstd.compress(payload, _LEVEL), -1
+        self._leaning += 1
+        after, prefix = self._anchor
+        return zstd.compress(payload, _LEVEL, zstd_dict=prefix.as_prefix), after
+
+    def _unpack(self, frame: KeyFrame) -> bytes:
+        if frame.leans < 0:
+            return zstd.decompress(frame.packed)
+        if self._anchor is not None and self._anchor[0] == frame.leans:
+            prefix = self._anchor[1]
+        else:
+            anchor = self.nearest(frame.leans)
+            if anchor is None or anchor.after != frame.leans or anchor.leans >= 0:
+                raise ValueError("the one it leans on is gone")
+            prefix = zstd.ZstdDict(zstd.decompress(anchor.packed), is_raw=True)
+        return zstd.decompress(frame.packed, zstd_dict=prefix.as_prefix)
 
     def nearest(self, index: int) -> KeyFrame | None:
         """The last frame at or before `index` events."""
@@ -88,7 +134,7 @@ class KeyFrames:
         while self._frames[start].kind == "P":
             start -= 1
         try:
-            found: Segments = cbor2.loads(zstd.decompress(self._frames[start].packed))
+            found: Segments = cbor2.loads(self._unpack(self._frames[start]))
             for later in self._frames[start + 1 : place + 1]:
                 rows = cbor2.loads(zstd.decompress(later.packed))
                 found = apply(found, [Change(*row) for row in rows])
@@ -111,6 +157,7 @@ class KeyFrames:
         while stop < len(self._frames) and self._frames[stop].kind == "P":
             stop += 1
         del self._frames[place:stop], self._indexes[place:stop]
+        self._anchor = None
         self.bytes = sum(len(kept.packed) for kept in self._frames)
         if place == len(self._frames):
             self._since = self._spacing[0]
@@ -123,6 +170,7 @@ class KeyFrames:
             return
         last = self.segments(self._frames[place - 1]) if place else {}
         del self._frames[place:], self._indexes[place:]
+        self._anchor = None
         self.bytes = sum(len(frame.packed) for frame in self._frames)
         self._last, self._since = last, self._spacing[0]
         self._tip = self._indexes[-1] if self._indexes else -1
@@ -130,6 +178,7 @@ class KeyFrames:
     def adopt(self, frames: list[KeyFrame]) -> None:
         """Take frames that were kept elsewhere, each checked when it is used."""
         self._frames = list(frames)
+        self._anchor = None
         self._indexes = [frame.after for frame in frames]
         self.bytes = sum(len(frame.packed) for frame in frames)
         self._last, self._tip, self._since = {}, -1, self._spacing[0]

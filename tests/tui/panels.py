@@ -19,7 +19,8 @@ from core.timeline.timeline import Timeline
 from core.timeline.track import NAMES, Track
 from tui.messages import Seek
 from tui.view import View
-from tui.widgets.panel import INKS, Line, Panel
+from tui.widgets.inks import INKS
+from tui.widgets.panel import Line, Panel
 
 START = 1_760_000_000.0
 EVENTS = 240

@@ -16,7 +16,7 @@ from tui.widgets.card import Card, cut, pair, signed
 from tui.widgets.clockface import ClockCard, SleepCard, WakeupCard
 from tui.widgets.cortex import CorticalCard, HabituationCard, HomeostasisCard
 from tui.widgets.experience import EpisodeCard, TierCard
-from tui.widgets.panel import INKS
+from tui.widgets.inks import INKS
 
 WIDTHS = (32, 33, 34, 36, 56, 62, 116, 196)
 

@@ -52,7 +52,7 @@ class MainScreen(Screen[None]):
     view: var[View | None] = var(None)
     recording: var[Timeline | None] = var(None)
     bookmarks: var[tuple[Bookmark, ...]] = var(())
-    aside: var[str] = var(ASIDE[0])
+    aside: var[str] = var(ASIDE[0], init=False)
     """Which of the panels that share a place is seen where there is room for one."""
 
     def __init__(self, settings: ScreenSettings) -> None:
@@ -63,7 +63,7 @@ class MainScreen(Screen[None]):
         yield StatusHeader().data_bind(MainScreen.view)
         with Container(id="panels"):
             for number, (name, make) in enumerate(PANELS.items(), 1):
-                panel = make(id=name)
+                panel = make(id=name, classes="-aside" if name in ASIDE[1:] else None)
                 panel.border_title = f"{number} {panel.TITLE}"
                 yield panel.data_bind(MainScreen.view, MainScreen.recording)
         strip = TimelineStrip(self._settings.gap, id="timeline")

@@ -15,8 +15,8 @@ from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widget import Widget
 
-from core.percept import AXES
 from tui.view import View
+from tui.widgets.inks import mix
 
 if TYPE_CHECKING:
     from core.timeline.timeline import Timeline
@@ -24,44 +24,11 @@ if TYPE_CHECKING:
 Line: TypeAlias = list[tuple[str, str]]
 """Pieces of text, each with the ink it is drawn in; text from a log must have gone through `plain`."""
 
-INKS = (
-    "plain",
-    "quiet",
-    "strong",
-    "alert",
-    "live",
-    "threshold",
-    "baseline",
-    "cursor",
-    "track",
-    "alert-tag",
-    "live-tag",
-    *AXES,
-    *(f"{axis}-tag" for axis in AXES),
-    *(f"{axis}-dim" for axis in AXES),
-    "heat-1",
-    "heat-2",
-    "heat-3",
-    "heat-4",
-)
-"""`track` is the groove of a bar; a tag is a word on a coloured ground, for what must not be missed; dim is
-for the past."""
-
-_SHADES = "\n".join(
-    [
-        f"        & .ink--{name}-tag {{ color: $background; background: ${colour}; text-style: bold; }}"
-        for name, colour in (("alert", "alert"), ("live", "live"), *((axis, f"axis-{axis}") for axis in AXES))
-    ]
-    + [f"        & .ink--{axis}-dim {{ color: $axis-{axis} 45%; }}" for axis in AXES]
-)
-
 
 class Panel(Widget, can_focus=True):
     """A framed instrument; a subclass turns a view into lines."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"ink--{ink}" for ink in INKS}
-    DEFAULT_CSS = (
-        """
+    DEFAULT_CSS = """
     Panel {
         border: round $foreground 25%;
         border-title-color: $foreground;
@@ -70,29 +37,8 @@ class Panel(Widget, can_focus=True):
         padding: 0 1;
         background: $background;
         &:focus { border: round $accent; border-title-color: $accent; }
-        & .ink--plain { color: $foreground; }
-        & .ink--quiet { color: $quiet; }
-        & .ink--strong { color: $foreground; text-style: bold; }
-        & .ink--alert { color: $alert; text-style: bold; }
-        & .ink--live { color: $live; text-style: bold; }
-        & .ink--threshold { color: $threshold; }
-        & .ink--baseline { color: $baseline; }
-        & .ink--cursor { color: $foreground; text-style: reverse; }
-        & .ink--track { color: $foreground 16%; }
-        & .ink--frustration { color: $axis-frustration; }
-        & .ink--seeking { color: $axis-seeking; }
-        & .ink--confidence { color: $axis-confidence; }
-        & .ink--fatigue { color: $axis-fatigue; }
-        & .ink--flow { color: $axis-flow; }
-        & .ink--uncertainty { color: $axis-uncertainty; }
-        & .ink--heat-1 { color: $heat-1; }
-        & .ink--heat-2 { color: $heat-2; }
-        & .ink--heat-3 { color: $heat-3; }
-        & .ink--heat-4 { color: $heat-4; }
-"""
-        + _SHADES
-        + "\n    }"
-    )
+    }
+    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "zoom", "Zoom", id="panel.zoom", tooltip="This panel alone, with its details"),
     ]
@@ -187,6 +133,10 @@ class Panel(Widget, can_focus=True):
         self._strips = self._inks = None
         super().notify_style_update()
 
+    def mixed(self) -> dict[str, Style]:
+        """Every ink on the ground of this panel."""
+        return mix(self.app.theme_variables, self.background_colors[1])
+
     def render_line(self, y: int) -> Strip:
         size = self.size
         if self._strips is None or self._made_for != size:
@@ -206,8 +156,7 @@ class Panel(Widget, can_focus=True):
         else:
             made = self.lines(self.view, width, height)
         if self._inks is None:
-            self._inks = {ink: self.get_component_rich_style(f"ink--{ink}") for ink in INKS}
-            self._base = self.rich_style
+            self._inks, self._base = self.mixed(), self.rich_style
         inks, base, old = self._inks, self._base, self._made
         known = len(old)
         self._made = made[:height]

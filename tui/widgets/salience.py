@@ -92,7 +92,7 @@ what matters to you.
         return held[-1].mind.salience if held else _DEFAULT
 
 
-_DEFAULT = SalienceSettings()
+_DEFAULT = SalienceSettings.model_construct()
 
 
 def _terms(item: SalienceReading, settings: SalienceSettings) -> tuple[float, float, float]:

@@ -11,7 +11,7 @@ from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from tui.widgets.panel import INKS, Line, Panel
+from tui.widgets.panel import Line, Panel
 
 
 class Scroller(Panel, ScrollView, inherit_bindings=False):
@@ -82,7 +82,7 @@ class Scroller(Panel, ScrollView, inherit_bindings=False):
         return Strip(segments).adjust_cell_length(width, inks["cursor"] if marked else self.rich_style)
 
     def _fill_inks(self) -> dict[str, Style]:
-        self._inks = {ink: self.get_component_rich_style(f"ink--{ink}") for ink in INKS}
+        self._inks = self.mixed()
         return self._inks
 
     @property

@@ -99,3 +99,46 @@ def test_frames_beyond_a_point_can_be_dropped_and_new_ones_added() -> None:
     nearest = frames.nearest(4)
     assert nearest is not None and frames.restore(nearest)["moving"] == 40
     assert frames.nearest(-1) is None
+
+
+def busy(number: int) -> dict[str, Any]:
+    return {"moving": [number * 1.5 + row for row in range(400)], "still": "x" * 4000, "at": number}
+
+
+def test_whole_frames_lean_on_one_that_stands_alone_and_are_smaller_for_it() -> None:
+    frames = KeyFrames(p_frames=0)
+    for number in range(40):
+        frames.add(number, busy(number))
+    kept = list(frames)
+    assert {frame.kind for frame in kept} == {"I"}
+    alone = [frame.after for frame in kept if frame.leans < 0]
+    assert alone == [0, 16, 32]
+    assert all(frame.leans in alone for frame in kept if frame.after not in alone)
+    assert all(encode(frames.restore(frame)) == encode(busy(frame.after)) for frame in kept)
+
+
+def test_frames_kept_elsewhere_lean_as_before_and_later_ones_begin_anew() -> None:
+    frames, again = KeyFrames(p_frames=0), KeyFrames(p_frames=0)
+    for number in range(20):
+        frames.add(number, busy(number))
+    again.adopt(list(frames))
+    added = again.add(20, busy(20))
+    assert added.leans == -1
+    assert all(encode(again.restore(frame)) == encode(busy(frame.after)) for frame in again)
+    again.drop_after(17)
+    assert encode(again.restore(list(again)[-1])) == encode(busy(17))
+
+
+@pytest.mark.parametrize("broken", [b"", b"not packed at all"])
+def test_a_frame_that_leans_on_a_damaged_one_is_damaged_too(broken: bytes) -> None:
+    frames, again = KeyFrames(p_frames=0), KeyFrames(p_frames=0)
+    for number in range(20):
+        frames.add(number, busy(number))
+    rows = list(frames)
+    again.adopt([rows[0]._replace(packed=broken), *rows[1:]])
+    with pytest.raises(StoreError, match="damaged"):
+        again.restore(rows[5])
+    again.adopt(rows[1:])
+    with pytest.raises(StoreError, match="leans on is gone"):
+        again.restore(rows[5])
+    assert encode(again.restore(rows[18])) == encode(busy(18))

@@ -1,0 +1,65 @@
+"""The inks of the panels: every colour that lines are drawn in, mixed once for a theme and a ground."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from rich.style import Style
+from textual.color import Color
+
+from core.percept import AXES
+
+
+class Ink(NamedTuple):
+    """A colour of the theme, how much of it, and how the letters stand."""
+
+    colour: str
+    share: float = 1.0
+    bold: bool = False
+    reverse: bool = False
+    tag: bool = False
+    """A word on a coloured ground, for what must not be missed."""
+
+
+INKS: dict[str, Ink] = {
+    "plain": Ink("foreground"),
+    "quiet": Ink("quiet"),
+    "strong": Ink("foreground", bold=True),
+    "alert": Ink("alert", bold=True),
+    "live": Ink("live", bold=True),
+    "threshold": Ink("threshold"),
+    "baseline": Ink("baseline"),
+    "cursor": Ink("foreground", reverse=True),
+    "track": Ink("foreground", 0.16),
+    "alert-tag": Ink("alert", bold=True, tag=True),
+    "live-tag": Ink("live", bold=True, tag=True),
+    **{axis: Ink(f"axis-{axis}") for axis in AXES},
+    **{f"{axis}-tag": Ink(f"axis-{axis}", bold=True, tag=True) for axis in AXES},
+    **{f"{axis}-dim": Ink(f"axis-{axis}", 0.45) for axis in AXES},
+    **{f"heat-{step}": Ink(f"heat-{step}") for step in range(1, 5)},
+}
+"""`track` is the groove of a bar; dim is for the past."""
+
+
+def mix(variables: Mapping[str, str], ground: Color) -> dict[str, Style]:
+    """Every ink as a style on this ground; `variables` are the colours of the theme."""
+    page = Color.parse(variables["background"])
+    return {
+        name: _style(ink, _colour(variables[ink.colour], ink.share), ground, page)
+        for name, ink in INKS.items()
+    }
+
+
+def _colour(said: str, share: float) -> Color:
+    """A colour as themes write it: a name or a number, and how much of it."""
+    name, _, part = said.partition(" ")
+    return Color.parse(name).multiply_alpha(share * (float(part.rstrip("%")) / 100 if part else 1.0))
+
+
+def _style(ink: Ink, colour: Color, ground: Color, page: Color) -> Style:
+    under = ground + colour if ink.tag else ground
+    over = under + (page if ink.tag else colour)
+    return Style(
+        color=over.rich_color, bgcolor=under.rich_color, bold=ink.bold or None, reverse=ink.reverse or None
+    )
