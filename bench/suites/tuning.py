@@ -30,7 +30,7 @@ from tui.widgets.sliders import SettingsList
 EVENTS = 10_000
 SESSIONS = 20
 VALUES = 20
-LOG = 1_000_000
+LOG = 2_500_000
 """Bytes of a log of the size real ones have."""
 NAME = "receptor.ambient.offset.frustration"
 
@@ -158,7 +158,7 @@ def _sweep() -> list[Figure]:
         seconds = time.perf_counter() - start
     return [
         Figure(
-            "sweep of 20 values over 20 sessions of 1 MB",
+            "sweep of 20 values over 20 sessions of 2.5 MB",
             seconds,
             "s",
             None,

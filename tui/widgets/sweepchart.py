@@ -92,10 +92,12 @@ def _told(sweep: Sweep) -> str:
     heights = _heights(sweep)
     values = sorted(heights, key=lambda value: abs(float(value) - float(sweep.present)))
     here = heights[values[0]]
+    whole = next(point.fired for point in sweep.points if point.value == values[0])
+    many = count(whole, sweep.what) if here == whole else f"{here} of {count(whole, sweep.what)}"
     steep = max((abs(heights[value] - here) for value in values[1:3]), default=0)
     ground = "plateau" if steep <= max(1, here // 20) else "slope" if steep <= here // 3 else "cliff"
     names = ", ".join(name.replace("_", " ") for name in sweep.moving)
-    return f"{count(here, sweep.what)} now, on a {ground}: {names}"
+    return f"{many} now, on a {ground}: {names}"
 
 
 def _cell(value: float, low: float, high: float, room: int) -> int:
