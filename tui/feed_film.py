@@ -5,7 +5,6 @@ from __future__ import annotations
 from core.engine import Step
 from core.events import Event
 from core.timeline.timeline import Timeline
-from tui.feed_columns import share
 from tui.feed_frames import Sights
 from tui.feed_head import Playhead
 from tui.feed_subject import Subjects, tokens_a_minute
@@ -20,8 +19,6 @@ class Film:
         self._sights = Sights(timeline)
         self._subjects = Subjects(subject)
         self._stretch = stretch
-        self._agents = len(timeline.tracks)
-        share(timeline)
         for count, event in enumerate(timeline.events, 1):
             self._subjects.add(count, event)
 
@@ -33,9 +30,6 @@ class Film:
         timeline = self.timeline
         step = timeline.add(event)
         self._subjects.add(len(timeline), event)
-        if len(timeline.tracks) != self._agents:
-            self._agents = len(timeline.tracks)
-            share(timeline)
         return step
 
     def view(self, head: Playhead, agent: str, now: float | None) -> View:

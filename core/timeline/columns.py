@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 Numbers = NDArray[np.float32]
+_Stand: TypeAlias = tuple[list[Numbers], int, list[Sequence[float]]]
+"""Blocks, how many rows lie in them, and the rows that came since."""
 
 _ROWS = 4096
 _FRESH = 256
@@ -15,73 +19,79 @@ _FAN = 8
 
 
 class Columns:
-    """A table of float32 kept in blocks; a column's envelope costs the width drawn, not the length."""
+    """A table of float32 kept in blocks; a column's envelope costs the width drawn, not the length.
 
-    __slots__ = ("_blocks", "_fresh", "_index", "_pyramids", "_used", "names")
+    One thread may add rows while others read: what a reader needs stands in one tuple, replaced whole.
+    """
+
+    __slots__ = ("_drawing", "_fresh", "_index", "_pyramids", "_stand", "names")
 
     def __init__(self, names: Sequence[str]) -> None:
         self.names = tuple(names)
         self._index = {name: position for position, name in enumerate(self.names)}
-        self._blocks: list[Numbers] = []
-        self._used = _ROWS
         self._fresh: list[Sequence[float]] = []
+        self._stand: _Stand = ([], 0, self._fresh)
         self._pyramids: dict[str, Pyramid] = {}
+        self._drawing = threading.Lock()
 
     def __len__(self) -> int:
-        return (len(self._blocks) - 1) * _ROWS + self._used + len(self._fresh)
+        _, settled, fresh = self._stand
+        return settled + len(fresh)
 
     def append(self, row: Sequence[float]) -> None:
         """Add one row, in the order of `names`."""
-        self._fresh.append(row)
-        if len(self._fresh) == _FRESH:
-            self._settle()
+        fresh = self._fresh
+        fresh.append(row)
+        if len(fresh) == _FRESH:
+            self._put(np.array(fresh, np.float32))
 
     def extend(self, rows: NDArray[np.floating]) -> None:
         """Add many rows at once, one row of the array an event."""
-        self._settle()
+        if self._fresh:
+            self._put(np.array(self._fresh, np.float32))
+        self._put(rows)
+
+    def _put(self, rows: NDArray[np.floating]) -> None:
+        """Lay rows into blocks, in place of the fresh ones."""
+        blocks, settled, _ = self._stand
         taken = 0
         while taken < len(rows):
-            if self._used == _ROWS:
-                self._blocks.append(np.empty((len(self.names), _ROWS), np.float32))
-                self._used = 0
-            count = min(_ROWS - self._used, len(rows) - taken)
-            self._blocks[-1][:, self._used : self._used + count] = rows[taken : taken + count].T
-            self._used += count
+            used = (settled + taken) % _ROWS
+            if used == 0:
+                blocks.append(np.empty((len(self.names), _ROWS), np.float32))
+            count = min(_ROWS - used, len(rows) - taken)
+            blocks[-1][:, used : used + count] = rows[taken : taken + count].T
             taken += count
-
-    def _settle(self) -> None:
-        if self._fresh:
-            rows, self._fresh = self._fresh, []
-            self.extend(np.array(rows, np.float32))
-
-    def truncate(self, length: int) -> None:
-        """Forget every row from `length` on."""
-        if length >= len(self):
-            return
-        self._settle()
-        whole, part = divmod(length, _ROWS)
-        self._blocks = self._blocks[: whole + (1 if part else 0)]
-        self._used = part or _ROWS
-        self._pyramids.clear()
+        self._fresh = []
+        self._stand = (blocks, settled + taken, self._fresh)
 
     def column(self, name: str, start: int = 0, stop: int | None = None) -> Numbers:
         """A copy of the rows `start` to `stop` of one column."""
-        self._settle()
-        place = self._index[name]
-        stop = len(self) if stop is None else min(stop, len(self))
+        blocks, settled, fresh = self._stand
+        place, length = self._index[name], settled + len(fresh)
+        stop = length if stop is None else min(stop, length)
         start = max(0, start)
         if start >= stop:
             return np.empty(0, np.float32)
-        first, last = start // _ROWS, (stop - 1) // _ROWS
-        pieces = [self._blocks[block][place] for block in range(first, last + 1)]
-        pieces[-1] = pieces[-1][: stop - last * _ROWS]
-        pieces[0] = pieces[0][start - first * _ROWS :]
+        pieces: list[Numbers] = []
+        if start < settled:
+            end = min(stop, settled)
+            first, last = start // _ROWS, (end - 1) // _ROWS
+            pieces = [blocks[block][place] for block in range(first, last + 1)]
+            pieces[-1] = pieces[-1][: end - last * _ROWS]
+            pieces[0] = pieces[0][start - first * _ROWS :]
+        if stop > settled:
+            newest = fresh[max(0, start - settled) : stop - settled]
+            pieces.append(np.array([row[place] for row in newest], np.float32))
         return pieces[0].copy() if len(pieces) == 1 else np.concatenate(pieces)
 
     def value(self, name: str, row: int) -> float:
         """One cell."""
-        self._settle()
-        return float(self._blocks[row // _ROWS][self._index[name], row % _ROWS])
+        blocks, settled, fresh = self._stand
+        place = self._index[name]
+        if row < settled:
+            return float(blocks[row // _ROWS][place, row % _ROWS])
+        return float(np.float32(fresh[row - settled][place]))
 
     def envelope(self, name: str, start: int, stop: int, width: int) -> tuple[Numbers, Numbers]:
         """Least and greatest value in each of `width` equal stretches of the rows `start` to `stop`.
@@ -92,9 +102,10 @@ class Columns:
         start = max(0, start)
         if width <= 0 or start >= stop:
             return np.empty(0, np.float32), np.empty(0, np.float32)
-        pyramid = self._pyramids.setdefault(name, Pyramid())
-        pyramid.grow(self, name)
-        return pyramid.envelope(self, name, start, stop, min(width, stop - start))
+        with self._drawing:
+            pyramid = self._pyramids.setdefault(name, Pyramid())
+            pyramid.grow(self, name)
+            return pyramid.envelope(self, name, start, stop, min(width, stop - start))
 
 
 class Pyramid:

@@ -15,13 +15,11 @@ from textual.message import Message
 from bench.workload import session
 from core.settings import Settings
 from core.store.bookmarks import Bookmarks
-from core.timeline.columns import Columns
 from core.timeline.marks import MarkKind
 from core.timeline.opening import seed_of
 from core.timeline.timeline import Timeline
 from tests.tui.conftest import lines
 from tui.feed import Feed
-from tui.feed_columns import SharedColumns, share
 from tui.feed_frames import Sights
 from tui.feed_head import Playhead
 from tui.feed_source import Target
@@ -206,43 +204,6 @@ def test_going_back_step_by_step_gives_the_same_frames() -> None:
     alone.extend(session(400))
     for index in [390, *range(389, 340, -1), 120, 119, 118]:
         assert sights.at(index, "main").frame == alone.at(index)
-
-
-def test_columns_filled_by_one_thread_are_whole_for_another() -> None:
-    timeline = Timeline(Settings())
-    events = session(3000)
-    timeline.add(events[0])
-    share(timeline)
-    track = timeline.tracks["main"]
-    assert isinstance(track.columns, SharedColumns)
-    faults: list[str] = []
-    done = threading.Event()
-
-    def draw() -> None:
-        while not done.is_set():
-            rows = track.columns.column("at")
-            if len(rows) > 1 and (rows[1:] < rows[:-1]).any():
-                faults.append("rows out of order")
-            track.columns.envelope("axis.flow", 0, len(rows), 60)
-
-    thread = threading.Thread(target=draw)
-    thread.start()
-    for event in events[1:]:
-        timeline.add(event)
-    done.set()
-    thread.join(PATIENCE)
-    assert faults == []
-    assert len(track.columns) == len(track) == 3000
-
-
-def test_sharing_keeps_every_row() -> None:
-    timeline = Timeline(Settings())
-    timeline.extend(session(700, agents=3))
-    before = {agent: track.columns.column("axis.flow").tolist() for agent, track in timeline.tracks.items()}
-    assert all(type(track.columns) is Columns for track in timeline.tracks.values())
-    share(timeline)
-    after = {agent: track.columns.column("axis.flow").tolist() for agent, track in timeline.tracks.items()}
-    assert after == before
 
 
 class TestPlayhead:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+import threading
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -47,12 +51,55 @@ def test_an_envelope_follows_rows_that_come_later() -> None:
     assert (np.diff(high) > 0).all()
 
 
-@pytest.mark.parametrize("length", [0, 1, 4095, 4096, 4097, 8192])
-def test_what_is_cut_off_is_gone(length: int) -> None:
-    columns = table(9_000)
-    columns.envelope("up", 0, 9_000, 10)
-    columns.truncate(length)
+@pytest.mark.parametrize("length", [0, 1, 255, 256, 4095, 4096, 4097, 8192])
+def test_rows_not_yet_in_a_block_are_read_like_all_others(length: int) -> None:
+    columns = table(length)
     assert len(columns) == length
-    columns.append((-1, 0))
-    assert columns.value("up", length) == -1
-    assert columns.column("up").tolist() == [*range(length), -1]
+    columns.append((1 / 3, 0))
+    assert columns.value("up", length) == np.float32(1 / 3)
+    assert columns.column("up").tolist() == [*range(length), np.float32(1 / 3)]
+    assert columns.column("up", length).tolist() == [np.float32(1 / 3)]
+    columns.extend(np.array([[7, 7], [8, 8]]))
+    assert columns.column("up", length + 1).tolist() == [7, 8]
+    with pytest.raises(IndexError):
+        columns.value("up", length + 3)
+
+
+@pytest.fixture
+def restless() -> Iterator[None]:
+    """Threads that take turns as often as they can."""
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(usual)
+
+
+@pytest.mark.usefixtures("restless")
+@pytest.mark.parametrize("_again", range(4))
+def test_rows_added_by_one_thread_are_whole_for_others(_again: int) -> None:
+    columns, expected = Columns(["up", "wave"]), np.arange(200_000)
+    faults: list[str] = []
+    done = threading.Event()
+
+    def read() -> None:
+        while not done.is_set():
+            rows = columns.column("up")
+            if not np.array_equal(rows, expected[: len(rows)]):
+                faults.append("rows are lost or out of order")
+                return
+            if len(rows):
+                _, high = columns.envelope("up", 0, len(rows), 40)
+                if high[-1] != len(rows) - 1 or columns.value("up", len(rows) - 1) != len(rows) - 1:
+                    faults.append("the last row is another")
+                    return
+
+    threads = [threading.Thread(target=read) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for row in range(len(expected)):
+        columns.append((row, 0))
+    done.set()
+    for thread in threads:
+        thread.join(20.0)
+    assert faults == []
+    assert np.array_equal(columns.column("up"), expected)
