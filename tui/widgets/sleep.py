@@ -164,16 +164,12 @@ def load_line(sleep: SleepReading, width: int) -> Line:
     """The accumulator against its threshold, and when the dream comes."""
     load = f"{sleep.accumulator:.0f}/{sleep.threshold:.0f}"
     if sleep.needed:
-        when = [f"dream due in {sleep.dream_ticks} ticks", "dream due"]
+        when = [f"dream due in {count(sleep.dream_ticks or 0, 'tick')}", "dream due"]
     elif sleep.dream_ticks is None or sleep.minutes is None:
         when = ["no dream in sight"]
     else:
-        minutes = span(60 * sleep.minutes)
-        when = [
-            f"dream in ~{sleep.dream_ticks} ticks, full in {minutes} of work",
-            f"dream in ~{sleep.dream_ticks} ticks",
-            f"~{sleep.dream_ticks} ticks",
-        ]
+        minutes, ticks = span(60 * sleep.minutes), count(sleep.dream_ticks, "tick")
+        when = [f"dream in ~{ticks}, full in {minutes} of work", f"dream in ~{ticks}", f"~{ticks}"]
     intensive = ", intensive" if sleep.intensive else ""
     tries = [f"load {load}{intensive} · {words}" for words in when]
     tries += [f"{load} · {words}" for words in when]

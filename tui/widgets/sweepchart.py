@@ -11,7 +11,7 @@ from core.timeline.sweep import Point, Sweep
 from tui.view import View
 from tui.widgets.canvas import Canvas
 from tui.widgets.panel import Line, Panel, fit
-from tui.widgets.sliders import figure
+from tui.widgets.groove import figure
 from tui.words import count
 
 _LABEL = 6
