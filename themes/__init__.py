@@ -11,6 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from textual.color import Color, ColorParseError
 from textual.theme import Theme
 
+from core.settings.file import reason, small_file
+
 FOLDER = Path(__file__).parent
 
 VARIABLES: dict[str, str] = {
@@ -117,9 +119,9 @@ def load(*folders: Path) -> Loaded:
     complaints: list[str] = []
     for path in _files([FOLDER, *folders]):
         try:
-            file = ThemeFile.model_validate(tomllib.loads(path.read_text("utf-8")))
+            file = ThemeFile.model_validate(tomllib.loads(small_file(path).decode()))
         except (OSError, UnicodeDecodeError) as error:
-            complaints.append(f"{path}: cannot be read ({error})")
+            complaints.append(f"{path}: cannot be read ({reason(error)})")
         except tomllib.TOMLDecodeError as error:
             complaints.append(f"{path}: is not TOML: {error}")
         except ValidationError as error:

@@ -12,6 +12,7 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import TypeAdapter, ValidationError
 
 from core.settings import Settings
+from core.settings.file import reason, small_file
 from core.settings.toml import key_lines
 from core.settings.tunable import Group, Tunable, walk
 
@@ -67,13 +68,13 @@ def read_file(path: Path) -> tuple[Layer, tuple[Complaint, ...]]:
     """A TOML file as a layer; a file that is not there is an empty one."""
     origin = str(path)
     try:
-        text = path.read_text("utf-8")
+        text = small_file(path).decode()
         tree = tomllib.loads(text)
     except FileNotFoundError:
         return Layer(origin), ()
     except (OSError, UnicodeDecodeError) as error:
         return Layer(origin), (
-            Complaint(origin, 0, "", f"cannot be read ({error}); its settings are left out"),
+            Complaint(origin, 0, "", f"cannot be read ({reason(error)}); its settings are left out"),
         )
     except tomllib.TOMLDecodeError as error:
         return Layer(origin), (Complaint(origin, 0, "", f"is not TOML: {error}; its settings are left out"),)

@@ -10,6 +10,7 @@ from platformdirs import user_data_path
 
 from core.errors import StoreError
 from core.receptor.persona import Encounter, Persona, genuine
+from core.settings.file import small_file
 from core.store import atomic
 
 _NAME = re.compile(r"persona-[0-9a-f]{32}\.json")
@@ -90,9 +91,7 @@ class PersonaStore:
 
     def _read(self, path: Path) -> Persona | None:
         try:
-            if path.stat().st_size > _LARGEST:
-                return None
-            persona = msgspec.json.decode(path.read_bytes(), type=Persona)
+            persona = msgspec.json.decode(small_file(path, _LARGEST), type=Persona)
         except (OSError, msgspec.DecodeError, UnicodeDecodeError):
             return None
         named = path.name == f"persona-{persona.origin.profile}.json"

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from core.affect import Policy, parse_policy
 from core.errors import PolicyError
+from core.settings.file import reason, small_file
 
 USER_FILE = "affect-policy.toml"
 PROJECT_FILE = ".nooscope-policy.toml"
@@ -16,11 +17,11 @@ PROJECT_FILE = ".nooscope-policy.toml"
 def read_policy(path: Path) -> Policy | None:
     """The policy in a TOML file; None where there is no such file, PolicyError where it cannot be used."""
     try:
-        data = tomllib.loads(path.read_text("utf-8"))
+        data = tomllib.loads(small_file(path).decode())
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError) as error:
-        raise PolicyError(f"{path}: cannot be read ({error})") from error
+        raise PolicyError(f"{path}: cannot be read ({reason(error)})") from error
     except tomllib.TOMLDecodeError as error:
         raise PolicyError(f"{path}: is not TOML: {error}") from error
     return parse_policy(data, str(path))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from core.errors import StoreError
+from core.settings.file import small_file
 from core.settings.layers import Complaint, read_file, resolve, tunables, value_of
 from core.settings.toml import key_lines, literal, write
 
@@ -149,7 +150,7 @@ def _header(lines: list[str], group: str) -> int | None:
 def _sentence(path: Path) -> str:
     """The comment a file begins with."""
     try:
-        lines = path.read_text("utf-8").splitlines()
+        lines = small_file(path).decode().splitlines()
     except (OSError, UnicodeDecodeError):
         return ""
     said: list[str] = []

@@ -8,12 +8,10 @@ from pathlib import Path
 
 from core.errors import PolicyError
 from core.response.rules import RuleSet, add_rules, built_in
+from core.settings.file import reason, small_file
 
 USER_FILE = "receptor-rules.json"
 PROJECT_FILES = (".nooscope-rules.json", "receptor-rules.json")
-
-_LARGEST = 4_000_000
-"""Bytes a rule file may have."""
 
 
 def project_file(folder: Path) -> Path:
@@ -25,15 +23,11 @@ def project_file(folder: Path) -> Path:
 def read_rules(path: Path) -> bytes | None:
     """A rule file's content; None where there is no file."""
     try:
-        with path.open("rb") as file:
-            content = file.read(_LARGEST + 1)
+        return small_file(path)
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise PolicyError(f"{path}: cannot be read ({error.strerror})") from error
-    if len(content) > _LARGEST:
-        raise PolicyError(f"{path}: is too large for a rule file")
-    return content
+        raise PolicyError(f"{path}: cannot be read ({reason(error)})") from error
 
 
 class RuleFiles:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from core.errors import SettingsError
 from core.events import ACTIONS, PURPOSES
+from core.settings.file import reason, small_file
 
 OURS = Path(__file__).parent
 Lists = dict[str, tuple[str, ...]]
@@ -62,9 +63,9 @@ def read_tables(*extra: Path) -> Tables:
 def read_table(path: Path) -> dict[str, Any]:
     """A table file's content; an error names the file and the place."""
     try:
-        return tomllib.loads(path.read_text("utf-8"))
+        return tomllib.loads(small_file(path).decode())
     except OSError as error:
-        raise SettingsError(f"{path}: cannot be read: {error.strerror or error}") from error
+        raise SettingsError(f"{path}: cannot be read: {reason(error)}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingsError(f"{path}: is not TOML: {error}") from error
 
