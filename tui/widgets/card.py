@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.geometry import Size
 
 from tui.view import View
-from tui.widgets.gauge import Mark, curves, meter, sparkline
+from tui.widgets.gauge import GROOVE, Mark, curves, meter, sparkline
 from tui.widgets.page import wrapped
 from tui.widgets.panel import Line, Panel, fit
 
@@ -152,11 +152,11 @@ def signed(label: str, value: float, width: int, said: str, *, reach: float = 1.
     above = round(share * right) if value > 0 else 0
     return [
         (fit(label, at - 1) + " ", "quiet"),
-        ("▄" * (left - below), "track"),
+        (GROOVE * (left - below), "track"),
         ("▄" * below, "fatigue"),
         ("│", "threshold"),
         ("▄" * above, "confidence"),
-        ("▄" * (right - above), "track"),
+        (GROOVE * (right - above), "track"),
         (f" {said:>6}", "plain"),
     ]
 

@@ -7,6 +7,7 @@ from typing import ClassVar
 from core.mind.homeostasis import RuleState
 from tui.view import View
 from tui.widgets.card import Card, gauge, heading, pair, sentence, signed
+from tui.widgets.gauge import GROOVE
 from tui.widgets.panel import Line, fit
 from tui.words import fraction, plain
 
@@ -135,7 +136,7 @@ keep; the figure beside it how often the pattern counts as seen, faded since.
                 [
                     (name + " ", "plain"),
                     ("▄" * lit, "seeking"),
-                    ("▄" * (bar - lit), "track"),
+                    (GROOVE * (bar - lit), "track"),
                     (f" {fraction(exposure.attenuation):>4}", "plain"),
                     (f" x{exposure.exposures:<4.0f}", "quiet"),
                 ]

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 Mark = tuple[float, str, str]
 """Where on the bar, from 0 to 1; its glyph; its ink. A bump keeps the ink of a filled cell."""
 BUMP = "▟"
+GROOVE = "▁"
 _THIN_BUMP = "┻"
 
 Points = list[float | None]
@@ -37,13 +38,16 @@ def runs(cells: Sequence[str], inks: Sequence[str]) -> Line:
 
 
 def meter(value: float, width: int, ink: str, marks: Iterable[Mark] = (), *, thin: bool = False) -> Line:
-    """A bar from 0 to 1 that leaves air above it, so that bars on adjacent lines do not touch."""
+    """A bar from 0 to 1 that leaves air above it, so that bars on adjacent lines do not touch.
+
+    Its groove is lower than the bar, so that both can be told apart without colour.
+    """
     if width <= 0:
         return []
-    solid, half = ("━", "╸") if thin else ("▄", "▖")
+    solid, half, groove = ("━", "╸", "─") if thin else ("▄", "▖", GROOVE)
     halves = round(min(1.0, max(0.0, value)) * width * 2)
     whole, rest = divmod(halves, 2)
-    cells = [solid] * width
+    cells = [solid] * whole + [groove] * (width - whole)
     inks = [ink] * whole + ["track"] * (width - whole)
     if rest:
         cells[whole], inks[whole] = half, ink
@@ -51,7 +55,7 @@ def meter(value: float, width: int, ink: str, marks: Iterable[Mark] = (), *, thi
         spot = min(width - 1, max(0, int(place * width)))
         if glyph != BUMP:
             cells[spot], inks[spot] = glyph, mark_ink
-        elif cells[spot] in (solid, half):
+        elif cells[spot] in (solid, half, groove):
             cells[spot] = _THIN_BUMP if thin else BUMP
             inks[spot] = mark_ink if inks[spot] == "track" else inks[spot]
     return runs(cells, inks)
