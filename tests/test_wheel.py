@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import tomllib
 import zipfile
-from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
+from hatchling import build
 
 ROOT = Path(__file__).resolve().parents[1]
 NEEDED = (
@@ -38,37 +41,18 @@ def packages(project: dict[str, object]) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def held(packages: list[str], tmp_path_factory: pytest.TempPathFactory) -> set[str]:
-    """The files of the wheel: built where hatchling is at hand, else by its rules.
-
-    Hatchling takes every file below the packages that .gitignore does not leave out.
-    """
-    try:
-        from hatchling import build  # type: ignore[import-not-found, unused-ignore]
-    except ImportError:
-        return by_rule(packages)
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A wheel of these sources, built as an installer builds it."""
     folder = tmp_path_factory.mktemp("wheel")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(ROOT)
-        name = build.build_wheel(str(folder))
-    with zipfile.ZipFile(folder / name) as wheel:
-        return {each for each in wheel.namelist() if ".dist-info/" not in each}
+        return folder / build.build_wheel(str(folder))
 
 
-def by_rule(packages: list[str]) -> set[str]:
-    ignored = [line.strip() for line in (ROOT / ".gitignore").read_text().splitlines() if line.strip()]
-    held = set()
-    for package in packages:
-        for path in (ROOT / package).rglob("*"):
-            inside = path.relative_to(ROOT)
-            if path.is_file() and not any(_matches(inside, pattern) for pattern in ignored):
-                held.add(inside.as_posix())
-    return held
-
-
-def _matches(path: Path, pattern: str) -> bool:
-    parts = path.parts[:-1] if pattern.endswith("/") else path.parts
-    return any(fnmatch(part, pattern.rstrip("/")) for part in parts)
+@pytest.fixture(scope="module")
+def held(wheel: Path) -> set[str]:
+    with zipfile.ZipFile(wheel) as content:
+        return {each for each in content.namelist() if ".dist-info/" not in each}
 
 
 @pytest.mark.parametrize("name", NEEDED)
@@ -109,3 +93,28 @@ def test_the_command_and_the_version(project: dict[str, object]) -> None:
     version = ROOT / hatch["hatch"]["version"]["path"]
     assert "__version__ = " in version.read_text("utf-8")
     assert all((ROOT / name).is_file() for name in table["license-files"])
+
+
+def test_what_was_unpacked_runs_by_itself(wheel: Path, tmp_path: Path) -> None:
+    place, home = tmp_path / "installed", tmp_path / "home"
+    home.mkdir()
+    with zipfile.ZipFile(wheel) as content:
+        content.extractall(place)
+    run = (
+        "import sys, core, tui.cli\n"
+        f"assert core.__file__.startswith({str(place)!r}), core.__file__\n"
+        "sys.exit(tui.cli.main(sys.argv[1:]))"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(place), "HOME": str(home)}
+    for words in (["--version"], ["demo", "--list"], ["demo", "stuck"], ["rules"], ["settings", "ambient"]):
+        done = subprocess.run(
+            [sys.executable, "-c", run, *words],
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            check=False,
+        )
+        assert (done.returncode, done.stderr) == (0, ""), words
+        assert done.stdout.strip(), words
