@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -20,6 +21,7 @@ import themes
 from core.errors import NooscopeError
 from core.settings import Settings
 from core.store.bookmarks import Bookmark, Bookmarks
+from core.timeline.beginning import PLAIN, Beginning
 from core.timeline.cache import Cache
 from core.timeline.timeline import Timeline
 from tui import collector, messages
@@ -35,6 +37,7 @@ from tui.widgets.timeline import TimelineStrip
 if TYPE_CHECKING:
     from tui.fleet.roster import Roster
     from tui.heritage import Heritage
+    from tui.outset import Outset
 
 _SCREENS = {
     "events": ("tui.screens.events", "EventsScreen"),
@@ -68,7 +71,8 @@ class NooscopeApp(App[None]):
         bookmarks: Callable[[str], Bookmarks] = Bookmarks,
         theme_folder: Path | None = None,
         fleet: Roster | None = None,
-        heritage: Callable[[NooscopeApp], Heritage] | None = None,
+        heritage: Callable[[NooscopeApp, Beginning], Heritage] | None = None,
+        begin: Callable[[], Outset] | None = None,
     ) -> None:
         super().__init__()
         self._fleet = fleet
@@ -78,6 +82,9 @@ class NooscopeApp(App[None]):
         self._cache = cache
         self._shelf = bookmarks
         self._heritage = heritage
+        self._begin = begin
+        self._faults: tuple[str, ...] = ()
+        """What was last wrong with policies and rules."""
         self._settled = False
         """The session is read, and set aside from the collector."""
         self._themes = UserThemes(theme_folder or default_folder())
@@ -109,7 +116,8 @@ class NooscopeApp(App[None]):
         self.view, self.recording, self.bookmarks = None, None, ()
         self._settled = False
         collector.stir()
-        heritage = self._heritage(self) if target.live and self._heritage is not None else None
+        beginning = self._beginning()
+        heritage = self._heritage(self, beginning) if target.live and self._heritage is not None else None
         self.feed = Feed(
             target,
             self.settings,
@@ -117,8 +125,20 @@ class NooscopeApp(App[None]):
             cache=self._cache,
             bookmarks=self._shelf,
             heritage=heritage,
+            beginning=beginning,
         )
         self.run_worker(self.feed.run, name="feed", group="feed", thread=True)
+
+    def _beginning(self) -> Beginning:
+        """What minds are given that begin now; what is newly wrong with policies or rules is said."""
+        if self._begin is None:
+            return PLAIN
+        beginning, faults = self._begin()
+        for fault in faults:
+            if fault not in self._faults:
+                self.call_later(self._complain, fault)
+        self._faults = faults
+        return beginning
 
     def on_unmount(self) -> None:
         if self.feed is not None:
@@ -177,6 +197,10 @@ class NooscopeApp(App[None]):
     def _show_events(self, message: messages.ShowEvents) -> None:
         self._push("events", message.path)
 
+    def action_help_quit(self) -> None:
+        """Leave on ctrl+c, as every program in a terminal does; selected text is copied before it comes here."""
+        self.exit()
+
     def action_toggle_play(self) -> None:
         self.post_message(messages.TogglePlay())
 
@@ -225,7 +249,7 @@ class NooscopeApp(App[None]):
         if not self.is_screen_installed("fleet"):
             from tui.screens.fleet import FleetScreen
 
-            self.install_screen(FleetScreen(self.settings, self._fleet), "fleet")
+            self.install_screen(FleetScreen(self.settings, self._fleet, self._beginning()), "fleet")
         self.push_screen("fleet")
 
     def action_show(self, name: str) -> None:
@@ -303,11 +327,21 @@ class NooscopeApp(App[None]):
         self.notify(text, severity="warning", markup=False)
 
 
-def run_app(target: Target | None, settings: Settings, fleet: Roster | None = None) -> int:
+def run_app(
+    target: Target | None, settings: Settings, fleet: Roster | None = None, project: Path | None = None
+) -> int:
     """Show a session, a fleet, or the picker where neither is named, until the person leaves."""
     from tui.inherit import inherit
+    from tui.outset import outset
     from tui.recordings import cache_of
 
-    app = NooscopeApp(target, settings, cache=cache_of(settings), fleet=fleet, heritage=inherit)
+    app = NooscopeApp(
+        target,
+        settings,
+        cache=cache_of(settings),
+        fleet=fleet,
+        heritage=inherit,
+        begin=partial(outset, project),
+    )
     app.run()
     return app.return_code or 0

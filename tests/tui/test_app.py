@@ -231,3 +231,13 @@ async def test_an_unknown_theme_falls_back_with_a_word(log: Path, app_on: Make, 
 def test_no_motion_is_heeded(log: Path, app_on: Make, still: Settings) -> None:
     assert app_on(log).animation_level == "none"
     assert app_on(log, settings=changed(still, motion=True)).animation_level != "none"
+
+
+@pytest.mark.parametrize("key", ["q", "ctrl+c", "ctrl+q"])
+async def test_a_key_leaves(log: Path, app_on: Make, key: str) -> None:
+    app = app_on(log)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await shown(app, pilot, lambda view: view.total == 300)
+        await pilot.press(key)
+        await pilot.pause()
+        assert not app.is_running or app._exit
