@@ -65,3 +65,39 @@ def session(calls: int = 3, first: int = 0, **fields: Any) -> bytes:
         parts.append(call(2 * number + 1, f"t{number}", **fields))
         parts.append(result(2 * number + 2, f"t{number}", **fields))
     return b"".join(parts)
+
+
+def gemini(calls: int, running: bool = False) -> bytes:
+    """A chat of Gemini CLI as one document."""
+    states = ["success"] * calls + ["executing"] * running
+    return json.dumps(
+        {
+            "sessionId": "g-1",
+            "projectHash": "ab" * 32,
+            "startTime": stamp(0),
+            "messages": [
+                {"id": "u", "timestamp": stamp(1), "type": "user", "content": "go"},
+                *(
+                    {
+                        "id": f"m{number}",
+                        "timestamp": stamp(10 + number),
+                        "type": "gemini",
+                        "model": "gemini-2.5-pro",
+                        "content": "",
+                        "tokens": {"input": 10, "output": 2, "cached": 0, "total": 12},
+                        "toolCalls": [
+                            {
+                                "id": f"c{number}",
+                                "name": "read_file",
+                                "args": {"path": "a"},
+                                "status": state,
+                                "timestamp": stamp(10 + number),
+                                "result": [{"functionResponse": {"response": {"output": "text"}}}],
+                            }
+                        ],
+                    }
+                    for number, state in enumerate(states)
+                ),
+            ],
+        }
+    ).encode()

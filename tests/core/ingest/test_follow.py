@@ -219,10 +219,19 @@ def test_calls_in_flight_are_shown_and_looking_changes_nothing(tmp_path: Path) -
     assert looked_at.kit.diagnostics.counts == left_alone.kit.diagnostics.counts == {}
 
 
+_opened: list[tuple[str, int]] = []
+_listening = threading.Event()
+
+
+def _listen(name: str, arguments: tuple[Any, ...]) -> None:
+    if name == "open" and _listening.is_set():
+        _opened.append((str(arguments[0]), int(arguments[2] or 0)))
+
+
 def test_nothing_is_opened_for_writing(tmp_path: Path) -> None:
     path = tmp_path / "s-1.jsonl"
     path.write_bytes(WHOLE)
-    (tmp_path / "g.json").write_bytes(gemini(2))
+    (tmp_path / "g.json").write_bytes(logs.gemini(2))
     (tmp_path / "p.jsonl.zst").write_bytes(compress(logs.session(1, session="p")))
     before = sorted((file.name, file.stat().st_mtime_ns) for file in tmp_path.iterdir())
     sys.addaudithook(_listen)

@@ -8,7 +8,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from core.events import ToolUse
+from core.events import ToolUse, Where
+from core.ingest import passage
 from core.ingest.follow import Follower
 from core.ingest.session import read
 from core.ingest.source import sessions
@@ -16,50 +17,14 @@ from tests.core.ingest import logs
 from tests.core.ingest.test_follow import KIT, fresh_kit, uses
 
 
-def gemini(calls: int, running: bool = False) -> bytes:
-    """A chat of Gemini CLI as one document."""
-    states = ["success"] * calls + ["executing"] * running
-    return json.dumps(
-        {
-            "sessionId": "g-1",
-            "projectHash": "ab" * 32,
-            "startTime": logs.stamp(0),
-            "messages": [
-                {"id": "u", "timestamp": logs.stamp(1), "type": "user", "content": "go"},
-                *(
-                    {
-                        "id": f"m{number}",
-                        "timestamp": logs.stamp(10 + number),
-                        "type": "gemini",
-                        "model": "gemini-2.5-pro",
-                        "content": "",
-                        "tokens": {"input": 10, "output": 2, "cached": 0, "total": 12},
-                        "toolCalls": [
-                            {
-                                "id": f"c{number}",
-                                "name": "read_file",
-                                "args": {"path": "a"},
-                                "status": state,
-                                "timestamp": logs.stamp(10 + number),
-                                "result": [{"functionResponse": {"response": {"output": "text"}}}],
-                            }
-                        ],
-                    }
-                    for number, state in enumerate(states)
-                ),
-            ],
-        }
-    ).encode()
-
-
 def test_a_document_is_read_again_and_only_news_passed_on(tmp_path: Path) -> None:
     path = tmp_path / "session-1.json"
-    path.write_bytes(gemini(2, running=True))
+    path.write_bytes(logs.gemini(2, running=True))
     follower = Follower(path, fresh_kit())
     assert uses(follower.poll()) == ["c0", "c1"]
-    path.write_bytes(gemini(3)[:-30])
+    path.write_bytes(logs.gemini(3)[:-30])
     assert follower.poll() == []
-    path.write_bytes(gemini(3))
+    path.write_bytes(logs.gemini(3))
     assert uses(follower.poll()) == ["c2"]
     assert follower.poll() == []
     assert follower.kit.diagnostics.counts == {}
@@ -173,12 +138,3 @@ def test_a_database_is_followed_by_the_time_of_change(tmp_path: Path) -> None:
     places = [event.where for event in told if isinstance(event, ToolUse)]
     assert [json.loads(passage.read(where).text)["callID"] for where in places if where] == ["c1", "c2", "c3"]
     assert passage.read(Where(str(path), entry="part/none")).fault == "changed since it was read"
-
-
-_opened: list[tuple[str, int]] = []
-_listening = threading.Event()
-
-
-def _listen(name: str, arguments: tuple[Any, ...]) -> None:
-    if name == "open" and _listening.is_set():
-        _opened.append((str(arguments[0]), int(arguments[2] or 0)))
