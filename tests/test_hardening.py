@@ -140,7 +140,7 @@ def test_a_pipe_or_a_device_never_hangs_a_command(command: str, run: Run) -> Non
 def test_an_endless_file_ends(command: str, run: Run) -> None:
     code, _, said = run(*filled(ELSEWISE[command], "/dev/zero"))
     assert code == 1
-    assert "too large" in said
+    assert "too large" in said or "no regular file" in said
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is closed to root")

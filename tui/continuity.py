@@ -44,13 +44,6 @@ class Continuity:
         """What the engines of the session are given."""
         return self._learned
 
-    def begin(self, society: Society, at: float, seed: int) -> list[str]:
-        """Seed the main agent; sentences about what was taken."""
-        levels, said = self.levels(at, seed)
-        if levels:
-            society.engine(MAIN).receptor.seed(levels)
-        return said
-
     def levels(self, at: float, seed: int) -> tuple[Mapping[Axis, float] | None, list[str]]:
         """Baselines a session that starts at `at` begins with, and sentences about them."""
         prior = self._prior_store.read() if self._use else None

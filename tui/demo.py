@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -20,6 +21,7 @@ from sample_sessions import Line, Sample
 from tui.app import NooscopeApp
 from tui.feed_source import Target
 from tui.messages import SelectAgent
+from tui.outset import Outset, outset
 from tui.screens.main import MainScreen
 from tui.view import View
 
@@ -81,9 +83,10 @@ class DemoApp(NooscopeApp):
         *,
         bookmarks: Callable[[str], Bookmarks] = Bookmarks,
         theme_folder: Path | None = None,
+        begin: Callable[[], Outset] | None = None,
     ) -> None:
         target = Target(sample.path, live=False)
-        super().__init__(target, settings, bookmarks=bookmarks, theme_folder=theme_folder)
+        super().__init__(target, settings, bookmarks=bookmarks, theme_folder=theme_folder, begin=begin)
         self._sample = sample
         self.sub_title = sample.title
 
@@ -91,9 +94,9 @@ class DemoApp(NooscopeApp):
         return DemoScreen(self.settings.screen, self._sample)
 
 
-def run_demo(sample: Sample, settings: Settings) -> int:
+def run_demo(sample: Sample, settings: Settings, project: Path | None = None) -> int:
     """Play a sample until the person leaves."""
-    app = DemoApp(sample, settings)
+    app = DemoApp(sample, settings, begin=partial(outset, project))
     app.run()
     return app.return_code or 0
 

@@ -11,22 +11,22 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 from textual.message import Message
 
-from core.errors import NooscopeError, StoreError
+from core.errors import NooscopeError
 from core.events import MAIN
 from core.settings import Settings
-from core.store.bookmarks import Bookmark, Bookmarks
+from core.store.bookmarks import Bookmarks
 from core.store.labels import Labels
-from core.timeline.beginning import Beginning
+from core.timeline.beginning import PLAIN, Beginning
 from core.timeline.cache import Cache
-from core.timeline.opening import seed_of
 from tui.feed_head import Playhead
+from tui.feed_legacy import Legacy
 from tui.feed_open import blank, ending, keep, open_target
+from tui.feed_shelf import Shelf
 from tui.feed_source import Source, Target
 from tui.feed_watch import Changed, Watcher
 from tui.messages import (
     Apply,
     Arrived,
-    Bookmarked,
     Failed,
     GoLive,
     JumpMark,
@@ -39,7 +39,6 @@ from tui.messages import (
     TogglePlay,
 )
 from tui.view import View
-from tui.words import clock
 
 if TYPE_CHECKING:
     from tui.heritage import Heritage
@@ -65,19 +64,18 @@ class Feed:
         bookmarks: Callable[[str], Bookmarks] = Bookmarks,
         wall: Callable[[], float] = time.time,
         heritage: Heritage | None = None,
+        beginning: Beginning = PLAIN,
     ) -> None:
         self.target = target
-        self._heritage = heritage
-        self._heard = 0.0
-        self._rested = True
         self._settings = settings
         self._post = post
         self._cache = cache
-        self._shelf = bookmarks
-        self._bookmarks: Bookmarks | None = None
         self._wall = wall
+        self._beginning = beginning
+        self._legacy = Legacy(heritage, beginning, post, settings.response.notices.idle)
+        self._shelf = Shelf(bookmarks, post, wall)
         self._head = Playhead(settings.timeline.play, live=target.live, playing=not target.live)
-        self._film = blank(None, target, settings)
+        self._film = blank(None, target, settings, beginning)
         self._named = False
         """The session is known, so that its minds begin from its own seed."""
         self._watcher: Watcher | None = None
@@ -106,8 +104,7 @@ class Feed:
     @property
     def labels(self) -> Labels | None:
         """What people said of this session's firings, kept beside its bookmarks."""
-        kept = self._bookmarks
-        return None if kept is None else Labels(folder=kept.folder, key=kept.key)
+        return self._shelf.labels
 
     def stop(self) -> None:
         """Let the thread end."""
@@ -124,22 +121,23 @@ class Feed:
                 self._read(source)
                 self._play()
                 self._draw(source)
-                self._hand_on()
+                self._legacy.hand_on(self._film.timeline.society)
         except NooscopeError as error:
             self._post(Failed(str(error), fatal=True))
         finally:
-            self._hand_on(ended=True)
+            self._legacy.hand_on(self._film.timeline.society, ended=True)
             if self._watcher is not None:
                 self._watcher.stop()
 
     def _open(self) -> Source:
-        source, self._film = open_target(self.target, self._settings, self._cache)
+        source, self._film = open_target(self.target, self._settings, self._cache, self._beginning)
         for event in self._film.timeline.events:
             self._head.grow(event.at)
         self._named = source.session is not None
         if not self._named:
             self._notice = "waiting for the log to begin"
-        end = ending(source, self.target, self._settings) if self.target.live else None
+        live = self.target.live
+        end = ending(source, self.target, self._settings, self._beginning) if live else None
         if end is not None and len(end):
             last = Playhead(self._settings.timeline.play, live=True)
             for event in end.timeline.events:
@@ -206,7 +204,7 @@ class Feed:
             case Apply():
                 self._film.timeline.apply(asked.settings)
             case ToggleBookmark():
-                self._bookmark()
+                self._shelf.toggle(self._film.timeline, self._head.index)
 
     def _jump(self, asked: JumpMark) -> None:
         """To just after the next or previous mark, and to the mind it is about."""
@@ -219,54 +217,16 @@ class Feed:
             self._head.step(found.place + 1 - self._head.index)
             self._visited = found.agent
 
-    def _bookmark(self) -> None:
-        """Set one at the playhead, or take away the one that stands there."""
-        if self._bookmarks is None or not len(self._film):
-            return
-        timeline, place = self._film.timeline, self._head.index
-        try:
-            standing = [mark for mark in self._bookmarks.read() if mark.place == place]
-            for mark in standing:
-                self._bookmarks.remove(mark.name)
-            if not standing:
-                at = timeline.time_of(place)
-                name = f"event {place} at {clock(at - timeline.events[0].at)}"
-                self._bookmarks.put(Bookmark(name=name, place=place, at=at, created=self._wall()))
-        except StoreError as error:
-            self._post(Failed(str(error)))
-        self._tell_bookmarks()
-
-    def _tell_bookmarks(self) -> None:
-        if self._bookmarks is None:
-            return
-        try:
-            self._post(Bookmarked(self._bookmarks.read()))
-        except StoreError as error:
-            self._post(Failed(str(error)))
-        for notice in self._bookmarks.notices:
-            self._post(Failed(notice))
-        self._bookmarks.notices.clear()
-
-    def _open_shelf(self, source: Source) -> None:
-        """Bring the session's bookmarks, as soon as it is known whose they are."""
-        if self._bookmarks is None and source.session is not None:
-            self._bookmarks = self._shelf(source.session.id)
-            self._tell_bookmarks()
-
     def _read(self, source: Source) -> None:
         if not source.behind:
             self._open_shelf(source)
             return
         for event in source.events(_BATCH):
-            if not self._named or (self._heritage is not None and not len(self._film)):
-                self._film = blank(
-                    source.session, self.target, self._settings, self._inherited(source, event.at)
-                )
+            if not self._named or (self._legacy and not len(self._film)):
+                begun = self._legacy.beginning(source.session, event.at)
+                self._film = blank(source.session, self.target, self._settings, begun)
                 self._named = True
-            step = self._film.add(event)
-            if self._heritage is not None:
-                self._heritage.take(event, step)
-                self._heard, self._rested = time.monotonic(), False
+            self._legacy.take(event, self._film.add(event))
             self._head.grow(event.at)
             self._due = True
             self._notice = ""
@@ -277,23 +237,9 @@ class Feed:
         if not source.behind:
             self._caught_up(source)
 
-    def _inherited(self, source: Source, at: float) -> Beginning | None:
-        """What earlier sessions left for one that begins at `at`."""
-        if self._heritage is None or source.session is None:
-            return None
-        session = source.session.id
-        return self._heritage.beginning(session, seed_of(session), at)
-
-    def _hand_on(self, *, ended: bool = False) -> None:
-        """Leave what was learned, once at every longer stillness and at the end."""
-        heritage, still = self._heritage, time.monotonic() - self._heard
-        if heritage is None or self._rested or not (ended or still >= self._settings.response.notices.idle):
-            return
-        self._rested = True
-        (heritage.close if ended else heritage.rest)(self._film.timeline.society)
-        for problem in heritage.problems:
-            self._post(Failed(problem))
-        heritage.problems.clear()
+    def _open_shelf(self, source: Source) -> None:
+        if source.session is not None:
+            self._shelf.open(source.session.id)
 
     def _caught_up(self, source: Source) -> None:
         self._in_flight = source.in_flight()

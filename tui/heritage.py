@@ -6,16 +6,14 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import TextIO
 
-from core.affect import Policy
 from core.engine import Step
 from core.errors import StoreError
 from core.events import MAIN, Event
 from core.mind.episode import Episode
-from core.response import RuleSet
 from core.settings import Settings
 from core.society import Society
 from core.store.episodes import EpisodeStore
-from core.timeline.beginning import Beginning
+from core.timeline.beginning import PLAIN, Beginning
 from tui.continuity import Continuity
 from tui.notices import Channel, Herald
 
@@ -32,8 +30,7 @@ class Heritage:
         self,
         settings: Settings,
         *,
-        rules: RuleSet | None = None,
-        policy: Policy | None = None,
+        beginning: Beginning = PLAIN,
         use: bool = True,
         app: Channel | None = None,
         stream: TextIO | None = None,
@@ -43,8 +40,7 @@ class Heritage:
     ) -> None:
         self.problems: list[str] = []
         self._settings = settings
-        self._rules = rules
-        self._policy = policy
+        self._given = beginning
         self._use = use
         self._wall = wall
         self._store = store or EpisodeStore()
@@ -58,13 +54,8 @@ class Heritage:
         self._session = session
         prior, said = self._continuity.levels(at, seed)
         self.problems += said
-        return Beginning(
-            seed,
-            self._policy,
-            rules=self._rules,
-            learned=self._continuity.learned,
-            prior=prior,
-            past=self._past(),
+        return self._given._replace(
+            seed=seed, learned=self._continuity.learned, prior=prior, past=self._past()
         )
 
     def _past(self) -> tuple[Episode, ...]:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from core.affect import Policy
     from core.settings.layers import Resolved
     from core.timeline.timeline import Timeline
 
@@ -66,18 +65,6 @@ def known_agent(timeline: Timeline, name: str | None) -> str | None:
         return name
     names = ", ".join(plain(each, 30) for each in list(timeline.tracks)[:8])
     raise NooscopeError(f"no agent is named {plain(name, 60)!r}; there are {names}")
-
-
-def policy_from(args: argparse.Namespace) -> Policy | None:
-    """The affect policy in force, None for the built-in one; faults go to standard error."""
-    from core.store.policy import PROJECT_FILE as PROJECT_POLICY
-    from core.store.policy import USER_FILE, chosen_policy
-
-    project = getattr(args, "project", None) or Path.cwd()
-    policy, faults = chosen_policy([user_file().with_name(USER_FILE), project / PROJECT_POLICY])
-    for fault in faults:
-        print(f"nooscope: {fault}", file=sys.stderr)
-    return policy
 
 
 def user_file() -> Path:

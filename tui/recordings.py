@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from typing import TYPE_CHECKING
 
 from core.errors import NooscopeError, UnreadableLog
-from tui.options import policy_from
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from core.ingest.reader import Kit
     from core.ingest.session import LogSession
     from core.settings import Settings
@@ -40,12 +40,13 @@ def one_session(path: str, settings: Settings) -> tuple[LogSession, Kit]:
     return found[0], kit
 
 
-def recording(path: str, settings: Settings) -> Timeline:
+def recording(path: str, settings: Settings, project: Path | None = None) -> Timeline:
     """The one session at a path as a recording, with progress on a terminal."""
     from core.timeline.opening import Progress, record
+    from tui.outset import spoken_outset
 
     session, kit = one_session(path, settings)
-    policy = policy_from(argparse.Namespace(project=None))
+    beginning = spoken_outset(project)
     shown = sys.stderr.isatty()
 
     def report(progress: Progress) -> bool:
@@ -53,7 +54,7 @@ def recording(path: str, settings: Settings) -> Timeline:
             print(f"\rreading {100 * progress.share:.0f}%", end="", file=sys.stderr, flush=True)
         return True
 
-    timeline = record(session, settings, kit, cache=cache_of(settings), report=report, policy=policy)
+    timeline = record(session, settings, kit, cache=cache_of(settings), report=report, beginning=beginning)
     if shown:
         print("\r" + " " * 16 + "\r", end="", file=sys.stderr, flush=True)
     if timeline is None or len(timeline) == 0:

@@ -49,25 +49,28 @@ def can_show() -> bool:
     return able and sys.stdout.isatty() and sys.stdin.isatty()
 
 
-def show(path: Path | None, settings: Settings, *, live: bool, session: str = "") -> int:
+def show(
+    path: Path | None, settings: Settings, *, live: bool, session: str = "", project: Path | None = None
+) -> int:
     """Show a session; without a path the newest that is active, else the picker."""
     if not can_show():
-        return report(path, settings)
+        return report(path, settings, project)
     from tui.app import run_app
     from tui.feed_source import Target
 
     if path is not None:
-        return run_app(Target(path, live, session), settings)
+        return run_app(Target(path, live, session), settings, project=project)
     active = [found for found in found_here(settings) if found.active]
     newest = Target(active[0].path, True, active[0].session) if active else None
-    return run_app(newest, settings)
+    return run_app(newest, settings, project=project)
 
 
-def report(path: Path | None, settings: Settings) -> int:
+def report(path: Path | None, settings: Settings, project: Path | None = None) -> int:
     """Print what went on in a session, in the newest one where none is named."""
     from core.ingest.source import make_kit, sessions
     from core.timeline.analysis import analyse
     from tui.commands.sessions import NOTHING
+    from tui.outset import spoken_outset
     from tui.report import text
 
     wanted = ""
@@ -80,5 +83,7 @@ def report(path: Path | None, settings: Settings) -> int:
     logs = sessions([path], make_kit(settings.ingest), settings.ingest.lines)
     chosen = [one for one in logs if one.id == wanted] or logs
     width = shutil.get_terminal_size((100, 24)).columns
-    print("\n\n".join(text(analyse(one, settings).summary, width) for one in chosen))  # noqa: T201
+    beginning = spoken_outset(project)
+    done = [analyse(one, settings, beginning=beginning).summary for one in chosen]
+    print("\n\n".join(text(summary, width) for summary in done))  # noqa: T201
     return 0

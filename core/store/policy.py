@@ -35,7 +35,7 @@ def chosen_policy(paths: Iterable[Path]) -> tuple[Policy | None, list[str]]:
         try:
             found = read_policy(path)
         except PolicyError as error:
-            faults.append(str(error))
+            faults += str(error).splitlines()
         else:
             chosen = found or chosen
     return chosen, faults

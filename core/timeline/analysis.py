@@ -6,13 +6,11 @@ from typing import NamedTuple
 
 import msgspec
 
-from core.affect import Policy
 from core.events import MAIN, Compaction
 from core.ingest.session import LogSession, read
 from core.ingest.source import make_kit
-from core.response import RuleSet
 from core.settings import Settings
-from core.society import Society
+from core.timeline.beginning import PLAIN, Beginning
 from core.timeline.opening import seed_of
 from core.timeline.preserve import Preserved, preserve
 from core.timeline.summary import Gatherer, Skipped, Summary
@@ -29,12 +27,11 @@ def analyse(
     session: LogSession,
     settings: Settings,
     metrics: bool = False,
-    rules: RuleSet | None = None,
-    policy: Policy | None = None,
+    beginning: Beginning = PLAIN,
 ) -> Analysis:
-    """Run a session through the minds of its agents."""
+    """Run a session through the minds of its agents, begun from its own seed."""
     kit = make_kit(settings.ingest)
-    society = Society(settings, policy=policy, seed=seed_of(session.id), rules=rules)
+    society = beginning._replace(seed=seed_of(session.id)).society(settings)
     gatherer = Gatherer(str(session.path))
     lines: list[bytes] = []
     preserved: list[Preserved] = []

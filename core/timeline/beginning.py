@@ -52,3 +52,7 @@ class Beginning(NamedTuple):
         """Hand the main agent what earlier sessions left; a dump does not hold it."""
         if self.past:
             society.engine(MAIN).mind.remember(self.past)
+
+
+PLAIN = Beginning()
+"""Nothing handed in."""

@@ -21,6 +21,7 @@ from core.settings import Settings
 from core.settings.tunable import canonical
 from core.society import VERSION as SOCIETY
 from core.store import atomic
+from core.timeline.beginning import Beginning
 from core.timeline.keyframes import KeyFrame
 from core.timeline.marks import Mark
 from core.timeline.timeline import Timeline
@@ -70,12 +71,17 @@ class Cache:
         self.limit = limit
         """Bytes."""
 
-    def load(self, session: str, settings: Settings, seed: int) -> Kept | None:
-        """The recording of a session under the same settings, if there is a whole one."""
-        path = self._path(session, settings, seed)
+    def load(self, session: str, settings: Settings, beginning: Beginning) -> Kept | None:
+        """The recording of a session under the same settings, if there is a whole one.
+
+        None are kept of sessions that begin with more than a seed.
+        """
+        if not beginning.plain:
+            return None
+        path = self._path(session, settings, beginning.seed)
         try:
             content = path.read_bytes()
-            kept = _unpack(content, settings, seed)
+            kept = _unpack(content, settings, beginning.seed)
             os.utime(path)
         except OSError:
             return None

@@ -7,13 +7,12 @@ from typing import NamedTuple
 
 from blake3 import blake3
 
-from core.affect import Policy
 from core.events import Event
 from core.ingest.diagnostics import Diagnostics
 from core.ingest.reader import Kit
 from core.ingest.session import LogSession, read
 from core.settings import Settings
-from core.timeline.beginning import Beginning
+from core.timeline.beginning import PLAIN, Beginning
 from core.timeline.cache import Cache, Source
 from core.timeline.timeline import Timeline
 
@@ -52,18 +51,16 @@ def record(
     *,
     cache: Cache | None = None,
     report: Report | None = None,
-    policy: Policy | None = None,
+    beginning: Beginning = PLAIN,
 ) -> Timeline | None:
-    """The whole session as a recording; None where the reading was stopped."""
-    seed = seed_of(session.id)
+    """The whole session as a recording, begun from its own seed; None where the reading was stopped."""
+    begun = beginning._replace(seed=seed_of(session.id))
     sources = tuple(found for log in session.logs if (found := Source.of(log.path)) is not None)
-    if policy is not None:
-        cache = None
-    kept = cache.load(session.id, settings, seed) if cache is not None else None
+    kept = cache.load(session.id, settings, begun) if cache is not None else None
     if kept is not None and kept.sources == sources:
         return kept.timeline
     events = read(session, kit, settings.ingest.lines)
-    timeline = Timeline(settings, beginning=Beginning(seed, policy))
+    timeline = Timeline(settings, beginning=begun)
     if kept is not None:
         timeline, events = _resume(kept.timeline, events, timeline)
     size = sum(source.size for source in sources)
@@ -100,7 +97,9 @@ def _chain(seen: list[Event], events: Iterator[Event]) -> Iterator[Event]:
     yield from events
 
 
-def last_screen(session: LogSession, settings: Settings, kit: Kit, tail: int = TAIL) -> Timeline:
+def last_screen(
+    session: LogSession, settings: Settings, kit: Kit, tail: int = TAIL, beginning: Beginning = PLAIN
+) -> Timeline:
     """A recording of only the end of a large log: near enough to look at while the rest is read."""
     cut = []
     for log in session.logs:
@@ -109,7 +108,7 @@ def last_screen(session: LogSession, settings: Settings, kit: Kit, tail: int = T
         cut.append(
             log._replace(start=max(log.start, source.size - tail)) if long and source is not None else log
         )
-    timeline = Timeline(settings, seed=seed_of(session.id))
+    timeline = Timeline(settings, beginning=beginning._replace(seed=seed_of(session.id)))
     silent = Kit(kit.normalizer, kit.models, Diagnostics())
     timeline.extend(read(session._replace(logs=tuple(cut)), silent, settings.ingest.lines))
     return timeline

@@ -16,8 +16,8 @@ from core.ingest.source import make_kit
 from core.settings import Settings
 from core.settings.layers import Given, Layer, resolve, tunables, value_of
 from core.settings.tunable import Tunable
-from core.society import Society
 from core.store.labels import Label, Labels, Score, score
+from core.timeline.beginning import PLAIN, Beginning
 from core.timeline.firings import FIRINGS
 from core.timeline.marks import Mark, Marks
 from core.timeline.opening import seed_of
@@ -107,23 +107,28 @@ def spoken_sweep(text: str) -> tuple[str, list[float]]:
 
 
 def sweep_session(
-    session: LogSession, settings: Settings, name: str, values: Sequence[float], labels: Path | None = None
+    session: LogSession,
+    settings: Settings,
+    name: str,
+    values: Sequence[float],
+    labels: Path | None = None,
+    beginning: Beginning = PLAIN,
 ) -> Sweep:
-    """One saved session at every value."""
+    """One saved session at every value, begun from its own seed."""
     kit = make_kit(settings.ingest)
     events = list(read(session, kit, settings.ingest.lines))
     said = Labels(session.id, folder=labels).judged()
-    seed = seed_of(session.id)
+    begun = beginning._replace(seed=seed_of(session.id))
     near = settings.timeline.branch.near
     points = [
-        _point(value, fired(events, overlaid(settings, {name: value}), seed), said, near) for value in values
+        _point(value, fired(events, overlaid(settings, {name: value}), begun), said, near) for value in values
     ]
     return Sweep(name, value_of(settings, name), tuple(points), 1, len(events), len(said))
 
 
-def fired(events: Iterable[Event], settings: Settings, seed: int) -> list[Mark]:
+def fired(events: Iterable[Event], settings: Settings, beginning: Beginning) -> list[Mark]:
     """What fires over some events."""
-    society, marks = Society(settings, seed=seed), Marks()
+    society, marks = beginning.society(settings), Marks()
     for place, event in enumerate(events):
         marks.note(place, event, society.step(event))
     return [mark for mark in marks if mark.kind in FIRINGS]

@@ -14,6 +14,7 @@ from core.society import Society
 from core.store.learned import LearnedStore
 from core.store.persona import PersonaStore
 from core.store.prior import PriorStore
+from core.timeline.beginning import Beginning
 from tui.continuity import Continuity
 
 MEETING = {"response": {"persona": {"chance": 1.0, "confidence": 0.0}}}
@@ -38,6 +39,12 @@ def ran(continuity: Continuity, settings: Settings, kind: int = 1) -> Society:
     return society
 
 
+def begun(continuity: Continuity, settings: Settings, at: float, seed: int = 1) -> tuple[Society, list[str]]:
+    """Minds with the baselines that earlier sessions left, and what is said about them."""
+    levels, said = continuity.levels(at, seed)
+    return Beginning(prior=levels).society(settings), said
+
+
 def canonical(society: Society) -> bytes:
     return cbor2.dumps(society.dump(), canonical=True)
 
@@ -50,8 +57,8 @@ def at() -> float:
 def test_a_prior_moves_the_main_agents_first_thresholds_and_nothing_else(tmp_path: Path, at: float) -> None:
     settings, stores = Settings(), Stores(tmp_path)
     ran(stores.continuity(settings), settings)
-    seeded, plain = Society(settings), Society(settings)
-    said = stores.continuity(settings).begin(seeded, at, 1)
+    seeded, said = begun(stores.continuity(settings), settings, at)
+    plain = Society(settings)
     assert said == ["baselines begin where 1 earlier sessions left them"]
     assert seeded.engine(MAIN).receptor.levels()[:6] != plain.engine(MAIN).receptor.levels()[:6]
     assert canonical(seeded) != canonical(plain)
@@ -63,9 +70,9 @@ def test_without_a_prior_the_bytes_are_equal(tmp_path: Path, at: float) -> None:
     settings, stores = Settings(), Stores(tmp_path)
     ran(stores.continuity(settings), settings)
     before = stores.prior.path.read_bytes()
-    alone, unseeded = Society(settings), Society(settings)
     continuity = stores.continuity(settings, use=False)
-    assert continuity.begin(unseeded, at, 1) == []
+    alone, (unseeded, said) = Society(settings), begun(continuity, settings, at)
+    assert said == []
     for event in session(300):
         alone.step(event)
         unseeded.step(event)
@@ -78,8 +85,7 @@ def test_without_a_prior_the_bytes_are_equal(tmp_path: Path, at: float) -> None:
 def test_an_old_prior_is_passed_over(tmp_path: Path, at: float, days: float, used: bool) -> None:
     settings, stores = Settings(), Stores(tmp_path)
     ran(stores.continuity(settings), settings)
-    society = Society(settings)
-    said = stores.continuity(settings).begin(society, at + days * 86_400.0, 1)
+    society, said = begun(stores.continuity(settings), settings, at + days * 86_400.0)
     assert bool(said) is used
     assert (canonical(society) != canonical(Society(settings))) is used
 
@@ -112,13 +118,11 @@ def test_personas_are_left_and_met_and_the_seed_repeats_the_meeting(tmp_path: Pa
     ran(mine.continuity(settings, personas=True), settings)
     dumps = []
     for _ in range(2):
-        society = Society(settings)
-        said = mine.continuity(settings, personas=True).begin(society, at, 42)
+        society, said = begun(mine.continuity(settings, personas=True), settings, at, 42)
         assert said[-1].startswith("met persona") and "seed 42" in said[-1]
         dumps.append(canonical(society))
     assert dumps[0] == dumps[1]
-    alone = Society(settings)
-    mine.continuity(settings).begin(alone, at, 42)
+    alone, _ = begun(mine.continuity(settings), settings, at, 42)
     assert canonical(alone) != dumps[0]
     meeting = mine.personas.record().encounter
     assert meeting is not None and (meeting.seed, meeting.blend) == (42, 0.5)

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tui.options import add_settings_options, policy_from, positive, settings_from
+from tui.options import add_settings_options, positive, settings_from
 
 if TYPE_CHECKING:
     from core.ingest.session import LogSession
@@ -50,18 +50,18 @@ def run(args: argparse.Namespace) -> int:
 
 def _analyses(found: list[LogSession], settings: Settings, args: argparse.Namespace) -> Iterator[Analysis]:
     from core.timeline.analysis import analyse
-    from tui.commands.rules import rules_from
+    from tui.outset import spoken_outset
 
-    rules, policy = rules_from(args), policy_from(args)
+    beginning = spoken_outset(args.project)
     metrics = bool(args.metrics)
     jobs = min(args.jobs or os.cpu_count() or 1, len(found))
     if jobs <= 1 or (not args.jobs and sum(map(_size, found)) < _SMALL):
         for session in found:
-            yield analyse(session, settings, metrics, rules, policy)
+            yield analyse(session, settings, metrics, beginning)
         return
     from tui.crew import shared_out
 
-    yield from shared_out(jobs, analyse, found, settings, metrics, rules, policy)
+    yield from shared_out(jobs, analyse, found, settings, metrics, beginning)
 
 
 def _size(session: LogSession) -> int:

@@ -79,7 +79,7 @@ def _one(args: argparse.Namespace) -> int:
     settings = settings_from(args).settings
     session, _ = one_session(args.path, settings)
     store = Bookmarks(session.id)
-    timeline = recording(args.path, settings)
+    timeline = recording(args.path, settings, args.project)
     if args.remove is not None:
         gone = store.remove(args.remove)
         print("taken away" if gone else f"no bookmark is named {args.remove}")

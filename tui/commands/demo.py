@@ -32,10 +32,10 @@ def run(args: argparse.Namespace) -> int:
     settings = screen_settings(args)
     if not can_show():
         print(f"{sample.title}: {sample.sentence}\nWhat to notice: {sample.notice}\n")
-        return report(sample.path, settings)
+        return report(sample.path, settings, args.project)
     from tui.demo import run_demo
 
-    return run_demo(sample, settings)
+    return run_demo(sample, settings, args.project)
 
 
 def chosen(name: str) -> Sample:

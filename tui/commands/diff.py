@@ -20,7 +20,7 @@ def run(args: argparse.Namespace) -> int:
     from tui.recordings import place, recording
     from tui.words import plain
 
-    timeline = recording(args.path, settings_from(args).settings)
+    timeline = recording(args.path, settings_from(args).settings, args.project)
     begin, end = place(timeline, args.begin), place(timeline, args.end)
     print(f"from {begin} to {end} of {len(timeline)} events")
     agent = known_agent(timeline, args.agent)

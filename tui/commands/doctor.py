@@ -82,18 +82,14 @@ def _kit(settings: Settings) -> tuple[Kit, list[str]]:
 
 
 def _faults(args: argparse.Namespace, settings: Settings) -> list[str]:
-    """What is wrong with rule files and themes."""
+    """What is wrong with rule files, policies and themes."""
     import themes
-    from core.store.rules import USER_FILE, RuleFiles, project_file
-    from tui.options import user_file
+    from tui.outset import outset
     from tui.usertheme import default_folder
 
-    mine = user_file().with_name(USER_FILE)
-    files = RuleFiles([mine, project_file(args.project or Path.cwd())])
-    files.load()
     loaded = themes.load(default_folder())
     known = {theme.name for theme in loaded.themes}
-    faults = [*files.faults, *loaded.complaints]
+    faults = [*outset(args.project).faults, *loaded.complaints]
     wanted = settings.screen.theme
     if wanted not in known:
         from textual.theme import BUILTIN_THEMES

@@ -38,10 +38,10 @@ def run(args: argparse.Namespace) -> int:
         if not path.exists():
             raise UnreadableLog(f"{path}: no such file or folder")
     if args.json or args.once or not can_show():
-        return _once(settings, paths, as_json=args.json)
+        return _once(settings, paths, args.project, as_json=args.json)
     from tui.app import run_app
 
-    return run_app(None, settings, fleet=_roster(settings, paths))
+    return run_app(None, settings, fleet=_roster(settings, paths), project=args.project)
 
 
 def _hours(text: str) -> float:
@@ -59,12 +59,15 @@ def _roster(settings: Settings, paths: Sequence[Path]) -> Roster:
     return Roster(settings, os.environ, Path.home(), paths=paths)
 
 
-def _once(settings: Settings, paths: Sequence[Path], *, as_json: bool) -> int:
+def _once(settings: Settings, paths: Sequence[Path], project: Path | None, *, as_json: bool) -> int:
     from tui.fleet.order import Order, listed
     from tui.fleet.row import Row
     from tui.fleet.watch import once
+    from tui.outset import spoken_outset
 
-    rows, now = once(_roster(settings, paths))
+    roster = _roster(settings, paths)
+    roster.beginning = spoken_outset(project)
+    rows, now = once(roster)
     ordered = [item for item in listed(rows, Order()) if isinstance(item, Row)]
     if as_json:
         _print_json(ordered, now)

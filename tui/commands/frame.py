@@ -25,7 +25,7 @@ def run(args: argparse.Namespace) -> int:
     from core.timeline.lines import page
     from tui.recordings import place, recording
 
-    timeline = recording(args.path, settings_from(args).settings)
+    timeline = recording(args.path, settings_from(args).settings, args.project)
     index = place(timeline, args.at)
     frame = timeline.at(index, known_agent(timeline, args.agent))
     if args.json:

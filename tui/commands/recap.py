@@ -21,7 +21,7 @@ def run(args: argparse.Namespace) -> int:
     from tui.recordings import place, recording
     from tui.words import plain
 
-    timeline = recording(args.path, settings_from(args).settings)
+    timeline = recording(args.path, settings_from(args).settings, args.project)
     begin, end = sorted((place(timeline, args.begin), place(timeline, args.end)))
     nav = ChronoNav(timeline)
     at = timeline.time_of(len(timeline))

@@ -26,8 +26,8 @@ def run(args: argparse.Namespace) -> int:
         found = found_here(settings)
         if not found:
             raise UnreadableLog("no session found on this machine; name a log to play")
-        return show(found[0].path, settings, live=False, session=found[0].session)
+        return show(found[0].path, settings, live=False, session=found[0].session, project=args.project)
     path = Path(args.path).expanduser()
     if not path.exists():
         raise UnreadableLog(f"{path}: no such file")
-    return show(path, settings, live=False)
+    return show(path, settings, live=False, project=args.project)

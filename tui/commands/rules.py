@@ -48,10 +48,9 @@ def run(args: argparse.Namespace) -> int:
 
 def rules_from(args: argparse.Namespace) -> RuleSet:
     """The built-in methods with both rule files over them; faults go to standard error."""
-    from core.store.rules import USER_FILE, RuleFiles, project_file
+    from tui.outset import rule_files
 
-    folder = args.project or Path.cwd()
-    files = RuleFiles([user_file().with_name(USER_FILE), project_file(folder)])
+    files = rule_files(args.project)
     rules = files.load()
     for fault in files.faults:
         print(f"nooscope: {fault}", file=sys.stderr)

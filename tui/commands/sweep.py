@@ -15,6 +15,7 @@ from tui.options import PROJECT_FILE, positive, settings_from
 if TYPE_CHECKING:
     from core.ingest.session import LogSession
     from core.settings import Settings
+    from core.timeline.beginning import Beginning
     from core.timeline.sweep import Sweep
 
 _SMALL = 400_000
@@ -46,6 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from core.ingest.source import make_kit, sessions
     from core.timeline.sweep import checked, joined, spoken_sweep
+    from tui.outset import spoken_outset
 
     name, values = spoken_sweep(args.sweep)
     settings = settings_from(argparse.Namespace(project=args.project, assignments=[])).settings
@@ -54,7 +56,8 @@ def run(args: argparse.Namespace) -> int:
     found = sessions(args.paths, kit, settings.ingest.lines)
     for fault in kit.diagnostics.first:
         print(f"nooscope: {fault.file}: {fault.reason}", file=sys.stderr)
-    done = joined(list(_progress(sweeps(found, settings, name, values, args.jobs), len(found))))
+    beginning = spoken_outset(args.project)
+    done = joined(list(_progress(sweeps(found, settings, name, values, args.jobs, beginning), len(found))))
     if args.json:
         _print_json(done)
     else:
@@ -63,19 +66,26 @@ def run(args: argparse.Namespace) -> int:
 
 
 def sweeps(
-    found: list[LogSession], settings: Settings, name: str, values: Sequence[float], wanted: int | None
+    found: list[LogSession],
+    settings: Settings,
+    name: str,
+    values: Sequence[float],
+    wanted: int | None,
+    beginning: Beginning | None = None,
 ) -> Iterator[Sweep]:
     """Every session at every value, as many at once as there are cores."""
+    from core.timeline.beginning import PLAIN
     from core.timeline.sweep import sweep_session
 
+    more = (settings, name, values, None, beginning or PLAIN)
     jobs = min(wanted or os.cpu_count() or 1, len(found))
     if jobs <= 1 or (not wanted and sum(map(_size, found)) * len(values) < _SMALL * 20):
         for session in found:
-            yield sweep_session(session, settings, name, values)
+            yield sweep_session(session, *more)
         return
     from tui.crew import shared_out
 
-    yield from shared_out(jobs, sweep_session, found, settings, name, values)
+    yield from shared_out(jobs, sweep_session, found, *more)
 
 
 def _size(session: LogSession) -> int:

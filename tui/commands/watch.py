@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from core.response import Notice
     from core.settings import Settings
     from core.society import Society
+    from core.timeline.beginning import Beginning
     from tui.continuity import Continuity
     from tui.notices import Herald, Told
 
@@ -59,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
             prior = chosen.response.prior.model_copy(update={"enabled": False})
             response = chosen.response.model_copy(update={"prior": prior})
             chosen = chosen.model_copy(update={"response": response})
-        return show(named or None, chosen, live=True)
+        return show(named or None, chosen, live=True, project=args.project)
     path = _latest(settings) if args.path in ("latest", None) else Path(args.path)
     return Watch(path, settings, args).run()
 
@@ -80,9 +81,9 @@ class Watch:
     def __init__(self, path: Path, settings: Settings, args: argparse.Namespace) -> None:
         from core.ingest.follow import Follower
         from core.ingest.source import make_kit
-        from tui.commands.rules import rules_from
         from tui.continuity import Continuity
         from tui.notices import Herald
+        from tui.outset import spoken_outset
 
         self._all_settings = settings
         self._settings = settings.response.notices
@@ -90,7 +91,7 @@ class Watch:
         self._stop = threading.Event()
         self._follower: Follower = Follower(path, make_kit(settings.ingest), settings.ingest)
         self._continuity: Continuity = Continuity(settings, use=not args.no_prior)
-        self._rules = rules_from(args)
+        self._beginning: Beginning = spoken_outset(args.project)
         self._society: Society | None = None
         self._herald: Herald = Herald(self._settings, sys.stderr if sys.stderr.isatty() else None)
         self._live = False
@@ -163,15 +164,15 @@ class Watch:
 
     def _begin(self, at: float) -> Society:
         """Make the minds of the session, and give them what earlier ones left."""
-        from core.society import Society
         from core.timeline.opening import seed_of
 
         found = self._follower.session
         seed = seed_of(found.id if found else self._follower.path.stem)
-        learned = self._continuity.learned
-        self._society = society = Society(self._all_settings, seed=seed, rules=self._rules, learned=learned)
-        for sentence in self._continuity.begin(society, at, seed):
+        prior, said = self._continuity.levels(at, seed)
+        for sentence in said:
             print(f"nooscope: {sentence}", file=sys.stderr)
+        begun = self._beginning._replace(seed=seed, learned=self._continuity.learned, prior=prior)
+        self._society = society = begun.society(self._all_settings)
         return society
 
     def _look_around(self) -> None:

@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
 
     other = settings_from(args).settings
     actual = settings_from(argparse.Namespace(project=args.project, assignments=[])).settings
-    timeline = recording(args.path, actual)
+    timeline = recording(args.path, actual, args.project)
     if args.steer is not None:
         branch = pre_steer(timeline, args.steer, place(timeline, args.at))
     elif args.dream is not None:

@@ -14,6 +14,7 @@ from core.ingest.reader import Kit
 from core.ingest.session import LogSession
 from core.ingest.source import Finder
 from core.settings import Settings
+from core.timeline.beginning import PLAIN, Beginning
 from core.timeline.standing import Facts, Limits, standing
 from tui.fleet.model import Model, cut
 from tui.fleet.row import Row
@@ -26,7 +27,9 @@ _REDRAWN = 5.0
 class Member:
     """A session that is known; only an awake one has minds."""
 
-    def __init__(self, found: Found, kit: Kit, finder: Finder, settings: Settings) -> None:
+    def __init__(
+        self, found: Found, kit: Kit, finder: Finder, settings: Settings, beginning: Beginning = PLAIN
+    ) -> None:
         self.found = found
         self.due = True
         """There may be something to read."""
@@ -35,6 +38,7 @@ class Member:
         self._kit = kit
         self._finder = finder
         self._settings = settings
+        self._beginning = beginning
         self._limits = Limits.of(settings)
         self._model: Model | None = None
         self._whole: Model | None = None
@@ -109,21 +113,24 @@ class Member:
         self._caught_up = False
         session = self._session()
         if session is None:
-            self._model = Model(found.path, self._own_kit(), settings, found.session)
+            self._model = self._make(found.path)
             return self._model
         end, self._cut = cut(session, round(settings.screen.fleet.tail * _MB), lambda path: _stood(path)[1])
         if found.active:
             self.heard = found.modified
             if self._cut and found.size <= settings.screen.fleet.whole * _MB:
-                self._whole = Model(session, self._own_kit(), settings, found.session)
-        self._model = Model(end, self._own_kit(), settings, found.session)
+                self._whole = self._make(session)
+        self._model = self._make(end)
         return self._model
 
     def _open_whole(self) -> None:
         """Its end tells nothing, such as one long line: read it all at once."""
         session = self._session()
-        self._model = self._whole or Model(session or self.found.path, self._own_kit(), self._settings, "")
+        self._model = self._whole or self._make(session or self.found.path)
         self._whole, self._cut, self.due = None, False, True
+
+    def _make(self, session: LogSession | Path) -> Model:
+        return Model(session, self._own_kit(), self._settings, self.found.session, self._beginning)
 
     def _session(self) -> LogSession | None:
         try:

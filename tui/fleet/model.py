@@ -17,7 +17,7 @@ from core.ingest.records import Log
 from core.ingest.session import LogSession
 from core.percept import AXES, Percept
 from core.settings import Settings
-from core.society import Society
+from core.timeline.beginning import PLAIN, Beginning
 from core.timeline.lookout import Lookout
 from core.timeline.opening import seed_of
 from core.timeline.standing import Facts
@@ -42,12 +42,18 @@ _PIECE = 65_536
 class Model:
     """One session from some place of its logs on."""
 
-    def __init__(self, session: LogSession | Path, kit: Kit, settings: Settings, name: str) -> None:
+    def __init__(
+        self,
+        session: LogSession | Path,
+        kit: Kit,
+        settings: Settings,
+        name: str,
+        beginning: Beginning = PLAIN,
+    ) -> None:
         self.kit = kit
         self.follower = Follower(session, kit, settings.ingest)
-        self.society = Society(
-            settings, seed=seed_of(session.id if isinstance(session, LogSession) else name)
-        )
+        seed = seed_of(session.id if isinstance(session, LogSession) else name)
+        self.society = beginning._replace(seed=seed).society(settings)
         self.lookout = Lookout(settings.response.notices.final)
         self.curve: deque[tuple[int, float]] = deque(maxlen=BUCKETS)
         self.project = self.tool = self.model = ""

@@ -12,6 +12,7 @@ from core.ingest.discover import Found, describe, find, roots
 from core.ingest.reader import Kit
 from core.ingest.source import Finder, make_kit
 from core.settings import Settings
+from core.timeline.beginning import PLAIN
 from tui.fleet.member import Member
 from tui.fleet.row import Row
 
@@ -34,6 +35,8 @@ class Roster:
         wall: Callable[[], float] = time.time,
     ) -> None:
         self.settings = settings
+        self.beginning = PLAIN
+        """What every session's minds are given, beside a seed of its own."""
         self.wall = wall
         self.lacking = True
         """A file changed that belongs to nobody yet."""
@@ -64,7 +67,7 @@ class Roster:
         for key, found in listed.items():
             member = self._members.get(key)
             if member is None:
-                member = Member(found, self._kit, self._finder, self.settings)
+                member = Member(found, self._kit, self._finder, self.settings, self.beginning)
             else:
                 member.update(found)
             members[key] = member

@@ -17,6 +17,7 @@ from textual.screen import Screen
 from textual.widgets import Footer, Input, Static
 
 from core.settings import Settings
+from core.timeline.beginning import PLAIN, Beginning
 from tui.fleet.detail import detail, title
 from tui.fleet.order import SORTINGS, Order
 from tui.fleet.roster import Roster
@@ -73,10 +74,13 @@ class FleetScreen(Screen[None]):
         def can_replace(self, message: Message) -> bool:
             return isinstance(message, FleetScreen.Seen)
 
-    def __init__(self, settings: Settings, roster: Roster | None = None) -> None:
+    def __init__(
+        self, settings: Settings, roster: Roster | None = None, beginning: Beginning = PLAIN
+    ) -> None:
         super().__init__()
         self._settings = settings
         self._roster = Roster(settings, os.environ, Path.home()) if roster is None else roster
+        self._roster.beginning = beginning
         self._watch = FleetWatch(self._roster, lambda rows, now: self.post_message(self.Seen(rows, now)))
         self._arrived = time.monotonic()
         self._first = True
