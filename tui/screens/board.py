@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from textual._path import CSSPathType
 from textual.app import ComposeResult
+from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.reactive import var
@@ -57,6 +58,24 @@ class Board(Screen[None]):
         strip.series = self._settings.series
         yield strip.data_bind(Board.view, Board.recording, Board.bookmarks)
         yield Footer(compact=True, show_command_palette=False)
+
+    def shared(self) -> Iterable[tuple[Panel, Panel]]:
+        """Panels of the screen below, each with the one here that shows the same."""
+        stack = self.app.screen_stack
+        place = stack.index(self)
+        below = stack[place - 1].query(TimelineStrip) if place else ()
+        yield from zip(below, self.query(TimelineStrip), strict=False)
+
+    def on_mount(self) -> None:
+        """Go on with what is arranged on the screen below."""
+        for below, here in self.shared():
+            here.take(below.look())
+
+    def dismiss(self, result: None = None) -> AwaitComplete:
+        """Go back; what was arranged here stays so below."""
+        for below, here in self.shared():
+            below.take(here.look())
+        return super().dismiss(result)
 
     def action_leave(self) -> None:
         self.dismiss()

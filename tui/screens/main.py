@@ -98,9 +98,8 @@ class MainScreen(Screen[None]):
 
     def on_panel_zoom(self, message: Panel.Zoom) -> None:
         message.stop()
-        name = message.panel.id or ""
-        if name in PANELS:
+        if message.panel.id in PANELS:
             from tui.screens.zoom import ZoomScreen
 
-            zoom = ZoomScreen(name, self._settings)
+            zoom = ZoomScreen(message.panel, self._settings)
             self.app.push_screen(zoom.data_bind(MainScreen.view, MainScreen.recording, MainScreen.bookmarks))

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from textual.widget import Widget
 
 from core.settings.screen import ScreenSettings
-from tui.panels import PANELS
 from tui.screens.board import Board
 from tui.widgets.panel import Panel
 
@@ -20,12 +19,17 @@ class ZoomScreen(Board):
     ZoomScreen #zoomed { height: 1fr; }
     """
 
-    def __init__(self, name: str, settings: ScreenSettings) -> None:
+    def __init__(self, origin: Panel, settings: ScreenSettings) -> None:
         super().__init__(settings)
-        self._panel = name
+        self._origin = origin
+        """The panel on the main screen."""
+
+    def shared(self) -> Iterable[tuple[Panel, Panel]]:
+        yield from super().shared()
+        yield self._origin, self.query_one("#zoomed", Panel)
 
     def body(self) -> Iterable[Widget]:
-        panel = PANELS[self._panel](id="zoomed")
+        panel = type(self._origin)(id="zoomed")
         panel.detailed = True
         yield panel.data_bind(Board.view, Board.recording)
 

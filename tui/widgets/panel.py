@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
@@ -79,6 +79,13 @@ class Panel(Widget, can_focus=True):
     def subtitle(self, view: View) -> str | None:  # noqa: ARG002
         """A word on the lower edge, in our own words only; None leaves it as it is."""
         return None
+
+    def look(self) -> Any:
+        """How the person arranged it, for another panel of its kind to take over."""
+        return None
+
+    def take(self, look: Any) -> None:
+        """Be arranged as another panel of its kind was."""
 
     def action_zoom(self) -> None:
         self.post_message(self.Zoom(self))

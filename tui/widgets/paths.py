@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -16,6 +16,15 @@ from tui.widgets.panel import Line, Panel, fit
 from tui.widgets.pathcolumns import PathColumns, add_scrollbar, shortened
 from tui.widgets.pathrows import ORDERS, Order, PathRow, above, path_rows
 from tui.words import plain
+
+
+class PathLook(NamedTuple):
+    """How the person arranged the tree."""
+
+    order: Order
+    sought: str
+    folded: frozenset[str]
+    cursor: str
 
 
 class PathTree(Panel):
@@ -83,6 +92,17 @@ The bar is heat: visits that fade with work time. Its colour says how near a pat
         leaves = view.frame.receptor.heatmap.leaves
         many = f"{leaves} paths" if shown == leaves else f"{shown} of {leaves:,} paths"
         return f"by {self.order} · {many}" if leaves else ""
+
+    def look(self) -> PathLook:
+        return PathLook(self.order, self.sought, frozenset(self.folded), self.cursor)
+
+    def take(self, look: PathLook) -> None:
+        self.order, self.sought, self.cursor = look.order, look.sought, look.cursor
+        self.folded = set(look.folded)
+        with self.prevent(Input.Changed):
+            self.query_one(Input).value = look.sought
+        self.set_class(bool(look.sought), "-filtering")
+        self._again()
 
     def watch_view(self, view: View | None) -> None:
         if view is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from textual.binding import Binding, BindingType
 from textual.events import Click, MouseScrollDown, MouseScrollUp
@@ -20,6 +20,13 @@ from tui.words import clock, plain, span
 KINDS: tuple[MarkKind, ...] = ("signal", "method", "halt", "quarantine", "compaction", "shift")
 """What the feed holds."""
 _PAGE = 10
+
+
+class FeedLook(NamedTuple):
+    """How the person arranged the feed."""
+
+    everyone: bool
+    chosen: Mark | None
 
 
 class SignalFeed(Panel):
@@ -94,6 +101,13 @@ another matter: signals say that something is unusual *for this agent*.
     def subtitle(self, view: View) -> str:
         stop = self._stop(view)
         return "" if stop == 0 else f"{self._cursor(stop) + 1} of {stop}"
+
+    def look(self) -> FeedLook:
+        return FeedLook(self.everyone, self._chosen)
+
+    def take(self, look: FeedLook) -> None:
+        self.everyone, self._chosen = look
+        self.redraw()
 
     def watch_everyone(self) -> None:
         self._top = 0

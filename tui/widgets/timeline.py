@@ -36,6 +36,14 @@ class _Ground(NamedTuple):
     rows: list[list[tuple[str, str]]]
 
 
+class StripLook(NamedTuple):
+    """How the person arranged the strip."""
+
+    series: Series
+    zoom: int
+    start: int
+
+
 class TimelineStrip(Panel):
     """Click or drag to seek; the wheel and the keys + and - zoom."""
 
@@ -98,6 +106,13 @@ the agent's state (`·` idle, `─` exploring, `═` delegating, `━` deep work
         length = max(place, view.end - view.start)
         zoomed = f"  zoom {2**self.zoom}x" if self.zoom else ""
         return f"{clock(place)} / {clock(length)}  event {view.index:,} of {view.total:,}{zoomed}"
+
+    def look(self) -> StripLook:
+        return StripLook(self.series, self.zoom, self._start)
+
+    def take(self, look: StripLook) -> None:
+        self.series, self.zoom, self._start = look
+        self._renew()
 
     def action_series(self, by: int) -> None:
         """Draw another reading."""
