@@ -9,6 +9,7 @@ import pytest
 from textual.pilot import Pilot
 
 from tests.tui.bench_stage import Stage, settle
+from tui.widgets.sliders import SettingsList
 
 Compare = Callable[..., bool]
 SIZES = {"80x24": (80, 24), "120x40": (120, 40), "200x60": (200, 60)}
@@ -43,6 +44,57 @@ async def presets(pilot: Pilot[None]) -> None:
     await settle(pilot)
 
 
+async def opened(pilot: Pilot[None], name: str) -> Stage:
+    """A table of settings with its rows in sight."""
+    stage = pilot.app
+    assert isinstance(stage, Stage)
+    await settle(pilot)
+    stage.bench.query_one(SettingsList).show(name)
+    await pilot.pause()
+    await pilot.press("enter")
+    await settle(pilot)
+    return stage
+
+
+async def tools(pilot: Pilot[None]) -> None:
+    stage = await opened(pilot, "response.loops.tools")
+    stage.bench.draft.set(
+        "response.loops.tools", {"Bash": {"exact": 40, "burn": 0}, "Edit": {"oscillation": 60}}
+    )
+    stage.bench._show()
+    await settle(pilot)
+    await pilot.press("down", "down", "right", "right")
+    await settle(pilot)
+
+
+async def asked(pilot: Pilot[None]) -> None:
+    await opened(pilot, "response.loops.tools")
+    await pilot.press("i", "e", "down")
+    await settle(pilot)
+
+
+async def figures(pilot: Pilot[None]) -> None:
+    await opened(pilot, "governor.override")
+    await pilot.press("i", *"max_steps", "enter", "right", "i", *"inertia", "enter", "enter", "7", "enter")
+    await settle(pilot)
+
+
+async def words(pilot: Pilot[None]) -> None:
+    await opened(pilot, "mind.tiers.none_words")
+    await pilot.press("down", "d", "i", *"fake", "enter")
+    await settle(pilot)
+
+
+async def empty(pilot: Pilot[None]) -> None:
+    await opened(pilot, "response.notices.muted")
+
+
+async def switched(pilot: Pilot[None]) -> None:
+    await opened(pilot, "affect.fields.escalation.triggers")
+    await pilot.press("down", "down", "left")
+    await settle(pilot)
+
+
 @pytest.mark.parametrize("theme", ["nocturne", "daylight"])
 @pytest.mark.parametrize("size", SIZES)
 def test_turned(snap_compare: Compare, size: str, theme: str, tmp_path: Path) -> None:
@@ -54,4 +106,10 @@ def test_turned(snap_compare: Compare, size: str, theme: str, tmp_path: Path) ->
 def test_other_moments(
     snap_compare: Compare, before: Callable[..., object], size: str, tmp_path: Path
 ) -> None:
+    assert snap_compare(Stage(tmp_path), run_before=before, terminal_size=SIZES[size])
+
+
+@pytest.mark.parametrize("size", ["80x24", "120x40"])
+@pytest.mark.parametrize("before", [tools, asked, figures, words, empty, switched])
+def test_tables(snap_compare: Compare, before: Callable[..., object], size: str, tmp_path: Path) -> None:
     assert snap_compare(Stage(tmp_path), run_before=before, terminal_size=SIZES[size])

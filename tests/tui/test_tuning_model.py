@@ -20,7 +20,7 @@ from tui.tuning.compared import Compared, touched
 from tui.tuning.draft import Draft, nudged, spoken, written
 from tui.tuning.shelf import PRESETS, Shelf
 from tui.tuning.whatif import Ran, WhatIf
-from tui.widgets.sliders import figure, shown, slider
+from tui.widgets.groove import figure, shown, slider
 
 OFFSET = "receptor.ambient.offset.frustration"
 CONFIDENCE = "receptor.ambient.offset.confidence"
@@ -134,7 +134,16 @@ def test_a_slider_is_as_wide_as_it_should_be(width: int) -> None:
 
 @pytest.mark.parametrize(
     ("value", "step", "said"),
-    [(0.3, 0.01, ".30"), (0.2, 0.05, ".20"), (-0.04, 0.005, "-.040"), (3, 1, "3"), (400_000, 10_000, "400k")],
+    [
+        (12_500, 500, "12.5k"),
+        (40_000, 1_000, "40k"),
+        (9_999, 1, "9999"),
+        (0.3, 0.01, ".30"),
+        (0.2, 0.05, ".20"),
+        (-0.04, 0.005, "-.040"),
+        (3, 1, "3"),
+        (400_000, 10_000, "400k"),
+    ],
 )
 def test_figures_are_short(value: float, step: float, said: str) -> None:
     assert figure(value, step) == said

@@ -12,6 +12,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.dom import DOMNode
 from textual.screen import Screen
+from textual.widget import Widget
 from textual.widgets import Footer, Input
 
 from core.settings.screen import ScreenSettings
@@ -66,14 +67,19 @@ class HelpScreen(Board):
         known = names(app) | names(Screen) | names(Panel)
         told: set[type] = set()
         for screen in reversed(self.app.screen_stack[:-1]):
-            panels = [type(panel) for panel in screen.query(Panel)]
+            panels = [type(part) for part in screen.query("*") if isinstance(part, Panel) or type(part).HELP]
             yield from self._screen(_title(type(screen)), type(screen), panels, told, known)
         for title, (kind, parts) in _SCREENS.items():
             yield from self._screen(f"{title} screen", kind, parts, told, known)
         yield topic("Help", (HelpScreen, Page), self._settings.keymap, known)
 
     def _screen(
-        self, title: str, kind: type[DOMNode], panels: Iterable[type[Panel]], told: set[type], known: set[str]
+        self,
+        title: str,
+        kind: type[DOMNode],
+        panels: Iterable[type[Widget]],
+        told: set[type],
+        known: set[str],
     ) -> Iterator[Topic]:
         if kind not in told:
             told.add(kind)
@@ -83,8 +89,9 @@ class HelpScreen(Board):
         for panel in panels:
             if panel not in told:
                 told.add(panel)
-                found = topic(panel.TITLE or _title(panel), (panel,), self._settings.keymap, known)
-                yield found if panel.can_focus else found._replace(rows=())
+                title = getattr(panel, "TITLE", "") or _title(panel)
+                found = topic(title, (panel,), self._settings.keymap, known)
+                yield found if panel.can_focus or not issubclass(panel, Panel) else found._replace(rows=())
 
     @property
     def rows(self) -> list[KeyRow]:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Any, ClassVar, cast
+from typing import ClassVar, cast
 
-from textual import on
 from textual.binding import Binding, BindingType
 from textual.message import Message
-from textual.widgets import Input
 from textual.worker import get_current_worker
 
 from core.errors import StoreError
@@ -19,10 +17,9 @@ from core.store.profiles import Profile, taken_over
 from core.timeline.sweep import Sweep, sweep_recording, usual_grid
 from tui.messages import Apply, Failed, JumpMark, Seek
 from tui.screens.profiles import ProfilePicker, SaveScreen, SaveWish
-from tui.tuning.draft import nudged, spoken, written
 from tui.tuning.judging import Judged, Keeper, keep, missed, told
 from tui.tuning.shelf import Shelf
-from tui.tuning.worktop import Worktop
+from tui.tuning.turning import Turning
 from tui.widgets.comparison import Comparison
 from tui.widgets.sliders import SettingsList
 from tui.widgets.sweepchart import SweepChart
@@ -39,14 +36,21 @@ class Swept(Message):
         return isinstance(message, Swept)
 
 
-class Bench(Worktop):
+class Bench(Turning):
     """What every key of the bench does."""
+
+    HELP: ClassVar[str] = """\
+## Tuning
+
+Turn settings on the left; on the right stands what would have fired with them. Nothing holds before it is
+applied, and nothing is kept before it is saved.
+"""
 
     DEFAULT_CSS = """
     Bench { height: 1fr; }
     Bench #knobs { width: 5fr; max-width: 84; }
     Bench #settings { height: 1fr; }
-    Bench #meaning { height: 4; overflow: hidden hidden; }
+    Bench #meaning { height: 5; overflow: hidden hidden; }
     Bench #typed, Bench #find { display: none; height: 1; border: none; padding: 0 2; background: $panel; }
     Bench.-typing #typed, Bench.-finding #find { display: block; }
     Bench #effects { width: 6fr; }
@@ -56,23 +60,14 @@ class Bench(Worktop):
     Bench #sweep { display: none; height: 2fr; min-height: 7; }
     Bench.-sweeping #sweep { display: block; }
     Bench.-sweeping #figures { display: none; }
+    Bench.-asking #meaning { height: 6; }
     Bench.-side { dock: right; width: 46; layout: vertical; }
     Bench.-side #knobs { width: 100%; height: 3fr; }
     Bench.-side #effects { width: 100%; height: 4fr; }
     Bench.-side #figures { display: none; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash", "search", "search", key_display="/", id="tune.search", tooltip="Find a setting"),
-        Binding(
-            "c", "changed", "changed", show=False, id="tune.changed", tooltip="Only settings that are changed"
-        ),
-        Binding(
-            "r", "reset", "reset", id="tune.reset", tooltip="This setting or group back, again: built-in"
-        ),
-        Binding("R", "reset_all", "reset all", show=False, id="tune.reset_all", tooltip="All settings back"),
-        Binding("u,ctrl+z", "undo", "undo", id="tune.undo", tooltip="Take the last change back"),
-        Binding("U,ctrl+y", "redo", "redo", show=False, id="tune.redo", tooltip="Make it again"),
-        Binding("n", "difference(1)", "difference", id="tune.next", tooltip="To the next difference"),
+        Binding("n", "difference(1)", "diff", id="tune.next", tooltip="To the next difference"),
         Binding(
             "N",
             "difference(-1)",
@@ -85,7 +80,14 @@ class Bench(Worktop):
         Binding("s", "save", "save", id="tune.save", tooltip="Keep these settings as a profile or in a file"),
         Binding("p", "profiles", "presets", id="tune.profiles", tooltip="Take over a preset or a profile"),
         Binding("w", "sweep", "sweep", id="tune.sweep", tooltip="This setting over its whole range"),
-        Binding("l", "judge", "label", id="tune.judge", tooltip="What fired here: right, wrong, no word"),
+        Binding(
+            "l",
+            "judge",
+            "label",
+            show=False,
+            id="tune.judge",
+            tooltip="What fired here: right, wrong, no word",
+        ),
         Binding("L", "missed", "missed", show=False, id="tune.missed", tooltip="Something should have fired"),
     ]
 
@@ -93,110 +95,13 @@ class Bench(Worktop):
         super().__init__(id=id, classes=classes)
         self.shelf = Shelf.usual()
         self.labels: tuple[Label, ...] = ()
-        self._typing = ""
-        self._last_nudge = ""
 
     def on_mount(self) -> None:
         self._keep([], gone=False)
         if self.has_class("-side"):
             self.query_one(SettingsList).focus()
 
-    # The sliders
-
-    def on_settings_list_chosen(self, message: SettingsList.Chosen) -> None:
-        message.stop()
-        self._explain()
-
-    def on_settings_list_nudged(self, message: SettingsList.Nudged) -> None:
-        message.stop()
-        name = message.name
-        tunable = tunables()[name]
-        if tunable.kind in ("text", "table"):
-            self._type(name)
-            return
-        value = nudged(tunable, self.draft.value(name), message.direction, fine=message.fine)
-        problem = self.draft.set(name, value, joined=self._last_nudge == name)
-        self._last_nudge = "" if problem else name
-        self._show(problem)
-
-    def on_settings_list_typing(self, message: SettingsList.Typing) -> None:
-        message.stop()
-        self._type(message.name)
-
-    def _type(self, name: str) -> None:
-        self._typing, self._last_nudge = name, ""
-        self.add_class("-typing")
-        typed = self.query_one("#typed", Input)
-        typed.placeholder = tunables()[name].allowed()
-        typed.value = written(self.draft.value(name))
-        typed.focus()
-
-    @on(Input.Submitted, "#typed")
-    def _typed(self, event: Input.Submitted) -> None:
-        event.stop()
-        problem = self.draft.set(self._typing, spoken(tunables()[self._typing], event.value))
-        self._show(problem)
-        if not problem:
-            self.end_input()
-
-    @on(Input.Changed, "#find")
-    def _find(self, event: Input.Changed) -> None:
-        event.stop()
-        self.query_one(SettingsList).words = event.value.strip()
-
-    @on(Input.Submitted, "#find")
-    def _found(self, event: Input.Submitted) -> None:
-        event.stop()
-        self.end_input()
-
-    def end_input(self) -> bool:
-        """Leave the line one types in, and then the search; False where there was neither."""
-        settings = self.query_one(SettingsList)
-        if self.has_class("-typing") or self.has_class("-finding"):
-            self.remove_class("-typing", "-finding")
-            self._explain()
-            settings.focus()
-            return True
-        if settings.words or settings.only_changed:
-            self.query_one("#find", Input).value = ""
-            settings.words, settings.only_changed = "", False
-            return True
-        return False
-
-    def action_search(self) -> None:
-        self.add_class("-finding")
-        self.query_one("#find", Input).focus()
-
-    def action_changed(self) -> None:
-        panel = self.query_one(SettingsList)
-        panel.only_changed = not panel.only_changed
-
-    def action_reset(self) -> None:
-        self._moved(self.draft.reset(self.query_one(SettingsList).names_here()), "it is built-in already")
-
-    def action_reset_all(self) -> None:
-        self._moved(self.draft.reset(tunables()), "every setting is built-in already")
-
-    def action_undo(self) -> None:
-        self._moved(self.draft.undo(), "nothing to undo")
-
-    def action_redo(self) -> None:
-        self._moved(self.draft.redo(), "nothing to make again")
-
-    def _moved(self, moved: bool, otherwise: str) -> None:
-        self._last_nudge = ""
-        if moved:
-            self._show()
-        else:
-            self.post_message(Failed(otherwise))
-
-    def lay(self, values: dict[str, Any], what: str) -> None:
-        """Take over a profile's values as one change."""
-        problem = self.draft.lay(values)
-        self._last_nudge = ""
-        self._show(problem)
-        if problem:
-            self.post_message(Failed(f"{what}: {problem}"))
+    # What differs
 
     def action_difference(self, direction: int) -> None:
         """Put the playhead at the next or previous difference; to the next alert where nothing is changed."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from functools import cache
 from typing import NamedTuple
 
 from core.settings import Settings
 from core.settings.layers import tunables
 from core.settings.tunable import Group, Tunable
+from tui.tuning.cells import Cell
+from tui.tuning.tables import Path, Shape, shape_of
 
 
 class Heading(NamedTuple):
@@ -27,9 +29,28 @@ class Entry(NamedTuple):
     tunable: Tunable
     label: str
     """Its name without that of the group."""
+    open: bool = False
+    """Of a table, its rows are listed below it."""
 
 
-Row = Heading | Entry
+Row = Heading | Entry | Cell
+Inside = Callable[[Tunable], Iterable[Cell] | None]
+"""The rows of a table that is open, none of any other."""
+
+
+def key_of(row: Row) -> tuple[str, Path]:
+    """What tells a row from all others."""
+    if isinstance(row, Heading):
+        return row.group, ("",)
+    return (row.tunable.name, ()) if isinstance(row, Entry) else (row.table.name, row.path or ("",))
+
+
+def shape_here(row: Row | None) -> Shape | None:
+    """How the table is built that a row is, or is part of."""
+    if row is None or isinstance(row, Heading):
+        return None
+    table = row.table if isinstance(row, Cell) else row.tunable
+    return shape_of(table.name) if table.kind == "table" else None
 
 
 def group_of(name: str) -> str:
@@ -60,7 +81,10 @@ def sentence_of(group: str) -> str:
 
 
 def rows(
-    opened: Collection[str], words: str = "", wanted: Callable[[str], bool] | None = None
+    opened: Collection[str],
+    words: str = "",
+    wanted: Callable[[str], bool] | None = None,
+    inside: Inside | None = None,
 ) -> tuple[Row, ...]:
     """Headings and, below those that are open, settings; a search opens every group it finds something in."""
     looked_for = words.lower().split()
@@ -72,8 +96,11 @@ def rows(
             continue
         is_open = group in opened or narrowed
         made.append(Heading(group, tuple(kept), sentence_of(group), is_open))
-        if is_open:
-            made += [Entry(tunables()[name], name.removeprefix(group + ".")) for name in kept]
+        for name in kept if is_open else ():
+            tunable = tunables()[name]
+            listed = inside(tunable) if inside is not None and tunable.kind == "table" else None
+            made.append(Entry(tunable, name.removeprefix(group + "."), listed is not None))
+            made += listed or ()
     return tuple(made)
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from core.settings import Settings
@@ -15,6 +16,21 @@ from core.timeline.timeline import Timeline
 
 _COARSE = 20
 """Steps of the arrow keys over a setting's whole range, at least."""
+
+
+class Drafted(NamedTuple):
+    """Settings as they stand on the bench."""
+
+    base: Settings
+    edits: Mapping[str, Any]
+
+    def value(self, name: str) -> Any:
+        """What a setting would be."""
+        return self.edits[name] if name in self.edits else value_of(self.base, name)
+
+    def changed(self, name: str) -> bool:
+        """Whether it is edited, or other than built-in."""
+        return name in self.edits or value_of(self.base, name) != tunables()[name].default
 
 
 class Draft:
@@ -39,6 +55,11 @@ class Draft:
         self._past.clear()
         self._future.clear()
         self._enter(self.edits)
+
+    @property
+    def drafted(self) -> Drafted:
+        """As it stands now, to be shown."""
+        return Drafted(self.base, dict(self.edits))
 
     def value(self, name: str) -> Any:
         """What a setting would be."""
@@ -144,7 +165,8 @@ def nudged(tunable: Tunable, value: Any, direction: int, *, fine: bool) -> Any:
     size = step * coarse if not fine else step if coarse > 1 else step / 5
     if tunable.kind == "integer":
         size = max(1, round(size))
-    moved = (round(value / size) + direction) * size
+    steps = round(value / size, 6)
+    moved = (math.floor(steps) + 1 if direction > 0 else math.ceil(steps) - 1) * size
     if tunable.low is not None:
         moved = max(tunable.low, moved)
     if tunable.high is not None:

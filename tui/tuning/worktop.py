@@ -18,9 +18,10 @@ from tui.tuning.whatif import Ran, WhatIf
 from tui.view import View
 from tui.widgets.comparison import Comparison
 from tui.widgets.firingtable import Figures, FiringTable
-from tui.widgets.meaning import Meaning
-from tui.widgets.sliders import Drafted, SettingsList
+from tui.widgets.meaning import Asked, Meaning, Said
+from tui.widgets.sliders import SettingsList
 from tui.widgets.sweepchart import SweepChart
+from tui.widgets.typeline import TypeLine
 
 _PATIENCE = 0.1
 """Seconds for which a what-if waits for its picture to be painted."""
@@ -44,7 +45,7 @@ class Worktop(Horizontal):
         with Vertical(id="knobs"):
             yield SettingsList(id="settings")
             yield Meaning(id="meaning")
-            yield Input(id="typed", select_on_focus=True)
+            yield TypeLine(id="typed")
             yield Input(placeholder="words of a name or a sentence", id="find", select_on_focus=False)
         with Vertical(id="effects"):
             yield Comparison(id="comparison").data_bind(Worktop.view, Worktop.recording)
@@ -85,15 +86,19 @@ class Worktop(Horizontal):
     def _show(self, problem: str = "") -> None:
         """Hand the draft to the panels and ask what it would do."""
         panel = self.query_one(SettingsList)
-        panel.drafted = Drafted(self.draft.base, dict(self.draft.edits))
+        panel.drafted = self.draft.drafted
         self._explain(problem)
         self._ask()
 
     def _explain(self, problem: str = "") -> None:
         panel = self.query_one(SettingsList)
         meaning = self.query_one(Meaning)
-        meaning.said = (panel.drafted, panel.chosen, problem)
+        meaning.said = Said(panel.drafted, panel.chosen, problem, self.asked())
         self.query_one(Comparison).named = panel.name_here
+
+    def asked(self) -> Asked | None:
+        """The key or word that is being typed, where one is."""
+        return None
 
     def _ask(self) -> None:
         """Run the what-if of the draft, unless it runs already."""

@@ -1,40 +1,30 @@
-"""Every setting in a list: its value on a slider, what is changed, and what it means."""
+"""Every setting in a list: its value on a slider, what is changed, and the rows of its tables."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.reactive import reactive
 
-from core.settings import Settings
-from core.settings.layers import value_of
 from core.settings.tunable import Tunable
-from tui.tuning.catalogue import Entry, Heading, Row, group_of, rows
-from tui.tuning.draft import written
+from tui.tuning.catalogue import Entry, Heading, Row, group_of, key_of, rows, shape_here
+from tui.tuning.cells import Cell, cells
+from tui.tuning.draft import Drafted
+from tui.tuning.tables import Path, shape_of
 from tui.view import View
-from tui.widgets.gauge import runs
-from tui.widgets.panel import Line, fit
+from tui.widgets.panel import Line
 from tui.widgets.scroller import Scroller
+from tui.widgets.settingrows import line_of
 from tui.words import plain
 
 FIRST = "receptor.ambient.offset.frustration"
 """Where the cursor begins."""
-
-
-class Drafted(NamedTuple):
-    """Settings as they stand on the bench."""
-
-    base: Settings
-    edits: Mapping[str, Any]
-
-    def value(self, name: str) -> Any:
-        """What a setting would be."""
-        return self.edits[name] if name in self.edits else value_of(self.base, name)
+_IN_TABLES = ("add_row", "remove_row", "whole")
 
 
 class SettingsList(Scroller):
@@ -46,6 +36,9 @@ class SettingsList(Scroller):
 
 `●` is changed here and not yet applied, `○` differs from the built-in value. On a slider `┃` is the value,
 `╵` the built-in one. Left and right move it, shift makes the step fine, enter types a value or opens a group.
+
+A table opens into rows that are moved and typed like settings; there `╵` is what would hold without the row.
+A row that was taken out stays in sight as removed until that is applied, so that reset can bring it back.
 """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("right", "nudge(1)", "more", key_display="←→", id="tune.more", tooltip="More, on, the next"),
@@ -56,22 +49,40 @@ class SettingsList(Scroller):
         Binding(
             "shift+left", "nudge(-1, True)", "fine", show=False, id="tune.less.fine", tooltip="A bit less"
         ),
-        Binding("enter", "enter", "type", id="tune.type", tooltip="Type a value, or open the group"),
+        Binding("enter", "enter", "type", id="tune.type", tooltip="Type a value, or open the group or table"),
+        Binding("i,insert", "add_row", "add", id="tune.row.add", tooltip="A new row in this table"),
+        Binding("d,delete", "remove_row", "remove", id="tune.row.remove", tooltip="Take this row out"),
+        Binding("E", "whole", "TOML", id="tune.table.whole", tooltip="Type the whole table as TOML"),
     ]
 
     @dataclass
     class Nudged(Message):
-        """A key moved a slider."""
+        """A key moved a slider, of a setting or of a row of it."""
 
         name: str
         direction: int
         fine: bool
+        cell: Cell | None = None
 
     @dataclass
     class Typing(Message):
-        """A value is to be typed."""
+        """A value is to be typed, of a setting or of a row of it."""
 
         name: str
+        cell: Cell | None = None
+
+    @dataclass
+    class Adding(Message):
+        """A row is wanted: below a path of a table, or at a place in a list."""
+
+        name: str
+        path: Path
+
+    @dataclass
+    class Removing(Message):
+        """A row is to go."""
+
+        cell: Cell
 
     @dataclass
     class Chosen(Message):
@@ -89,12 +100,10 @@ class SettingsList(Scroller):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
         self._opened = {group_of(FIRST)}
+        self._tables: set[str] = set()
         self._rows = rows(self._opened)
-        self._cursor = next(
-            place
-            for place, row in enumerate(self._rows)
-            if isinstance(row, Entry) and row.tunable.name == FIRST
-        )
+        self._cursor = next(place for place, row in enumerate(self._rows) if key_of(row) == (FIRST, ()))
+        self._offering: tuple[bool, ...] = ()
 
     @property
     def chosen(self) -> Row | None:
@@ -103,21 +112,23 @@ class SettingsList(Scroller):
 
     @property
     def name_here(self) -> str:
-        """The setting the cursor is on; blank on a heading."""
+        """The setting the cursor is on, or in whose table; blank on a heading."""
         row = self.chosen
-        return row.tunable.name if isinstance(row, Entry) else ""
+        return "" if row is None or isinstance(row, Heading) else key_of(row)[0]
 
     def names_here(self) -> tuple[str, ...]:
         """The settings the cursor stands for: one, or all of a group."""
         row = self.chosen
         if row is None:
             return ()
-        return row.names if isinstance(row, Heading) else (row.tunable.name,)
+        return row.names if isinstance(row, Heading) else (key_of(row)[0],)
 
-    def show(self, name: str) -> None:
-        """Bring a setting under the cursor."""
+    def show(self, name: str, path: Path = ()) -> None:
+        """Bring a setting, or a row of its table, under the cursor."""
         self._opened.add(group_of(name))
-        self._list_anew(name)
+        if path:
+            self._tables.add(name)
+        self._list_anew((name, path))
 
     def on_mount(self) -> None:
         self.call_after_refresh(self._reveal)
@@ -126,77 +137,49 @@ class SettingsList(Scroller):
         return len(self._rows)
 
     def row(self, number: int, width: int) -> Line:
-        row = self._rows[number]
-        here = number == self._cursor
-        if isinstance(row, Heading):
-            return self._heading(row, width, here=here)
-        return self._entry(row, width, here=here)
+        return line_of(self._rows[number], self.drafted, width, here=number == self._cursor)
 
-    def _heading(self, row: Heading, width: int, *, here: bool) -> Line:
-        edits = self.drafted.edits if self.drafted else {}
-        changed = sum(name in edits for name in row.names)
-        tail = f" {changed}●" if changed else f" {len(row.names)}"
-        name = f"{'▾' if row.open else '▸'} {row.group.replace('.', ' › ')}"
-        room = max(4, width - len(tail) - 1)
-        ink = "cursor" if here else "strong"
-        if width >= 60:
-            name = fit(name, 27)
-        said = row.sentence if width >= 60 else ""
-        return [
-            (fit(name, min(len(name), room)), ink),
-            (fit(said, max(0, room - len(name))), "quiet"),
-            (tail, "live" if changed else "quiet"),
-        ]
-
-    def _entry(self, row: Entry, width: int, *, here: bool) -> Line:
-        drafted = self.drafted
-        if drafted is None:
-            return [(row.label, "quiet")]
-        tunable, value = row.tunable, drafted.value(row.tunable.name)
-        edited = tunable.name in drafted.edits
-        other = value != tunable.default
-        glyph, mark = ("●", "live") if edited else ("○" if other else " ", "quiet")
-        slide = max(6, min(24, width // 4 - 2)) if tunable.kind in ("number", "integer") else 0
-        said = shown(value, tunable)
-        figures = (9 if width >= 44 else 7) if slide else min(width // 2, max(9, len(said) + 1))
-        room = max(6, width - 3 - slide - figures - 1)
-        line: Line = [
-            (f" {glyph} ", mark),
-            (fit(row.label, room), "cursor" if here else "plain"),
-            (" ", "plain"),
-        ]
-        if slide:
-            line += slider(tunable, value, slide, edited=edited)
-        return [*line, (fit(said, figures).strip().rjust(figures), "live" if edited else "plain")]
-
-    def watch_drafted(self) -> None:
-        if self.only_changed:
-            self._list_anew(self.name_here)
+    def watch_drafted(self, before: Drafted | None, drafted: Drafted | None) -> None:
+        opened = before is None or any(
+            drafted is None or before.value(name) != drafted.value(name) for name in self._tables
+        )
+        rebased = before is not None and drafted is not None and before.base is not drafted.base
+        if self.only_changed or (self._tables and (opened or rebased)):
+            self._list_anew()
         else:
             self.refresh()
-        edits = len(self.drafted.edits) if self.drafted else 0
+        edits = len(drafted.edits) if drafted else 0
         self.border_subtitle = f"● {edits} changed" if edits else ""
 
     def watch_words(self) -> None:
-        self._list_anew(self.name_here)
+        self._list_anew()
 
     def watch_only_changed(self) -> None:
-        self._list_anew(self.name_here)
+        self._list_anew()
 
     def watch_view(self, view: View | None) -> None:
         """What is seen of the session changes nothing here."""
 
-    def _list_anew(self, name: str = "", group: str = "") -> None:
-        wanted = self._is_changed if self.only_changed else None
-        self._rows = rows(self._opened, self.words, wanted)
-        self._cursor = min(self._cursor, max(0, len(self._rows) - 1))
-        for place, row in enumerate(self._rows):
-            if (isinstance(row, Entry) and row.tunable.name == name) or (
-                isinstance(row, Heading) and row.group == group
-            ):
-                self._cursor = place
-        if (self.words or self.only_changed) and self.name_here != name:
-            self._cursor = min(1, max(0, len(self._rows) - 1))
+    def _inside(self, table: Tunable) -> Iterable[Cell] | None:
+        if table.name not in self._tables or self.drafted is None:
+            return None
+        return cells(table, self.drafted)
+
+    def _list_anew(self, wanted: tuple[str, Path] | None = None) -> None:
+        """Make the rows, and put the cursor on the one that is wanted, or leave it where it was."""
+        key = wanted or (key_of(self.chosen) if self.chosen is not None else ("", ()))
+        self._rows = rows(
+            self._opened, self.words, self._is_changed if self.only_changed else None, self._inside
+        )
+        last = max(0, len(self._rows) - 1)
+        self._cursor = min(self._cursor, last)
+        found = next((place for place, row in enumerate(self._rows) if key_of(row) == key), None)
+        if found is not None:
+            self._cursor = found
+        elif key[1] and self._rows and key_of(self._rows[self._cursor])[0] != key[0]:
+            self._cursor = max(0, self._cursor - 1)
+        if (self.words or self.only_changed) and self.name_here != key[0]:
+            self._cursor = min(1, last)
         listed = sum(isinstance(row, Entry) for row in self._rows)
         narrowed = " · ".join(
             part for part in ("changed" if self.only_changed else "", plain(self.words, 20)) if part
@@ -206,10 +189,7 @@ class SettingsList(Scroller):
         self._reveal()
 
     def _is_changed(self, name: str) -> bool:
-        drafted = self.drafted
-        if drafted is None:
-            return False
-        return name in drafted.edits or value_of(drafted.base, name) != _default(name)
+        return self.drafted is not None and self.drafted.changed(name)
 
     def _reveal(self) -> None:
         top = self.scroll_offset.y
@@ -218,6 +198,22 @@ class SettingsList(Scroller):
             self.scroll_to(y=max(0, self._cursor - self.page // 3), animate=False, immediate=True)
         self.refresh()
         self.post_message(self.Chosen(self.chosen))
+        context = tuple(self._may(action) for action in _IN_TABLES)
+        if context != self._offering:
+            self._offering = context
+            self.refresh_bindings()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Offer what is done to tables only where there is one."""
+        return self._may(action) if action in _IN_TABLES else super().check_action(action, parameters)
+
+    def _may(self, action: str) -> bool:
+        row = self.chosen
+        shape = shape_here(row)
+        if shape is None or action == "whole":
+            return shape is not None
+        held = action == "add_row" or (isinstance(row, Cell) and row.state in ("value", "branch"))
+        return held and shape.form != "set"
 
     def action_move(self, by: int) -> None:
         self._go(self._cursor + by)
@@ -233,25 +229,57 @@ class SettingsList(Scroller):
         self._reveal()
 
     def action_nudge(self, direction: int, fine: bool = False) -> None:
-        """Move the value; on a heading, open or close the group."""
+        """Move the value; on a group or a table, open or close it."""
         row = self.chosen
-        if isinstance(row, Entry):
+        if isinstance(row, Heading) or (isinstance(row, Entry) and row.tunable.kind == "table"):
+            if row.open != (direction > 0):
+                self._fold(row)
+        elif isinstance(row, Entry):
             self.post_message(self.Nudged(row.tunable.name, direction, fine))
-        elif isinstance(row, Heading) and row.open != (direction > 0):
-            self._fold(row)
+        elif isinstance(row, Cell) and row.state == "value":
+            self.post_message(self.Nudged(row.table.name, direction, fine, row))
 
     def action_enter(self) -> None:
         row = self.chosen
-        if isinstance(row, Heading):
+        if isinstance(row, Heading) or (isinstance(row, Entry) and row.tunable.kind == "table"):
             self._fold(row)
         elif isinstance(row, Entry) and row.tunable.kind in ("switch", "choice"):
             self.post_message(self.Nudged(row.tunable.name, 1, False))
         elif isinstance(row, Entry):
             self.post_message(self.Typing(row.tunable.name))
+        elif isinstance(row, Cell) and row.state in ("hint", "branch"):
+            self.action_add_row()
+        elif isinstance(row, Cell) and row.knob.kind == "switch":
+            self.post_message(self.Nudged(row.table.name, 1, False, row))
+        elif isinstance(row, Cell):
+            self.post_message(self.Typing(row.table.name, row))
 
-    def _fold(self, row: Heading) -> None:
-        self._opened ^= {row.group}
-        self._list_anew(group=row.group)
+    def action_add_row(self) -> None:
+        """Ask for a row: in a list after this one, in a table beside it or inside what holds rows."""
+        row = self.chosen
+        if isinstance(row, Entry):
+            self.post_message(self.Adding(row.tunable.name, ()))
+        elif isinstance(row, Cell):
+            path = row.path
+            if shape_of(row.table.name).form == "list":
+                path = (path[0] + 1,) if path and isinstance(path[0], int) else ()
+            elif row.state != "branch":
+                path = path[:-1]
+            self.post_message(self.Adding(row.table.name, path))
+
+    def action_remove_row(self) -> None:
+        if isinstance(self.chosen, Cell):
+            self.post_message(self.Removing(self.chosen))
+
+    def action_whole(self) -> None:
+        self.post_message(self.Typing(self.name_here))
+
+    def _fold(self, row: Heading | Entry) -> None:
+        if isinstance(row, Heading):
+            self._opened ^= {row.group}
+        else:
+            self._tables ^= {row.tunable.name}
+        self._list_anew(key_of(row))
 
     def on_click(self, event: events.Click) -> None:
         """Go to the row; on the row one is on, a click acts like enter."""
@@ -263,53 +291,3 @@ class SettingsList(Scroller):
             self.action_enter()
         elif number < len(self._rows):
             self._go(number)
-
-
-def _default(name: str) -> Any:
-    from core.settings.layers import tunables
-
-    return tunables()[name].default
-
-
-def shown(value: Any, tunable: Tunable) -> str:
-    """A value in few cells."""
-    if tunable.kind == "switch":
-        return "on" if value else "off"
-    if tunable.kind in ("number", "integer"):
-        unit = tunable.unit if len(tunable.unit) <= 2 else ""
-        return f"{figure(value, tunable.step)} {unit}".strip()
-    if tunable.kind == "table":
-        return f"{len(value)} {'entry' if len(value) == 1 else 'entries'}" if value else "empty"
-    return plain(written(value)) or "none"
-
-
-def figure(value: float, step: float | None = None) -> str:
-    """A number with as many decimals as its step asks for, or as it needs."""
-    if abs(value) >= 100_000:
-        return f"{value / 1e6:g}M" if abs(value) >= 1e6 else f"{value / 1e3:g}k"
-    said = f"{value:.4g}"
-    least = len(f"{step:g}".partition(".")[2]) if step is not None and step < 1 else 0
-    if len(said.partition(".")[2]) < least:
-        said = f"{value:.{least}f}"
-    return said.replace("0.", ".", 1) if said.startswith(("0.", "-0.")) else said
-
-
-def slider(tunable: Tunable, value: float, width: int, *, edited: bool) -> Line:
-    """A groove with the value and the built-in value on it."""
-    cells, inks = ["─"] * width, ["track"] * width
-    if tunable.low is None or tunable.high is None or tunable.high <= tunable.low:
-        return runs(cells, inks)
-    place = _place(tunable, value, width)
-    for cell in range(place):
-        cells[cell], inks[cell] = "━", "live" if edited else "baseline"
-    usual = _place(tunable, float(tunable.default), width)
-    if usual != place:
-        cells[usual], inks[usual] = "╵", "threshold"
-    cells[place], inks[place] = "┃", "live" if edited else "strong"
-    return runs(cells, inks)
-
-
-def _place(tunable: Tunable, value: float, width: int) -> int:
-    low, high = tunable.low or 0.0, tunable.high or 1.0
-    share = (value - low) / (high - low)
-    return max(0, min(width - 1, round(share * (width - 1))))

@@ -10,8 +10,8 @@ from core.settings.layers import tunables
 from core.timeline.sweep import Point, Sweep
 from tui.view import View
 from tui.widgets.canvas import Canvas
-from tui.widgets.panel import Line, Panel, fit
 from tui.widgets.groove import figure
+from tui.widgets.panel import Line, Panel, fit
 from tui.words import count
 
 _LABEL = 6
