@@ -198,7 +198,7 @@ class NooscopeApp(App[None]):
         self._push("events", message.path)
 
     def action_help_quit(self) -> None:
-        """Leave on ctrl+c, as every program in a terminal does; selected text is copied before it comes here."""
+        """Leave on ctrl+c, as every program in a terminal does; copying a selection comes before it."""
         self.exit()
 
     def action_toggle_play(self) -> None:

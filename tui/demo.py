@@ -33,7 +33,7 @@ class Narrator(Static):
     DEFAULT_CSS = """
     Narrator {
         height: auto;
-        max-height: 2;
+        max-height: 3;
         padding: 0 1;
         background: $primary 20%;
         color: $foreground;
@@ -43,9 +43,10 @@ class Narrator(Static):
 
     view: var[View | None] = var(None)
 
-    def __init__(self, sample: Sample) -> None:
-        super().__init__(_words(sample.narration[0]))
+    def __init__(self, sample: Sample, note: str = "") -> None:
+        super().__init__(_words(sample.narration[0], note))
         self._sample = sample
+        self._note = note
         self._line = sample.narration[0]
 
     def watch_view(self, view: View | None) -> None:
@@ -56,7 +57,7 @@ class Narrator(Static):
         if line == self._line:
             return
         before, self._line = self._line, line
-        self.update(_words(line))
+        self.update(_words(line, self._note))
         if line.agent != before.agent:
             self.post_message(SelectAgent(line.agent))
 
@@ -64,13 +65,14 @@ class Narrator(Static):
 class DemoScreen(MainScreen):
     """The observatory with a narrator above the footer."""
 
-    def __init__(self, settings: ScreenSettings, sample: Sample) -> None:
+    def __init__(self, settings: ScreenSettings, sample: Sample, note: str) -> None:
         super().__init__(settings)
         self._sample = sample
+        self._note = note
 
     def compose(self) -> ComposeResult:
         yield from super().compose()
-        yield Narrator(self._sample).data_bind(MainScreen.view)
+        yield Narrator(self._sample, self._note).data_bind(MainScreen.view)
 
 
 class DemoApp(NooscopeApp):
@@ -84,23 +86,26 @@ class DemoApp(NooscopeApp):
         bookmarks: Callable[[str], Bookmarks] = Bookmarks,
         theme_folder: Path | None = None,
         begin: Callable[[], Outset] | None = None,
+        note: str = "",
     ) -> None:
         target = Target(sample.path, live=False)
         super().__init__(target, settings, bookmarks=bookmarks, theme_folder=theme_folder, begin=begin)
         self._sample = sample
+        self._note = note
         self.sub_title = sample.title
 
     def get_default_screen(self) -> Screen[None]:
-        return DemoScreen(self.settings.screen, self._sample)
+        return DemoScreen(self.settings.screen, self._sample, self._note)
 
 
-def run_demo(sample: Sample, settings: Settings, project: Path | None = None) -> int:
-    """Play a sample until the person leaves."""
-    app = DemoApp(sample, settings, begin=partial(outset, project))
+def run_demo(sample: Sample, settings: Settings, project: Path | None = None, *, note: str = "") -> int:
+    """Play a sample until the person leaves; a note says why, where it was not asked for."""
+    app = DemoApp(sample, settings, begin=partial(outset, project), note=note)
     app.run()
     return app.return_code or 0
 
 
-def _words(line: Line) -> Content:
+def _words(line: Line, note: str) -> Content:
     who = "" if line.agent == MAIN else f"{line.agent}: "
-    return Content(f"» {who}{line.text}")
+    said = Content(f"» {who}{line.text}")
+    return Content.assemble((f"{note}\n", "dim not bold"), said) if note else said

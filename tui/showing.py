@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from core.settings import Settings
 
 
+NO_SESSIONS = "A sample: no agent has left a session on this machine yet; o looks again."
+
+
 def add_screen_options(parser: argparse.ArgumentParser) -> None:
     """`--theme`, `--no-motion` and the settings options."""
     parser.add_argument("--theme", metavar="NAME", help="colours for this run")
@@ -52,7 +55,7 @@ def can_show() -> bool:
 def show(
     path: Path | None, settings: Settings, *, live: bool, session: str = "", project: Path | None = None
 ) -> int:
-    """Show a session; without a path the newest that is active, else the picker."""
+    """Show a session; without a path the newest that is active, else the picker, else a sample."""
     if not can_show():
         return report(path, settings, project)
     from tui.app import run_app
@@ -60,9 +63,23 @@ def show(
 
     if path is not None:
         return run_app(Target(path, live, session), settings, project=project)
-    active = [found for found in found_here(settings) if found.active]
+    here = found_here(settings)
+    if not here:
+        return _show_sample(settings, project)
+    active = [found for found in here if found.active]
     newest = Target(active[0].path, True, active[0].session) if active else None
     return run_app(newest, settings, project=project)
+
+
+def _show_sample(settings: Settings, project: Path | None) -> int:
+    """What there is to see before any agent has run here."""
+    from tui.commands.demo import FIRST, chosen
+    from tui.demo import run_demo
+
+    sample = chosen(FIRST)
+    play = settings.timeline.play.model_copy(update={"speed": sample.speed})
+    timeline = settings.timeline.model_copy(update={"play": play})
+    return run_demo(sample, settings.model_copy(update={"timeline": timeline}), project, note=NO_SESSIONS)
 
 
 def report(path: Path | None, settings: Settings, project: Path | None = None) -> int:

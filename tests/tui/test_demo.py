@@ -13,6 +13,7 @@ from core.settings import Settings
 from core.store.bookmarks import Bookmarks
 from sample_sessions import samples
 from tests.tui.conftest import shown
+from tui import showing
 from tui.cli import main
 from tui.commands.demo import FIRST, chosen
 from tui.demo import DemoApp, Narrator
@@ -106,3 +107,30 @@ async def test_it_turns_to_whom_it_speaks_about(demo_of: Callable[[str], DemoApp
         app.post_message(GoLive())
         ended = await shown(app, pilot, lambda view: view.agent == "main")
         assert ended.index == ended.total
+
+
+def test_where_no_agent_ever_ran_a_sample_is_shown(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, still: Settings
+) -> None:
+    shown_apps: list[tuple[DemoApp, float]] = []
+
+    def run(app: DemoApp) -> None:
+        shown_apps.append((app, app.settings.timeline.play.speed))
+
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr(showing, "can_show", lambda: True)
+    monkeypatch.setattr(DemoApp, "run", run)
+    assert showing.show(None, still, live=True) == 0
+    [(app, speed)] = shown_apps
+    assert app.sub_title == chosen(FIRST).title
+    assert speed == chosen(FIRST).speed
+
+
+async def test_a_sample_that_was_not_asked_for_says_why_it_is_there(tmp_path: Path, still: Settings) -> None:
+    app = DemoApp(chosen(FIRST), still, theme_folder=tmp_path, note=showing.NO_SESSIONS)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await shown(app, pilot, lambda view: view.total > 0)
+        first, second = said(app).splitlines()[:2]
+        assert first == showing.NO_SESSIONS
+        assert second.startswith("»")
+        assert len(first) <= 78
