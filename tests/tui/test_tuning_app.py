@@ -79,6 +79,28 @@ async def test_the_bench_stands_beside_the_main_screen(log: Path, app_on: Make) 
         await until(pilot, lambda: not app.screen.query(Bench))
 
 
+async def test_beside_the_main_screen_a_line_is_left_and_a_row_added(log: Path, app_on: Make) -> None:
+    app = app_on(log)
+    async with app.run_test(size=(160, 48)) as pilot:
+        await shown(app, pilot, lambda view: view.total == 300)
+        await pilot.press("T")
+        await until(pilot, lambda: bool(app.screen.query(SettingsList)))
+        settings, bench = app.screen.query_one(SettingsList), app.screen.query_one(Bench)
+        await until(pilot, lambda: settings.has_focus)
+        await pilot.press("enter", "escape")
+        assert settings.has_focus
+        assert not bench.has_class("-typing")
+        await pilot.press("c", "escape")
+        assert settings.has_focus
+        assert not settings.only_changed
+        settings.show("response.loops.tools")
+        await pilot.press("enter", "i", *"Bash", "enter", *"exact", "enter")
+        await until(pilot, lambda: bench.compared is not None and bench.compared.complete)
+        assert bench.draft.edits == {"response.loops.tools": {"Bash": {"exact": 4}}}
+        await pilot.press("escape")
+        assert not settings.has_focus
+
+
 async def test_where_there_is_no_room_beside_it_has_its_own_screen(log: Path, app_on: Make) -> None:
     app = app_on(log)
     async with app.run_test(size=(80, 24)) as pilot:

@@ -66,7 +66,12 @@ async def test_an_empty_table_says_what_to_press_and_enter_closes_it(tmp_path: P
         await pilot.press("down")
         assert here(app).state == "hint"
         assert "i adds a row" in seen(app)
-        await pilot.press("up", "enter")
+        await pilot.press("left")
+        assert listed(app).count_rows() == rows - 1
+        assert listed(app).name_here == TOOLS
+        await pilot.press("enter", "down", "right")
+        assert app.bench.query_one(TypeLine).has_focus
+        await pilot.press("escape", "up", "enter")
         assert listed(app).count_rows() == rows - 1
         await pilot.press("right")
         assert listed(app).count_rows() == rows
@@ -308,6 +313,10 @@ async def test_words_of_a_list_are_added_typed_removed_and_brought_back(tmp_path
         assert "removed" in seen(app)
         listed(app).show(WORDS, ("synthetic",))
         await pilot.press("enter")
+        assert app.bench.draft.edits == {}
+        await pilot.press("u")
+        listed(app).show(WORDS, ("synthetic",))
+        await pilot.press("right")
         assert app.bench.draft.edits == {}
         listed(app).show(WORDS)
         await pilot.press("i", *"last", "enter")

@@ -13,11 +13,13 @@ from textual.dom import DOMNode
 from core.errors import SettingsError
 from core.events import ToolUse
 from core.governor.profile import PUBLISHED
+from core.ingest.redact import redact
 from core.ingest.tables import read_tables
 from core.response.rules import built_in
 from core.timeline.timeline import Timeline
 from tui.tuning.draft import Drafted
 from tui.tuning.tables import FIGURES, OVERRIDE, Path, shape_of
+from tui.words import plain
 
 TOOLS = "response.loops.tools"
 _LIMITS: dict[str, str] = {
@@ -58,7 +60,7 @@ def _tools(timeline: Timeline | None) -> tuple[str, ...]:
         if isinstance(event, ToolUse):
             counted[event.tool] += 1
             counted[event.program] += 1
-    used = [name for name, _ in counted.most_common() if name]
+    used = [name for name, _ in counted.most_common() if name and plain(redact(name)) == name]
     return tuple(dict.fromkeys((*used, *_our_tools())))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, NamedTuple
 
+from rich.cells import cell_len
 from textual.reactive import reactive
 
 from core.settings.layers import value_of
@@ -120,13 +121,13 @@ def _flow(words: tuple[str, ...], here: str, width: int) -> list[Line]:
         word = plain(each, max(8, width - 6))
         more = f"+{len(words) - number}" if number + first + 1 < len(words) or first else ""
         last = len(lines) == _MOST
-        if used and used + len(word) + (len(more) + 2 if last else 0) > width:
+        if used and used + cell_len(word) + (len(more) + 2 if last else 0) > width:
             if last:
                 return [*lines[:-1], [*lines[-1], (more, "quiet")]]
             lines.append([])
             used = 0
         lines[-1] += [(word, "cursor" if each == here else "quiet"), ("  ", "plain")]
-        used += len(word) + 2
+        used += cell_len(word) + 2
     return lines
 
 

@@ -229,7 +229,7 @@ A row that was taken out stays in sight as removed until that is applied, so tha
         self._reveal()
 
     def action_nudge(self, direction: int, fine: bool = False) -> None:
-        """Move the value; on a group or a table, open or close it."""
+        """Move the value; on what holds no value, open it, bring it back, or close the table around it."""
         row = self.chosen
         if isinstance(row, Heading) or (isinstance(row, Entry) and row.tunable.kind == "table"):
             if row.open != (direction > 0):
@@ -238,6 +238,11 @@ A row that was taken out stays in sight as removed until that is applied, so tha
             self.post_message(self.Nudged(row.tunable.name, direction, fine))
         elif isinstance(row, Cell) and row.state == "value":
             self.post_message(self.Nudged(row.table.name, direction, fine, row))
+        elif isinstance(row, Cell) and direction > 0:
+            self.action_enter()
+        elif isinstance(row, Cell):
+            self._tables.discard(row.table.name)
+            self._list_anew((row.table.name, ()))
 
     def action_enter(self) -> None:
         row = self.chosen
