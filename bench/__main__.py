@@ -1,63 +1,63 @@
-"""`make bench`: every figure with its aim, as a table; `ARGS=NAME` runs only some."""
+"""`make bench`: every figure with its aim; `ARGS=NAME` runs only some, `ARGS=--scale` ever longer work."""
 
 from __future__ import annotations
 
 import argparse
-import importlib
-import json
-import platform
 import sys
 import time
-from pathlib import Path
+from collections.abc import Sequence
 
+from bench import records, scale, suite
 from bench.measure import Figure
 
-SUITES = ("engine", "ingest", "timeline", "screen", "tuning", "fleet")
-HISTORY = Path(__file__).parent / "history.jsonl"
 
-
-def main() -> int:
+def main(words: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="make bench")
     parser.add_argument(
-        "suites", nargs="*", metavar="SUITE", help=f"of {', '.join(SUITES)}; all if none is named"
+        "suites", nargs="*", metavar="SUITE", help=f"of {', '.join(suite.NAMES)}; all if none is named"
     )
     parser.add_argument("--keep", action="store_true", help="add the figures to the history")
-    args = parser.parse_args()
-    unknown = [name for name in args.suites if name not in SUITES]
+    parser.add_argument("--scale", action="store_true", help="measure 1,000 to 1,000,000 events instead")
+    parser.add_argument("--most", type=int, metavar="N", help="with --scale: stop at N events, keep nothing")
+    args = parser.parse_args(words)
+    unknown = [name for name in args.suites if name not in suite.NAMES]
     if unknown:
-        parser.error(f"no suite {unknown[0]!r}; there are {', '.join(SUITES)}")
+        parser.error(f"no suite {unknown[0]!r}; there are {', '.join(suite.NAMES)}")
+    if args.keep and (args.suites or args.scale):
+        parser.error("only a run of all suites is kept in the history")
+    if args.scale:
+        return _scale(args.most)
     figures: list[Figure] = []
-    for name in args.suites or SUITES:
+    for name in args.suites or suite.NAMES:
         print(f"measuring {name} ...", file=sys.stderr, flush=True)
-        figures += importlib.import_module(f"bench.suites.{name}").figures()
-    _print(figures)
+        figures += suite.measure(name)
+    record = records.taken(figures)
+    print(f"\n{record.machine}, Python {record.python}")
+    _print([records.HEADS, *map(records.cells, record.figures)])
     if args.keep:
-        _keep(figures)
+        records.keep(record)
+        print("\nkept; `make docs` brings it into docs/figures.md")
     return 0
 
 
-def _print(figures: list[Figure]) -> None:
-    rows = [("figure", "value", "aim", "", "ratio to yardstick", "note")]
-    for each in figures:
-        aim = "" if each.aim is None else f"{'≥' if each.better == 'higher' else '≤'} {each.aim:,g}"
-        mark = {True: "✓", False: "✗", None: ""}[each.met]
-        ratio = "" if each.ratio is None else f"{each.ratio:.2f} x {each.yardstick}"
-        rows.append((each.name, f"{each.value:,.4g} {each.unit}", aim, mark, ratio, each.note))
-    widths = [max(len(row[column]) for row in rows) for column in range(6)]
-    print(f"\n{platform.machine()}, Python {platform.python_version()}")
+def _scale(most: int | None) -> int:
+    sizes = [size for size in scale.SIZES if most is None or size <= most]
+    start = time.monotonic()
+    found = scale.run(sizes or [most or 1])
+    print(f"\n{found.machine}, Python {found.python}, {time.monotonic() - start:.0f} s")
+    _print(scale.rows(found))
+    for name, why in found.stopped.items():
+        print(f"{name}: {why}")
+    if most is None:
+        scale.save(found)
+        print("\nkept; `make docs` brings it into docs/figures.md")
+    return 0
+
+
+def _print(rows: Sequence[Sequence[str]]) -> None:
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for row in rows:
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
-
-
-def _keep(figures: list[Figure]) -> None:
-    record = {
-        "at": int(time.time()),
-        "machine": platform.machine(),
-        "python": platform.python_version(),
-        "figures": [each._asdict() for each in figures],
-    }
-    with HISTORY.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(record) + "\n")
 
 
 if __name__ == "__main__":

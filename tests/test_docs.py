@@ -54,6 +54,13 @@ def test_a_changed_figure_would_be_seen() -> None:
         docs.made("<!-- settings nothing.such -->\n<!-- end -->")
 
 
+def test_every_figure_is_made_and_shown() -> None:
+    there = {path.stem for path in (ROOT / "docs" / "figures").glob("*.svg")}
+    assert there == set(docs.FIGURES)
+    shown = "\n".join(path.read_text("utf-8") for path in docs.pages(ROOT))
+    assert [name for name in docs.FIGURES if f"(figures/{name}.svg)" not in shown] == []
+
+
 def test_every_setting_stands_in_a_page() -> None:
     shown = {
         prefix

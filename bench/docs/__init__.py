@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from bench.docs import curves, tables
+from bench.docs import curves, growth, tables
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs"
 PAGES = ("README.md", "docs/*.md")
-FIGURES = "figures"
+FIGURES = curves.FIGURES | growth.FIGURES
+TABLES = tables.TABLES | growth.TABLES
 
 _PART = re.compile(
     r"(?P<head><!-- (?P<kind>[a-z]+)(?: (?P<about>[^\n]*?))? -->\n)(?P<body>.*?)(?P<end><!-- end -->)", re.S
@@ -25,9 +26,9 @@ def made(text: str) -> str:
     """A page with every part between its marks made anew."""
 
     def part(found: re.Match[str]) -> str:
-        table = tables.TABLES.get(found["kind"])
+        table = TABLES.get(found["kind"])
         if table is None:
-            raise ValueError(f"no table is named {found['kind']!r}; there are {', '.join(tables.TABLES)}")
+            raise ValueError(f"no table is named {found['kind']!r}; there are {', '.join(TABLES)}")
         return f"{found['head']}{table(*(found['about'] or '').split())}\n{found['end']}"
 
     return _PART.sub(part, text)
@@ -41,7 +42,7 @@ def parts(text: str) -> list[tuple[str, str]]:
 def stale(root: Path = FOLDER.parent) -> dict[Path, str]:
     """Every page and figure that is not what the code would make, with what it should be."""
     wanted = {path: made(path.read_text("utf-8")) for path in pages(root)}
-    wanted |= {root / "docs" / FIGURES / f"{name}.svg": draw() for name, draw in curves.FIGURES.items()}
+    wanted |= {root / "docs" / "figures" / f"{name}.svg": draw() for name, draw in FIGURES.items()}
     return {
         path: text for path, text in wanted.items() if not path.exists() or path.read_text("utf-8") != text
     }

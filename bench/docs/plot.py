@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
+from math import log
 from typing import NamedTuple
 
 _WIDTH, _HEIGHT = 640, 260
@@ -17,17 +18,49 @@ class Curve(NamedTuple):
 
     name: str
     points: Sequence[tuple[float, float]]
+    dots: bool = False
+    """Whether each point is marked, as what was measured is."""
+
+
+class Axis(NamedTuple):
+    """One direction of the drawing: its ends, and where it is marked."""
+
+    low: float
+    high: float
+    marks: Sequence[float]
+    logarithmic: bool = False
+    name: Callable[[float], str] = "{:g}".format
+
+    def share(self, value: float) -> float:
+        """How far along the axis a value lies, 0 to 1."""
+        if self.logarithmic:
+            return log(value / self.low) / log(self.high / self.low)
+        return (value - self.low) / (self.high - self.low)
+
+
+def quarters(low: float, high: float) -> Axis:
+    """An even axis, marked at its quarters."""
+    return Axis(low, high, [low + (high - low) * share for share in (0.0, 0.25, 0.5, 0.75, 1.0)])
 
 
 def plot(
     title: str, across: str, up: str, curves: Sequence[Curve], most: float = 1.0, least: float = 0.0
 ) -> str:
-    """All curves over one pair of axes."""
+    """All curves over one pair of even axes."""
     right = max(x for curve in curves for x, _ in curve.points)
-    width, height = _WIDTH - _LEFT - _RIGHT, _HEIGHT - _TOP - _BOTTOM
+    return draw(title, (across, quarters(0.0, right)), (up, quarters(least, most)), curves)
 
-    def place(x: float, y: float) -> str:
-        return f"{_LEFT + width * x / right:.1f},{_TOP + height * (1 - (y - least) / (most - least)):.1f}"
+
+def draw(title: str, across: tuple[str, Axis], up: tuple[str, Axis], curves: Sequence[Curve]) -> str:
+    """All curves over one pair of named axes."""
+    width, height = _WIDTH - _LEFT - _RIGHT, _HEIGHT - _TOP - _BOTTOM
+    (x_name, x_axis), (y_name, y_axis) = across, up
+
+    def left(x: float) -> float:
+        return _LEFT + width * x_axis.share(x)
+
+    def top(y: float) -> float:
+        return _TOP + height * (1 - y_axis.share(y))
 
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" '
@@ -35,31 +68,33 @@ def plot(
         f'<rect width="{_WIDTH}" height="{_HEIGHT}" fill="#ffffff"/>',
         f'<text x="{_LEFT}" y="20" font-weight="bold" fill="#111827">{escape(title)}</text>',
     ]
-    for share in (0.0, 0.25, 0.5, 0.75, 1.0):
-        level = least + (most - least) * share
-        y = _TOP + height * (1 - share)
+    for mark in y_axis.marks:
+        y = top(mark)
         lines.append(f'<path d="M{_LEFT},{y:.1f}H{_LEFT + width}" stroke="#e5e7eb"/>')
         lines.append(
-            f'<text x="{_LEFT - 6}" y="{y + 4:.1f}" text-anchor="end" fill="#374151">{level:g}</text>'
+            f'<text x="{_LEFT - 6}" y="{y + 4:.1f}" text-anchor="end" '
+            f'fill="#374151">{y_axis.name(mark)}</text>'
         )
-        x = _LEFT + width * share
-        lines.append(
-            f'<text x="{x:.1f}" y="{_TOP + height + 16}" text-anchor="middle" '
-            f'fill="#374151">{right * share:g}</text>'
-        )
+    lines.extend(
+        f'<text x="{left(mark):.1f}" y="{_TOP + height + 16}" text-anchor="middle" '
+        f'fill="#374151">{x_axis.name(mark)}</text>'
+        for mark in x_axis.marks
+    )
     lines.append(
         f'<text x="{_LEFT + width / 2:.1f}" y="{_HEIGHT - 6}" text-anchor="middle" '
-        f'fill="#374151">{escape(across)}</text>'
+        f'fill="#374151">{escape(x_name)}</text>'
     )
     lines.append(
         f'<text x="14" y="{_TOP + height / 2:.1f}" fill="#374151" text-anchor="middle" '
-        f'transform="rotate(-90 14 {_TOP + height / 2:.1f})">{escape(up)}</text>'
+        f'transform="rotate(-90 14 {_TOP + height / 2:.1f})">{escape(y_name)}</text>'
     )
     for number, curve in enumerate(curves):
         ink, dash = _INKS[number % len(_INKS)], _DASHES[number % len(_DASHES)]
-        points = " ".join(place(x, y) for x, y in curve.points)
+        places = [(f"{left(x):.1f}", f"{top(y):.1f}") for x, y in curve.points]
         style = f'fill="none" stroke="{ink}" stroke-width="2" stroke-dasharray="{dash}"'
-        lines.append(f'<polyline points="{points}" {style}/>')
+        lines.append(f'<polyline points="{" ".join(",".join(place) for place in places)}" {style}/>')
+        if curve.dots:
+            lines.extend(f'<circle cx="{x}" cy="{y}" r="3.5" fill="{ink}"/>' for x, y in places)
         y = _TOP + 8 + 18 * number
         lines.append(f'<path d="M{_LEFT + width + 12},{y}h22" {style}/>')
         lines.append(f'<text x="{_LEFT + width + 40}" y="{y + 4}" fill="#111827">{escape(curve.name)}</text>')
