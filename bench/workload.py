@@ -36,14 +36,15 @@ class Dice:
 def session(count: int, *, seed: int = 1, agents: int = 1) -> list[Event]:
     """About `count` events of one session, shared out among `agents` agents."""
     made: list[Event] = []
-    for event in _stream(seed, agents):
+    for event in stream(seed, agents):
         if len(made) >= count:
             break
         made.append(event)
     return made
 
 
-def _stream(seed: int, agents: int) -> Iterator[Event]:
+def stream(seed: int, agents: int) -> Iterator[Event]:
+    """Events without end."""
     dice = Dice(seed)
     names = ["main", *(f"agent-{number}" for number in range(1, agents))]
     at = _START

@@ -61,7 +61,7 @@ class Found:
 
 
 def _events() -> Iterator[Event]:
-    return workload._stream(1, 1)
+    return workload.stream(1, 1)
 
 
 def _steps(

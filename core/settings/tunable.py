@@ -74,10 +74,15 @@ class Tunable(NamedTuple):
             return "a table"
         noun = "a whole number" if self.kind == "integer" else "a number"
         if self.low is not None and self.high is not None:
-            return f"{noun} from {self.low:g} to {self.high:g}"
+            return f"{noun} from {_said(self.low)} to {_said(self.high)}"
         if self.low is not None:
-            return f"{noun} of at least {self.low:g}"
-        return noun if self.high is None else f"{noun} of at most {self.high:g}"
+            return f"{noun} of at least {_said(self.low)}"
+        return noun if self.high is None else f"{noun} of at most {_said(self.high)}"
+
+
+def _said(number: float) -> str:
+    """A bound in full: 1073741824 rather than 1.07374e+09."""
+    return str(int(number)) if abs(number) >= 1e5 and number == int(number) else f"{number:g}"
 
 
 def walk(model: type[Group], prefix: str = "") -> Iterator[Tunable]:

@@ -101,7 +101,7 @@ class SaveScreen(ModalScreen[SaveWish | None]):
         )
         with Vertical() as box:
             box.border_title = f"Save {count(self._changed, 'change')}"
-            box.border_subtitle = "tab next field · enter save · esc back"
+            box.border_subtitle = "enter goes on, and saves at the end · esc back"
             yield Input(placeholder="name of the profile", id="name")
             yield Input(placeholder="what it is for, in one sentence", id="sentence")
             yield OptionList(

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 from core.errors import StoreError
 from core.settings import Settings
+from core.settings.file import small_file
 from core.settings.layers import tunables, value_of
 from core.store.profiles import (
     Profile,
@@ -73,7 +74,7 @@ class Shelf(NamedTuple):
         """Put changed values into a settings file, so that they hold the next time."""
         path = self.file(scope)
         try:
-            text = path.read_text("utf-8") if path.exists() else ""
+            text = small_file(path).decode() if path.exists() else ""
         except (OSError, UnicodeDecodeError) as error:
             raise StoreError(f"{path} cannot be read: {error}") from error
         self._write({path: settings_text(text, edits)})

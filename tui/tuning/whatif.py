@@ -9,11 +9,9 @@ from typing import Any
 
 from textual.message import Message
 
-from core.timeline.columns import Columns
 from core.timeline.firings import Difference, compare
 from core.timeline.rerun import Rerun
 from core.timeline.timeline import Timeline
-from tui.feed_columns import SharedColumns
 from tui.tuning.compared import Compared
 
 NOTHING = Difference((), (), (), ())
@@ -77,10 +75,6 @@ class WhatIf:
     def picture(self) -> Compared:
         """What is known by now: signals from the run that is furthest, all else from the whole one."""
         felt, whole = self.felt, self.whole
-        for rerun in (felt, whole):
-            for track in rerun.tracks.values() if rerun is not None else ():
-                if type(track.columns) is Columns:
-                    track.columns = SharedColumns(track.columns)
         total = len(self.timeline)
         run, lived = (felt.done if felt else 0), (whole.done if whole else 0)
         near = self.timeline.settings.timeline.branch.near
