@@ -155,7 +155,7 @@ sys.exit(main())
 @pytest.mark.parametrize(
     ("event", "name"),
     [
-        ("import", "tui.commands"),
+        ("import", "tui.options"),
         ("import", "pydantic"),
         ("import", "numpy"),
         ("open", "good.jsonl"),
