@@ -31,7 +31,7 @@ class ScreenSettings(Group):
         1.0, "Time between two pictures while nothing happens.", ge=0.1, le=60, step=0.1, unit="s"
     )
     tail: float = tunable(
-        2.0, "A longer log shows its end first, then reads all.", ge=0, le=1000, step=0.5, unit="MB"
+        1.0, "A longer log shows its end first, then reads all.", ge=0, le=1000, step=0.5, unit="MB"
     )
     series: Series = tunable("frustration", "Reading the timeline begins with.")
     gap: float = tunable(600.0, "A silence this long is drawn as a gap.", ge=10, le=86_400, step=10, unit="s")
