@@ -229,11 +229,12 @@ class Society:
             raise StateError(
                 f"a dump of version {state.get('version')} does not fit a society of version {VERSION}"
             )
+        fresh = self._members if not self._count else {}
         self._count = state["count"]
         self._forgotten = state["forgotten"]
         self._members = {}
         for saved in state["members"]:
-            member = _Member(saved[0], self._engine(saved[0]))
+            member = fresh.get(saved[0]) or _Member(saved[0], self._engine(saved[0]))
             member.load(saved)
             self._members[member.name] = member
         self._finished = dict.fromkeys(state["finished"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from core.affect import Policy
 from core.engine import Engine
@@ -34,7 +34,22 @@ class Beginning(NamedTuple):
 
     def society(self, settings: Settings, make_engine: EngineMaker = Engine) -> Society:
         """Minds that have seen nothing yet."""
-        made = Society(
+        made = self._society(settings, make_engine)
+        if make_engine is Engine:
+            self.remind(made)
+        if self.prior:
+            made.engine(MAIN).receptor.seed(self.prior)
+        return made
+
+    def resumed(self, settings: Settings, state: Mapping[str, Any]) -> Society:
+        """Minds that go on from a dump of some that began like this."""
+        made = self._society(settings, Engine)
+        made.load(state)
+        self.remind(made)
+        return made
+
+    def _society(self, settings: Settings, make_engine: EngineMaker) -> Society:
+        return Society(
             settings,
             policy=self.policy,
             seed=self.seed,
@@ -42,11 +57,6 @@ class Beginning(NamedTuple):
             rules=self.rules,
             learned=self.learned,
         )
-        if make_engine is Engine:
-            self.remind(made)
-        if self.prior:
-            made.engine(MAIN).receptor.seed(self.prior)
-        return made
 
     def remind(self, society: Society) -> None:
         """Hand the main agent what earlier sessions left; a dump does not hold it."""

@@ -97,6 +97,10 @@ def _chain(seen: list[Event], events: Iterator[Event]) -> Iterator[Event]:
     yield from events
 
 
+_RARELY = 8192
+"""Events between two kept states where a recording is looked at, not scrubbed."""
+
+
 def last_screen(
     session: LogSession, settings: Settings, kit: Kit, tail: int = TAIL, beginning: Beginning = PLAIN
 ) -> Timeline:
@@ -108,7 +112,7 @@ def last_screen(
         cut.append(
             log._replace(start=max(log.start, source.size - tail)) if long and source is not None else log
         )
-    timeline = Timeline(settings, beginning=beginning._replace(seed=seed_of(session.id)))
+    timeline = Timeline(settings, beginning=beginning._replace(seed=seed_of(session.id)), every=_RARELY)
     silent = Kit(kit.normalizer, kit.models, Diagnostics())
     timeline.extend(read(session._replace(logs=tuple(cut)), silent, settings.ingest.lines))
     return timeline

@@ -33,7 +33,14 @@ class Change(NamedTuple):
 class Timeline:
     """The events of a session, run once; any seek gives what a replay from the start would give."""
 
-    def __init__(self, settings: Settings, *, seed: int = 0, beginning: Beginning | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        seed: int = 0,
+        beginning: Beginning | None = None,
+        every: int | None = None,
+    ) -> None:
         self.beginning = Beginning(seed) if beginning is None else beginning
         self.changes: list[Change] = [Change(0, settings)]
         self.events: list[Event] = []
@@ -42,7 +49,7 @@ class Timeline:
         )
         self.run = Run(self.beginning.society(settings))
         """The minds at the live edge, and what they left behind."""
-        self._every = settings.timeline.keyframes.every
+        self._every = every or settings.timeline.keyframes.every
         self._regime = ""
         self._whole = False
         """A dream asked for a whole frame; the next one is."""
@@ -159,10 +166,7 @@ class Timeline:
 
     def loaded(self, settings: Settings, state: Mapping[str, Any]) -> Society:
         """Minds that go on from a dump of this recording's."""
-        society = self.beginning.society(settings)
-        society.load(state)
-        self.beginning.remind(society)
-        return society
+        return self.beginning.resumed(settings, state)
 
     def index_at(self, at: float) -> int:
         """How many events had happened by a moment."""
