@@ -33,7 +33,7 @@ PICTURES = (
     Picture("small", "full", ("end",), (80, 24)),
     Picture("mind", "full", ("end", "m")),
     Picture("governance", "halt", ("end", "v")),
-    Picture("tuning", "stuck", ("end", "t")),
+    Picture("tuning", "stuck", ("end", "t", *("right",) * 12)),
     Picture("daylight", "flow", ("end",), theme="daylight"),
 )
 FILM = Picture("film", "stuck", ("home",), (80, 24))
@@ -72,7 +72,7 @@ async def _taken(picture: Picture, frames: int) -> list[str]:
             for number in range(frames):
                 if number:
                     await pilot.press(*("right",) * max(1, total // frames))
-                await pilot.pause(0.6)
+                await pilot.pause(1.2)
                 taken.append(app.export_screenshot(title="nooscope"))
     return taken
 

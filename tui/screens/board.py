@@ -13,7 +13,6 @@ from textual.containers import VerticalScroll
 from textual.reactive import var
 from textual.screen import Screen
 from textual.widget import Widget
-from textual.widgets import Footer
 
 from core.settings.screen import ScreenSettings
 from core.store.bookmarks import Bookmark
@@ -21,6 +20,7 @@ from core.timeline.timeline import Timeline
 from tui.view import View
 from tui.widgets.card import Card
 from tui.widgets.header import StatusHeader
+from tui.widgets.keyline import KeyLine
 from tui.widgets.masonry import Masonry
 from tui.widgets.panel import Panel
 from tui.widgets.timeline import TimelineStrip
@@ -57,7 +57,7 @@ class Board(Screen[None]):
         strip = TimelineStrip(self._settings.gap, id="timeline")
         strip.series = self._settings.series
         yield strip.data_bind(Board.view, Board.recording, Board.bookmarks)
-        yield Footer(compact=True, show_command_palette=False)
+        yield KeyLine()
 
     def shared(self) -> Iterable[tuple[Panel, Panel]]:
         """Panels of the screen below, each with the one here that shows the same."""

@@ -14,7 +14,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.reactive import var
 from textual.screen import Screen
-from textual.widgets import Footer, Input, Static
+from textual.widgets import Input, Static
 
 from core.settings import Settings
 from core.timeline.beginning import PLAIN, Beginning
@@ -26,6 +26,7 @@ from tui.fleet.watch import FleetWatch
 from tui.messages import OpenSession
 from tui.screens.board import HEIGHTS, WIDTHS
 from tui.widgets.fleettable import FleetTable
+from tui.widgets.keyline import KeyLine
 
 _NOTHING = """\
 No session changed on this machine within the last {hours:g} hours.
@@ -94,7 +95,7 @@ class FleetScreen(Screen[None]):
         yield Static("", id="detail", markup=False)
         yield Static(_NOTHING.format(hours=fleet.within), id="nothing", markup=False)
         yield Input(placeholder="agent, project, state, word …", select_on_focus=False)
-        yield Footer(compact=True, show_command_palette=False)
+        yield KeyLine()
 
     def on_mount(self) -> None:
         self.set_interval(1.0, self._title)

@@ -13,7 +13,7 @@ from textual.content import Content
 from textual.dom import DOMNode
 from textual.screen import Screen
 from textual.widget import Widget
-from textual.widgets import Footer, Input
+from textual.widgets import Input
 
 from core.settings.screen import ScreenSettings
 from tui.screens.board import Board
@@ -22,6 +22,7 @@ from tui.screens.governance import GovernanceScreen
 from tui.screens.mind import MindScreen
 from tui.widgets.eventtable import EventTable
 from tui.widgets.helptext import KeyRow, Topic, laid_out, names, sifted, topic
+from tui.widgets.keyline import KeyLine
 from tui.widgets.page import Page
 from tui.widgets.panel import Panel
 from tui.widgets.passage import PassagePane
@@ -53,7 +54,7 @@ class HelpScreen(Board):
         page.border_title = "Help"
         yield page
         yield Input(placeholder="key, word, panel …", id="search", select_on_focus=False)
-        yield Footer(compact=True, show_command_palette=False)
+        yield KeyLine()
 
     def on_mount(self) -> None:
         self._topics = list(self._gather())

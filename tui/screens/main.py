@@ -9,7 +9,6 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container
 from textual.reactive import var
 from textual.screen import Screen
-from textual.widgets import Footer
 
 from core.settings.screen import ScreenSettings
 from core.store.bookmarks import Bookmark
@@ -17,6 +16,7 @@ from core.timeline.timeline import Timeline
 from tui.panels import PANELS
 from tui.view import View
 from tui.widgets.header import StatusHeader
+from tui.widgets.keyline import KeyLine
 from tui.widgets.panel import Panel
 from tui.widgets.timeline import TimelineStrip
 
@@ -69,7 +69,7 @@ class MainScreen(Screen[None]):
         strip = TimelineStrip(self._settings.gap, id="timeline")
         strip.series = self._settings.series
         yield strip.data_bind(MainScreen.view, MainScreen.recording, MainScreen.bookmarks)
-        yield Footer(compact=True, show_command_palette=False)
+        yield KeyLine()
 
     def on_resize(self) -> None:
         """Say which panels wait behind the one that is seen, where they do."""

@@ -13,12 +13,13 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.message import Message
 from textual.screen import Screen
-from textual.widgets import DataTable, Footer, Input, Static
+from textual.widgets import DataTable, Input, Static
 from textual.widgets.data_table import RowKey
 
 from core.ingest.discover import Found, find
 from core.settings import Settings
 from tui.messages import OpenSession
+from tui.widgets.keyline import KeyLine
 from tui.words import count, plain, short, span
 
 _EVERY = 3.0
@@ -94,7 +95,7 @@ Enter follows it if it is active and plays it otherwise; `w` follows, `r` plays,
             table.add_column(name, key=name)
         yield table
         yield Static(_NOTHING, id="nothing", markup=False)
-        yield Footer(compact=True, show_command_palette=False)
+        yield KeyLine()
 
     def on_mount(self) -> None:
         self._look()

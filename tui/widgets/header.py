@@ -152,11 +152,11 @@ def _spread(left: list[Line], right: list[Line], width: int) -> Line:
         right = right[:-1]
     while left and _length(left) + 2 > width:
         left = left[:-1]
-    room = width - _length(left) - _length(right)
+    room = width - _length(left) - _length(right) - (2 if left else 0)
     line: Line = []
     for piece in left:
         line += [*piece, ("  ", "plain")]
-    line.append((" " * (room - 2), "plain"))
+    line.append((" " * room, "plain"))
     for number, piece in enumerate(right):
         line += [*([("  ", "plain")] if number else []), *piece]
     return line

@@ -1,0 +1,53 @@
+"""The line of keys: whatever is shown is shown whole, and help is always there."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.tui.boards import recorded
+from tests.tui.observatory import Observatory
+from tui.widgets.keyline import KeyLine, fitting
+
+
+@given(st.lists(st.integers(1, 20), max_size=12), st.integers(0, 120))
+def test_what_fits_is_as_much_as_can_be(widths: list[int], room: int) -> None:
+    left = fitting(widths, room)
+    assert left == list(range(len(left)))
+    assert sum(widths[place] + 1 for place in left) - 1 <= max(room, -1)
+    assert len(left) == len(widths) or sum(width + 1 for width in widths[: len(left) + 1]) - 1 > room
+
+
+def test_the_needed_one_stays_until_it_is_alone() -> None:
+    assert fitting([5, 5, 5, 6], 12, [3]) == [0, 3]
+    assert fitting([5, 5, 5, 6], 6, [3]) == [3]
+    assert fitting([5, 6], 3, [1]) == []
+
+
+@pytest.mark.parametrize("size", [(80, 24), (100, 30), (120, 40), (200, 60)], ids=lambda size: f"{size[0]}")
+@pytest.mark.parametrize("screen", ["", "events", "mind", "governance", "tuning", "help"])
+async def test_keys_are_whole_on_every_screen(screen: str, size: tuple[int, int]) -> None:
+    app = Observatory(recorded(60, 1), 40, screen=screen)
+    async with app.run_test(size=size) as pilot:
+        await pilot.pause()
+        keys = list(app.screen.query("FooterKey"))
+        line = app.screen.query_one(KeyLine).region
+        assert keys
+        assert all(line.contains_region(key.region) for key in keys)
+        assert screen == "help" or any(getattr(key, "description", "") == "help" for key in keys)
+
+
+async def test_keys_make_room_for_the_bench_beside_and_when_the_terminal_shrinks() -> None:
+    app = Observatory(recorded(60, 1), 40)
+    async with app.run_test(size=(160, 45)) as pilot:
+        await pilot.press("T")
+        await pilot.pause()
+        await pilot.pause()
+        bench = app.screen.query_one(".-side").region
+        assert all(key.region.right <= bench.x for key in app.screen.query("FooterKey"))
+        await pilot.press("T")
+        await pilot.resize_terminal(60, 24)
+        await pilot.pause()
+        await pilot.pause()
+        assert all(key.region.right <= 60 for key in app.screen.query("FooterKey"))
