@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from core.events import MAIN, Event, Where
+from core.ingest.clean import clean
 from core.ingest.diagnostics import Diagnostics
 from core.ingest.format import Format
 from core.ingest.lines import Line, opened, read_lines, take
@@ -77,7 +78,7 @@ def records(
 def feed(reader: Reader, record: Record) -> list[Event]:
     """What a reader makes of a record; a reader that fails costs one record, counted."""
     try:
-        return reader.feed(*record)
+        return [clean(event) for event in reader.feed(*record)]
     except Exception as fault:  # noqa: BLE001 a log may hold anything, and the rest must still be read
         _count(reader, record.where.file, record.line, fault)
         return []
@@ -86,7 +87,7 @@ def feed(reader: Reader, record: Record) -> list[Event]:
 def admit(reader: Reader, record: Record) -> list[Event]:
     """The same of a record whose line was not passed over."""
     try:
-        return reader.admit(*record)
+        return [clean(event) for event in reader.admit(*record)]
     except Exception as fault:  # noqa: BLE001 as above
         _count(reader, record.where.file, record.line, fault)
         return []
@@ -95,7 +96,7 @@ def admit(reader: Reader, record: Record) -> list[Event]:
 def finish(reader: Reader, path: Path) -> list[Event]:
     """What only the end of a log completes."""
     try:
-        return reader.finish()
+        return [clean(event) for event in reader.finish()]
     except Exception as fault:  # noqa: BLE001 as above
         _count(reader, str(path), 0, fault)
         return []

@@ -46,6 +46,10 @@ def sessions(paths: Iterable[Path | str], kit: Kit, lines: LineSettings | None =
     return Finder(kit, lines).sessions(paths)
 
 
+_LONG_HEAD = 16 * 1024 * 1024
+"""How far to look at most where the first line alone is longer than a head."""
+
+
 class _Known(NamedTuple):
     inode: int
     size: int
@@ -160,13 +164,19 @@ class Finder:
     def _recognise(self, path: Path, status: os.stat_result) -> tuple[Format | None, str]:
         if not stat.S_ISREG(status.st_mode):
             return None, "not a regular file"
-        beginning = head(path, self._lines.head)
-        if not beginning.strip(b"\0 \t\r\n"):
+        text = _text(head(path, self._lines.head))
+        if not text:
             return None, "empty"
-        text = beginning.removeprefix(b"\xef\xbb\xbf").lstrip(b"\0 \t\r\n")
         if not (text.startswith((b"{", b"[", _SQLITE)) or b"\n{" in text):
             return None, "a binary file" if b"\0" in text else "no log of a known format"
         kind = recognise(Sample(text, path))
+        size = self._lines.head
+        while kind is None and text.startswith(b"{") and b"\n" not in text and size < _LONG_HEAD:
+            size *= 16
+            text, before = _text(head(path, size)), len(text)
+            kind = recognise(Sample(text, path)) if len(text) > before else None
+            if len(text) == before:
+                break
         return kind, "" if kind else "no log of a known format"
 
     def _gather(self, logs: list[Log]) -> list[LogSession]:
@@ -267,3 +277,8 @@ def _age(session: LogSession) -> tuple[int, str]:
         return session.path.stat().st_mtime_ns, str(session.path)
     except OSError:
         return 0, str(session.path)
+
+
+def _text(beginning: bytes) -> bytes:
+    """What a log begins with, without the marks and the blanks before it."""
+    return beginning.removeprefix(b"\xef\xbb\xbf").lstrip(b"\0 \t\r\n")

@@ -90,8 +90,11 @@ def mixed(
 
 
 def usable(prior: Prior, at: float, settings: PriorSettings) -> bool:
-    """Whether a prior is near enough in time to a session that begins at `at`."""
-    return settings.enabled and abs(at - prior.ts) <= settings.age * _DAY
+    """Whether a prior is from before a session that begins at `at`, and near enough in time.
+
+    A later one may hold the session itself, which would begin otherwise each time it is watched.
+    """
+    return settings.enabled and 0.0 <= at - prior.ts <= settings.age * _DAY
 
 
 def seeds(prior: Prior) -> dict[Axis, float]:
