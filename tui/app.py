@@ -191,7 +191,10 @@ class NooscopeApp(App[None]):
 
     @on(messages.OpenSession)
     def _open_session(self, message: messages.OpenSession) -> None:
+        """Show it at once, whatever was asked from."""
         self.open(Target(message.path, message.live, message.session))
+        while len(self.screen_stack) > 1:
+            self.pop_screen()
 
     @on(messages.ShowEvents)
     def _show_events(self, message: messages.ShowEvents) -> None:
@@ -261,7 +264,7 @@ class NooscopeApp(App[None]):
 
         beside = self.screen.query(Bench)
         if beside and isinstance(self.screen, MainScreen):
-            beside.remove()
+            self.screen.leave_beside()
         elif isinstance(self.screen, MainScreen) and not self.screen.has_class("-narrow"):
             self.screen.mount(Bench(classes="-side").data_bind(NooscopeApp.view, NooscopeApp.recording))
         else:

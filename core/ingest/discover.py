@@ -13,6 +13,7 @@ from typing import NamedTuple
 import msgspec
 
 from core.ingest import stores
+from core.ingest.clean import cleaned
 from core.ingest.found import Found
 from core.ingest.lines import opened, packed, take
 from core.ingest.places import ANYWHERE, PLACES, Place, roots
@@ -164,7 +165,7 @@ def _look(place: Place, path: Path, size: int) -> _Glimpse:
     cwd, session, times = _CWD.search(head), _SESSION.search(head), _TIME.findall(tail or head)
     project = _text(cwd[1]) if cwd else _hash(head)
     return _Glimpse(
-        project=project,
+        project=cleaned(project),
         session=_text(session[1]) if session else _named(path),
         events=marks * max(size, len(sample)) // max(1, len(sample)),
         last=seconds(_text(times[-1])) if times else None,

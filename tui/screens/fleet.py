@@ -180,8 +180,8 @@ class FleetScreen(Screen[None]):
         """Keys of a single session do nothing here."""
 
     def _open(self, row: Row, *, live: bool) -> None:
-        self.app.post_message(OpenSession(row.path, live, row.session))
         self.dismiss()
+        self.app.post_message(OpenSession(row.path, live, row.session))
 
     def _title(self) -> None:
         if self._first:

@@ -21,8 +21,8 @@ class GotoScreen(ModalScreen[str]):
             width: 60; max-width: 90%; height: auto; padding: 0 1;
             border: round $accent; border-title-color: $accent; background: $surface;
         }
-        & Label { color: $quiet; }
-        & Input { border: none; padding: 0; height: 1; background: $surface; }
+        & Label { color: $quiet; width: 100%; }
+        & Input, & Input:focus { border: none; padding: 0; height: 1; background: $surface; }
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [

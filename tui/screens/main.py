@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container
@@ -94,7 +95,17 @@ class MainScreen(Screen[None]):
         self.set_focus(self.query_one(f"#{name}"))
 
     def action_unfocus(self) -> None:
+        """Leave the panel; from none, what stands beside."""
+        if self.focused is None and self.query(".-side"):
+            self.leave_beside()
         self.set_focus(None)
+
+    @work
+    async def leave_beside(self) -> None:
+        """Take away what stands beside the panels, and give its room back."""
+        await self.query(".-side").remove()
+        self.set_focus(None)
+        self.query_one(KeyLine).refresh(recompose=True)
 
     def on_panel_zoom(self, message: Panel.Zoom) -> None:
         message.stop()

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 from typing import ClassVar
 
+from rich.text import Text
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -46,7 +47,8 @@ class PickerScreen(Screen[None]):
         & #title { height: 1; padding: 0 1; background: $panel; }
         & DataTable { height: 1fr; background: $background; }
         & #nothing { height: 1fr; padding: 1 2; display: none; }
-        & Input { height: 1; border: none; padding: 0 1; display: none; background: $surface; }
+        & Input, & Input:focus { height: 1; border: none; padding: 0 1; background: $surface; }
+        & Input { display: none; }
         &.-filtering Input { display: block; }
         &.-empty #nothing { display: block; }
         &.-empty DataTable { display: none; }
@@ -89,7 +91,7 @@ Enter follows it if it is active and plays it otherwise; `w` follows, `r` plays,
     def compose(self) -> ComposeResult:
         yield Static("nooscope  looking for sessions…", id="title")
         yield Input(placeholder="agent, project or session")
-        table: DataTable[Content] = DataTable(cursor_type="row", zebra_stripes=False)
+        table: DataTable[Text] = DataTable(cursor_type="row", zebra_stripes=False)
         table.add_column("", key="active", width=1)
         for name in ("agent", "project", "age", "events", "size", "session"):
             table.add_column(name, key=name)
@@ -147,8 +149,8 @@ Enter follows it if it is active and plays it otherwise; `w` follows, `r` plays,
         found = self._found.get(str(key.value))
         if found is not None:
             live = found.active if not how else how == "live"
-            self.app.post_message(OpenSession(found.path, live, found.session))
             self.dismiss()
+            self.app.post_message(OpenSession(found.path, live, found.session))
 
     def _fill(self) -> None:
         """Bring the table to what was found, the cursor staying on its session."""
@@ -179,13 +181,14 @@ Enter follows it if it is active and plays it otherwise; `w` follows, `r` plays,
         return all(word in text for word in self._wanted.split())
 
 
-def _row(found: Found) -> tuple[Content, ...]:
+def _row(found: Found) -> tuple[Text, ...]:
+    """Its cells; never markup, and of a kind whose width the table knows."""
     return (
-        Content.styled("●", "$live bold") if found.active else Content.styled("·", "$quiet"),
-        Content(plain(found.agent, 16)),
-        Content(plain(Path(found.project).name or "-", 28)),
-        Content(span(max(0.0, time.time() - found.modified))),
-        Content(f"~{found.events:,}"),
-        Content(f"{short(found.size)}B"),
-        Content(plain(found.session, 36)),
+        Text("●", "bold") if found.active else Text("·", "dim"),
+        Text(plain(found.agent, 16)),
+        Text(plain(Path(found.project).name or "-", 28)),
+        Text(span(max(0.0, time.time() - found.modified))),
+        Text(f"~{found.events:,}", justify="right"),
+        Text(f"{short(found.size)}B", justify="right"),
+        Text(plain(found.session, 36)),
     )

@@ -56,9 +56,9 @@ class Card(Panel):
         self._top += by
         self.redraw()
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Leave the arrows to the board while it shows all cards."""
-        return action != "scroll_by" or self.detailed
+        return self.detailed if action == "scroll_by" else super().check_action(action, parameters)
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
         if self.detailed:

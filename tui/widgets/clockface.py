@@ -95,11 +95,10 @@ The agent's own compaction always brings one.
         made = [
             gauge("pressure", sleep.pressure, width, f"{100 * sleep.pressure:.0f}%", ink="fatigue"),
             *(self.past(view, "sleep", width) if self.rich else []),
-            gauge("context", sleep.context, width, f"{100 * sleep.context:.0f}%", ink="heat-3"),
-            *(self.past(view, "context", width) if self.rich else []),
+            *self._filled(view, width),
             pair("accumulated", f"{sleep.accumulator:.2f} of {sleep.threshold:.2f}", width),
         ]
-        if sleep.compaction_point:
+        if sleep.compaction_point and sleep.context_tokens:
             filled = f"{short(sleep.context_tokens)} of {short(sleep.compaction_point)}"
             made.append(pair("to compaction", filled, width))
         if sleep.turns_to_compaction is not None:
@@ -108,6 +107,13 @@ The agent's own compaction always brings one.
             made.append(pair("dream in", f"~{count(sleep.dream_ticks, 'theta tick')}", width))
         made.append(pair("compactions", str(sleep.compactions), width))
         return [*made, *self._dreams(view, width, 16 if self.rich else 3)]
+
+    def _filled(self, view: View, width: int) -> list[Line]:
+        sleep = view.frame.mind.sleep
+        if not sleep.context_tokens:
+            return [pair("context", "not told by this log", width)]
+        made = [gauge("context", sleep.context, width, f"{100 * sleep.context:.0f}%", ink="heat-3")]
+        return [*made, *(self.past(view, "context", width) if self.rich else [])]
 
     def _dreams(self, view: View, width: int, most: int) -> list[Line]:
         mind = view.frame.mind

@@ -109,10 +109,12 @@ Signs on the right are what fired with the event: `▲` signal, `■` halt, `▣
         self._start_over()
 
     def watch_view(self, view: View | None) -> None:
-        """List what came since; a cursor that stands on the playhead goes with it."""
+        """List what came since; the cursor goes with a playhead it stands on, or one that a person moves."""
         super().watch_view(view)
         if view is not None and self.recording is not None:
-            along = self._cursor == self._playhead != view.index - 1
+            moved = self._playhead != view.index - 1
+            by_hand = not view.playing and view.mode != "live"
+            along = moved and (by_hand or self._cursor == self._playhead)
             self._playhead = view.index - 1
             self._take_in(view)
             if along:

@@ -38,11 +38,16 @@ class PathColumns:
         """What each column is."""
         parts = (
             fit("path (visits)", self.name),
-            " read".rjust(self.read)[-self.read :] if self.read else "",
-            " edited".rjust(self.wrote)[-self.wrote :] if self.read else "",
+            _title(("read", "rd", "r"), self.read),
+            _title(("edited", "edit", "ed", "w"), self.wrote) if self.read else "",
         )
         state = fit(" last state" if self.words else "", self.state)
         return [("".join(parts), "quiet"), (state + ("ago".rjust(self.age)) + " heat", "quiet")]
+
+
+def _title(words: tuple[str, ...], width: int) -> str:
+    """The longest of the words that leaves a blank before it."""
+    return next((word.rjust(width) for word in words if len(word) < width), " " * width)
 
 
 def shortened(name: str, room: int) -> str:

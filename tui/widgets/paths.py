@@ -15,7 +15,7 @@ from tui.widgets.gauge import meter
 from tui.widgets.panel import Line, Panel, fit
 from tui.widgets.pathcolumns import PathColumns, add_scrollbar, shortened
 from tui.widgets.pathrows import ORDERS, Order, PathRow, above, path_rows
-from tui.words import plain
+from tui.words import count, plain
 
 
 class PathLook(NamedTuple):
@@ -90,7 +90,7 @@ The bar is heat: visits that fade with work time. Its colour says how near a pat
     def subtitle(self, view: View) -> str:
         shown = len(view.frame.receptor.heatmap.top)
         leaves = view.frame.receptor.heatmap.leaves
-        many = f"{leaves} paths" if shown == leaves else f"{shown} of {leaves:,} paths"
+        many = count(leaves, "path") if shown == leaves else f"{shown} of {count(leaves, 'path')}"
         return f"by {self.order} · {many}" if leaves else ""
 
     def look(self) -> PathLook:
@@ -223,9 +223,11 @@ The bar is heat: visits that fade with work time. Its colour says how near a pat
         self._again()
         self.focus()
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Leave escape to the screen while nothing is filtered."""
-        return action != "unfilter" or bool(self.sought) or self.has_class("-filtering")
+        if action == "unfilter":
+            return bool(self.sought) or self.has_class("-filtering")
+        return super().check_action(action, parameters)
 
     def action_events(self) -> None:
         self.post_message(ShowEvents(self.cursor))

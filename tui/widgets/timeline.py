@@ -114,6 +114,10 @@ the agent's state (`·` idle, `─` exploring, `═` delegating, `━` deep work
         self.series, self.zoom, self._start = look
         self._renew()
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """It has no details to be shown alone."""
+        return action != "zoom" and super().check_action(action, parameters)
+
     def action_series(self, by: int) -> None:
         """Draw another reading."""
         self.series = SERIES[(SERIES.index(self.series) + by) % len(SERIES)]
