@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from textual.widgets import Input
 
 from core.events import (
@@ -176,9 +177,12 @@ async def test_cursor_on_the_playhead_goes_with_it() -> None:
         await pilot.pause()
         assert table_of(app).place == 309
         await pilot.press("up")
-        app.show(320)
+        app.shown.view = replace(view_at(recorded(), 320), playing=True)
         await pilot.pause()
         assert table_of(app).place == 308
+        app.show(330)
+        await pilot.pause()
+        assert table_of(app).place == 329
 
 
 async def test_filters_by_key() -> None:

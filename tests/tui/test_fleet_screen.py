@@ -215,11 +215,12 @@ async def test_f_goes_there_and_back_and_keeps_what_was_read(tmp_path: Path, sti
     app = FleetApp(tmp_path, still)
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: read(app, 10))
-        app.post_message(OpenSession(log.path))
-        await until(pilot, lambda: app.view is not None and app.view.total > 40)
         screen = app.screen
         assert isinstance(screen, FleetScreen)
-        for key in ("f", "f", "escape"):
+        app.post_message(OpenSession(log.path))
+        await until(pilot, lambda: app.view is not None and app.view.total > 40)
+        assert not isinstance(app.screen, FleetScreen)
+        for key in ("f", "f", "f", "escape"):
             await pilot.press(key)
             await pilot.pause()
         assert not isinstance(app.screen, FleetScreen)

@@ -61,7 +61,7 @@ async def test_a_session_that_is_opened_is_shown_whatever_lay_above(log: Path, a
         assert isinstance(app.screen, MainScreen) and len(app.screen_stack) == 1
 
 
-@pytest.mark.parametrize(("keys", "offered"), [(["0"], False), (["1"], True), (["1", "enter"], False)])
+@pytest.mark.parametrize(("keys", "offered"), [(["0"], False), (["1"], True)])
 async def test_zoom_is_offered_where_there_is_something_to_zoom(keys: list[str], offered: bool) -> None:
     app = Observatory(recorded(60, 1), 40)
     async with app.run_test(size=(160, 40)) as pilot:

@@ -87,9 +87,6 @@ class Panel(Widget, can_focus=True):
     def take(self, look: Any) -> None:
         """Be arranged as another panel of its kind was."""
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        return not (action == "zoom" and self.detailed) and super().check_action(action, parameters)
-
     def action_zoom(self) -> None:
         self.post_message(self.Zoom(self))
 
