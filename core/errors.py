@@ -15,6 +15,10 @@ class NooscopeError(Exception):
     """Carries a sentence its reader can act on."""
 
 
+class UsageError(NooscopeError):
+    """Words on the command line that cannot be meant."""
+
+
 class SettingsError(NooscopeError):
     """A setting, or a file of settings, that cannot be used."""
 

@@ -12,11 +12,12 @@ from collections.abc import Sequence
 from types import FrameType
 
 from core import __version__
-from core.errors import NooscopeError
+from core.errors import NooscopeError, UsageError
 from tui import collector, streams
 
 DEFAULT = "watch"
 """What `nooscope` alone does."""
+MISUSED = 2
 INTERRUPTED = 130
 TERMINATED = 143
 
@@ -87,6 +88,9 @@ def _run(words: list[str]) -> int:
     """One command, with every fault a person may meet as one line on standard error."""
     try:
         code = _command(words)
+    except UsageError as error:
+        _say(str(error))
+        code = MISUSED
     except NooscopeError as error:
         code = _say(str(error))
     except KeyboardInterrupt:

@@ -58,13 +58,13 @@ def seconds(text: str) -> float:
 
 def known_agent(timeline: Timeline, name: str | None) -> str | None:
     """An agent of the recording by its name; `NooscopeError` where it has none of that name."""
-    from core.errors import NooscopeError
+    from core.errors import UsageError
     from tui.words import plain
 
     if name is None or name in timeline.tracks:
         return name
     names = ", ".join(plain(each, 30) for each in list(timeline.tracks)[:8])
-    raise NooscopeError(f"no agent is named {plain(name, 60)!r}; there are {names}")
+    raise UsageError(f"no agent is named {plain(name, 60)!r}; there are {names}")
 
 
 def user_file() -> Path:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.errors import NooscopeError, UnreadableLog
+from core.errors import UnreadableLog, UsageError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from core.ingest.reader import Kit
     from core.ingest.session import LogSession
     from core.settings import Settings
@@ -30,14 +29,21 @@ def cache_of(settings: Settings) -> Cache | None:
 
 
 def one_session(path: str, settings: Settings) -> tuple[LogSession, Kit]:
-    """The one session at a path, and what its readers share."""
+    """The one session at a path, or `PATH#SESSION` of several, and what its readers share."""
     from core.ingest.source import make_kit, sessions
 
     kit = make_kit(settings.ingest)
-    found = sessions([path], kit, settings.ingest.lines)
-    if len(found) > 1:
-        raise UnreadableLog(f"{path} holds {len(found)} sessions; name one log")
-    return found[0], kit
+    log, _, wanted = (path, "", "") if Path(path).exists() else path.partition("#")
+    found = sessions([log], kit, settings.ingest.lines)
+    chosen = [one for one in found if not wanted or one.id == wanted]
+    if len(chosen) == 1:
+        return chosen[0], kit
+    from tui.words import plain
+
+    names = ", ".join(plain(one.id, 40) for one in found[:5]) + (", ..." if len(found) > 5 else "")
+    if not chosen:
+        raise UsageError(f"{log} holds no session {plain(wanted, 40)!r}; there are {names}")
+    raise UsageError(f"{log} holds {len(found)} sessions; name one as {log}#SESSION: {names}")
 
 
 def recording(path: str, settings: Settings, project: Path | None = None) -> Timeline:
@@ -82,5 +88,5 @@ def place(timeline: Timeline, spoken: str) -> int:
         return timeline.index_at(start + float(text[:-1]) * units[text[-1]])
     moment = seconds(text)
     if moment is None:
-        raise NooscopeError(f"{spoken!r} is no place; write an event's number, 00:41:12, 41m or an ISO time")
+        raise UsageError(f"{spoken!r} is no place; write an event's number, 00:41:12, 41m or an ISO time")
     return timeline.index_at(moment)

@@ -223,7 +223,7 @@ class Gatherer:
                 self._outcomes[event.outcome] += 1
                 self._actions[event.action] += 1
                 for path in event.targets:
-                    self._touch(path, event.action)
+                    self._touch(path, event.action, event.outcome)
             case Turn():
                 summary.turns += 1
                 self._models[event.model] = None
@@ -244,7 +244,7 @@ class Gatherer:
             case AgentEnd() | SessionEnd():
                 pass
 
-    def _touch(self, path: str, action: str) -> None:
+    def _touch(self, path: str, action: str, outcome: str) -> None:
         touched = self._paths.get(path)
         if touched is None:
             if len(self._paths) >= _PATHS_KEPT:
@@ -253,7 +253,7 @@ class Gatherer:
             touched = self._paths[path] = [0, 0, 0]
         touched[0] += 1
         touched[1] += action in ("file_read", "memory_read")
-        touched[2] += action in ("file_edit", "memory_write")
+        touched[2] += action in ("file_edit", "memory_write") and outcome in ("success", "empty")
 
     def _spend(self, event: Turn) -> None:
         tokens = self.summary.tokens

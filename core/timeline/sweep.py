@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from core.errors import NooscopeError
+from core.errors import NooscopeError, UsageError
 from core.events import Event
 from core.ingest.session import LogSession, read
 from core.ingest.source import make_kit
@@ -64,11 +64,11 @@ class Sweep(Struct, frozen=True):
 def grid(tunable: Tunable, low: float, high: float, count: int) -> list[float]:
     """So many values from one bound to the other, within what the setting allows."""
     if tunable.kind not in ("number", "integer"):
-        raise NooscopeError(f"{tunable.name} has no range: it may be {tunable.allowed()}")
+        raise UsageError(f"{tunable.name} has no range: it may be {tunable.allowed()}")
     if count < 2 or not low < high:
-        raise NooscopeError(f"{tunable.name}: a sweep goes from a lower to a higher value in 2 steps or more")
+        raise UsageError(f"{tunable.name}: a sweep goes from a lower to a higher value in 2 steps or more")
     if (tunable.low is not None and low < tunable.low) or (tunable.high is not None and high > tunable.high):
-        raise NooscopeError(f"{tunable.name} may be {tunable.allowed()}")
+        raise UsageError(f"{tunable.name} may be {tunable.allowed()}")
     values = [float(f"{low + (high - low) * step / (count - 1):.10g}") for step in range(count)]
     if tunable.kind == "integer":
         return sorted({round(value) for value in values})
@@ -94,15 +94,15 @@ def spoken_sweep(text: str) -> tuple[str, list[float]]:
     parts = span.split(":")
     tunable = tunables().get(name.strip())
     if tunable is None:
-        raise NooscopeError(f"{name.strip()!r} is no setting; `nooscope settings WORD` finds one")
+        raise UsageError(f"{name.strip()!r} is no setting; `nooscope settings WORD` finds one")
     try:
         low, high, count = float(parts[0]), float(parts[1]), int(parts[2])
     except (ValueError, IndexError):
-        raise NooscopeError(f"--set wants NAME=lo:hi:n, such as {tunable.name}=0:1:21") from None
+        raise UsageError(f"--set wants NAME=lo:hi:n, such as {tunable.name}=0:1:21") from None
     if not equals or len(parts) != 3:
-        raise NooscopeError(f"--set wants NAME=lo:hi:n, such as {tunable.name}=0:1:21")
+        raise UsageError(f"--set wants NAME=lo:hi:n, such as {tunable.name}=0:1:21")
     if not 1 <= count <= _MOST:
-        raise NooscopeError(f"a sweep takes from 1 to {_MOST} values, not {count}")
+        raise UsageError(f"a sweep takes from 1 to {_MOST} values, not {count}")
     return tunable.name, grid(tunable, low, high, count)
 
 

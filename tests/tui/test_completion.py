@@ -119,7 +119,7 @@ def test_names_are_listed_and_a_shell_must_be_named(capsys: pytest.CaptureFixtur
     assert "receptor.ambient.time_constant" in capsys.readouterr().out.splitlines()
     assert main(["completion", "--list", "stories"]) == 0
     assert "stuck" in capsys.readouterr().out.splitlines()
-    assert main(["completion"]) == 1
+    assert main(["completion"]) == 2
     assert "name a shell" in capsys.readouterr().err
     with pytest.raises(SystemExit) as ended:
         main(["completion", "csh"])

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from core.errors import UnreadableLog
+from core.errors import UsageError
 from core.settings import Settings
 from core.store.bookmarks import Bookmarks
 from sample_sessions import samples
@@ -61,9 +61,9 @@ def test_every_story_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_story_is_chosen_by_its_name_or_the_beginning_of_it() -> None:
     assert chosen(FIRST).name == FIRST
     assert chosen("look").name == "lookalike"
-    with pytest.raises(UnreadableLog, match="there are stuck, shift, storm, silence"):
+    with pytest.raises(UsageError, match="there are stuck, shift, storm, silence"):
         chosen("s")
-    with pytest.raises(UnreadableLog, match="'opera' is no story; there are flow, stuck"):
+    with pytest.raises(UsageError, match="'opera' is no story; there are flow, stuck"):
         chosen("opera")
 
 

@@ -45,7 +45,7 @@ def test_a_frame_as_text_names_every_reading(log: str, capsys: pytest.CaptureFix
 
 
 def test_a_place_that_is_none_is_said(log: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["frame", log, "--at", "soon"]) == 1
+    assert main(["frame", log, "--at", "soon"]) == 2
     assert "'soon' is no place" in capsys.readouterr().err
 
 
@@ -83,3 +83,21 @@ def test_a_steer_and_a_dream_are_tried(log: str, capsys: pytest.CaptureFixture[s
 def test_what_is_not_there_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["whatif", str(tmp_path / "none.jsonl")]) == 1
     assert "none.jsonl" in capsys.readouterr().err
+
+
+def test_one_of_several_sessions_is_named_after_a_hash(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = tmp_path / "two.jsonl"
+    event = {"tool": "Read", "target": "a.py"}
+    lines = [
+        json.dumps({"at": 1_767_600_000 + 9 * number, "session": f"s{number // 4}", **event})
+        for number in range(8)
+    ]
+    log.write_text("\n".join(lines) + "\n")
+    assert main(["frame", str(log)]) == 2
+    assert f"{log}#SESSION: s0, s1" in capsys.readouterr().err
+    assert main(["frame", f"{log}#s1"]) == 0
+    assert main(["frame", f"{log}#s7"]) == 2
+    assert "no session 's7'" in capsys.readouterr().err
+    assert main(["frame", f"{log}#s1", "--at", "abc"]) == 2

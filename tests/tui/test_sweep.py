@@ -74,7 +74,7 @@ def test_text_has_a_chart_and_a_table(logs: Path, capsys: pytest.CaptureFixture[
 
 @pytest.mark.parametrize("given", ["nothing=0:1:3", f"{NAME}=0:5:3", f"{NAME}=0:0.5", "screen.motion=0:1:2"])
 def test_what_makes_no_sense_is_said(given: str, logs: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["sweep", str(logs), "--set", given]) == 1
+    assert main(["sweep", str(logs), "--set", given]) == 2
     assert capsys.readouterr().err.startswith("nooscope: ")
 
 

@@ -208,3 +208,10 @@ def test_analyze_lists_interventions_with_time_and_reason(
 def test_latest_without_any_session_is_said(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["watch", "--headless", "latest"]) == 1
     assert "no session found" in capsys.readouterr().err
+
+
+def test_a_file_that_is_no_log_is_refused_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    binary = tmp_path / "picture.bin"
+    binary.write_bytes(b"\x89PNG\0\0\0\1" * 64)
+    assert main(["watch", "--headless", "--idle", "1", str(binary)]) == 1
+    assert "a binary file" in capsys.readouterr().err

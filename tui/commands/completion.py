@@ -22,9 +22,9 @@ def run(args: argparse.Namespace) -> int:
             print(name)
         return 0
     if args.shell is None:
-        from core.errors import NooscopeError
+        from core.errors import UsageError
 
-        raise NooscopeError(f"name a shell: {', '.join(SHELLS)}")
+        raise UsageError(f"name a shell: {', '.join(SHELLS)}")
     from tui.completion.words import commands
 
     print(importlib.import_module(f"tui.completion.{args.shell}").script(commands()), end="")

@@ -40,14 +40,14 @@ def run(args: argparse.Namespace) -> int:
 
 def chosen(name: str) -> Sample:
     """The story of this name, or of which this is the beginning."""
-    from core.errors import UnreadableLog
+    from core.errors import UsageError
     from sample_sessions import samples
 
     found = [sample for sample in samples() if sample.name == name]
     found = found or [sample for sample in samples() if name and sample.name.startswith(name)]
     if len(found) != 1:
         names = ", ".join(sample.name for sample in found or samples())
-        raise UnreadableLog(f"{name!r} is no story; there {'are' if ',' in names else 'is'} {names}")
+        raise UsageError(f"{name!r} is no story; there {'are' if ',' in names else 'is'} {names}")
     return found[0]
 
 

@@ -62,7 +62,20 @@ def run(args: argparse.Namespace) -> int:
             chosen = chosen.model_copy(update={"response": response})
         return show(named or None, chosen, live=True, project=args.project)
     path = _latest(settings) if args.path in ("latest", None) else Path(args.path)
+    _refuse_other_files(path, settings)
     return Watch(path, settings, args).run()
+
+
+def _refuse_other_files(path: Path, settings: Settings) -> None:
+    """A log that is not there yet is waited for; a file that is no log never becomes one."""
+    from core.errors import UnreadableLog
+    from core.ingest.source import Finder, make_kit
+
+    if path.is_dir() or not path.exists():
+        return
+    kind, trouble = Finder(make_kit(settings.ingest), settings.ingest.lines).format(path)
+    if kind is None and trouble not in ("empty", "vanished"):
+        raise UnreadableLog(f"{path}: {trouble}")
 
 
 def _latest(settings: Settings) -> Path:
