@@ -15,6 +15,7 @@ from tui.app import NooscopeApp
 from tui.messages import OpenSession
 from tui.screens.main import MainScreen
 from tui.screens.picker import PickerScreen
+from tui.tuning.bench import Bench
 from tui.widgets.eventtable import EventTable
 from tui.widgets.keyline import KeyLine
 from tui.widgets.pathcolumns import _title
@@ -100,3 +101,18 @@ async def test_escape_takes_the_bench_beside_away_and_gives_its_room_back() -> N
 @pytest.mark.parametrize(("width", "said"), [(8, "  edited"), (5, " edit"), (4, "  ed"), (2, " w"), (1, " ")])
 def test_a_title_is_never_cut(width: int, said: str) -> None:
     assert _title(("edited", "edit", "ed", "w"), width) == said
+
+
+async def test_an_applied_setting_of_a_film_that_stands_still_is_what_later_changes_are_against() -> None:
+    app = Observatory(recorded(60, 1), 40, screen="tuning")
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.pause()
+        await pilot.press("right", "right")
+        bench = app.screen.query_one(Bench)
+        name, value = next(iter(bench.draft.edits.items()))
+        await pilot.press("y")
+        await pilot.pause()
+        assert bench.draft.edits == {}
+        assert bench.draft.value(name) == value
+        await pilot.press("left")
+        assert list(bench.draft.edits) == [name]

@@ -117,11 +117,15 @@ applied, and nothing is kept before it is saved.
 
     def action_apply(self) -> None:
         """Let the draft hold from the newest event on."""
-        if self.draft.edits:
-            self.post_message(Apply(self.draft.settings))
-            self.notify(f"{count(len(self.draft.edits), 'change')} in force from the newest event on")
-        else:
+        if not self.draft.edits:
             self.post_message(Failed("nothing is changed"))
+            return
+        applied = self.draft.settings
+        self.post_message(Apply(applied))
+        live = self.view is not None and self.view.mode != "replay"
+        when = "from the newest event on" if live else "after the last event; s keeps it for other sessions"
+        self.notify(f"{count(len(self.draft.edits), 'change')} in force {when}")
+        self.rebase(applied)
 
     # Keeping
 

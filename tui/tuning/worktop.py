@@ -73,13 +73,17 @@ class Worktop(Horizontal):
     def _follow(self, recording: Timeline) -> None:
         """Take in other settings in force, and events that came since."""
         if recording.settings is not self.draft.base:
-            self.draft.rebase(recording.settings)
-            self._whatif = None
-            self._show()
+            self.rebase(recording.settings)
         elif self._whatif is not None and self._whatif.behind and not self._running:
             self._start(self._whatif)
         elif self._whatif is None and self.draft.edits:
             self._ask()
+
+    def rebase(self, settings: Settings) -> None:
+        """Other settings are in force now: what is changed is changed against them."""
+        self.draft.rebase(settings)
+        self._whatif = None
+        self._show()
 
     # What goes up
 

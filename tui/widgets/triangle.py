@@ -171,7 +171,7 @@ def _silences(canvas: Canvas, start: tuple[float, float], end: tuple[float, floa
 def _large(now: Neurons, width: int, height: int) -> list[Line]:
     """The triangle with a frame for each node."""
     canvas = Canvas(width, height)
-    inner = min(5, max(3, height - 9))
+    inner = min(6, max(3, height - 9))
     foot = height - 1
     top_b = foot - inner - 2
     wide_a = min(34, max(24, width // 3))
