@@ -6,7 +6,9 @@ import errno
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import msgspec
 
 from core.events import MAIN, Event, Where
 from core.ingest.clean import clean
@@ -30,7 +32,7 @@ class Log(NamedTuple):
     run: int | None = None
     """Of a document or folder with several sessions, which one this is, from 0."""
     session: str = ""
-    """Of a database with several sessions, the id of this one."""
+    """Of a database, or of lines that stand between each other's, the id of this session."""
 
     @property
     def whole(self) -> bool:
@@ -164,8 +166,22 @@ def _lines(
     for data, offset, number in read_lines(log.path, note, lines.longest, lines.chunk, log.start, log.line):
         if offset >= end:
             return
+        if log.session and not _tells_of(data, log.session):
+            continue
         if passes is None or not passes(data):
             yield _make(Record, (data, Where(file, offset, len(data)), number))
+
+
+class _Named(msgspec.Struct):
+    session: Any = None
+
+
+def _tells_of(data: bytes, session: str) -> bool:
+    """Whether a line names this session; one that cannot be read is looked at, to be counted."""
+    try:
+        return str(msgspec.json.decode(data, type=_Named).session) == session
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return True
 
 
 def _count(reader: Reader, file: str, line: int, fault: Exception) -> None:

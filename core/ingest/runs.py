@@ -49,6 +49,9 @@ class Runs:
         database = log.format.style == "database"
         if len(begun) < 2 and not database:
             return []
+        ids = [start.session for start, _ in begun]
+        if log.format.style == "lines" and len(set(ids)) < len(ids):
+            return _interleaved(log, [start for start, _ in begun])
         apart = log.format.style == "lines" and len({record.line for _, record in begun}) == len(begun)
         ends = [*(record.where.offset for _, record in begun[1:]), None]
         runs = []
@@ -74,3 +77,11 @@ class Runs:
                 yield row.record
         except OSError as fault:
             self._kit.diagnostics.note(str(log.path), 0, reason(fault))
+
+
+def _interleaved(log: Log, begun: list[SessionStart]) -> list[LogSession]:
+    """Sessions whose lines stand between each other's, each with its own lines."""
+    first: dict[str, SessionStart] = {}
+    for start in begun:
+        first.setdefault(start.session, start)
+    return [LogSession(name, start.tool, (log._replace(session=name),)) for name, start in first.items()]

@@ -63,3 +63,18 @@ def test_a_first_line_longer_than_a_head_is_looked_at_whole(tmp_path: Path, firs
     log.write_text("\n".join(json.dumps(line) for line in (system, {"role": "user", "content": "go"})) + "\n")
     [session] = sessions([log], make_kit())
     assert session.tool == "chat"
+
+
+def test_sessions_whose_lines_stand_between_each_others_are_taken_apart(tmp_path: Path) -> None:
+    log, kit = tmp_path / "two.jsonl", make_kit()
+    event = {"tool": "Read", "target": "a.py"}
+    lines = [
+        json.dumps({"at": 1_767_600_000 + number, "session": f"s{number % 2}", **event})
+        for number in range(20)
+    ]
+    log.write_text("\n".join([*lines[:9], "{broken", *lines[9:]]) + "\n")
+    found = sessions([log], kit)
+    assert [one.id for one in found] == ["s0", "s1"]
+    for number, one in enumerate(found):
+        times = [each.at for each in read(one, kit) if isinstance(each, ToolUse)]
+        assert times == [1_767_600_000 + number + 2 * step for step in range(10)]
