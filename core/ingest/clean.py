@@ -21,31 +21,50 @@ _SHORTEST = 12
 """Letters a name must have to hold a secret."""
 
 _known: dict[str, str] = {}
+_safe: set[str] = {""}
+"""Names that hold none, as nearly all do."""
 
 
 def clean(event: Event) -> Event:
     """The same event, its names redacted where they hold a secret."""
+    safe = _safe
+    if type(event) is ToolUse:
+        if event.tool in safe and event.program in safe and event.agent in safe:
+            for target in event.targets:
+                if target not in safe:
+                    break
+            else:
+                return event
+    elif type(event) is Turn and event.model in safe and event.stop in safe and event.agent in safe:
+        return event
+    return _cleaned(event)
+
+
+def _cleaned(event: Event) -> Event:
     changed: dict[str, object] = {}
     for field in _FIELDS.get(type(event), ()):
         name = getattr(event, field)
-        if len(name) >= _SHORTEST and (said := cleaned(name)) is not name:
+        if (said := cleaned(name)) != name:
             changed[field] = said
-    if type(event) is ToolUse and event.targets:
-        targets = event.targets
-        for target in targets:
-            if len(target) >= _SHORTEST and cleaned(target) is not target:
-                changed["targets"] = tuple(map(cleaned, targets))
-                break
+    if type(event) is ToolUse:
+        targets = tuple(map(cleaned, event.targets))
+        if targets != event.targets:
+            changed["targets"] = targets
     return replace(event, **changed) if changed else event
 
 
 def cleaned(name: str) -> str:
-    """A name as it may be shown; the very same one where nothing had to be hidden."""
-    known = _known.get(name)
-    if known is None:
-        said = redact(name)
-        known = name if said == name else said
-        if len(_known) >= _MOST:
+    """A name as it may be shown."""
+    if name in _safe:
+        return name
+    said = _known.get(name)
+    if said is None:
+        said = redact(name) if len(name) >= _SHORTEST else name
+        if len(_known) + len(_safe) >= _MOST:
             _known.clear()
-        _known[name] = known
-    return name if known == name else known
+            _safe.clear()
+        if said == name:
+            _safe.add(name)
+        else:
+            _known[name] = said
+    return said
