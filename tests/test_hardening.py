@@ -6,12 +6,10 @@ import errno
 import os
 import subprocess
 from collections.abc import Callable
-from itertools import islice
 from pathlib import Path
 
 import pytest
 
-from bench.claude import lines
 from tests.terminals import NOOSCOPE
 from tui.cli import COMMANDS, main
 
@@ -39,19 +37,7 @@ WITHOUT_A_LOG = {"demo", "fleet", "labels", "rules", "settings", "doctor", "comp
 Run = Callable[..., tuple[int, str, str]]
 
 
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"):
-        monkeypatch.setenv(name, str(tmp_path / name.lower()))
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-@pytest.fixture
-def log(home: Path) -> Path:
-    path = home / "good.jsonl"
-    path.write_bytes(b"".join(islice(lines(1), 240)))
-    return path
+pytestmark = pytest.mark.usefixtures("home")
 
 
 @pytest.fixture

@@ -30,19 +30,7 @@ TEXT = [
 ]
 
 
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"):
-        monkeypatch.setenv(name, str(tmp_path / name.lower()))
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-@pytest.fixture
-def log(home: Path) -> Path:
-    path = home / "good.jsonl"
-    path.write_bytes(b"".join(islice(lines(1), 240)))
-    return path
+pytestmark = pytest.mark.usefixtures("home")
 
 
 def started(*words: str, **more: object) -> subprocess.Popen[bytes]:
