@@ -9,11 +9,11 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
+from core.live.source import Target
 from core.settings import Settings
 from core.store.bookmarks import Bookmarks
 from sample_sessions import samples
 from tui.app import NooscopeApp
-from tui.feed_source import Target
 
 FOLDER = Path(__file__).parents[1] / "docs" / "pictures"
 

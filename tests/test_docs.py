@@ -125,7 +125,7 @@ def test_the_example_rules_can_be_used() -> None:
 
 
 def test_the_example_theme_and_table_can_be_used(tmp_path: Path) -> None:
-    from core.ingest.normalizer import Normalizer
+    from core.agents.normalizer import Normalizer
     from themes import ThemeFile
 
     table, theme = [text for page, text in blocks("toml") if page == "extending.md"]
@@ -140,8 +140,8 @@ def test_the_example_theme_and_table_can_be_used(tmp_path: Path) -> None:
 @pytest.mark.parametrize("page", ["README.md", "formats.md"])
 def test_the_example_events_are_read(page: str, tmp_path: Path) -> None:
     from core.events import ToolUse
-    from core.ingest.session import read
-    from core.ingest.source import make_kit, sessions
+    from core.logs.finder import make_kit, sessions
+    from core.logs.session import read
 
     (lines,) = [text for name, text in blocks("json") if name == page]
     written: list[Any] = [json.loads(line) for line in lines.splitlines()]
@@ -154,7 +154,7 @@ def test_the_example_events_are_read(page: str, tmp_path: Path) -> None:
 
 
 def test_commands_and_options_that_pages_name_exist() -> None:
-    from tui.completion.words import commands
+    from tui.cli.completion.grammar import commands
 
     known = {
         command.name: {flag for option in command.options for flag in option.flags} for command in commands()

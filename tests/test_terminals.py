@@ -143,11 +143,11 @@ sys.exit(main())
 @pytest.mark.parametrize(
     ("event", "name"),
     [
-        ("import", "tui.options"),
+        ("import", "tui.cli.options"),
         ("import", "pydantic"),
         ("import", "numpy"),
         ("open", "good.jsonl"),
-        ("import", "tui.report"),
+        ("import", "core.report.page"),
     ],
 )
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

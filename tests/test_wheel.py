@@ -14,12 +14,12 @@ from hatchling import build
 
 ROOT = Path(__file__).resolve().parents[1]
 NEEDED = (
-    "core/ingest/tables/tools.toml",
-    "core/ingest/tables/models.toml",
+    "core/agents/tables/tools.toml",
+    "core/agents/tables/models.toml",
     "core/response/tables/receptor-rules.json",
     "themes/nocturne.toml",
     "tui/screens/main.tcss",
-    "tui/presets/balanced.toml",
+    "core/store/presets/balanced.toml",
     "sample_sessions/index.json",
 )
 

@@ -19,25 +19,26 @@ from textual.screen import Screen
 
 import themes
 from core.errors import NooscopeError
+from core.live.source import Target
 from core.settings import Settings
 from core.store.bookmarks import Bookmark, Bookmarks
-from core.timeline.beginning import PLAIN, Beginning
 from core.timeline.cache import Cache
+from core.timeline.initial_state import PLAIN, Beginning
 from core.timeline.timeline import Timeline
-from tui import collector, messages
-from tui.feed import Feed
-from tui.feed_source import Target
+from tui.cli import garbage as collector
+from tui.feed import messages
+from tui.feed.feed import Feed
+from tui.feed.view import View
 from tui.keys import KEYS
 from tui.screens.main import MainScreen
-from tui.search import Places, commands
-from tui.usertheme import UserThemes, default_folder
-from tui.view import View
-from tui.widgets.timeline import TimelineStrip
+from tui.screens.palette import Places, commands
+from tui.screens.user_theme import UserThemes, default_folder
+from tui.widgets.main.timeline import TimelineStrip
 
 if TYPE_CHECKING:
-    from tui.fleet.roster import Roster
-    from tui.heritage import Heritage
-    from tui.outset import Outset
+    from core.live.fleet.roster import Roster
+    from core.live.live_session import Heritage
+    from tui.cli.initial import Outset
 
 _SCREENS = {
     "events": ("tui.screens.events", "EventsScreen"),
@@ -260,7 +261,7 @@ class NooscopeApp(App[None]):
 
     def action_tune_beside(self) -> None:
         """The bench beside the main screen, or away again; where there is no room, on its own screen."""
-        from tui.tuning.bench import Bench
+        from tui.screens.tuning_bench.bench import Bench
 
         beside = self.screen.query(Bench)
         if beside and isinstance(self.screen, MainScreen):
@@ -287,7 +288,7 @@ class NooscopeApp(App[None]):
         self.post_message(messages.SelectAgent(name))
 
     def _go(self, spoken: str | None) -> None:
-        from tui.recordings import place
+        from tui.cli.recordings import place
 
         timeline = self.recording
         if not spoken or timeline is None or not len(timeline):
@@ -334,9 +335,9 @@ def run_app(
     target: Target | None, settings: Settings, fleet: Roster | None = None, project: Path | None = None
 ) -> int:
     """Show a session, a fleet, or the picker where neither is named, until the person leaves."""
-    from tui.inherit import inherit
-    from tui.outset import outset
-    from tui.recordings import cache_of
+    from tui.cli.initial import outset
+    from tui.cli.recordings import cache_of
+    from tui.feed.live_session import inherit
 
     app = NooscopeApp(
         target,

@@ -212,7 +212,7 @@ def events() -> str:
 
 def formats() -> str:
     """What is read, and how each log lies on the disk."""
-    from core.ingest.formats import FORMATS
+    from core.agents.registry import FORMATS
 
     found: dict[str, list[str]] = {}
     for each in FORMATS:
@@ -227,9 +227,9 @@ def tools() -> str:
     import tomllib
     from pathlib import Path
 
-    import core.ingest.tables
+    import core.agents.tables
 
-    path = Path(core.ingest.tables.__file__).with_name("tools.toml")
+    path = Path(core.agents.tables.__file__).with_name("tools.toml")
     given = tomllib.loads(path.read_text("utf-8"))["tools"]
     actions = ("file_read", "file_edit", "search", "shell_exec", "delegation")
     rows = [
@@ -243,7 +243,7 @@ def tools() -> str:
 def commands() -> str:
     """Every command with its options."""
     from tui.cli import COMMANDS
-    from tui.completion.words import commands as found
+    from tui.cli.completion.grammar import commands as found
 
     rows = []
     for command in found():

@@ -7,7 +7,7 @@ import sys
 
 from bench.measure import quantile
 from bench.scale.probes import PROBES
-from tui import collector
+from tui.cli import garbage as collector
 
 
 def main() -> int:

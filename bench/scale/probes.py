@@ -17,15 +17,15 @@ from bench.measure import resident
 from bench.workload import Dice
 from core.engine import Engine
 from core.events import Event
-from core.ingest.session import read
-from core.ingest.source import make_kit, sessions
+from core.logs.finder import make_kit, sessions
+from core.logs.session import read
 from core.receptor import Receptor
 from core.settings import Settings
 from core.timeline.snapshot import encode
 from core.timeline.timeline import Timeline
-from tui.feed_film import Film
-from tui.feed_head import Playhead
-from tui.view import Subject
+from tui.feed.film import Film
+from tui.feed.playhead import Playhead
+from tui.feed.view import Subject
 
 BLOCK = 500
 """Events timed at once; the median over blocks is not moved by what else the machine does."""

@@ -16,12 +16,12 @@ from textual.events import Key
 
 from bench.claude import lines
 from bench.measure import Figure
+from core.live.fleet.order import Order
+from core.live.fleet.roster import Roster
 from core.settings import Settings
 from tui.app import NooscopeApp
-from tui.fleet.order import Order
-from tui.fleet.roster import Roster
 from tui.screens.fleet import FleetScreen
-from tui.widgets.fleettable import FleetTable
+from tui.widgets.fleet.fleet_table import FleetTable
 
 SESSIONS = 20
 RATE = 20

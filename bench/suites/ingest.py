@@ -16,10 +16,10 @@ import orjson
 from bench.claude import lines, write_log, write_tree
 from bench.measure import Figure, best_of, quantile
 from core.events import ToolUse
-from core.ingest.discover import find
-from core.ingest.follow import Follower, watch
-from core.ingest.session import read
-from core.ingest.source import make_kit, sessions
+from core.logs.discovery import find
+from core.logs.finder import make_kit, sessions
+from core.logs.follow import Follower, watch
+from core.logs.session import read
 from core.receptor import Receptor
 from core.settings import Settings
 
@@ -65,8 +65,8 @@ def _bare(folder: Path) -> None:
 
 _PEAK = """
 import resource, sys
-from core.ingest.session import read
-from core.ingest.source import make_kit, sessions
+from core.logs.session import read
+from core.logs.finder import make_kit, sessions
 kit = make_kit()
 (session,) = sessions([sys.argv[1]], kit)
 count = sum(1 for _ in read(session, kit))

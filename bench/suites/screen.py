@@ -17,16 +17,16 @@ from msgspec.structs import replace
 from bench.claude import write_log
 from bench.measure import Figure, quantile
 from bench.workload import session
+from core.agents.open_events.reader import write
 from core.events import Event
-from core.ingest.formats.openevents import write
+from core.live.source import Target
 from core.settings import Settings
 from core.store.bookmarks import Bookmarks
 from core.timeline.timeline import Timeline
 from tui.app import NooscopeApp
-from tui.feed_film import Film
-from tui.feed_head import Playhead
-from tui.feed_source import Target
-from tui.view import Subject, View
+from tui.feed.film import Film
+from tui.feed.playhead import Playhead
+from tui.feed.view import Subject, View
 
 SIZE = (120, 40)
 _APPENDED = 200
@@ -35,12 +35,12 @@ _EACH = 5_000
 """Bytes of a Claude Code log for each event in it."""
 _START = """\
 import sys, time
-from tui import collector
+from tui.cli import garbage as collector
 collector.calm()
 from pathlib import Path
 from core.settings.layers import resolve
 from tui.app import NooscopeApp
-from tui.feed_source import Target
+from core.live.source import Target
 class Probe(NooscopeApp):
     def watch_view(self, view):
         if view is not None and view.total:

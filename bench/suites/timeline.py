@@ -9,7 +9,7 @@ from pathlib import Path
 from bench.claude import write_log
 from bench.measure import Figure, best_of, quantile
 from bench.workload import Dice, session
-from core.ingest.source import make_kit, sessions
+from core.logs.finder import make_kit, sessions
 from core.settings import Settings
 from core.settings.layers import Given, Layer, resolve
 from core.timeline.branch import sim

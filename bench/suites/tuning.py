@@ -13,19 +13,19 @@ import themes
 from bench.claude import write_log
 from bench.measure import Figure, best_of
 from bench.workload import session
-from core.ingest.source import make_kit, sessions
+from core.logs.finder import make_kit, sessions
 from core.settings import Settings
 from core.society import Society
 from core.timeline.rerun import Rerun
 from core.timeline.sweep import sweep_session
 from core.timeline.timeline import Timeline
-from tui.commands.sweep import sweeps
+from tui.cli.commands.sweep import sweeps
+from tui.feed.view import View
 from tui.screens.tuning import TuningScreen
-from tui.tuning.compared import Compared
-from tui.view import View
-from tui.widgets.comparison import Comparison
-from tui.widgets.panel import Line
-from tui.widgets.sliders import SettingsList
+from tui.widgets.common.panel import Line
+from tui.widgets.tuning.compared import Compared
+from tui.widgets.tuning.comparison import Comparison
+from tui.widgets.tuning.sliders import SettingsList
 
 EVENTS = 10_000
 SESSIONS = 20

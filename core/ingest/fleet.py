@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 from core.errors import UnreadableLog
 from core.events import Event
-from core.ingest.diagnostics import Diagnostics
-from core.ingest.follow import Follower, changes
-from core.ingest.reader import Kit
-from core.ingest.session import LogSession
-from core.ingest.source import Finder
-from core.settings.ingest import IngestSettings
+from core.logs.diagnostics import Diagnostics
+from core.logs.finder import Finder
+from core.logs.follow import Follower, changes
+from core.logs.reader import Kit
+from core.logs.session import LogSession
+from core.settings.logs import IngestSettings
 
 _SCAN_AFTER = 10
 """Waits without news after which folders are searched for sessions that nothing announced."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.settings.affect import AffectSettings
 from core.settings.governor import GovernorSettings
-from core.settings.ingest import IngestSettings
+from core.settings.logs import IngestSettings
 from core.settings.mind import MindSettings
 from core.settings.receptor import ReceptorSettings
 from core.settings.response import ResponseSettings

@@ -21,7 +21,7 @@ from core.settings import Settings
 from core.settings.tunable import canonical
 from core.society import VERSION as SOCIETY
 from core.store import atomic
-from core.timeline.beginning import Beginning
+from core.timeline.initial_state import Beginning
 from core.timeline.keyframes import KeyFrame
 from core.timeline.marks import Mark
 from core.timeline.timeline import Timeline

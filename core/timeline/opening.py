@@ -8,12 +8,12 @@ from typing import NamedTuple
 from blake3 import blake3
 
 from core.events import Event
-from core.ingest.diagnostics import Diagnostics
-from core.ingest.reader import Kit
-from core.ingest.session import LogSession, read
+from core.logs.diagnostics import Diagnostics
+from core.logs.reader import Kit
+from core.logs.session import LogSession, read
 from core.settings import Settings
-from core.timeline.beginning import PLAIN, Beginning
 from core.timeline.cache import Cache, Source
+from core.timeline.initial_state import PLAIN, Beginning
 from core.timeline.timeline import Timeline
 
 TAIL = 64 << 20

@@ -11,14 +11,14 @@ from msgspec import Struct
 
 from core.errors import NooscopeError, UsageError
 from core.events import Event
-from core.ingest.session import LogSession, read
-from core.ingest.source import make_kit
+from core.logs.finder import make_kit
+from core.logs.session import LogSession, read
 from core.settings import Settings
 from core.settings.layers import Given, Layer, resolve, tunables, value_of
 from core.settings.tunable import Tunable
 from core.store.labels import Label, Labels, Score, score
-from core.timeline.beginning import PLAIN, Beginning
 from core.timeline.firings import FIRINGS
+from core.timeline.initial_state import PLAIN, Beginning
 from core.timeline.marks import Mark, Marks
 from core.timeline.opening import seed_of
 from core.timeline.rerun import Rerun, key_of, overlaid

@@ -15,7 +15,7 @@ from core.errors import StoreError
 from core.events import MAIN, Event
 from core.settings import Settings
 from core.society import Society, SocietyReading
-from core.timeline.beginning import Beginning
+from core.timeline.initial_state import Beginning
 from core.timeline.keyframes import KeyFrame, KeyFrames
 from core.timeline.marks import Mark, Marks
 from core.timeline.run import Run

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import themes
+from core.agents.tables import read_tables
 from core.errors import PolicyError, SettingsError
-from core.ingest.tables import read_tables
 from core.settings.file import LARGEST, small_file
 from core.settings.layers import read_file
 from core.store.persona import PersonaStore

@@ -13,8 +13,8 @@ from core.affect import FIELDS, describe
 from core.engine import Engine
 from core.errors import StateError
 from core.events import AgentEnd, AgentStart, Event, Prompt, ToolUse
-from core.ingest.session import read
-from core.ingest.source import make_kit, sessions
+from core.logs.finder import make_kit, sessions
+from core.logs.session import read
 from core.settings import Settings
 from core.society import Society
 from tests.core.strategies import START, events

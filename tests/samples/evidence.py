@@ -9,14 +9,14 @@ from typing import NamedTuple
 from core.affect.lineage import describe
 from core.engine import Step
 from core.events import Event
-from core.ingest.reader import Kit
-from core.ingest.session import LogSession, read
-from core.ingest.source import make_kit, sessions
+from core.logs.finder import make_kit, sessions
+from core.logs.reader import Kit
+from core.logs.session import LogSession, read
+from core.report.summary import Gatherer, Summary
 from core.settings import Settings
 from core.society import Society, SocietyReading
 from core.timeline.marks import Mark, Marks
 from core.timeline.opening import seed_of
-from core.timeline.summary import Gatherer, Summary
 
 
 class Shown(NamedTuple):

@@ -7,12 +7,12 @@ from collections.abc import Callable
 import pytest
 
 from tests.tui.panels import PanelApp, flowing, recording, stuck
-from tui.widgets.emotion import EmotionAxes
-from tui.widgets.panel import Panel
-from tui.widgets.salience import SalienceQueue
-from tui.widgets.signals import SignalFeed
-from tui.widgets.sleep import SleepGauge
-from tui.widgets.triangle import NeuronTriangle
+from tui.widgets.common.panel import Panel
+from tui.widgets.main.emotion import EmotionAxes
+from tui.widgets.main.salience import SalienceQueue
+from tui.widgets.main.signals import SignalFeed
+from tui.widgets.main.sleep import SleepGauge
+from tui.widgets.main.triangle import NeuronTriangle
 
 Compare = Callable[..., bool]
 PANELS: dict[str, type[Panel]] = {

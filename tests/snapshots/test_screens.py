@@ -12,7 +12,7 @@ from tui.screens.events import EventsScreen
 from tui.screens.governance import GovernanceScreen
 from tui.screens.help import HelpScreen
 from tui.screens.mind import MindScreen
-from tui.widgets.paths import PathTree
+from tui.widgets.main.paths import PathTree
 
 Compare = Callable[..., bool]
 SCREENS: dict[str, type[Board]] = {

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from core.ingest.found import Found
+from core.logs.found import Found
 from tests.tui.boards import recorded
 from tests.tui.observatory import Observatory
 from tui.screens.picker import PickerScreen

@@ -9,7 +9,7 @@ import pytest
 from textual.pilot import Pilot
 
 from tests.tui.bench_stage import Stage, settle
-from tui.widgets.sliders import SettingsList
+from tui.widgets.tuning.sliders import SettingsList
 
 Compare = Callable[..., bool]
 SIZES = {"80x24": (80, 24), "120x40": (120, 40), "200x60": (200, 60)}

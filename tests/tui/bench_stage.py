@@ -19,11 +19,11 @@ from core.settings import Settings
 from core.store.bookmarks import Bookmark
 from core.store.labels import Labels
 from core.timeline.timeline import Timeline
-from tui import messages
+from tui.feed import messages
+from tui.feed.view import View
 from tui.screens.tuning import TuningScreen
-from tui.tuning.bench import Bench
-from tui.tuning.shelf import Shelf
-from tui.view import View
+from tui.screens.tuning_bench.bench import Bench
+from tui.widgets.tuning.profile_files import Shelf
 
 
 class Kept(NamedTuple):

@@ -15,10 +15,10 @@ from core.events import MAIN, Event
 from core.settings import Settings
 from core.timeline.timeline import Timeline
 from tests.tui.panels import view_at
-from tui.messages import Seek, ShowEvents
+from tui.feed.messages import Seek, ShowEvents
+from tui.feed.view import View
 from tui.screens.board import Board
-from tui.view import View
-from tui.widgets.panel import Panel
+from tui.widgets.common.panel import Panel
 
 
 @cache

@@ -10,13 +10,13 @@ import pytest
 from textual.pilot import Pilot
 
 from bench.workload import session
+from core.agents.open_events.reader import write
 from core.events import Event
-from core.ingest.formats.openevents import write
+from core.live.source import Target
 from core.settings import Settings
 from core.store.bookmarks import Bookmarks
 from tui.app import NooscopeApp
-from tui.feed_source import Target
-from tui.view import View
+from tui.feed.view import View
 
 
 def lines(events: list[Event]) -> bytes:

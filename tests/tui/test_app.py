@@ -12,11 +12,11 @@ from bench.workload import session
 from core.settings import Settings
 from tests.tui.conftest import lines, shown
 from tui.app import NooscopeApp
+from tui.feed.messages import OpenSession
+from tui.feed.view import View
 from tui.keys import KEYS
-from tui.messages import OpenSession
 from tui.screens.goto import GotoScreen
 from tui.screens.picker import PickerScreen
-from tui.view import View
 
 Make = Callable[..., NooscopeApp]
 

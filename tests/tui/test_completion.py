@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tui.cli import COMMANDS, main
-from tui.completion.words import Command, commands
+from tui.cli.completion.grammar import Command, commands
 
 SHELLS = ("bash", "zsh", "fish")
 
@@ -127,7 +127,7 @@ def test_names_are_listed_and_a_shell_must_be_named(capsys: pytest.CaptureFixtur
 
 
 def test_quotes_in_a_help_text_stay_quoted() -> None:
-    from tui.completion import fish, zsh
+    from tui.cli.completion import fish, zsh
 
     strange = [Command("odd", "it's [so]: odd", (), (), ())]
     assert r"'odd:it'\''s [so]\: odd'" in zsh.script(strange)

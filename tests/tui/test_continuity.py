@@ -9,13 +9,13 @@ import pytest
 
 from bench.workload import session
 from core.events import MAIN, ToolUse
+from core.live.carry_over import Continuity
 from core.settings import Settings
 from core.society import Society
 from core.store.learned import LearnedStore
 from core.store.persona import PersonaStore
 from core.store.prior import PriorStore
-from core.timeline.beginning import Beginning
-from tui.continuity import Continuity
+from core.timeline.initial_state import Beginning
 
 MEETING = {"response": {"persona": {"chance": 1.0, "confidence": 0.0}}}
 

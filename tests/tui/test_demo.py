@@ -13,12 +13,11 @@ from core.settings import Settings
 from core.store.bookmarks import Bookmarks
 from sample_sessions import samples
 from tests.tui.conftest import shown
-from tui import showing
-from tui.cli import main
-from tui.commands.demo import FIRST, chosen
-from tui.demo import DemoApp, Narrator
-from tui.messages import GoLive, SeekTime, TogglePlay
-from tui.view import View
+from tui.cli import main, showing
+from tui.cli.commands.demo import FIRST, chosen
+from tui.feed.messages import GoLive, SeekTime, TogglePlay
+from tui.feed.view import View
+from tui.screens.demo_app import DemoApp, Narrator
 
 
 @pytest.fixture

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from bench.claude import lines
-from core.timeline.compensation import Chain
-from tui.checkup import keeping, machine
+from core.store.compensation import Chain
 from tui.cli import main
+from tui.cli.checkup import machine
+from tui.cli.checkup import stores as keeping
 
 SECTIONS = ("versions", "terminal", "agents", "unread", "settings", "folders", "kept", "chains")
 

@@ -20,16 +20,16 @@ from core.events import (
     Turn,
     Where,
 )
-from core.ingest.passage import Passage
+from core.logs.excerpt import Passage
+from core.report.event_words import ALL, EventFilter, about, fits, kind_of, outcome_of, sift, touches
 from core.timeline.marks import Mark
 from tests.tui.boards import Stage, recorded, recording_of
 from tests.tui.panels import view_at
 from tui.screens.events import EventsScreen
-from tui.widgets.eventcolumns import Columns, seconds
-from tui.widgets.eventrows import ALL, EventFilter, about, fits, kind_of, outcome_of, sift, touches
-from tui.widgets.eventtable import EventTable
-from tui.widgets.page import wrapped
-from tui.widgets.passage import PassagePane, laid_out
+from tui.widgets.common.excerpt import PassagePane, laid_out
+from tui.widgets.common.page import wrapped
+from tui.widgets.transcript.event_columns import Columns, seconds
+from tui.widgets.transcript.event_table import EventTable
 
 START = 1_760_000_000.0
 EVENTS: list[Event] = [

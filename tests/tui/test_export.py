@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
+from core.agents.open_events.reader import write
 from core.events import Event
-from core.ingest.diagnostics import Diagnostics
-from core.ingest.formats.openevents import write
-from core.ingest.reader import Kit
-from core.ingest.session import read
-from core.ingest.source import make_kit, sessions
-from tests.core.ingest import logs
+from core.logs.diagnostics import Diagnostics
+from core.logs.finder import make_kit, sessions
+from core.logs.reader import Kit
+from core.logs.session import read
+from tests.core.logs import log_lines as logs
 from tests.core.strategies import events
 from tui.cli import main
 

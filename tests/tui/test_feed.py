@@ -13,17 +13,16 @@ import pytest
 from textual.message import Message
 
 from bench.workload import session
+from core.live.source import Target
 from core.settings import Settings
 from core.store.bookmarks import Bookmarks
 from core.timeline.marks import MarkKind
 from core.timeline.opening import seed_of
 from core.timeline.timeline import Timeline
 from tests.tui.conftest import lines
-from tui.feed import Feed
-from tui.feed_frames import Sights
-from tui.feed_head import Playhead
-from tui.feed_source import Target
-from tui.messages import (
+from tui.feed.feed import Feed
+from tui.feed.frames import Sights
+from tui.feed.messages import (
     Arrived,
     Bookmarked,
     Failed,
@@ -35,7 +34,8 @@ from tui.messages import (
     ToggleBookmark,
     TogglePlay,
 )
-from tui.view import View
+from tui.feed.playhead import Playhead
+from tui.feed.view import View
 
 PATIENCE = 20.0
 SIGNALS: tuple[MarkKind, ...] = ("signal",)

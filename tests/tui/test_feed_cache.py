@@ -9,13 +9,13 @@ from pathlib import Path
 from textual.message import Message
 
 from bench.claude import lines
+from core.live.source import Target
 from core.settings import Settings
 from core.settings.layers import Given, Layer, resolve
 from core.store.bookmarks import Bookmarks
 from core.timeline.cache import Cache
-from tui.feed import Feed
-from tui.feed_source import Target
-from tui.messages import Arrived, Bookmarked
+from tui.feed.feed import Feed
+from tui.feed.messages import Arrived, Bookmarked
 
 SETTINGS: Settings = resolve([Layer("test", (Given("timeline.cache.least", 0),))]).settings
 

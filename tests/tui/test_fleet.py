@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 
 from bench.claude import lines
-from core.ingest.follow import Follower
-from core.ingest.source import make_kit
+from core.live.fleet.member import Member
+from core.live.fleet.model import held
+from core.live.fleet.order import SORTINGS, Heading, Order, census, listed
+from core.live.fleet.roster import Roster
+from core.live.fleet.row import Row, as_json
+from core.live.fleet.thread import once
+from core.logs.finder import make_kit
+from core.logs.follow import Follower
 from core.settings import Settings
 from tests.tui.fleets import NOW, STORIES, Log, begin, tell
-from tui.fleet.member import Member
-from tui.fleet.model import held
-from tui.fleet.order import SORTINGS, Heading, Order, census, listed
-from tui.fleet.roster import Roster
-from tui.fleet.row import Row, as_json
-from tui.fleet.watch import once
 
 
 class Clock:

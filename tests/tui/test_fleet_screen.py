@@ -11,15 +11,15 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
+from core.live.fleet.order import SORTINGS, Heading
+from core.live.fleet.roster import Roster
+from core.live.source import Target
 from core.settings import Settings
 from tests.tui.fleets import NOW, STORIES, begin, tell
 from tui.app import NooscopeApp
-from tui.feed_source import Target
-from tui.fleet.order import SORTINGS, Heading
-from tui.fleet.roster import Roster
-from tui.messages import OpenSession
+from tui.feed.messages import OpenSession
 from tui.screens.fleet import FleetScreen
-from tui.widgets.fleettable import FleetTable
+from tui.widgets.fleet.fleet_table import FleetTable
 
 
 class FleetApp(NooscopeApp):

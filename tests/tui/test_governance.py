@@ -13,12 +13,12 @@ from core.governor.appraisal import Pressures
 from core.society import AgentReading
 from tests.tui.boards import Stage, recorded
 from tests.tui.panels import view_at
+from tui.feed.view import View
 from tui.screens.governance import GovernanceScreen
-from tui.view import View
-from tui.widgets.budgets import GovernedCard, GovernorCard, PressureCard
-from tui.widgets.card import Card
-from tui.widgets.fields import FieldCard, LineageCard, ModulationCard, QuarantineCard
-from tui.widgets.people import SocietyCard, tree_guides
+from tui.widgets.common.card import Card
+from tui.widgets.governance.agents import SocietyCard, tree_guides
+from tui.widgets.governance.budgets import GovernedCard, GovernorCard, PressureCard
+from tui.widgets.governance.fields import FieldCard, LineageCard, ModulationCard, QuarantineCard
 
 
 async def seen(kind: type[Card], view: View, width: int = 60) -> str:

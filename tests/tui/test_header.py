@@ -9,10 +9,10 @@ from rich.cells import cell_len
 from bench.workload import session
 from core.settings import Settings
 from core.timeline.timeline import Timeline
-from tui.feed_film import Film
-from tui.feed_head import Playhead
-from tui.view import Mode, Subject, View
-from tui.widgets.header import StatusHeader
+from tui.feed.film import Film
+from tui.feed.playhead import Playhead
+from tui.feed.view import Mode, Subject, View
+from tui.widgets.common.header import StatusHeader
 
 
 @pytest.fixture(scope="module")

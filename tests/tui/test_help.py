@@ -15,10 +15,10 @@ from tests.tui.panels import text
 from tui.app import NooscopeApp
 from tui.screens.help import HelpScreen
 from tui.screens.mind import MindScreen
-from tui.widgets.eventtable import EventTable
-from tui.widgets.helptext import KeyRow, Topic, laid_out, names, sifted, topic
-from tui.widgets.page import Page
-from tui.widgets.paths import PathTree
+from tui.widgets.common.help_text import KeyRow, Topic, laid_out, names, sifted, topic
+from tui.widgets.common.page import Page
+from tui.widgets.main.paths import PathTree
+from tui.widgets.transcript.event_table import EventTable
 
 
 def test_a_topic_has_every_binding_once_with_its_keys() -> None:

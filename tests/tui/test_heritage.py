@@ -8,12 +8,12 @@ import pytest
 
 from bench.workload import session
 from core.events import MAIN
+from core.live.live_session import Heritage
+from core.live.notices import Told
 from core.settings import Settings
 from core.settings.layers import Given, Layer, resolve
 from core.store.episodes import EpisodeStore
 from core.timeline.timeline import Timeline
-from tui.heritage import Heritage
-from tui.notices import Told
 
 LATER = 7 * 3600.0
 

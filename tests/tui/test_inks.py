@@ -8,7 +8,7 @@ from textual.color import Color
 from textual.theme import BUILTIN_THEMES, Theme
 
 import themes
-from tui.widgets.inks import INKS, mix
+from tui.draw.styles import INKS, mix
 
 OURS = {theme.name: theme for theme in themes.load().themes}
 WORDS = ("plain", "strong", "quiet", "cursor")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.tui.boards import recorded
 from tests.tui.observatory import Observatory
-from tui.widgets.keyline import KeyLine, fitting
+from tui.widgets.common.keyline import KeyLine, fitting
 
 
 @given(st.lists(st.integers(1, 20), max_size=12), st.integers(0, 120))

@@ -9,9 +9,9 @@ import pytest
 
 from tests.tui.conftest import shown
 from tui.app import NooscopeApp
-from tui.panels import PANELS
 from tui.screens.main import ASIDE
-from tui.widgets.timeline import TimelineStrip
+from tui.widgets.main.panels import PANELS
+from tui.widgets.main.timeline import TimelineStrip
 
 Make = Callable[..., NooscopeApp]
 

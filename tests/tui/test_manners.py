@@ -12,13 +12,13 @@ from tests.tui.boards import recorded
 from tests.tui.conftest import shown
 from tests.tui.observatory import Observatory
 from tui.app import NooscopeApp
-from tui.messages import OpenSession
+from tui.feed.messages import OpenSession
 from tui.screens.main import MainScreen
 from tui.screens.picker import PickerScreen
-from tui.tuning.bench import Bench
-from tui.widgets.eventtable import EventTable
-from tui.widgets.keyline import KeyLine
-from tui.widgets.pathcolumns import _title
+from tui.screens.tuning_bench.bench import Bench
+from tui.widgets.common.keyline import KeyLine
+from tui.widgets.main.path_columns import _title
+from tui.widgets.transcript.event_table import EventTable
 
 Make = Callable[..., NooscopeApp]
 

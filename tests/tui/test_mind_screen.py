@@ -9,14 +9,14 @@ from core.events import SessionStart
 from core.mind.homeostasis import RuleState
 from tests.tui.boards import Stage, recorded, recording_of
 from tests.tui.panels import text, view_at
+from tui.draw.styles import INKS
+from tui.feed.view import View
 from tui.screens.governance import GovernanceScreen
 from tui.screens.mind import MindScreen
-from tui.view import View
-from tui.widgets.card import Card, cut, pair, signed
-from tui.widgets.clockface import ClockCard, SleepCard, WakeupCard
-from tui.widgets.cortex import CorticalCard, HabituationCard, HomeostasisCard
-from tui.widgets.experience import EpisodeCard, TierCard
-from tui.widgets.inks import INKS
+from tui.widgets.common.card import Card, cut, pair, signed
+from tui.widgets.mind.clock_cards import ClockCard, SleepCard, WakeupCard
+from tui.widgets.mind.episode_cards import EpisodeCard, TierCard
+from tui.widgets.mind.state_cards import CorticalCard, HabituationCard, HomeostasisCard
 
 WIDTHS = (32, 33, 34, 36, 56, 62, 116, 196)
 

@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
+from core.live.notices import Courier, Herald, Told, quiet, told, without_project_commands
 from core.response import Notice
 from core.response.method import NoticeKind
 from core.settings.layers import Given, Layer, resolve
 from core.settings.response import NoticeSettings
-from tui.notices import Courier, Herald, Told, quiet, told, without_project_commands
 
 NOON = time(12, 0)
 

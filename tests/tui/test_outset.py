@@ -10,23 +10,23 @@ from typing import Any
 
 import pytest
 
+from core.live.fleet.roster import Roster
+from core.live.source import Target
 from core.settings import Settings
 from core.settings.layers import Given, Layer, resolve
 from core.society import Society
 from core.store.bookmarks import Bookmarks
-from core.timeline import beginning as begun
-from core.timeline.beginning import PLAIN
+from core.timeline import initial_state as begun
 from core.timeline.cache import Cache
+from core.timeline.initial_state import PLAIN
 from sample_sessions import samples
 from tests.tui.conftest import shown
 from tests.tui.fleets import NOW, begin
 from tui.app import NooscopeApp
 from tui.cli import main
-from tui.demo import DemoApp
-from tui.feed_source import Target
-from tui.fleet.roster import Roster
-from tui.inherit import inherit
-from tui.outset import outset
+from tui.cli.initial import outset
+from tui.feed.live_session import inherit
+from tui.screens.demo_app import DemoApp
 from tui.screens.fleet import FleetScreen
 
 SETTING = "receptor.ambient.offset.frustration"

@@ -13,9 +13,9 @@ from core.receptor.tree import grow
 from core.timeline.timeline import Timeline
 from tests.tui.boards import Stage, recorded, recording_of
 from tests.tui.panels import SIZES, check, text, view_at
-from tui.widgets.pathcolumns import brief, shortened
-from tui.widgets.pathrows import ORDERS, above, path_rows
-from tui.widgets.paths import PathTree
+from tui.widgets.main.path_columns import brief, shortened
+from tui.widgets.main.path_rows import ORDERS, above, path_rows
+from tui.widgets.main.paths import PathTree
 
 START = 1_760_000_000.0
 

@@ -9,7 +9,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import DataTable
 
-from core.ingest.found import Found
+from core.logs.found import Found
 from tests.tui.conftest import shown
 from tui.app import NooscopeApp
 from tui.screens.picker import PickerScreen

@@ -9,8 +9,8 @@ from bench.workload import session
 from core.settings import Settings
 from core.timeline.timeline import Timeline
 from tests.tui.panels import SIZES, PanelApp, check, flowing, item, recording, stuck, text, view_at
-from tui.widgets.panel import Line
-from tui.widgets.salience import KINDS, SalienceQueue
+from tui.widgets.common.panel import Line
+from tui.widgets.main.salience import KINDS, SalienceQueue
 
 
 def _cells(line: Line, glyph: str) -> int:

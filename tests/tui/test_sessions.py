@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.core.ingest import logs
+from tests.core.logs import log_lines as logs
 from tui.cli import main
-from tui.commands.sessions import age, printable, shortened, size
+from tui.cli.commands.sessions import age, printable, shortened, size
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from bench.workload import session
 from core.settings import Settings
 from core.timeline.timeline import Timeline
 from tests.tui.panels import SIZES, PanelApp, check, recording, stuck, text, view_at
-from tui.view import View
-from tui.widgets.sleep import SleepGauge
+from tui.feed.view import View
+from tui.widgets.main.sleep import SleepGauge
 
 
 def _with(view: View, **more: Any) -> View:

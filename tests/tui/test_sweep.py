@@ -12,7 +12,7 @@ from core.store.labels import Label, Labels
 from tests.core.timeline.test_sweep import Listener
 from tests.tui.bench_stage import Stage
 from tui.cli import main
-from tui.widgets.sweepchart import chart
+from tui.widgets.tuning.sweep_chart import chart
 
 NAME = "receptor.ambient.offset.confidence"
 
@@ -48,7 +48,7 @@ def test_one_process_and_several_agree(logs: Path, capsys: pytest.CaptureFixture
 
 
 def test_labels_give_precision_and_recall(logs: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from core.ingest.source import make_kit, sessions
+    from core.logs.finder import make_kit, sessions
 
     found = sessions([logs], make_kit())
     Labels(found[0].id).judge(Label(3, 0.0, "missed"))

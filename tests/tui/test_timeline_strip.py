@@ -13,9 +13,9 @@ from core.percept import AGENT_STATES
 from core.settings import Settings
 from core.timeline.marks import Mark
 from core.timeline.timeline import Timeline
-from tui.widgets import strip
-from tui.widgets.strip import Window
-from tui.widgets.timeline import _curve
+from tui.widgets.main import timeline_cells as strip
+from tui.widgets.main.timeline import _curve
+from tui.widgets.main.timeline_cells import Window
 
 
 @pytest.fixture(scope="module")

@@ -9,11 +9,11 @@ from bench.workload import session
 from core.settings import Settings
 from core.timeline.timeline import Timeline
 from tests.tui.panels import SIZES, PanelApp, check, flowing, recording, stuck, text, view_at
-from tui.view import View
-from tui.widgets.canvas import Canvas
-from tui.widgets.neurons import neurons
-from tui.widgets.panel import Line
-from tui.widgets.triangle import NeuronTriangle
+from tui.draw.canvas import Canvas
+from tui.feed.view import View
+from tui.widgets.common.panel import Line
+from tui.widgets.main.neurons import neurons
+from tui.widgets.main.triangle import NeuronTriangle
 
 EDGE = "⠀"
 

@@ -11,13 +11,13 @@ from bench.workload import session
 from core.settings.layers import tunables, value_of
 from core.store.profiles import read_profile
 from tests.tui.bench_stage import Stage, seen, settle
-from tui.messages import Apply, Failed, JumpMark, Seek
+from tui.feed.messages import Apply, Failed, JumpMark, Seek
 from tui.screens.profiles import ProfilePicker, SaveScreen
-from tui.tuning.catalogue import Entry, Heading
-from tui.widgets.firingtable import FiringTable
-from tui.widgets.meaning import Meaning
-from tui.widgets.sliders import FIRST, SettingsList
-from tui.widgets.sweepchart import SweepChart
+from tui.widgets.tuning.catalogue import Entry, Heading
+from tui.widgets.tuning.firing_table import FiringTable
+from tui.widgets.tuning.setting_details import Meaning
+from tui.widgets.tuning.sliders import FIRST, SettingsList
+from tui.widgets.tuning.sweep_chart import SweepChart
 
 SIZE = (120, 40)
 

@@ -19,8 +19,8 @@ from tests.tui.conftest import lines, shown
 from tui.app import NooscopeApp
 from tui.screens.main import MainScreen
 from tui.screens.tuning import TuningScreen
-from tui.tuning.bench import Bench
-from tui.widgets.sliders import FIRST, SettingsList
+from tui.screens.tuning_bench.bench import Bench
+from tui.widgets.tuning.sliders import FIRST, SettingsList
 
 Make = Callable[..., NooscopeApp]
 

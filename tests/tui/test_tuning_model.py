@@ -15,12 +15,12 @@ from core.settings import Settings
 from core.settings.layers import Given, Layer, resolve, tunables, value_of
 from core.store.profiles import read_profile, read_profiles, taken_over
 from core.timeline.timeline import Timeline
-from tui.tuning.catalogue import Entry, Heading, groups, rows, sentence_of
-from tui.tuning.compared import Compared, touched
-from tui.tuning.draft import Draft, nudged, spoken, written
-from tui.tuning.shelf import PRESETS, Shelf
-from tui.tuning.whatif import Ran, WhatIf
-from tui.widgets.groove import figure, shown, slider
+from tui.widgets.tuning.catalogue import Entry, Heading, groups, rows, sentence_of
+from tui.widgets.tuning.compared import Compared, touched
+from tui.widgets.tuning.draft import Draft, nudged, spoken, written
+from tui.widgets.tuning.profile_files import PRESETS, Shelf
+from tui.widgets.tuning.value_bar import figure, shown, slider
+from tui.widgets.tuning.whatif import Ran, WhatIf
 
 OFFSET = "receptor.ambient.offset.frustration"
 CONFIDENCE = "receptor.ambient.offset.confidence"

@@ -12,10 +12,20 @@ from core.settings import Settings
 from core.settings.governor import ProfileSettings
 from core.settings.layers import tunables
 from core.settings.loops import DetectorName
-from tui.tuning.cells import cells, leaf_at
-from tui.tuning.draft import Draft, Drafted
-from tui.tuning.known import offered, usual
-from tui.tuning.tables import MISSING, Path, item_at, put, refused, restored, shape_of, toggled, without
+from tui.widgets.tuning.cells import cells, leaf_at
+from tui.widgets.tuning.draft import Draft, Drafted
+from tui.widgets.tuning.known import offered, usual
+from tui.widgets.tuning.setting_tables import (
+    MISSING,
+    Path,
+    item_at,
+    put,
+    refused,
+    restored,
+    shape_of,
+    toggled,
+    without,
+)
 
 TABLES = [each for each in tunables().values() if each.kind == "table"]
 TOOLS = "response.loops.tools"

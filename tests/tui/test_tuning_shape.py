@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from tests.tui.bench_stage import Stage, seen, settle
-from tui.messages import Seek
-from tui.tuning.catalogue import Heading
-from tui.widgets.comparison import Comparison
-from tui.widgets.sliders import SettingsList
+from tui.feed.messages import Seek
+from tui.widgets.tuning.catalogue import Heading
+from tui.widgets.tuning.comparison import Comparison
+from tui.widgets.tuning.sliders import SettingsList
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])

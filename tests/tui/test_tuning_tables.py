@@ -11,11 +11,11 @@ from textual.widgets import Input
 from core.events import ToolUse
 from core.settings.layers import Given, Layer, resolve
 from tests.tui.bench_stage import Stage, seen, settle
-from tui.messages import Failed
-from tui.tuning.cells import Cell
-from tui.widgets.meaning import Meaning
-from tui.widgets.sliders import SettingsList
-from tui.widgets.typeline import TypeLine
+from tui.feed.messages import Failed
+from tui.widgets.common.type_line import TypeLine
+from tui.widgets.tuning.cells import Cell
+from tui.widgets.tuning.setting_details import Meaning
+from tui.widgets.tuning.sliders import SettingsList
 
 SIZE = (120, 40)
 TOOLS = "response.loops.tools"

@@ -11,10 +11,10 @@ from core.settings.layers import tunables, value_of
 from core.store.profiles import read_profile
 from tests.tui.bench_stage import Stage, seen, settle
 from tests.tui.test_tuning_tables import SIZE, TOOLS, TRIGGERS, WORDS, here, listed, opened, problem
-from tui.messages import Apply
+from tui.feed.messages import Apply
 from tui.screens.help import HelpScreen
-from tui.tuning.catalogue import Entry
-from tui.widgets.typeline import TypeLine
+from tui.widgets.common.type_line import TypeLine
+from tui.widgets.tuning.catalogue import Entry
 
 
 async def test_words_of_a_list_are_added_typed_removed_and_brought_back(tmp_path: Path) -> None:

@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
+from core.agents.open_events.reader import write
 from core.events import Event, Prompt, SessionStart, ToolUse, Turn
-from core.ingest.formats.openevents import write
 from core.store.learned import LearnedStore
 from core.store.prior import PriorStore
-from tests.core.ingest.logs import call, prompt
+from tests.core.logs.log_lines import call, prompt
 from tui.cli import main
 
 START = 1_750_000_000.0

@@ -15,12 +15,12 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from core.events import ACTIONS, OUTCOMES
+from core.report.event_words import KINDS, EventFilter, kind_of, outcome_of
+from core.report.formatting import plain
 from core.settings.screen import ScreenSettings
 from tui.screens.board import Board
-from tui.widgets.eventrows import KINDS, EventFilter, kind_of, outcome_of
-from tui.widgets.eventtable import EventTable
-from tui.widgets.passage import PassagePane
-from tui.words import plain
+from tui.widgets.common.excerpt import PassagePane
+from tui.widgets.transcript.event_table import EventTable
 
 _KINDS = (*(action.replace("_", " ") for action in ACTIONS), *KINDS.values())
 

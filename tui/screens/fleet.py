@@ -16,17 +16,17 @@ from textual.reactive import var
 from textual.screen import Screen
 from textual.widgets import Input, Static
 
+from core.live.fleet.order import SORTINGS, Order
+from core.live.fleet.roster import Roster
+from core.live.fleet.row import Row
+from core.live.fleet.thread import FleetWatch
 from core.settings import Settings
-from core.timeline.beginning import PLAIN, Beginning
-from tui.fleet.detail import detail, title
-from tui.fleet.order import SORTINGS, Order
-from tui.fleet.roster import Roster
-from tui.fleet.row import Row
-from tui.fleet.watch import FleetWatch
-from tui.messages import OpenSession
+from core.timeline.initial_state import PLAIN, Beginning
+from tui.feed.messages import OpenSession
 from tui.screens.board import HEIGHTS, WIDTHS
-from tui.widgets.fleettable import FleetTable
-from tui.widgets.keyline import KeyLine
+from tui.widgets.common.keyline import KeyLine
+from tui.widgets.fleet.detail import detail, title
+from tui.widgets.fleet.fleet_table import FleetTable
 
 _NOTHING = """\
 No session changed on this machine within the last {hours:g} hours.

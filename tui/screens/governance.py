@@ -7,15 +7,15 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 
 from tui.screens.board import CardBoard
-from tui.widgets.budgets import GovernedCard, GovernorCard, PressureCard
-from tui.widgets.card import Card
-from tui.widgets.fields import (
+from tui.widgets.common.card import Card
+from tui.widgets.governance.agents import SocietyCard
+from tui.widgets.governance.budgets import GovernedCard, GovernorCard, PressureCard
+from tui.widgets.governance.fields import (
     FieldCard,
     LineageCard,
     ModulationCard,
     QuarantineCard,
 )
-from tui.widgets.people import SocietyCard
 
 
 class GovernanceScreen(CardBoard):

@@ -15,18 +15,18 @@ from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Input
 
+from core.report.formatting import plain
 from core.settings.screen import ScreenSettings
 from tui.screens.board import Board
 from tui.screens.events import EventsScreen
 from tui.screens.governance import GovernanceScreen
 from tui.screens.mind import MindScreen
-from tui.widgets.eventtable import EventTable
-from tui.widgets.helptext import KeyRow, Topic, laid_out, names, sifted, topic
-from tui.widgets.keyline import KeyLine
-from tui.widgets.page import Page
-from tui.widgets.panel import Panel
-from tui.widgets.passage import PassagePane
-from tui.words import plain
+from tui.widgets.common.excerpt import PassagePane
+from tui.widgets.common.help_text import KeyRow, Topic, laid_out, names, sifted, topic
+from tui.widgets.common.keyline import KeyLine
+from tui.widgets.common.page import Page
+from tui.widgets.common.panel import Panel
+from tui.widgets.transcript.event_table import EventTable
 
 _SCREENS: dict[str, tuple[type[Board], tuple[type[Panel], ...]]] = {
     "Events": (EventsScreen, (EventTable, PassagePane)),

@@ -14,12 +14,12 @@ from textual.screen import Screen
 from core.settings.screen import ScreenSettings
 from core.store.bookmarks import Bookmark
 from core.timeline.timeline import Timeline
-from tui.panels import PANELS
-from tui.view import View
-from tui.widgets.header import StatusHeader
-from tui.widgets.keyline import KeyLine
-from tui.widgets.panel import Panel
-from tui.widgets.timeline import TimelineStrip
+from tui.feed.view import View
+from tui.widgets.common.header import StatusHeader
+from tui.widgets.common.keyline import KeyLine
+from tui.widgets.common.panel import Panel
+from tui.widgets.main.panels import PANELS
+from tui.widgets.main.timeline import TimelineStrip
 
 WIDTHS: list[tuple[int, str]] = [(0, "-narrow"), (100, "-wide"), (160, "-huge")]
 HEIGHTS: list[tuple[int, str]] = [(0, "-low"), (32, "-tall"), (52, "-vast")]

@@ -7,10 +7,10 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 
 from tui.screens.board import CardBoard
-from tui.widgets.card import Card
-from tui.widgets.clockface import ClockCard, SleepCard, WakeupCard
-from tui.widgets.cortex import CorticalCard, HabituationCard, HomeostasisCard
-from tui.widgets.experience import EpisodeCard, TierCard
+from tui.widgets.common.card import Card
+from tui.widgets.mind.clock_cards import ClockCard, SleepCard, WakeupCard
+from tui.widgets.mind.episode_cards import EpisodeCard, TierCard
+from tui.widgets.mind.state_cards import CorticalCard, HabituationCard, HomeostasisCard
 
 
 class MindScreen(CardBoard):

@@ -17,11 +17,11 @@ from textual.screen import Screen
 from textual.widgets import DataTable, Input, Static
 from textual.widgets.data_table import RowKey
 
-from core.ingest.discover import Found, find
+from core.logs.discovery import Found, find
+from core.report.formatting import count, plain, short, span
 from core.settings import Settings
-from tui.messages import OpenSession
-from tui.widgets.keyline import KeyLine
-from tui.words import count, plain, short, span
+from tui.feed.messages import OpenSession
+from tui.widgets.common.keyline import KeyLine
 
 _EVERY = 3.0
 """Seconds between two looks at the disk."""

@@ -13,9 +13,9 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
+from core.report.formatting import count, plain
 from core.store.profiles import Profile, Scope
-from tui.tuning.shelf import Kind, Shelf
-from tui.words import count, plain
+from tui.widgets.tuning.profile_files import Kind, Shelf
 
 _CSS = """
 {name} {{

@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
 from tui.screens.board import Board
-from tui.tuning.bench import Bench
+from tui.screens.tuning_bench.bench import Bench
 
 
 class TuningScreen(Board):

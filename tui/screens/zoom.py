@@ -8,7 +8,7 @@ from textual.widget import Widget
 
 from core.settings.screen import ScreenSettings
 from tui.screens.board import Board
-from tui.widgets.panel import Panel
+from tui.widgets.common.panel import Panel
 
 
 class ZoomScreen(Board):

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import msgspec
 
+from core.agents.chat.reader import ChatReader
 from core.events import Event, Where
-from core.ingest.formats.chat import ChatReader
-from core.ingest.session import read
-from core.ingest.source import make_kit, sessions
+from core.logs.finder import make_kit, sessions
+from core.logs.session import read
 from core.response.loops import Loop, LoopDetector
 from core.settings.loops import LoopSettings
 

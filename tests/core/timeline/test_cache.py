@@ -12,8 +12,8 @@ import cbor2
 import pytest
 
 from bench.claude import lines as claude_lines
-from core.ingest.session import LogSession
-from core.ingest.source import make_kit, sessions
+from core.logs.finder import make_kit, sessions
+from core.logs.session import LogSession
 from core.settings.layers import Given, Layer, resolve
 from core.timeline.cache import Cache
 from core.timeline.opening import Progress, last_screen, record
@@ -135,7 +135,7 @@ def test_the_last_screen_needs_only_the_end(log: Path) -> None:
 CRASH = """
 import os, signal, sys
 from pathlib import Path
-from core.ingest.source import make_kit, sessions
+from core.logs.finder import make_kit, sessions
 from core.store import atomic
 from core.settings.layers import Given, Layer, resolve
 from core.timeline.cache import Cache

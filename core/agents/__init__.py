@@ -1,0 +1,1 @@
+"""One folder an agent, and what several of them share."""

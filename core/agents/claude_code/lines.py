@@ -1,0 +1,142 @@
+"""The lines of a Claude Code log, as far as they matter here."""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import Raw, Struct
+
+from core.agents.lenient import FAULTS, salvage
+
+_NOTHING = Raw(b"null")
+
+
+class Tokens(Struct, gc=False):
+    """A message's usage."""
+
+    input_tokens: int | None = 0
+    output_tokens: int | None = 0
+    cache_read_input_tokens: int | None = 0
+    cache_creation_input_tokens: int | None = 0
+
+
+class Piece(Struct, gc=False):
+    """A part of a tool's result."""
+
+    type: str = ""
+    text: str | None = None
+    source: Raw = _NOTHING
+
+
+class Block(Struct, gc=False):
+    """A part of a message."""
+
+    type: str = ""
+    id: str | None = None
+    name: str | None = None
+    input: Raw = _NOTHING
+    tool_use_id: str | None = None
+    is_error: bool | None = None
+    content: str | list[Piece] | None = None
+    text: Raw = _NOTHING
+
+
+class Message(Struct, gc=False):
+    """What a person, a tool or the model says."""
+
+    id: str | None = None
+    model: str | None = None
+    content: str | list[Block] | None = None
+    usage: Tokens | None = None
+    stop_reason: str | None = None
+
+
+class Boundary(Struct, rename="camel", gc=False):
+    """What is said of a compaction."""
+
+    trigger: str | None = None
+    pre_tokens: int | None = None
+    post_tokens: int | None = None
+
+
+class Line(Struct, rename="camel", gc=False):
+    """One line's envelope."""
+
+    type: str = ""
+    subtype: str | None = None
+    uuid: str | None = None
+    parent_uuid: str | None = None
+    timestamp: str | int | float | None = None
+    session_id: str | None = None
+    cwd: str | None = None
+    git_branch: str | None = None
+    version: str | None = None
+    is_sidechain: bool | None = None
+    agent_id: str | None = None
+    is_meta: bool | None = None
+    is_compact_summary: bool | None = None
+    is_visible_in_transcript_only: bool | None = None
+    message: Message | None = None
+    tool_use_result: Raw = _NOTHING
+    compact_metadata: Boundary | None = None
+    attachment: Raw = _NOTHING
+    content: Raw = _NOTHING
+    data: Raw = _NOTHING
+    parent_tool_use_id: str | None = msgspec.field(name="parentToolUseID", default=None)
+
+
+class Told(Struct, rename="camel", gc=False):
+    """What a tool told beside its result's text."""
+
+    agent_id: str | None = None
+    status: str | None = None
+    is_async: bool | None = None
+    total_tokens: int | None = None
+    total_tool_use_count: int | None = None
+    total_duration_ms: float | None = None
+    duration_ms: float | None = None
+    num_files: int | None = None
+    num_matches: int | None = None
+    mode: str | None = None
+    interrupted: bool | None = None
+    task: Raw = _NOTHING
+
+
+class Task(Struct, rename="camel", gc=False):
+    """A background task as TaskOutput shows it."""
+
+    status: str | None = None
+    exit_code: int | None = None
+
+
+class Queued(Struct, gc=False):
+    """A prompt that waited for the agent."""
+
+    type: str = ""
+    prompt: str | list[Piece] | None = None
+    commandMode: str | None = None  # noqa: N815
+
+
+_lines = msgspec.json.Decoder(Line)
+
+
+def read_line(record: bytes) -> tuple[Line | None, str]:
+    """A line, and what is wrong with it where something is."""
+    try:
+        return _lines.decode(record), ""
+    except msgspec.ValidationError:
+        line = salvage(record, Line)
+        return line, "field of a wrong type" if line else "not an object"
+    except FAULTS:
+        return None, "not JSON"
+
+
+def read_part(raw: Raw, kind: type[Told] | type[Task] | type[Queued]) -> Told | Task | Queued | None:
+    """A part that was left undecoded, or None where it is something else."""
+    if bytes(memoryview(raw)[:1]) != b"{":
+        return None
+    try:
+        return msgspec.json.decode(raw, type=kind)
+    except msgspec.ValidationError:
+        return salvage(bytes(raw), kind)
+    except FAULTS:
+        return None

@@ -1,0 +1,358 @@
+"""Claude Code: one JSONL file a session, and one a sub-agent."""
+
+from __future__ import annotations
+
+from core.agents.calls import Calls, Result
+from core.agents.claude_code.lines import Block, Line, Message, Queued, Task, Told, read_line, read_part
+from core.agents.claude_code.subagents import Delegations, companions
+from core.agents.claude_code.texts import block_text, is_prompt, result_text, spoken
+from core.agents.fingerprint import fingerprint
+from core.agents.outcomes import exit_code
+from core.agents.usage import Usage
+from core.events import MAIN, Compaction, Event, Prompt, SessionStart, Where
+from core.logs.format import Format, Sample
+from core.logs.reader import Kit, Reader
+from core.logs.times import seconds
+
+_PASSED_OVER = frozenset(
+    (
+        b"progress",
+        b"queue-operation",
+        b"file-history-snapshot",
+        b"file-history-delta",
+        b"summary",
+        b"last-prompt",
+        b"mode",
+        b"permission-mode",
+        b"ai-title",
+        b"custom-title",
+        b"agent-name",
+        b"tag",
+        b"pr-link",
+    )
+)
+_TYPE = b'"type":"'
+_PROGRESS = _TYPE + b'progress","data":{"type":"'
+_AGENT = _PROGRESS + b"agent_progress"
+_ATTACHMENT = _TYPE + b'attachment"'
+_STARTERS = frozenset(("Task", "Agent"))
+_TOLD = frozenset(("Grep", "Glob", "TaskOutput", "AgentOutputTool", "BashOutput", "WebFetch"))
+_ASIDE = (("file-history-snapshot", "snapshot"), ("summary", "leafUuid"), ("queue-operation", "sessionId"))
+"""Kinds of lines that may come first, and a field only Claude Code's have."""
+_LARGEST = 1 << 53
+
+
+def passes(record: bytes) -> bool:
+    """Whether a line's beginning shows that nothing in it matters; anything doubtful is decoded."""
+    if not record.endswith(b"}"):
+        return False
+    if record.startswith(b'{"type":"'):
+        kind = record[9 : record.find(b'"', 9, 64)]
+        return kind in _PASSED_OVER and (kind != b"queue-operation" or b"<task-notification>" not in record)
+    at = record.find(_TYPE, 20, 1000)
+    if at < 0 or record.find(b"{", 1, at) > 0:
+        return False
+    if record.startswith(_PROGRESS, at):
+        return not record.startswith(_AGENT, at)
+    return record.startswith(_ATTACHMENT, at) and b'"queued_command"' not in record
+
+
+class ClaudeCode(Reader):
+    """Reads the lines of a session, or of one of its sub-agents."""
+
+    name = "claude-code"
+    passes = staticmethod(passes)
+
+    def __init__(self, kit: Kit, *, agent: str = MAIN, session: str = "") -> None:
+        super().__init__(kit, agent=agent, session=session)
+        self.seen: set[str] = set()
+        """Ids of lines that were read; logs that repeat each other's lines may share one set."""
+        self._calls = Calls(kit, self.name)
+        self._usage = Usage(kit.models)
+        self._agents = Delegations(agent)
+        self._messages: dict[str, tuple[Message, float, Where]] = {}
+        self._at = 0.0
+        self._begun = False
+        self._alone = agent != MAIN
+        self._compacted = False
+
+    def feed(self, record: bytes, where: Where, line: int) -> list[Event]:
+        """The events that this line completes."""
+        return [] if passes(record) else self.admit(record, where, line)
+
+    def admit(self, record: bytes, where: Where, line: int) -> list[Event]:
+        """The events that a line completes in which something may matter."""
+        told, fault = read_line(record)
+        if fault:
+            self.kit.diagnostics.note(where.file, line, fault)
+        if told is None:
+            return []
+        out: list[Event] = []
+        self._take(told, where, line, out)
+        return out
+
+    def finish(self) -> list[Event]:
+        """The answers still open, and the calls that never got a result."""
+        out: list[Event] = []
+        for agent in list(self._messages):
+            self._close(agent, out)
+        out += self._calls.unanswered()
+        return out
+
+    def _take(self, line: Line, where: Where, number: int, out: list[Event]) -> None:
+        kind = line.type
+        if line.uuid:
+            if line.uuid in self.seen:
+                self._settle(line)
+                return
+            self.seen.add(line.uuid)
+        at = self._moment(line, where, number)
+        if kind == "progress" or kind == "queue-operation":
+            self._agents.hear(line, at, where, self._calls, out)
+            return
+        if not self._begun and line.session_id:
+            self._begin(line, at, where, out)
+        message = line.message
+        if kind == "assistant" and message is not None:
+            self._assistant(line, message, at, where, number, out)
+        elif kind == "user" and message is not None:
+            self._user(line, message, at, where, number, out)
+        elif kind == "system":
+            self._system(line, at, where, out)
+        elif kind == "attachment":
+            self._attachment(line, at, where, out)
+
+    def _moment(self, line: Line, where: Where, number: int) -> float:
+        """The line's time, or the one before where it has none."""
+        at = seconds(line.timestamp)
+        if at is not None:
+            self._at = at
+        elif line.type in ("user", "assistant"):
+            self.kit.diagnostics.note(where.file, number, "no time")
+        return self._at
+
+    def _begin(self, line: Line, at: float, where: Where, out: list[Event]) -> None:
+        self._begun = True
+        self._alone = self._alone or bool(line.is_sidechain)
+        self._agents.alone = self._alone
+        self._calls.project = line.cwd or ""
+        if self.agent == MAIN:
+            self.session = line.session_id or self.session
+            model = line.message.model if line.message is not None else None
+            out.append(
+                SessionStart(
+                    at=at,
+                    where=where,
+                    session=self.session,
+                    tool=self.name,
+                    project=line.cwd or "",
+                    branch=line.git_branch or "",
+                    version=line.version or "",
+                    model=model or "",
+                )
+            )
+
+    def _agent(self, line: Line, at: float, where: Where, out: list[Event]) -> str:
+        if self._alone or not line.is_sidechain:
+            return self.agent
+        return line.agent_id or self._agents.sidechain(line, at, where, out)
+
+    def _assistant(
+        self, line: Line, message: Message, at: float, where: Where, number: int, out: list[Event]
+    ) -> None:
+        agent = self._agent(line, at, where, out)
+        before = self._messages.get(agent)
+        if before is not None and (before[0].id != message.id or not message.id):
+            self._close(agent, out)
+        if message.usage is not None and message.model != "<synthetic>":
+            self._messages[agent] = (message, at, where)
+        content = message.content
+        if isinstance(content, list):
+            for block in content:
+                if block.type == "tool_use":
+                    self._call(block, at, agent, where, number)
+        if message.stop_reason in ("end_turn", "stop_sequence", "max_tokens", "refusal"):
+            self._close(agent, out)
+
+    def _call(self, block: Block, at: float, agent: str, where: Where, number: int) -> None:
+        if not block.id or not block.name:
+            self.kit.diagnostics.note(where.file, number, "call without id or name")
+            return
+        if self._calls.begin(block.id, block.name, block.input, at, agent, where) and block.name in _STARTERS:
+            self._agents.called(block.id, block.input, at, agent)
+
+    def _user(
+        self, line: Line, message: Message, at: float, where: Where, number: int, out: list[Event]
+    ) -> None:
+        agent = self._agent(line, at, where, out)
+        content = message.content
+        answered = False
+        if isinstance(content, list):
+            for block in content:
+                if block.type == "tool_result":
+                    answered = True
+                    self._result(line, block, at, where, number, out)
+        if answered:
+            return
+        if line.is_compact_summary:
+            self._summary(at, agent, where, out)
+        elif not line.is_meta and not line.is_sidechain and not line.is_visible_in_transcript_only:
+            self._prompt(spoken(content), at, agent, where, out)
+
+    def _result(
+        self, line: Line, block: Block, at: float, where: Where, number: int, out: list[Event]
+    ) -> None:
+        call = block.tool_use_id
+        if not call:
+            self.kit.diagnostics.note(where.file, number, "result without a call")
+            return
+        tool = self._calls.tool(call)
+        text = result_text(block)
+        failed = block.is_error is True
+        told: Told | None = None
+        empty: bool | None = None
+        running = False
+        code = exit_code(text) if failed else None
+        if tool in _TOLD or tool in _STARTERS:
+            told = _as_told(line)
+            if told is not None:
+                empty, running, code = _judge(tool, told, code)
+        elif failed and not text:
+            text = block_text(line.tool_use_result)
+        size = None
+        if not text and isinstance(block.content, list) and block.content:
+            size = sum(len(memoryview(piece.source)) for piece in block.content)
+            empty = False
+        use = self._calls.end(
+            call,
+            at,
+            Result(text, failed, code, False, False, empty, running, None, size),
+            where,
+            None,
+            number,
+        )
+        if use is not None:
+            out.append(use)
+            if tool in _STARTERS:
+                self._agents.answered(use, told, out)
+
+    def _prompt(self, text: str, at: float, agent: str, where: Where, out: list[Event]) -> None:
+        self._agents.notified(text, at, where, agent, out)
+        if self._alone or not is_prompt(text):
+            return
+        self._close(agent, out)
+        out.append(
+            Prompt(
+                at=at,
+                agent=agent,
+                where=where,
+                characters=len(text),
+                call=fingerprint(text),
+                interrupt=text.startswith("[Request interrupted by user"),
+            )
+        )
+
+    def _system(self, line: Line, at: float, where: Where, out: list[Event]) -> None:
+        agent = self._agent(line, at, where, out)
+        if line.subtype == "compact_boundary":
+            self._close(agent, out)
+            self._compacted = True
+            said = line.compact_metadata
+            out.append(
+                Compaction(
+                    at=at,
+                    agent=agent,
+                    where=where,
+                    trigger=(said.trigger if said else None) or "",
+                    tokens_before=_count(said.pre_tokens if said else None),
+                    tokens_after=_count(said.post_tokens if said else None),
+                )
+            )
+        elif line.subtype in ("turn_duration", "stop_hook_summary"):
+            self._close(agent, out)
+
+    def _summary(self, at: float, agent: str, where: Where, out: list[Event]) -> None:
+        """The summary after a compaction; older logs have no other sign of one."""
+        if not self._compacted:
+            self._close(agent, out)
+            out.append(Compaction(at=at, agent=agent, where=where))
+        self._compacted = False
+
+    def _attachment(self, line: Line, at: float, where: Where, out: list[Event]) -> None:
+        queued = read_part(line.attachment, Queued)
+        if isinstance(queued, Queued) and queued.type == "queued_command":
+            prompt = queued.prompt
+            if isinstance(prompt, list):
+                prompt = "\n".join(piece.text for piece in prompt if piece.text)
+            self._prompt(prompt or "", at, self._agent(line, at, where, out), where, out)
+
+    def _close(self, agent: str, out: list[Event]) -> None:
+        """One turn for each message, with the last usage its lines told."""
+        held = self._messages.pop(agent, None)
+        if held is None:
+            return
+        message, at, where = held
+        usage = message.usage
+        if usage is None:
+            return
+        turn = self._usage.once(
+            self.kit.models.turn(
+                at,
+                model=message.model or "",
+                input_tokens=_count(usage.input_tokens),
+                output_tokens=_count(usage.output_tokens),
+                cache_read=_count(usage.cache_read_input_tokens),
+                cache_write=_count(usage.cache_creation_input_tokens),
+                message=message.id or "",
+                agent=agent,
+                where=where,
+                stop=message.stop_reason or "",
+            )
+        )
+        if turn is not None:
+            out.append(turn)
+
+    def _settle(self, line: Line) -> None:
+        """A line read before: its calls are answered elsewhere."""
+        if line.type == "assistant" and line.message is not None and isinstance(line.message.content, list):
+            for block in line.message.content:
+                if block.type == "tool_use" and block.id:
+                    self._calls.settle(block.id)
+
+
+def _as_told(line: Line) -> Told | None:
+    told = read_part(line.tool_use_result, Told)
+    return told if isinstance(told, Told) else None
+
+
+def _judge(tool: str, told: Told, code: int | None) -> tuple[bool | None, bool, int | None]:
+    """Whether it found nothing, whether it still runs, and its exit code."""
+    if tool == "Grep" or tool == "Glob":
+        if told.mode == "count" and told.num_matches is not None:
+            return told.num_matches == 0, False, code
+        if told.num_files is not None and told.mode != "content":
+            return told.num_files == 0, False, code
+    task = read_part(told.task, Task)
+    if isinstance(task, Task):
+        return None, task.status == "running", code if task.exit_code is None else task.exit_code
+    return None, False, code
+
+
+def _count(value: int | None) -> int:
+    return value if value is not None and 0 < value < _LARGEST else 0
+
+
+def sniff(sample: Sample) -> int:
+    """How surely a log is Claude Code's."""
+    best = 0
+    for record in sample.records:
+        if record.get("type") in ("user", "assistant", "system", "progress") and "sessionId" in record:
+            return 100 if "parentUuid" in record and "isSidechain" in record else 80
+        for kind, field in _ASIDE:
+            if record.get("type") == kind and field in record:
+                best = 60
+    return best
+
+
+FORMATS = (Format("claude-code", "lines", sniff, ClaudeCode, companions),)
+__all__ = ["FORMATS", "ClaudeCode", "companions", "sniff"]

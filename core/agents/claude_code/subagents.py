@@ -1,0 +1,182 @@
+"""The sub-agents of a Claude Code session: which call started each, when it reported, where its log is."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+from msgspec import Raw, Struct
+
+from core.agents.calls import Calls
+from core.agents.claude_code.lines import Line, Told
+from core.agents.claude_code.texts import spoken
+from core.agents.fingerprint import fingerprint
+from core.agents.lenient import FAULTS
+from core.events import AgentEnd, AgentStart, Event, Outcome, ToolUse, Where
+from core.logs.format import Companion
+
+_HELPER = re.compile(r"a[a-z_]{4,}-")
+"""Forks that summarise or suggest: the program's own, not delegations."""
+_NOTE = re.compile(r"<task-id>([^<\s]{1,100})</task-id>(?:.*?<status>([a-z_]{1,30})</status>)?", re.DOTALL)
+_ENDS: dict[str, Outcome] = {
+    "completed": "success",
+    "failed": "failure",
+    "killed": "rejected",
+    "stopped": "rejected",
+}
+
+
+class _Order(NamedTuple):
+    """A call that starts an agent."""
+
+    at: float
+    agent: str
+    role: str
+    prompt: int
+
+
+class _Input(Struct, gc=False):
+    prompt: str = ""
+    subagent_type: str | None = None
+
+
+class _Progress(Struct, rename="camel", gc=False):
+    type: str = ""
+    agent_id: str | None = None
+
+
+class Delegations:
+    """Follows one log's calls for sub-agents."""
+
+    __slots__ = ("_children", "_last", "_lines", "_open", "_own", "_running", "alone")
+
+    def __init__(self, own: str) -> None:
+        self.alone = False
+        """The log is a sub-agent's own: its side lines are its main lines."""
+        self._own = own
+        self._open: dict[str, _Order] = {}
+        self._children: dict[str, str] = {}
+        self._running: dict[str, str] = {}
+        self._lines: dict[str, str] = {}
+        self._last = ""
+
+    def called(self, call: str, arguments: Raw, at: float, agent: str) -> None:
+        """A call asks for a sub-agent; whether one starts is told later."""
+        try:
+            asked = msgspec.json.decode(arguments, type=_Input)
+        except FAULTS:
+            asked = _Input()
+        self._open[call] = _Order(at, agent, asked.subagent_type or "", fingerprint(asked.prompt))
+
+    def sidechain(self, line: Line, at: float, where: Where, out: list[Event]) -> str:
+        """The agent of a side line that names none: by its parent line, or by the words it was given."""
+        child = self._lines.get(line.parent_uuid or "") or ("" if line.parent_uuid is None else self._last)
+        if not child:
+            call = self._match(line)
+            child = call or f"sidechain-{(line.uuid or '')[:8]}"
+            if child not in self._children:
+                self._start(call, child, at, where, out)
+        if line.uuid:
+            self._lines[line.uuid] = child
+        self._last = child
+        return child
+
+    def hear(self, line: Line, at: float, where: Where, calls: Calls, out: list[Event]) -> None:
+        """Progress names the agent of a running call; a queued notice says that one is done."""
+        if line.type == "queue-operation":
+            try:
+                text = msgspec.json.decode(line.content)
+            except FAULTS:
+                return
+            if isinstance(text, str):
+                self.notified(text, at, where, self._own, out)
+            return
+        call = line.parent_tool_use_id
+        if call in self._open and call not in self._children.values():
+            try:
+                said = msgspec.json.decode(line.data, type=_Progress)
+            except FAULTS:
+                return
+            if said.type == "agent_progress" and said.agent_id and calls.tool(call):
+                self._start(call, said.agent_id, at, where, out)
+
+    def answered(self, use: ToolUse, told: Told | None, out: list[Event]) -> None:
+        """The call's result: the agent was launched, or it reports back."""
+        call = use.id
+        child = next((child for child, asked in self._children.items() if asked == call), "")
+        named = told.agent_id if told is not None and told.agent_id else ""
+        if not child:
+            if not named and use.outcome in ("failure", "rejected", "collateral", "pending"):
+                self._open.pop(call, None)
+                return
+            child = named or call
+            if child not in self._children:
+                self._start(call, child, use.at, use.where, out)
+        self._open.pop(call, None)
+        if told is not None and (told.is_async or told.status == "async_launched"):
+            self._running[child] = use.agent
+            return
+        spent = told.total_duration_ms if told is not None else None
+        out.append(
+            AgentEnd(
+                at=use.at,
+                agent=use.agent,
+                where=use.where,
+                child=child,
+                outcome=use.outcome,
+                tokens=max(0, told.total_tokens or 0) if told is not None else 0,
+                tool_uses=max(0, told.total_tool_use_count or 0) if told is not None else 0,
+                duration=spent / 1000 if spent is not None and spent >= 0 else use.duration,
+            )
+        )
+
+    def notified(self, text: str, at: float, where: Where | None, agent: str, out: list[Event]) -> None:
+        """A notice that an agent in the background is done."""
+        if not self._running or not text.startswith("<task-notification>"):
+            return
+        for child, status in _NOTE.findall(text[:4000]):
+            if child in self._running:
+                outcome = _ENDS.get(status, "success")
+                parent = self._running.pop(child)
+                out.append(AgentEnd(at=at, agent=parent or agent, where=where, child=child, outcome=outcome))
+
+    def _match(self, line: Line) -> str:
+        """The open call that gave the words a side line begins with; else the oldest without an agent."""
+        free = [call for call in self._open if call not in self._children.values()]
+        words = fingerprint(spoken(line.message.content)) if line.message is not None else 0
+        return next((call for call in free if self._open[call].prompt == words), free[0] if free else "")
+
+    def _start(self, call: str, child: str, at: float, where: Where | None, out: list[Event]) -> None:
+        order = self._open.get(call)
+        self._children[child] = call
+        if order is None:
+            out.append(AgentStart(at=at, agent=self._own, where=where, child=child))
+        else:
+            out.append(AgentStart(at=order.at, agent=order.agent, where=where, child=child, role=order.role))
+
+
+def companions(path: Path) -> list[Companion]:
+    """The logs of a session's sub-agents: in its folder, or beside it and naming it."""
+    found: dict[str, Path] = {}
+    folder = path.with_name(path.name.partition(".jsonl")[0])
+    for file in sorted(folder.rglob("agent-*.jsonl*")) if folder.is_dir() else []:
+        found.setdefault(_agent_of(file), file)
+    for file in sorted(path.parent.glob("agent-*.jsonl")):
+        if file != path and _agent_of(file) not in found and _session_of(file) == folder.name:
+            found[_agent_of(file)] = file
+    return [Companion(agent, file) for agent, file in found.items() if not _HELPER.match(agent)]
+
+
+def _agent_of(file: Path) -> str:
+    return file.name.partition(".jsonl")[0].removeprefix("agent-")
+
+
+def _session_of(file: Path) -> str:
+    try:
+        with file.open("rb") as stream:
+            line = stream.readline(1 << 20)
+        return msgspec.json.decode(line, type=Line).session_id or ""
+    except (OSError, *FAULTS):
+        return ""

@@ -1,0 +1,368 @@
+"""Codex CLI: rollouts of all four eras, from bare items to code mode."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from msgspec.structs import replace
+
+from core.agents.calls import Result
+from core.agents.codex.cells import sort_cell
+from core.agents.codex.results import read_output
+from core.agents.codex.threads import Meta, Replay, companions, read_meta
+from core.agents.loose import STEP, LooseReader, amount, code, count, decode, kept, table, text, words
+from core.agents.normalizer import Sorted
+from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event
+from core.logs.format import Format, Sample
+from core.logs.reader import Kit
+from core.logs.times import seconds
+
+_ADDED = (
+    "<environment_context>",
+    "<user_instructions>",
+    "<ENVIRONMENT",
+    "# AGENTS.md instructions",
+    "<turn_aborted>",
+)
+"""What the program says in the person's name."""
+_FOLDER = re.compile(r"(?:<cwd>|Current working directory: )([^<\n]{1,1000})")
+_CELLS = frozenset(("exec",))
+_ALONE = frozenset(("web_search_call", "image_generation_call"))
+"""Calls that are told once, when they are done."""
+_ENDS = frozenset(("patch_apply_end", "exec_command_end", "mcp_tool_call_end"))
+_LATE = frozenset(("tool_search_call", "local_shell_call", "function_call", "custom_tool_call"))
+_OUTPUTS = frozenset(
+    ("function_call_output", "custom_tool_call_output", "tool_search_output", "local_shell_call_output")
+)
+
+
+class Codex(LooseReader):
+    """Reads the lines of one thread."""
+
+    name = "codex"
+
+    def __init__(self, kit: Kit, *, agent: str = MAIN, session: str = "") -> None:
+        super().__init__(kit, agent=agent, session=session)
+        self._replay = Replay()
+        self._bare = False
+        self._child = agent != MAIN
+        self._model = ""
+        self._spent = (0, 0, 0)
+        self._context = 0
+        self._compacted = ""
+        self._facts: dict[str, Result] = {}
+        self._running: dict[str, Sorted] = {}
+        self._children: dict[str, str] = {}
+        self._closing: dict[str, str] = {}
+
+    def read(self, value: Any, out: list[Event]) -> None:
+        """Add the events of one line."""
+        if not isinstance(value, dict):
+            self.note("not an object")
+            return
+        payload = value.get("payload")
+        if not isinstance(payload, dict):
+            if "payload" in value:
+                self.note("payload is not an object")
+            elif "record_type" not in value:
+                self._read_bare(value, out)
+            return
+        self.moment(value.get("timestamp"))
+        if value.get("type") == "session_meta":
+            meta = read_meta(payload)
+            if self._replay.begin(meta, self.now) and not self.begun:
+                self._open(meta, out)
+            return
+        if not self.begun:
+            self._open(Meta(self.session), out)
+        self._read(value.get("type"), payload, out)
+
+    def _read(self, kind: Any, payload: dict[str, Any], out: list[Event]) -> None:
+        copied = self._replay.copied(self.now, text(payload.get("turn_id")))
+        if copied:
+            self._pass_over(kind, payload)
+        elif kind == "response_item":
+            self._item(payload, out)
+        elif kind == "event_msg":
+            self._event(payload, out)
+        elif kind == "compacted":
+            self._compact("line", out)
+        if kind == "turn_context":
+            self._model = text(payload.get("model")) or self._model
+
+    def _open(self, meta: Meta, out: list[Event], *, synthetic: bool = False) -> None:
+        self.begun = True
+        self._child = self._child or bool(meta.parent)
+        self.calls.project = meta.cwd
+        if self.agent == MAIN:
+            out.append(
+                self.start(
+                    self.now,
+                    meta.session,
+                    project=meta.cwd,
+                    branch=meta.branch,
+                    version=meta.version,
+                    parent=meta.forked_from or meta.parent,
+                    synthetic_time=synthetic,
+                )
+            )
+
+    def _read_bare(self, value: dict[str, Any], out: list[Event]) -> None:
+        """A line of the oldest era: a header, or an item without envelope and time."""
+        told = seconds(value.get("timestamp"))
+        if told is not None:
+            self.now = told
+        kind = value.get("type")
+        if not self.begun:
+            self._bare = True
+            meta = Meta(text(value.get("id")), branch=text(table(value.get("git")).get("branch")))
+            self._open(meta if kind is None else Meta(self.session), out, synthetic=True)
+        if not isinstance(kind, str):
+            if kind is not None:
+                self.note("type is not a text")
+            return
+        if told is None and kind not in _OUTPUTS and kind != "reasoning":
+            self.now += STEP
+        if kind == "message" and value.get("role") == "user":
+            said = words(value.get("content"))
+            folder = _FOLDER.search(said[:4000]) if said.startswith(_ADDED) else None
+            if folder:
+                self.calls.project = folder.group(1)
+            self._say(said, out)
+        else:
+            self._item(value, out)
+
+    def _item(self, item: dict[str, Any], out: list[Event]) -> None:
+        kind = text(item.get("type"))
+        if kind in _LATE:
+            self._call(item)
+        elif kind in _ALONE:
+            self._whole(item, out)
+        elif kind in _OUTPUTS:
+            self._output(item, out)
+
+    def _call(self, item: dict[str, Any]) -> None:
+        call, tool, arguments = _asked(item)
+        if not call or not tool:
+            self.note("call without id or name")
+            return
+        if not self.calls.begin(call, tool, arguments, self.now, self.agent, self.here()):
+            return
+        if tool in _CELLS and isinstance(arguments, str):
+            self.calls.amend(call, sort_cell(self.kit.normalizer, self.name, tool, arguments))
+        elif tool == "close_agent":
+            self._closing[call] = text(table(arguments).get("id")) or text(table(arguments).get("target"))
+        elif tool in ("write_stdin", "wait"):
+            process = table(arguments)
+            self._continue(call, str(process.get("session_id", process.get("cell_id", ""))))
+
+    def _continue(self, call: str, process: str) -> None:
+        """A call that goes on with a running process is sorted like the one that started it."""
+        started, own = self._running.get(process), self.calls.kind(call)
+        if started is not None and own is not None:
+            purpose = started.purpose or own.purpose
+            kind = own._replace(
+                action=started.action, program=started.program, purpose=purpose, targets=started.targets
+            )
+            self.calls.amend(call, kind)
+
+    def _whole(self, item: dict[str, Any], out: list[Event]) -> None:
+        where = self.here()
+        call = text(item.get("call_id")) or text(item.get("id")) or f"{item['type']}-{where.offset}"
+        if self.calls.known(call):
+            return
+        self.calls.settle(call)
+        failed = item.get("status") in ("failed", "error")
+        result = Result(error=failed, empty=None if failed else False)
+        tool = text(item.get("type"))
+        out.append(
+            self.calls.both(call, tool, table(item.get("action")), None, self.now, result, where, self.agent)
+        )
+
+    def _output(self, item: dict[str, Any], out: list[Event]) -> None:
+        call = text(item.get("call_id")) or text(item.get("id"))
+        result, process = read_output(item.get("output", item.get("tools")))
+        fact = self._facts.pop(call, None)
+        if fact is not None:
+            result = result._replace(
+                error=result.error or fact.error,
+                exit_code=fact.exit_code if result.exit_code is None else result.exit_code,
+                duration=fact.duration if fact.duration is not None else result.duration,
+            )
+        if self._bare:
+            self.now += result.duration or STEP
+        kind, tool = self.calls.kind(call), self.calls.tool(call)
+        if process and kind is not None:
+            self._running[process] = kind
+        use = self.calls.end(call, self.now, result, self.here(), None, self._line)
+        kept(use, out)
+        if use is not None and use.action == "delegation":
+            self._delegated(call, tool, item.get("output"), use.outcome == "success", out)
+
+    def _delegated(self, call: str, tool: str, output: Any, well: bool, out: list[Event]) -> None:
+        told = table(decode(words(output).encode("utf-8", "surrogatepass")))
+        if tool == "spawn_agent" and well:
+            self._start_child(text(told.get("agent_id")) or text(told.get("thread_id")), "", out)
+        elif tool in ("wait_agent", "wait"):
+            for child, status in table(told.get("status")).items():
+                state = next(iter(status), "") if isinstance(status, dict) else text(status)
+                self._end_child(child, state, out)
+        elif tool == "close_agent":
+            self._end_child(self._closing.pop(call, ""), "completed" if well else "", out)
+
+    def _start_child(self, child: str, role: str, out: list[Event]) -> None:
+        if child and child not in self._children:
+            self._children[child] = "running"
+            out.append(AgentStart(at=self.now, agent=self.agent, where=self.here(), child=child, role=role))
+
+    def _end_child(self, child: str, state: str, out: list[Event]) -> None:
+        if self._children.get(child) == "running" and state in (
+            "completed",
+            "errored",
+            "shutdown",
+            "interrupted",
+        ):
+            self._children[child] = state
+            failed = state == "errored"
+            out.append(
+                AgentEnd(
+                    at=self.now,
+                    agent=self.agent,
+                    where=self.here(),
+                    child=child,
+                    outcome="failure" if failed else "success",
+                )
+            )
+
+    def _event(self, event: dict[str, Any], out: list[Event]) -> None:
+        kind = text(event.get("type"))
+        call = text(event.get("call_id"))
+        if kind == "token_count":
+            self._tokens(event, out)
+        elif kind == "user_message":
+            self._say(text(event.get("message")), out)
+        elif kind == "turn_aborted" and event.get("reason") in (None, "interrupted"):
+            out.append(self.prompt(self.now, "", self.here(), interrupt=True))
+        elif kind == "context_compacted":
+            self._compact("event", out)
+        elif kind in _ENDS:
+            if self.calls.tool(call):
+                self._facts[call] = _fact(event)
+        elif kind == "collab_agent_spawn_end":
+            self._start_child(text(event.get("new_thread_id")), text(event.get("new_agent_role")), out)
+
+    def _say(self, said: str, out: list[Event]) -> None:
+        if not self._child and said.strip() and not said.lstrip().startswith(_ADDED):
+            out.append(self.prompt(self.now, said, self.here()))
+
+    def _tokens(self, event: dict[str, Any], out: list[Event]) -> None:
+        info = event.get("info")
+        if not isinstance(info, dict):
+            if info is not None:
+                self.note("info is not an object")
+            return
+        total, last = _spent(info.get("total_token_usage")), _spent(info.get("last_token_usage"))
+        if total == self._spent:
+            return
+        sent, cached, answered = (new - old for new, old in zip(total, self._spent, strict=True))
+        if min(sent, cached, answered) < 0:
+            sent, cached, answered = last if any(last) else total
+        self._spent = total
+        turn = self.kit.models.turn(
+            self.now,
+            model=self._model,
+            input_tokens=max(0, sent - cached),
+            cache_read=min(sent, cached),
+            output_tokens=answered,
+            agent=self.agent,
+            where=self.here(),
+            window=count(info.get("model_context_window")),
+        )
+        self._context = last[0] or turn.context_tokens
+        if self._context != turn.context_tokens:
+            turn = replace(turn, context_tokens=self._context)
+        out.append(turn)
+
+    def _compact(self, sign: str, out: list[Event]) -> None:
+        """A compaction leaves two signs; older logs leave one."""
+        if self._compacted and self._compacted != sign:
+            self._compacted = ""
+            return
+        self._compacted = sign
+        out.append(Compaction(at=self.now, agent=self.agent, where=self.here(), tokens_before=self._context))
+
+    def _pass_over(self, kind: Any, payload: dict[str, Any]) -> None:
+        """A parent's line: only what later lines build on is remembered."""
+        if kind == "response_item":
+            call = text(payload.get("call_id")) or text(payload.get("id"))
+            if call:
+                self.calls.settle(call)
+        elif kind == "event_msg" and payload.get("type") == "token_count":
+            total = _spent(table(payload.get("info")).get("total_token_usage"))
+            self._spent = total if any(total) else self._spent
+
+
+def _asked(item: dict[str, Any]) -> tuple[str, str, Any]:
+    """The id, tool and arguments of a call."""
+    kind = text(item.get("type"))
+    call = text(item.get("call_id")) or text(item.get("id"))
+    if kind == "local_shell_call":
+        return call, kind, {"command": table(item.get("action")).get("command")}
+    if kind == "custom_tool_call":
+        return call, text(item.get("name")), item.get("input")
+    if kind == "tool_search_call":
+        return call, kind, item.get("arguments")
+    tool = text(item.get("name"))
+    space = text(item.get("namespace"))
+    given = item.get("arguments")
+    if isinstance(given, str):
+        decoded = decode(given.encode("utf-8", "surrogatepass"))
+        given = given if decoded is None else decoded
+    return call, f"{space}{tool}" if space.endswith("__") else tool, given
+
+
+def _fact(event: dict[str, Any]) -> Result:
+    """What the program says of a call's end beside its output."""
+    took = _took(event.get("duration"))
+    result = table(event.get("result"))
+    failed = (
+        event.get("success") is False or "Err" in result or table(result.get("Ok")).get("isError") is True
+    )
+    return Result(error=failed, exit_code=code(event.get("exit_code")), duration=took)
+
+
+def _spent(value: Any) -> tuple[int, int, int]:
+    told = table(value)
+    return (
+        count(told.get("input_tokens")),
+        count(told.get("cached_input_tokens")),
+        count(told.get("output_tokens")),
+    )
+
+
+def _took(value: Any) -> float | None:
+    told = table(value)
+    return amount((count(told.get("secs")) * 1_000_000_000 + count(told.get("nanos"))) / 1e9)
+
+
+def sniff(sample: Sample) -> int:
+    """How surely a log is Codex's."""
+    for record in sample.records:
+        if record.get("type") == "session_meta" and isinstance(record.get("payload"), dict):
+            return 100
+        if record.get("record_type") == "state":
+            return 90
+        if record.get("type") in ("response_item", "event_msg", "turn_context") and "payload" in record:
+            return 90
+        if (
+            record.get("type") in ("function_call", "local_shell_call")
+            and "call_id" in record
+            and "role" not in record
+        ):
+            return 70
+    first = sample.records[0] if sample.records else {}
+    return 60 if {"id", "timestamp", "instructions"} <= first.keys() and "type" not in first else 0
+
+
+FORMATS = (Format("codex", "lines", sniff, Codex, companions),)

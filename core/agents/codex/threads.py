@@ -1,0 +1,143 @@
+"""Codex threads: which lines of a rollout are its parent's, and where the rollouts of its children are."""
+
+from __future__ import annotations
+
+import re
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from core.agents.loose import decode, table, text
+from core.logs.format import Companion
+from core.logs.lines import head
+
+_BURST = 2.0
+"""A copied beginning is written at once: later lines than this are the thread's own."""
+_SLACK = 1.0
+_UUID7 = re.compile(r"([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-")
+_ROLLOUT_HEAD = 262_144
+_MOST_KNOWN = 20_000
+_known: dict[tuple[str, int], tuple[str, str]] = {}
+
+
+class Meta(NamedTuple):
+    """What the first line of a rollout says."""
+
+    session: str = ""
+    cwd: str = ""
+    version: str = ""
+    branch: str = ""
+    forked_from: str = ""
+    parent: str = ""
+    """The thread that started this one."""
+    role: str = ""
+
+
+def read_meta(payload: dict[str, Any]) -> Meta:
+    """Read a session_meta payload."""
+    spawn = table(table(table(payload.get("source")).get("subagent")).get("thread_spawn"))
+    return Meta(
+        text(payload.get("id")),
+        text(payload.get("cwd")),
+        text(payload.get("cli_version")),
+        text(table(payload.get("git")).get("branch")),
+        text(payload.get("forked_from_id")),
+        text(spawn.get("parent_thread_id")) or text(payload.get("parent_thread_id")),
+        text(spawn.get("agent_role")) or text(payload.get("agent_role")),
+    )
+
+
+class Replay:
+    """Tells a parent's copied lines from the thread's own.
+
+    Copied lines are stamped anew when they are written, but the ids of their turns keep the time they ran.
+    """
+
+    __slots__ = ("_created", "_own", "_written", "active")
+
+    def __init__(self) -> None:
+        self.active = False
+        self._own = ""
+        self._created = 0.0
+        self._written = 0.0
+
+    def begin(self, meta: Meta, at: float) -> bool:
+        """Take in a session_meta line; False where it is a copied one of another thread."""
+        if self._own and meta.session != self._own:
+            self.active = self.active or at <= self._written + _BURST
+            return False
+        if self._own:
+            return False
+        self._own = meta.session
+        self._created = minted(meta.session) or at
+        self._written = at
+        self.active = bool(meta.forked_from)
+        return True
+
+    def copied(self, at: float, turn: str) -> bool:
+        """Whether a line belongs to the copied beginning."""
+        if not self.active:
+            return False
+        born = minted(turn)
+        if born:
+            self.active = born < self._created - _SLACK
+        elif at > self._written + _BURST:
+            self.active = False
+        return self.active
+
+
+def minted(identity: str) -> float:
+    """The time in a version 7 UUID; 0 where it is none."""
+    found = _UUID7.match(identity)
+    return int(found.group(1) + found.group(2), 16) / 1000.0 if found else 0.0
+
+
+def companions(path: Path) -> list[Companion]:
+    """The rollouts of the threads that this one, or a child of it, started."""
+    own, _ = _thread(path)
+    if not own:
+        return []
+    children: dict[str, list[Companion]] = {}
+    for folder in _folders(path.parent):
+        for file in sorted(folder.glob("rollout-*.jsonl*")):
+            thread, parent = _thread(file)
+            if thread and parent and file != path:
+                children.setdefault(parent, []).append(Companion(thread, file))
+    found: list[Companion] = []
+    waiting, asked = [own], {own}
+    while waiting:
+        for child in children.get(waiting.pop(0), []):
+            if child.agent not in asked:
+                asked.add(child.agent)
+                found.append(child)
+                waiting.append(child.agent)
+    return found
+
+
+def _folders(folder: Path) -> list[Path]:
+    """The day of a rollout and the one after it."""
+    try:
+        day = date(int(folder.parent.parent.name), int(folder.parent.name), int(folder.name))
+    except ValueError:
+        return [folder]
+    after = day + timedelta(days=1)
+    beside = folder.parents[2] / f"{after.year:04}" / f"{after.month:02}" / f"{after.day:02}"
+    return [folder, beside] if beside.is_dir() else [folder]
+
+
+def _thread(path: Path) -> tuple[str, str]:
+    """The id of a rollout's thread and of the thread that started it."""
+    try:
+        key = (str(path), path.stat().st_ino)
+        if key not in _known:
+            line = head(path, _ROLLOUT_HEAD).partition(b"\n")
+            if not line[1]:
+                return "", ""
+            record = table(decode(line[0]))
+            meta = read_meta(table(record.get("payload"))) if record.get("type") == "session_meta" else Meta()
+            if len(_known) >= _MOST_KNOWN:
+                _known.clear()
+            _known[key] = (meta.session, meta.parent)
+        return _known[key]
+    except OSError:
+        return "", ""

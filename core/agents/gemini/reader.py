@@ -1,0 +1,211 @@
+"""Chats of the Gemini CLI: a log of updates, or in older versions one document."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from core.agents.calls import Result
+from core.agents.loose import LooseReader, count, decode, items, table, text, words
+from core.events import AgentEnd, AgentStart, Compaction, Event, ToolUse, Where
+from core.logs.format import Companion, Format, Sample
+from core.logs.lines import head
+from core.logs.times import seconds
+
+_EXIT = re.compile(r"^Exit Code: (-?\d{1,9})\s*$", re.MULTILINE)
+_NOTHING = re.compile(r"^(?:Output|Stdout): \(empty\)\s*$", re.MULTILINE)
+_COMPRESSED = re.compile(
+    r"compressed[^.]{0,40}?\bfrom:? ([\d,]{1,15}) to ([\d,]{1,15}) tokens", re.IGNORECASE
+)
+_FINAL = frozenset(("success", "error", "cancelled"))
+_CONTINUE = "System: Please continue."
+"""What the program says to itself in the person's name."""
+
+
+class GeminiReader(LooseReader):
+    """A message may be written again with the same id; each prompt, answer and call is told once.
+
+    What is rewound later was done all the same, and stays told.
+    """
+
+    name = "gemini"
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._told: set[str] = set()
+
+    def read(self, value: Any, out: list[Event]) -> None:
+        """Add the events of one update, or of a whole document."""
+        record = self.table(value, "record")
+        if "$set" in record:
+            record = self.table(record["$set"], "$set")
+        elif "type" in record:
+            self._message(record, self.here(), out)
+            return
+        if "sessionId" in record and not self.begun:
+            at = self.moment(record.get("startTime"), record.get("lastUpdated"))
+            project = next(iter(items(record.get("directories"))), "")
+            out.append(self.start(at, text(record["sessionId"]), project=text(project)))
+        listed = record.get("messages")
+        for place, message in enumerate(self.items(listed, "messages")):
+            if isinstance(message, dict):
+                self._message(message, self.here(f"/messages/{place}" if value is record else ""), out)
+            else:
+                self.note("message is not an object")
+
+    def _message(self, message: dict[str, Any], where: Where, out: list[Event]) -> None:
+        name = text(message.get("id"))
+        kind = message.get("type")
+        if kind == "gemini":
+            self._answer(name, message, where, out)
+            return
+        if name in self._told:
+            return
+        at = self.moment(message.get("timestamp"))
+        said = words(message.get("content"))
+        if kind == "user" and said and said != _CONTINUE:
+            out.extend(self.usage.finish())
+            out.append(self.prompt(at, said, where))
+        elif kind == "info":
+            self._info(at, said, where, out)
+        if name:
+            self._told.add(name)
+
+    def _info(self, at: float, said: str, where: Where, out: list[Event]) -> None:
+        found = _COMPRESSED.search(said[:500])
+        if found:
+            before, after = (int(group.replace(",", "") or 0) for group in found.groups())
+            out.append(
+                Compaction(at=at, agent=self.agent, where=where, tokens_before=before, tokens_after=after)
+            )
+        elif said.startswith("Request cancelled"):
+            out.append(self.prompt(at, "", where, interrupt=True))
+
+    def _answer(self, name: str, message: dict[str, Any], where: Where, out: list[Event]) -> None:
+        at = self.moment(message.get("timestamp"))
+        tokens = self.table(message.get("tokens"), "tokens")
+        cached = min(count(tokens.get("cached")), count(tokens.get("input")))
+        turn = self.kit.models.turn(
+            at,
+            message=name,
+            model=text(message.get("model")),
+            input_tokens=count(tokens.get("input")) - cached + count(tokens.get("tool")),
+            output_tokens=count(tokens.get("output")) + count(tokens.get("thoughts")),
+            cache_read=cached,
+            agent=self.agent,
+            where=where,
+        )
+        before = self.usage.see(turn)
+        if before is not None:
+            out.append(before)
+        for place, call in enumerate(self.objects(message.get("toolCalls"), "toolCalls")):
+            self._call(text(call.get("id")) or f"{name}/{place}", call, at, where, out)
+
+    def _call(self, name: str, call: dict[str, Any], asked: float, where: Where, out: list[Event]) -> None:
+        if name in self._told:
+            return
+        tool, arguments = text(call.get("name")), call.get("args")
+        moment = seconds(call.get("timestamp"))
+        at = asked if moment is None else moment
+        status = text(call.get("status"))
+        if status not in _FINAL:
+            self.calls.begin(name, tool, arguments, at, self.agent, where)
+            return
+        self._told.add(name)
+        turn = self.usage.close(self.agent)
+        if turn is not None:
+            out.append(turn)
+        result = _result(call, status)
+        if self.calls.known(name):
+            use = self.calls.end(name, at, result, where, line=self._line)
+        else:
+            use = self.calls.both(name, tool, arguments, None, at, result, where, self.agent)
+        if use is not None:
+            self._done(use, text(call.get("agentId")), table(arguments), out)
+
+    def _done(self, use: ToolUse, child: str, arguments: dict[str, Any], out: list[Event]) -> None:
+        if not child and use.action != "delegation":
+            out.append(use)
+            return
+        child = child or use.id
+        role = text(arguments.get("agent_name")) or use.tool
+        began = use.at - (use.duration or 0.0)
+        out.append(AgentStart(at=began, agent=self.agent, where=use.where, child=child, role=role))
+        out.append(use)
+        out.append(
+            AgentEnd(
+                at=use.at,
+                agent=self.agent,
+                where=use.where,
+                child=child,
+                outcome=use.outcome,
+                duration=use.duration,
+            )
+        )
+
+
+def _result(call: dict[str, Any], status: str) -> Result:
+    parts = [_answered(part) for part in items(call.get("result"))] or [words(call.get("result"))]
+    told = "\n".join(part for part in parts if part) or words(call.get("resultDisplay"))
+    exited = _EXIT.search(told)
+    nothing = _NOTHING.search(told)
+    return Result(
+        text="" if nothing and not exited else told,
+        error=status == "error",
+        exit_code=int(exited.group(1)) if exited else None,
+        rejected=status == "cancelled",
+        empty=True if nothing and not (exited and int(exited.group(1))) else None,
+    )
+
+
+def _answered(part: Any) -> str:
+    response = table(table(part).get("functionResponse")).get("response")
+    return words(part if response is None else response)
+
+
+def companions(path: Path) -> list[Companion]:
+    """The chats of a session's sub-agents, which lie in a folder named after it."""
+    sample = Sample(head(path, 65_536), path)
+    opening = sample.records[0] if sample.records else table(sample.document)
+    session = text(opening.get("sessionId")) or _session_in(sample.head)
+    folder = path.parent / session
+    if not session or "/" in session or "\\" in session or session in (".", "..") or not folder.is_dir():
+        return []
+    return [
+        Companion(file.name.split(".", 1)[0], file)
+        for file in sorted(folder.iterdir())
+        if file.suffix in (".jsonl", ".json") and file != path
+    ]
+
+
+def _session_in(opening: bytes) -> str:
+    found = re.search(rb'"sessionId"\s*:\s*("[^"\\]{1,100}")', opening)
+    return text(decode(found.group(1))) if found else ""
+
+
+def sniff(sample: Sample) -> int:
+    """A header with a project hash, or messages of type gemini."""
+    if b'"projectHash"' in sample.head and b'"sessionId"' in sample.head:
+        return 95
+    for record in sample.records[:8]:
+        if "$set" in record or "$rewindTo" in record:
+            return 90
+        if record.get("type") == "gemini" and ("tokens" in record or "toolCalls" in record):
+            return 90
+    return 0
+
+
+def _lines(sample: Sample) -> int:
+    found = sniff(sample)
+    return found if sample.records and "messages" not in sample.records[0] else 0
+
+
+def _document(sample: Sample) -> int:
+    return 0 if _lines(sample) else sniff(sample)
+
+
+FORMATS = (
+    Format("gemini", "lines", _lines, GeminiReader, companions),
+    Format("gemini", "document", _document, GeminiReader, companions),
+)

@@ -1,0 +1,199 @@
+"""Reading JSON of any shape: what is missing or of the wrong type is counted, and the rest is read."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, ClassVar
+
+import msgspec
+from msgspec import structs
+
+from core.agents.calls import Calls
+from core.agents.fingerprint import fingerprint
+from core.agents.usage import Usage
+from core.events import MAIN, Event, Prompt, SessionStart, ToolUse, Where
+from core.logs.reader import Kit, Reader
+from core.logs.times import seconds
+
+STEP = 10.0
+"""Seconds between two steps of a log that holds no times."""
+_LARGEST = 1 << 53
+_DEEPEST = 8
+_NOWHERE = Where("")
+
+
+def decode(data: bytes) -> Any:
+    """The JSON value in some bytes; None where there is none."""
+    try:
+        return msgspec.json.decode(data)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return None
+
+
+def text(value: Any) -> str:
+    """A text, or a blank one."""
+    return value if isinstance(value, str) else ""
+
+
+def table(value: Any) -> dict[str, Any]:
+    """An object, or an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def items(value: Any) -> list[Any]:
+    """A list, or an empty one."""
+    return value if isinstance(value, list) else []
+
+
+def count(value: Any) -> int:
+    """A whole number of things, or 0."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < _LARGEST:
+        return 0
+    return int(value)
+
+
+def amount(value: Any) -> float | None:
+    """A sum above 0, or None: a log that says 0 does not know."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < _LARGEST:
+        return None
+    return float(value)
+
+
+def code(value: Any) -> int | None:
+    """An exit code, or None."""
+    if isinstance(value, str) and value.lstrip("-").isdecimal() and len(value) < 11:
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int) or abs(value) >= 1 << 32:
+        return None
+    return value
+
+
+def words(value: Any, depth: int = 0) -> str:
+    """The text of a message, whether it is one, a list of parts, or an object that holds one."""
+    if isinstance(value, str):
+        return value
+    if depth > _DEEPEST:
+        return ""
+    if isinstance(value, list):
+        return "\n".join(found for part in value if (found := words(part, depth + 1)))
+    if isinstance(value, dict):
+        for name in ("text", "content", "output", "error", "message"):
+            found = words(value.get(name), depth + 1)
+            if found:
+                return found
+    return ""
+
+
+class LooseReader(Reader):
+    """A reader that looks at each field before it trusts it."""
+
+    many: ClassVar[bool] = False
+    """Whether one log may hold several sessions; each begins with a `SessionStart` of the main agent."""
+
+    def __init__(self, kit: Kit, *, agent: str = MAIN, session: str = "") -> None:
+        super().__init__(kit, agent=agent, session=session)
+        self.calls = Calls(kit, self.name)
+        self.usage = Usage(kit.models)
+        self.now = 0.0
+        """The last time the log told."""
+        self.begun = False
+        self._place = _NOWHERE
+        self._line = 0
+
+    def feed(self, record: bytes, where: Where, line: int) -> list[Event]:
+        """The events that this record completes."""
+        self._place, self._line = where, line
+        value = decode(record)
+        out: list[Event] = []
+        if isinstance(value, dict | list):
+            self.read(value, out)
+        else:
+            self.note("not JSON" if value is None else "not an object")
+        return out
+
+    @abstractmethod
+    def read(self, value: Any, out: list[Event]) -> None:
+        """Add the events of one object or list."""
+
+    def finish(self) -> list[Event]:
+        """The answer still open, and the calls that never got a result."""
+        return [*self.usage.finish(), *self.calls.unanswered()]
+
+    def note(self, reason: str) -> None:
+        """Count a fault of this record."""
+        self.kit.diagnostics.note(self._place.file, self._line, reason)
+
+    def table(self, value: Any, what: str) -> dict[str, Any]:
+        """An object; anything else but nothing is counted."""
+        if value is not None and not isinstance(value, dict):
+            self.note(f"{what} is not an object")
+        return table(value)
+
+    def items(self, value: Any, what: str) -> list[Any]:
+        """A list; anything else but nothing is counted."""
+        if value is not None and not isinstance(value, list):
+            self.note(f"{what} is not a list")
+        return items(value)
+
+    def objects(self, value: Any, what: str) -> list[dict[str, Any]]:
+        """The objects of a list; whatever else stands in it is counted."""
+        return [item for _, item in self.placed(value, what)]
+
+    def placed(self, value: Any, what: str) -> list[tuple[int, dict[str, Any]]]:
+        """The same with their places in the list."""
+        found = []
+        for place, item in enumerate(self.items(value, what)):
+            if isinstance(item, dict):
+                found.append((place, item))
+            else:
+                self.note(f"{what} holds what is not an object")
+        return found
+
+    def moment(self, *values: Any) -> float:
+        """The first of these that is a time; else the last time told, counted."""
+        for value in values:
+            at = seconds(value)
+            if at is not None:
+                self.now = at
+                return at
+        self.note("no time")
+        return self.now
+
+    def here(self, entry: str = "") -> Where:
+        """The place of this record, or of an entry in it, named by a JSON pointer."""
+        place = self._place
+        return Where(place.file, place.offset, place.length, entry) if entry else place
+
+    def start(self, at: float, session: str, where: Where | None = None, **told: Any) -> SessionStart:
+        """The beginning of an agent's log."""
+        self.begun = True
+        self.session = session or self.session
+        if told.get("project"):
+            self.calls.project = told["project"]
+        return SessionStart(
+            at=at, agent=self.agent, where=where or self._place, session=self.session, tool=self.name, **told
+        )
+
+    def prompt(
+        self, at: float, said: str, where: Where, agent: str = "", *, interrupt: bool = False
+    ) -> Prompt:
+        """The person speaks, or stops the agent."""
+        return Prompt(
+            at=at,
+            agent=agent or self.agent,
+            where=where,
+            characters=len(said),
+            call=fingerprint(said),
+            interrupt=interrupt,
+        )
+
+
+def kept(use: ToolUse | None, out: list[Event]) -> None:
+    """Add a tool use, where there is one."""
+    if use is not None:
+        out.append(use)
+
+
+def untimed(use: ToolUse | None) -> ToolUse | None:
+    """A tool use whose log tells no time for its result."""
+    return None if use is None else structs.replace(use, duration=None)

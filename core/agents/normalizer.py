@@ -1,0 +1,224 @@
+"""From a tool's name and arguments, whatever framework they come from, to one vocabulary."""
+
+from __future__ import annotations
+
+import re
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+import msgspec
+
+from core.agents.arguments import Arguments
+from core.agents.fingerprint import blanked, fingerprint
+from core.agents.purposes import Purposes
+from core.agents.shell import Shell
+from core.agents.tables import Tables, Tools, read_tables
+from core.errors import SettingsError
+from core.events import Action, Purpose
+
+_WORDS = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
+_NO_TOOLS = Tools({}, [], "")
+_SHAPED = 4096
+"""How much of a command its shape is made from."""
+_REMEMBERED = 1024
+"""Calls with no more bytes of arguments than this are sorted once and remembered."""
+_MOST_REMEMBERED = 4096
+_MEMORY: dict[str, Action] = {"file_read": "memory_read", "file_edit": "memory_write"}
+_decode = msgspec.json.Decoder().decode
+_encode = msgspec.json.Encoder(order="sorted").encode
+
+
+class Sorted(NamedTuple):
+    """What a call is, without its content."""
+
+    action: Action
+    targets: tuple[str, ...] = ()
+    program: str = ""
+    purpose: Purpose = ""
+    call: int = 0
+    shape: int = 0
+    before: int = 0
+    after: int = 0
+
+
+class Normalizer:
+    """Sorts calls by tables of tool names."""
+
+    __slots__ = (
+        "_actions",
+        "_arguments",
+        "_known",
+        "_lists",
+        "_memory_files",
+        "_memory_folders",
+        "_shell",
+        "_tools",
+        "outcomes",
+    )
+
+    def __init__(self, tables: Tables) -> None:
+        self._take(tables)
+
+    @classmethod
+    def load(cls, *extra: Path) -> Normalizer:
+        """Our tables, with the user's laid over them."""
+        return cls(read_tables(*extra))
+
+    def update(self, *extra: Path) -> str:
+        """Read the tables again; where one is broken everything stays, and what is wrong is said."""
+        try:
+            self._take(read_tables(*extra))
+        except SettingsError as error:
+            return str(error)
+        return ""
+
+    def _take(self, tables: Tables) -> None:
+        self._tools = tables.tools
+        self._lists = tables.lists
+        self._actions: dict[tuple[str, str], Action] = {}
+        self._known: dict[tuple[str, str, bytes], Sorted] = {}
+        self._arguments = Arguments(tables.lists["arguments"])
+        self._shell = Shell(tables.lists["shell"], Purposes(tables.lists["purposes"]))
+        self._memory_files = tuple(tables.lists["memory"]["files"])
+        self._memory_folders = tuple(f"/{folder}/" for folder in tables.lists["memory"]["folders"])
+        self.outcomes = tables.lists["outcomes"]
+
+    def sort(self, framework: str, tool: str, arguments: Any) -> Sorted:
+        """Sort one call; arguments may be a value, or JSON that was not decoded yet."""
+        if not isinstance(arguments, (msgspec.Raw, bytes)):
+            raw = (
+                arguments.encode("utf-8", "surrogatepass")
+                if isinstance(arguments, str)
+                else _encoded(arguments)
+            )
+            return self._sort(framework, tool, arguments, raw)
+        raw = bytes(arguments)
+        key = (framework, tool, raw)
+        known = self._known.get(key)
+        if known is None:
+            try:
+                value = _decode(raw)
+            except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+                value = None
+            known = self._sort(framework, tool, value, raw)
+            if len(raw) <= _REMEMBERED:
+                if len(self._known) >= _MOST_REMEMBERED:
+                    self._known.clear()
+                self._known[key] = known
+        return known
+
+    def _sort(self, framework: str, tool: str, value: Any, raw: bytes) -> Sorted:
+        call = fingerprint(b"%b\0%b" % (tool.encode("utf-8", "surrogatepass"), raw))
+        action = self._actions.get((framework, tool)) or self._action(framework, tool)
+        if type(value) is dict and type(command := value.get("command")) is str:
+            action = self._actions.get((framework, f"{tool} {command}"), action)
+        if action == "shell_exec":
+            return self._sort_shell(tool, value, call)
+        return self._sort_other(action, tool, value, call)
+
+    def _sort_shell(self, tool: str, value: Any, call: int) -> Sorted:
+        command = self._arguments.command(value)
+        if command is None:
+            waits = isinstance(value, dict) and not str(value.get("chars") or value.get("code") or "").strip()
+            return Sorted("shell_exec", (), tool, "wait" if waits else "", call, fingerprint(tool))
+        judged = self._shell.judge(command)
+        action = self._remembered(judged.action, judged.targets)
+        text = command if isinstance(command, str) else " ".join(map(str, command))
+        return Sorted(
+            action,
+            judged.targets,
+            judged.program,
+            judged.purpose,
+            call,
+            fingerprint(f"{tool}\0{blanked(text[:_SHAPED])}"),
+            fingerprint(judged.before),
+            fingerprint(judged.after),
+        )
+
+    def _sort_other(self, action: Action, tool: str, value: Any, call: int) -> Sorted:
+        told = self._arguments
+        before = after = 0
+        targets: tuple[str, ...] = ()
+        if action == "file_edit":
+            targets, old, new = told.edit(value)
+            before, after = fingerprint(old), fingerprint(new)
+        elif action != "delegation" and action != "plan":
+            targets = told.targets(value)
+        shape = fingerprint(f"{tool}\0{blanked(told.gist(value))}")
+        return Sorted(self._remembered(action, targets), targets, "", "", call, shape, before, after)
+
+    def _remembered(self, action: Action, targets: tuple[str, ...]) -> Action:
+        """Reading and writing the agent's own notes is memory, not work on files."""
+        if targets and action in _MEMORY:
+            path = "/" + targets[0].replace("\\", "/")
+            if path.rpartition("/")[2] in self._memory_files or any(
+                part in path for part in self._memory_folders
+            ):
+                return _MEMORY[action]
+        return action
+
+    def _action(self, framework: str, tool: str) -> Action:
+        if len(self._actions) > 10_000:
+            self._actions.clear()
+        for name, action in self._tools.get(framework, _NO_TOOLS).names.items():
+            if name.startswith(tool + " "):
+                self._actions[framework, name] = cast(Action, action)
+        for name, action in self._tools["generic"].names.items():
+            if name.startswith(tool + " "):
+                self._actions.setdefault((framework, name), cast(Action, action))
+        found = self._actions[framework, tool] = cast(Action, self._search(framework, tool))
+        return found
+
+    def _search(self, framework: str, tool: str) -> str:
+        own = self._tools.get(framework, _NO_TOOLS)
+        generic = self._tools["generic"]
+        lower = tool.lower()
+        return (
+            _named(own, tool)
+            or generic.names.get(tool)
+            or self._served(tool)
+            or own.otherwise
+            or _named(generic, lower)
+            or ("delegation" if "subagent" in lower else "other")
+        )
+
+    def _served(self, tool: str) -> str:
+        """The action of a protocol server's tool, `mcp__server__tool` or `server__tool`."""
+        if "__" not in tool:
+            return ""
+        *servers, name = tool.removeprefix("mcp__").split("__")
+        words = [word.lower() for word in _WORDS.findall(name)]
+        memory = self._lists["memory"]
+        named = [word.lower() for server in servers for word in _WORDS.findall(server)]
+        if any(word in memory["servers"] for word in named):
+            writes = next(
+                (
+                    word in memory["write"]
+                    for word in words
+                    if word in memory["write"] or word in memory["read"]
+                ),
+                False,
+            )
+            return "memory_write" if writes else "memory_read"
+        if "subagent" in tool.lower():
+            return "delegation"
+        for word in words:
+            for action, verbs in self._lists["verbs"].items():
+                if word in verbs:
+                    return action
+        return "other"
+
+
+def _named(tools: Tools, tool: str) -> str:
+    found = tools.names.get(tool)
+    if found:
+        return found
+    return next((action for pattern, action in tools.patterns if fnmatchcase(tool, pattern)), "")
+
+
+def _encoded(value: Any) -> bytes:
+    try:
+        return _encode(value)
+    except (TypeError, ValueError, RecursionError, OverflowError):
+        return repr(value).encode("utf-8", "surrogatepass")

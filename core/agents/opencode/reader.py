@@ -1,0 +1,310 @@
+"""Sessions of OpenCode: rows of its database, files of its storage folder, or an exported document."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from core.agents.calls import Calls, Result
+from core.agents.loose import LooseReader, amount, code, count, table, text
+from core.agents.opencode.store import MAGIC, members, rows, tables
+from core.events import AgentEnd, AgentStart, Compaction, Event, Prompt, ToolUse, Where
+from core.logs.format import Format, Sample
+from core.logs.times import seconds
+
+_REFUSED = re.compile(
+    r"rejected permission|execution aborted|user dismissed|permission denied by user", re.IGNORECASE
+)
+_TIMED_OUT = re.compile(r"terminated command after exceeding timeout")
+_ROLE = re.compile(r"@([\w.-]{1,60}) subagent")
+_FINAL = frozenset(("completed", "error"))
+
+
+class OpenCodeReader(LooseReader):
+    """Rows change in place and come again: each call is told once, when it is over.
+
+    A child session is an agent of its parent's.
+    """
+
+    name = "opencode"
+    many = True
+    rows = staticmethod(rows)
+    """How a database is fed to this reader."""
+    members = staticmethod(members)
+    """How a folder is."""
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._sessions: dict[str, dict[str, Any]] = {}
+        self._messages: dict[str, dict[str, Any]] = {}
+        self._unsaid: dict[str, list[tuple[dict[str, Any], Where]]] = {}
+        self._told: set[str] = set()
+        self._announced: set[str] = set()
+        self._stopped: dict[str, Prompt] = {}
+        self._context: dict[str, int] = {}
+
+    def read(self, value: Any, out: list[Event]) -> None:
+        """Add the events of a row, a file or a whole export."""
+        record = self.table(value, "record")
+        if "table" in record:
+            self._row(record, out)
+        elif "messages" in record:
+            self._export(record, out)
+        elif "role" in record:
+            self._message(record, out)
+        elif "type" in record:
+            self._part(record, self.here(), out)
+        elif "id" in record and ("directory" in record or "projectID" in record or "title" in record):
+            self._session(record, out)
+        else:
+            self.note("neither session, message nor part")
+
+    def finish(self) -> list[Event]:
+        """What the log leaves open: a stop by the person, calls without a result."""
+        left: list[Event] = [self._stopped.pop(session) for session in list(self._stopped)]
+        return [*left, *super().finish()]
+
+    def _row(self, row: dict[str, Any], out: list[Event]) -> None:
+        data = dict(self.table(row.get("data"), "data"))
+        data["id"] = row.get("id")
+        if row["table"] == "session":
+            data["parentID"] = data.get("parent_id")
+            data["time"] = {"created": data.get("time_created")}
+            self._session(data, out)
+            return
+        data["sessionID"], data["created"] = row.get("session_id"), row.get("time_created")
+        if row["table"] == "message":
+            self._message(data, out)
+        elif row["table"] == "part":
+            data["messageID"] = row.get("message_id")
+            self._part(data, self.here(), out)
+
+    def _export(self, record: dict[str, Any], out: list[Event]) -> None:
+        self._session(self.table(record.get("info"), "info"), out)
+        for place, message in self.placed(record["messages"], "messages"):
+            self._message(self.table(message.get("info"), "message"), out)
+            for number, part in self.placed(message.get("parts"), "parts"):
+                self._part(part, self.here(f"/messages/{place}/parts/{number}"), out)
+
+    def _session(self, info: dict[str, Any], out: list[Event]) -> None:
+        name = text(info.get("id"))
+        known = name in self._sessions
+        self._sessions[name] = info
+        if known or text(info.get("parentID")) in self._sessions:
+            return
+        self._begin(name, info, out)
+
+    def _begin(self, name: str, info: dict[str, Any], out: list[Event]) -> None:
+        if self.begun:
+            out.extend(self.finish())
+            self.calls = Calls(self.kit, self.name)
+        at = seconds(table(info.get("time")).get("created"))
+        if at is not None:
+            self.now = at
+        out.append(
+            self.start(
+                self.now,
+                name,
+                project=text(info.get("directory")),
+                version=text(info.get("version")),
+            )
+        )
+
+    def _agent(self, session: str, out: list[Event]) -> str:
+        """Whose session it is; a child's first deed announces it."""
+        info = self._sessions.get(session, {})
+        parent = text(info.get("parentID"))
+        if not session or parent not in self._sessions:
+            if not self.begun:
+                self._begin(session, info, out)
+            return self.agent
+        self._announce(session, self._agent(parent, out), self.now, "", out)
+        return session
+
+    def _announce(self, child: str, parent: str, at: float, role: str, out: list[Event]) -> None:
+        if child in self._announced:
+            return
+        self._announced.add(child)
+        info = self._sessions.get(child, {})
+        created = seconds(table(info.get("time")).get("created"))
+        titled = _ROLE.search(text(info.get("title")))
+        role = role or text(info.get("agent")) or (titled.group(1) if titled else "")
+        began = at if created is None else created
+        out.append(AgentStart(at=began, agent=parent, where=self.here(), child=child, role=role))
+
+    def _message(self, message: dict[str, Any], out: list[Event]) -> None:
+        name, session = text(message.get("id")), text(message.get("sessionID"))
+        stopped = self._stopped.pop(session, None) if name not in self._messages else None
+        if stopped is not None:
+            out.append(stopped)
+        self._messages[name] = message
+        if table(message.get("error")).get("name") == "MessageAbortedError" and name not in self._told:
+            self._told.add(name)
+            times = table(message.get("time"))
+            at = self.moment(times.get("completed"), times.get("created"), message.get("created"))
+            self._stopped[session] = self.prompt(
+                at, "", self.here(), self._agent(session, out), interrupt=True
+            )
+        for part, where in self._unsaid.pop(name, []):
+            self._said(part, message, where, out)
+
+    def _part(self, part: dict[str, Any], where: Where, out: list[Event]) -> None:
+        name = text(part.get("id")) or text(part.get("callID")) or f"{where.offset}{where.entry}"
+        if name in self._told:
+            return
+        message = self._messages.get(text(part.get("messageID")))
+        kind = part.get("type")
+        if kind == "tool":
+            self._tool(name, part, where, out)
+        elif kind == "text":
+            if message is None:
+                self._unsaid.setdefault(text(part.get("messageID")), []).append((part, where))
+            else:
+                self._said(part, message, where, out)
+        elif kind == "compaction":
+            self._told.add(name)
+            trigger = "auto" if part.get("auto") is True else "manual"
+            self._compacted(part, text(part.get("messageID")), trigger, where, out)
+        elif kind == "step-finish":
+            self._told.add(name)
+            self._turn(name, part, message or {}, where, out)
+
+    def _said(self, part: dict[str, Any], message: dict[str, Any], where: Where, out: list[Event]) -> None:
+        asked = text(message.get("id"))
+        said = text(part.get("text"))
+        if message.get("role") != "user" or part.get("synthetic") is True or asked in self._told or not said:
+            return
+        session = text(part.get("sessionID")) or text(message.get("sessionID"))
+        agent = self._agent(session, out)
+        if agent != self.agent:
+            return
+        self._told.add(asked)
+        at = self._time(part, message)
+        out.append(self.prompt(at, said, where))
+
+    def _compacted(
+        self, part: dict[str, Any], key: str, trigger: str, where: Where, out: list[Event]
+    ) -> None:
+        if not key or f"compaction {key}" in self._told:
+            return
+        self._told.add(f"compaction {key}")
+        agent = self._agent(text(part.get("sessionID")), out)
+        at = self._time(part, self._messages.get(text(part.get("messageID")), {}))
+        held = self._context.get(agent, 0)
+        out.append(Compaction(at=at, agent=agent, where=where, trigger=trigger, tokens_before=held))
+
+    def _turn(
+        self, name: str, part: dict[str, Any], message: dict[str, Any], where: Where, out: list[Event]
+    ) -> None:
+        if message.get("summary") is True:
+            key = text(message.get("parentID")) or text(message.get("id"))
+            self._compacted(part, key, "", where, out)
+            return
+        tokens = self.table(part.get("tokens"), "tokens")
+        cache = table(tokens.get("cache"))
+        agent = self._agent(text(part.get("sessionID")), out)
+        turn = self.kit.models.turn(
+            self._time(part, message),
+            message=name,
+            model=text(message.get("modelID")),
+            input_tokens=count(tokens.get("input")),
+            output_tokens=count(tokens.get("output")) + count(tokens.get("reasoning")),
+            cache_read=count(cache.get("read")),
+            cache_write=count(cache.get("write")),
+            cost=amount(part.get("cost")),
+            stop=text(part.get("reason")),
+            agent=agent,
+            where=where,
+        )
+        told = self.usage.once(turn)
+        if told is not None:
+            self._context[agent] = told.context_tokens
+            out.append(told)
+
+    def _tool(self, name: str, part: dict[str, Any], where: Where, out: list[Event]) -> None:
+        state = self.table(part.get("state"), "state")
+        tool = text(part.get("tool"))
+        times = table(state.get("time"))
+        agent = self._agent(text(part.get("sessionID")), out)
+        began = seconds(times.get("start"))
+        child = text(table(state.get("metadata")).get("sessionId")) if tool == "task" else ""
+        role = text(table(state.get("input")).get("subagent_type"))
+        if child:
+            self._announce(child, agent, self.now if began is None else began, role, out)
+        if text(state.get("status")) not in _FINAL:
+            at = self.now if began is None else began
+            self.calls.begin(name, tool, state.get("input"), at, agent, where)
+            return
+        self._told.add(name)
+        at = self.moment(times.get("end"), times.get("start"), part.get("created"))
+        result = _result(tool, state)
+        if self.calls.known(name):
+            use = self.calls.end(name, at, result, where, line=self._line)
+        else:
+            use = self.calls.both(name, tool, state.get("input"), began, at, result, where, agent)
+        if use is not None:
+            out.append(use)
+            if child:
+                out.append(_report(use, child))
+
+    def _time(self, part: dict[str, Any], message: dict[str, Any]) -> float:
+        own, told = table(part.get("time")), table(message.get("time"))
+        return self.moment(
+            own.get("end"), own.get("start"), part.get("created"), told.get("completed"), told.get("created")
+        )
+
+
+def _result(tool: str, state: dict[str, Any]) -> Result:
+    metadata = table(state.get("metadata"))
+    failed = state.get("status") == "error"
+    told = text(state.get("error")) if failed else text(state.get("output"))
+    exited = code(metadata.get("exit")) if tool == "bash" else None
+    found = metadata.get("matches") if tool == "grep" else metadata.get("count") if tool == "glob" else None
+    late = tool == "bash" and bool(_TIMED_OUT.search(told[-500:]))
+    return Result(
+        text=told,
+        error=failed or tool == "invalid" or late,
+        exit_code=exited,
+        rejected=failed and (metadata.get("interrupted") is True or bool(_REFUSED.search(told[:300]))),
+        empty=True if found == 0 and not isinstance(found, bool) and not failed else None,
+    )
+
+
+def _report(use: ToolUse, child: str) -> AgentEnd:
+    return AgentEnd(
+        at=use.at, agent=use.agent, where=use.where, child=child, outcome=use.outcome, duration=use.duration
+    )
+
+
+def _database(sample: Sample) -> int:
+    if not sample.head.startswith(MAGIC):
+        return 0
+    return 95 if {"session", "message", "part"} <= tables(sample.path) else 0
+
+
+def _folder(sample: Sample) -> int:
+    value = table(sample.document)
+    return (
+        90
+        if text(value.get("id")).startswith("ses") and "projectID" in value and "messages" not in value
+        else 0
+    )
+
+
+def _export(sample: Sample) -> int:
+    head = sample.head.lstrip()[:4096]
+    opening = re.match(
+        rb'\{\s*"info"\s*:\s*\{\s*(?:"[a-z]+"\s*:\s*"[^"]*"\s*,\s*){0,4}"(?:id|slug|projectID)"', head
+    )
+    if opening and b'"ses' in head and (b'"projectID"' in head or b'"directory"' in head):
+        return 92
+    value = table(sample.document)
+    info = table(value.get("info"))
+    return 92 if "messages" in value and "id" in info and ("directory" in info or "projectID" in info) else 0
+
+
+FORMATS = (
+    Format("opencode", "database", _database, OpenCodeReader),
+    Format("opencode", "folder", _folder, OpenCodeReader),
+    Format("opencode", "document", _export, OpenCodeReader),
+)

@@ -1,0 +1,194 @@
+"""Where OpenCode keeps its sessions: rows of a database, or files of a storage folder."""
+
+from __future__ import annotations
+
+import errno
+import heapq
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+import msgspec
+
+from core.agents.loose import count, decode, table, text
+
+MAGIC = b"SQLite format 3\0"
+_WAL = 2
+"""The version in a database's header that says it has a log beside it."""
+_SESSION = ("id", "parent_id", "directory", "title", "version", "agent", "time_created", "time_updated")
+
+
+class Row(NamedTuple):
+    """One row, as a reader is fed it."""
+
+    data: bytes
+    entry: str
+    """Its table and id."""
+    updated: int
+    """Milliseconds; ask for rows since the largest seen, and those of that very moment come again."""
+
+
+def rows(path: Path, since: int = 0, session: str = "") -> Iterator[Row]:
+    """The rows changed since a moment, one session after the other, or those of one session alone.
+
+    Each session comes with its sub-agents', in order of time. Raises `OSError` where the database is
+    busy or broken. Nothing is written and no writer is kept waiting.
+    """
+    try:
+        with closing(_connect(path)) as database:
+            known = _sessions(database)
+            for root in _roots(known):
+                if not session or root["id"] == session:
+                    yield from _tree(database, _family(root, known), since)
+    except sqlite3.Error as fault:
+        raise OSError(errno.EIO, f"the database cannot be read: {fault}") from fault
+
+
+def content(path: Path, entry: str) -> bytes:
+    """What stands in the row an entry names now; blank where it is gone."""
+    name, _, row_id = entry.partition("/")
+    column = {"message": "data", "part": "data", "session": "title"}.get(name)
+    if column is None:
+        return b""
+    try:
+        with closing(_connect(path)) as database:
+            statement = f"SELECT {column} FROM {name} WHERE id = ?"  # noqa: S608 our own words
+            found = database.execute(statement, (row_id,)).fetchone()
+    except sqlite3.Error as fault:
+        raise OSError(errno.EIO, f"the database cannot be read: {fault}") from fault
+    if found is None or found[0] is None:
+        return b""
+    return found[0] if isinstance(found[0], bytes) else str(found[0]).encode("utf-8", "replace")
+
+
+def tables(path: Path) -> set[str]:
+    """The names of a database's tables; none where it cannot be read."""
+    try:
+        with closing(_connect(path)) as database:
+            return {str(name) for (name,) in database.execute("SELECT name FROM sqlite_master")}
+    except (sqlite3.Error, OSError):
+        return set()
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    """Open for reading only. Without its shared index a logged database is read as it stands on disk,
+    because SQLite would have to make that index."""
+    with path.open("rb") as stream:
+        header = stream.read(20)
+    place = quote(str(path.absolute()))
+    alone = header[18:19] == bytes((_WAL,)) and not path.with_name(f"{path.name}-shm").exists()
+    how = "mode=ro&immutable=1" if alone else "mode=ro&readonly_shm=1"
+    database = sqlite3.connect(f"file:{place}?{how}", uri=True, timeout=0.2, isolation_level=None)
+    database.execute("PRAGMA query_only = 1")
+    return database
+
+
+def _sessions(database: sqlite3.Connection) -> list[dict[str, Any]]:
+    there = {str(column[1]) for column in database.execute("PRAGMA table_info(session)")}
+    wanted = [column for column in _SESSION if column in there]
+    if "id" not in there:
+        raise sqlite3.DatabaseError("no sessions in it")
+    chosen = ", ".join(wanted)
+    found = database.execute(f"SELECT {chosen} FROM session ORDER BY id")  # noqa: S608 our own words
+    return [dict(zip(wanted, row, strict=True)) for row in found]
+
+
+def _roots(known: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    ids = {session["id"] for session in known}
+    found = [session for session in known if session.get("parent_id") not in ids]
+    return sorted(found, key=lambda session: (count(session.get("time_created")), str(session["id"])))
+
+
+def _family(root: dict[str, Any], known: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    family, ids = [root], {root["id"]}
+    while True:
+        more = [one for one in known if one.get("parent_id") in ids and one["id"] not in ids]
+        if not more:
+            return family
+        family += more
+        ids.update(one["id"] for one in more)
+
+
+def _tree(database: sqlite3.Connection, family: list[dict[str, Any]], since: int) -> Iterator[Row]:
+    for session in family:
+        written = msgspec.json.encode({"table": "session", "id": session["id"], "data": session})
+        yield Row(written, f"session/{session['id']}", count(session.get("time_updated")))
+    streams = []
+    for session in family:
+        streams.append(_rows(database, "message", "time_created", str(session["id"]), since))
+        streams.append(_rows(database, "part", "time_updated", str(session["id"]), since))
+    for _, row in heapq.merge(*streams, key=lambda pair: pair[0]):
+        yield row
+
+
+def _rows(
+    database: sqlite3.Connection, name: str, order: str, session: str, since: int
+) -> Iterator[tuple[tuple[int, str], Row]]:
+    message = "message_id" if name == "part" else "NULL"
+    found = database.execute(
+        f"SELECT id, {message}, time_created, time_updated, data FROM {name}"  # noqa: S608 our own words
+        f" WHERE session_id = ? AND time_updated >= ? ORDER BY {order}, id",
+        (session, since),
+    )
+    for row_id, message_id, created, updated, data in found:
+        written = data if isinstance(data, bytes) else str(data).encode("utf-8", "replace")
+        outer = msgspec.json.encode(
+            {
+                "table": name,
+                "id": row_id,
+                "session_id": session,
+                "message_id": message_id,
+                "time_created": created,
+                "time_updated": updated,
+            }
+        )
+        key = (count(created if order == "time_created" else updated), f"{name}/{row_id}")
+        yield key, Row(b'%b,"data":%b}' % (outer[:-1], written), f"{name}/{row_id}", count(updated))
+
+
+def members(folder: Path) -> list[Path]:
+    """The files of a folder's sessions, in the order a reader wants them: each session, then what it said."""
+    root = next((place for place in folder.parents if (place / "message").is_dir()), folder)
+    known = [
+        {**found, "id": found["id"], "parent_id": text(found.get("parentID")), "file": file}
+        for file in sorted(folder.glob("*.json"))
+        if isinstance((found := table(decode(file.read_bytes()))).get("id"), str)
+    ]
+    for session in known:
+        session["time_created"] = table(session.get("time")).get("created")
+    listed: list[Path] = []
+    for main in _roots(known):
+        family = _family(main, known)
+        listed += [session["file"] for session in family]
+        messages = sorted(
+            (file for session in family for file in (root / "message" / session["id"]).glob("*.json")),
+            key=lambda file: file.name,
+        )
+        listed += _spoken(root, messages, by_time=len(family) > 1)
+    return listed
+
+
+def _spoken(root: Path, messages: list[Path], *, by_time: bool) -> list[Path]:
+    """Messages before their parts; where sub-agents ran, parts in the order they ended."""
+    timed: list[tuple[int, Path]] = []
+    for message in messages:
+        last = _told(message) if by_time else 0
+        for part in sorted((root / "part" / message.stem).glob("*.json"), key=lambda file: file.name):
+            last = max(last, _told(part)) if by_time else 0
+            timed.append((last, part))
+    if by_time:
+        timed.sort(key=lambda pair: (pair[0], pair[1].name))
+    return [*messages, *(part for _, part in timed)]
+
+
+def _told(file: Path) -> int:
+    """When what a file tells was over; 0 where it does not say."""
+    told = table(decode(file.read_bytes()))
+    for times in (table(table(told.get("state")).get("time")), table(told.get("time"))):
+        for name in ("end", "start", "created"):
+            if count(times.get(name)):
+                return count(times.get(name))
+    return 0

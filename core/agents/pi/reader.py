@@ -1,0 +1,131 @@
+"""Sessions of pi: lines that form a tree, its branches in place."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from core.agents.calls import Result
+from core.agents.loose import LooseReader, amount, code, count, kept, table, text, words
+from core.events import Compaction, Event
+from core.logs.format import Format, Sample
+
+_EXIT = re.compile(r"(?:\A|\n)Command exited with code (\d{1,9})\s*\Z")
+_ABORTED = re.compile(r"(?:\A|\n)(?:Command|Operation) aborted\s*\Z")
+
+
+class PiReader(LooseReader):
+    """Every entry happened, on whichever branch it stands, so they are read in the order of the file."""
+
+    name = "pi"
+
+    def read(self, value: Any, out: list[Event]) -> None:
+        """Add the events of one entry."""
+        entry = self.table(value, "entry")
+        match entry.get("type"):
+            case "session":
+                self._header(entry, out)
+            case "message":
+                self._message(entry, self.table(entry.get("message"), "message"), out)
+            case "compaction":
+                at = self.moment(entry.get("timestamp"))
+                before = count(entry.get("tokensBefore"))
+                out.append(Compaction(at=at, agent=self.agent, where=self.here(), tokens_before=before))
+
+    def _header(self, entry: dict[str, Any], out: list[Event]) -> None:
+        at = self.moment(entry.get("timestamp"))
+        if self.begun:
+            return
+        parent = text(entry.get("parentSession")).replace("\\", "/").rpartition("/")[2]
+        out.append(
+            self.start(
+                at,
+                text(entry.get("id")),
+                project=text(entry.get("cwd")),
+                model=text(entry.get("modelId")),
+                version=str(count(entry.get("version")) or 1),
+                parent=parent.removesuffix(".jsonl").rpartition("_")[2],
+            )
+        )
+
+    def _message(self, entry: dict[str, Any], message: dict[str, Any], out: list[Event]) -> None:
+        at = self.moment(entry.get("timestamp"), message.get("timestamp"))
+        match message.get("role"):
+            case "user":
+                out.append(self.prompt(at, words(message.get("content")), self.here()))
+            case "assistant":
+                self._answer(text(entry.get("id")), message, at, out)
+            case "toolResult":
+                told = words(message.get("content"))
+                result = _result(told, message.get("isError"), text(message.get("toolName")))
+                called = text(message.get("toolCallId"))
+                kept(self.calls.end(called, at, result, self.here(), line=self._line), out)
+            case "bashExecution":
+                result = Result(
+                    text=text(message.get("output")),
+                    exit_code=code(message.get("exitCode")),
+                    rejected=message.get("cancelled") is True,
+                )
+                run = {"command": text(message.get("command"))}
+                name = f"bash-{text(entry.get('id')) or at}"
+                out.append(
+                    self.calls.both(name, "bashExecution", run, None, at, result, self.here(), self.agent)
+                )
+
+    def _answer(self, name: str, message: dict[str, Any], at: float, out: list[Event]) -> None:
+        usage = self.table(message.get("usage"), "usage")
+        stop = text(message.get("stopReason"))
+        out.append(
+            self.kit.models.turn(
+                at,
+                message=name,
+                model=text(message.get("model")),
+                input_tokens=count(usage.get("input")),
+                output_tokens=count(usage.get("output")),
+                cache_read=count(usage.get("cacheRead")),
+                cache_write=count(usage.get("cacheWrite")),
+                cost=amount(table(usage.get("cost")).get("total")),
+                stop=stop,
+                agent=self.agent,
+                where=self.here(),
+            )
+        )
+        for place, part in enumerate(self.objects(message.get("content"), "content")):
+            if part.get("type") == "toolCall":
+                self.calls.begin(
+                    text(part.get("id")) or f"line-{self._line}/{place}",
+                    text(part.get("name")),
+                    part.get("arguments"),
+                    at,
+                    self.agent,
+                    self.here(),
+                )
+        if stop == "aborted":
+            out.append(self.prompt(at, "", self.here(), interrupt=True))
+
+
+def _result(told: str, error: Any, tool: str) -> Result:
+    shell = tool == "bash"
+    tail = told[-200:]
+    exited = _EXIT.search(tail) if error or shell else None
+    if exited:
+        bare = told[: len(told) - len(tail) + exited.start()]
+        return Result(text=bare, error=True, exit_code=int(exited.group(1)))
+    if error and _ABORTED.search(tail):
+        return Result(text=told, error=True, rejected=True)
+    return Result(text=told, error=error is True, exit_code=0 if shell and not error else None)
+
+
+def sniff(sample: Sample) -> int:
+    """A header of type session, or messages wrapped in entries."""
+    entries = sample.records[:8]
+    if not entries:
+        return 0
+    first = entries[0]
+    if first.get("type") == "session" and "id" in first and ("cwd" in first or "version" in first):
+        return 95
+    wrapped = [table(entry.get("message")).get("role") for entry in entries if entry.get("type") == "message"]
+    return 60 if any(role in ("toolResult", "bashExecution") for role in wrapped) else 0
+
+
+FORMATS = (Format("pi", "lines", sniff, PiReader),)

@@ -1,0 +1,61 @@
+"""One turn for each answer of the model, however often a log repeats its usage."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from core.agents.models import Models
+from core.events import Turn
+
+
+class Usage:
+    """Holds the newest usage of each agent's open message, and hands out one turn a message.
+
+    Logs repeat a message's usage, or write it growing, on every line of the message.
+    """
+
+    __slots__ = ("_closed", "_models", "_open", "_wide")
+
+    def __init__(self, models: Models) -> None:
+        self._models = models
+        self._open: dict[str, Turn] = {}
+        self._closed: set[str] = set()
+        self._wide: dict[tuple[str, str], int] = {}
+
+    def see(self, turn: Turn) -> Turn | None:
+        """Take in one line's usage; the turn before it, where this one belongs to another message."""
+        if turn.id and turn.id in self._closed:
+            return None
+        agent = turn.agent
+        before = self._open.get(agent)
+        self._open[agent] = turn
+        if before is not None and (before.id != turn.id or not turn.id):
+            return self._close(before)
+        return None
+
+    def close(self, agent: str) -> Turn | None:
+        """The turn of an agent's open message, which is over."""
+        turn = self._open.pop(agent, None)
+        return None if turn is None else self._close(turn)
+
+    def once(self, turn: Turn) -> Turn | None:
+        """The turn of a message that is told but once; None where it was told before."""
+        return None if turn.id and turn.id in self._closed else self._close(turn)
+
+    def finish(self) -> list[Turn]:
+        """The turns of all open messages."""
+        return [self._close(self._open.pop(agent)) for agent in list(self._open)]
+
+    def _close(self, turn: Turn) -> Turn:
+        """A window once seen to be wider than its model's usual one stays wide."""
+        if turn.id:
+            self._closed.add(turn.id)
+        usual = self._models.window(turn.model)
+        window = turn.context_window
+        if window > usual:
+            key = (turn.agent, turn.model)
+            self._wide[key] = max(window, self._wide.get(key, 0))
+        elif self._wide and window == usual:
+            widest = self._wide.get((turn.agent, turn.model))
+            return turn if widest is None else replace(turn, context_window=widest)
+        return turn

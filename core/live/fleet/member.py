@@ -1,0 +1,215 @@
+"""One session of the fleet: read from its end first, whole while it is active, asleep when it rests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from core.errors import UnreadableLog
+from core.events import MAIN
+from core.live.fleet.model import Model, cut
+from core.live.fleet.row import Row
+from core.live.status import Facts, Limits, standing
+from core.logs.diagnostics import Diagnostics
+from core.logs.discovery import Found
+from core.logs.finder import Finder
+from core.logs.reader import Kit
+from core.logs.session import LogSession
+from core.settings import Settings
+from core.timeline.initial_state import PLAIN, Beginning
+
+_MB = 1_000_000
+_REDRAWN = 5.0
+"""Seconds after which a quiet session's figures are taken anew."""
+
+
+class Member:
+    """A session that is known; only an awake one has minds."""
+
+    def __init__(
+        self, found: Found, kit: Kit, finder: Finder, settings: Settings, beginning: Beginning = PLAIN
+    ) -> None:
+        self.found = found
+        self.due = True
+        """There may be something to read."""
+        self.heard = 0.0
+        """When its logs last gave a sign of life."""
+        self._kit = kit
+        self._finder = finder
+        self._settings = settings
+        self._beginning = beginning
+        self._limits = Limits.of(settings)
+        self._model: Model | None = None
+        self._whole: Model | None = None
+        """The same session from its beginning, until it has caught up."""
+        self._cut = False
+        self._caught_up = False
+        self._changed = found.modified
+        self._row: Row | None = None
+        self._taken = 0.0
+
+    @property
+    def awake(self) -> bool:
+        return self._model is not None
+
+    @property
+    def filling(self) -> bool:
+        """Its whole log is being read behind the first look."""
+        return self._whole is not None
+
+    def files(self) -> list[Path]:
+        """The logs by which it can be recognised."""
+        return self._model.follower.files() if self._model is not None else list(self.found.paths)
+
+    def update(self, found: Found) -> None:
+        """Take note of how it lies on disk now."""
+        if found.modified > self.found.modified:
+            self.due = True
+        self.found = found
+
+    @property
+    def changed(self) -> float:
+        """When its logs last changed on disk."""
+        return self._changed
+
+    def work(self, most: int) -> None:
+        """Read on, at most so many events."""
+        model = self._model or self._open()
+        model.advance(most)
+        self.due = model.behind
+        if self._cut and not (self.due or model.lookout.events):
+            self._open_whole()
+            return
+        self._caught_up = self._caught_up or not self.due
+        changed = max((_stood(path)[0] for path in model.follower.files()), default=0.0)
+        if changed > self._changed:
+            self._changed = self.heard = changed
+            model.grew()
+        self.heard = max(self.heard, self._changed if model.lookout.synthetic else model.lookout.last)
+
+    def fill(self, most: int) -> None:
+        """Read on in the whole log; once that has caught up it takes over."""
+        whole = self._whole
+        if whole is None:
+            return
+        whole.advance(most)
+        if not whole.behind:
+            self._model, self._whole, self._cut = whole, None, False
+
+    def leave_whole(self) -> None:
+        """Be content with the end of the log."""
+        self._whole = None
+
+    def give_up(self, why: str) -> None:
+        """It cannot be followed; that is what its row says until its log changes again."""
+        self.due = False
+        row = self._row or self._blank(self.found.modified)
+        self._row = replace(row, facts=replace(row.facts, lost=why, read=1.0))
+        self.rest()
+
+    def _open(self) -> Model:
+        settings, found = self._settings, self.found
+        self._caught_up = False
+        session = self._session()
+        if session is None:
+            self._model = self._make(found.path)
+            return self._model
+        end, self._cut = cut(session, round(settings.screen.fleet.tail * _MB), lambda path: _stood(path)[1])
+        if found.active:
+            self.heard = found.modified
+            if self._cut and found.size <= settings.screen.fleet.whole * _MB:
+                self._whole = self._make(session)
+        self._model = self._make(end)
+        return self._model
+
+    def _open_whole(self) -> None:
+        """Its end tells nothing, such as one long line: read it all at once."""
+        session = self._session()
+        self._model = self._whole or self._make(session or self.found.path)
+        self._whole, self._cut, self.due = None, False, True
+
+    def _make(self, session: LogSession | Path) -> Model:
+        return Model(session, self._own_kit(), self._settings, self.found.session, self._beginning)
+
+    def _session(self) -> LogSession | None:
+        try:
+            here = self._finder.sessions([self.found.path])
+        except UnreadableLog:
+            return None
+        named = [one for one in here if one.id == self.found.session]
+        return (named or here)[0]
+
+    def _own_kit(self) -> Kit:
+        faults = Diagnostics(self._settings.ingest.lines.faults)
+        return Kit(self._kit.normalizer, self._kit.models, faults)
+
+    def rest(self) -> None:
+        """Let go of the minds and keep what was last known."""
+        self._model = self._whole = None
+
+    def row(self, now: float) -> Row:
+        """How it stands at a moment."""
+        model = self._model
+        if model is not None and self._caught_up and (model.wants or now - self._taken >= _REDRAWN):
+            self._row, self._taken = self._take(model, now), now
+        row = self._row or self._blank(now)
+        return row.at(now, self._limits)
+
+    def _blank(self, now: float) -> Row:
+        facts = Facts(heard=self.found.modified, read=0.0)
+        found = self.found
+        stands = standing(facts, now, self._limits)
+        return Row(
+            _key(found), found.path, found.session, found.agent, found.project, facts=facts, standing=stands
+        )
+
+    def _take(self, model: Model, now: float) -> Row:
+        found = self.found
+        facts = model.facts(now, self.heard or found.modified)
+        engine = model.society.engine(MAIN)
+        gauge = engine.mind.heart.gauge
+        governor = engine.governor.read()
+        frustration, flow = model.axes(now)
+        state, pattern = model.mood
+        last, sign = model.last_words()
+        return Row(
+            key=_key(found),
+            path=found.path,
+            session=found.session,
+            agent=model.tool or found.agent,
+            project=model.project or found.project,
+            facts=facts,
+            standing=standing(facts, now, self._limits),
+            model=model.model,
+            state=state,
+            pattern=pattern,
+            frustration=frustration,
+            flow=flow,
+            curve=tuple(model.curve),
+            context_tokens=gauge.tokens,
+            compaction_point=gauge.point,
+            compactions=gauge.compactions,
+            governor=governor.state,
+            halt=governor.halt,
+            burn=model.burn(now),
+            burnt=self.heard + self._settings.screen.burn,
+            last=last,
+            last_sign=sign,
+            last_at=model.last.at if model.last is not None else 0.0,
+            partial=self._cut,
+            skipped=0 if self._cut else model.kit.diagnostics.total,
+        )
+
+
+def _key(found: Found) -> str:
+    return f"{found.path}\n{found.session}"
+
+
+def _stood(path: Path) -> tuple[float, int]:
+    """When a file last changed, and its size."""
+    try:
+        status = path.stat()
+    except OSError:
+        return 0.0, 0
+    return status.st_mtime, status.st_size

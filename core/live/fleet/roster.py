@@ -1,0 +1,151 @@
+"""Everyone in the fleet: who is there, who is awake, and what is read next."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+
+from core.errors import UnreadableLog
+from core.live.fleet.member import Member
+from core.live.fleet.row import Row
+from core.logs.diagnostics import Diagnostics
+from core.logs.discovery import Found, describe, find, roots
+from core.logs.finder import Finder, make_kit
+from core.logs.reader import Kit
+from core.settings import Settings
+from core.timeline.initial_state import PLAIN
+
+_SLICE = 200
+"""Events read of one session before the next has its turn."""
+_FOREIGN = 10_000
+"""Files remembered that are no session's."""
+
+
+class Roster:
+    """The sessions of this machine, or of some paths, that are active or recent. One thread at a time."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        environment: Mapping[str, str],
+        home: Path,
+        *,
+        paths: Sequence[Path] = (),
+        wall: Callable[[], float] = time.time,
+    ) -> None:
+        self.settings = settings
+        self.beginning = PLAIN
+        """What every session's minds are given, beside a seed of its own."""
+        self.wall = wall
+        self.lacking = True
+        """A file changed that belongs to nobody yet."""
+        self._environment = environment
+        self._home = home
+        self._paths = list(paths)
+        self._kit = make_kit(settings.ingest)
+        self._finder = Finder(
+            Kit(self._kit.normalizer, self._kit.models, Diagnostics()), settings.ingest.lines
+        )
+        self._members: dict[str, Member] = {}
+        self._foreign: set[Path] = set()
+
+    @property
+    def folders(self) -> list[Path]:
+        """Where sessions may appear."""
+        if self._paths:
+            return [path if path.is_dir() else path.parent for path in self._paths if path.exists()]
+        return list(dict.fromkeys(root for _, root in roots(self._environment, self._home)))
+
+    def look(self) -> None:
+        """Search the disk; whoever is new, or changed since, is due."""
+        now = self.wall()
+        fleet = self.settings.screen.fleet
+        recent = [one for one in self._find(now) if now - one.modified <= fleet.within * 3600.0]
+        listed = {f"{one.path}\n{one.session}": one for one in recent[: fleet.most]}
+        members: dict[str, Member] = {}
+        for key, found in listed.items():
+            member = self._members.get(key)
+            if member is None:
+                member = Member(found, self._kit, self._finder, self.settings, self.beginning)
+            else:
+                member.update(found)
+            members[key] = member
+        for key, member in self._members.items():
+            if key not in members and member.awake:
+                members[key] = member
+        self._members = members
+        self.lacking = False
+
+    def _find(self, now: float) -> list[Found]:
+        active = self.settings.ingest.follow.active_within
+        if not self._paths:
+            return find(self._environment, self._home, now=now, active_within=active)
+        try:
+            return describe(self._finder.sessions(self._paths), now, active)
+        except UnreadableLog:
+            return []
+
+    def notice(self, changed: Collection[Path]) -> None:
+        """Files changed; without any named, whoever is awake is looked at."""
+        if not changed:
+            for member in self._members.values():
+                member.due = member.due or member.awake
+            return
+        owners: dict[Path, list[Member]] = {}
+        for member in self._members.values():
+            for path in member.files():
+                owners.setdefault(path, []).append(member)
+        for path in changed:
+            plain = path.with_name(path.name.removesuffix("-wal"))
+            touched = owners.get(plain) or owners.get(path.parent)
+            for member in touched or ():
+                member.due = True
+                self.lacking = self.lacking or not member.awake
+            if touched is None and path not in self._foreign:
+                self.lacking = True
+                if len(self._foreign) >= _FOREIGN:
+                    self._foreign.clear()
+                self._foreign.add(path)
+
+    def work(self, seconds: float) -> bool:
+        """Read what is due, the newest sessions first, for so long; whether there is more."""
+        end = time.monotonic() + seconds
+        while due := [member for member in self._members.values() if member.due]:
+            for member in due:
+                self._let_work(member)
+                if time.monotonic() >= end:
+                    return True
+        for member in self._members.values():
+            while member.filling:
+                self._let_fill(member)
+                if time.monotonic() >= end:
+                    return True
+        return False
+
+    def _let_work(self, member: Member) -> None:
+        """A session that cannot be followed is said to be so, and costs the others nothing."""
+        try:
+            member.work(_SLICE)
+        except Exception as fault:  # noqa: BLE001 the rest of the fleet must still be seen
+            member.give_up(f"nooscope cannot follow it ({type(fault).__name__}: {fault})")
+
+    def _let_fill(self, member: Member) -> None:
+        try:
+            member.fill(_SLICE)
+        except Exception:  # noqa: BLE001 the end of the log is still followed
+            member.leave_whole()
+
+    def settle(self, now: float) -> None:
+        """Let those rest that are no longer active, and the quietest where too many are awake."""
+        awake = [one for one in self._members.values() if one.awake and not (one.due or one.filling)]
+        awake.sort(key=lambda member: member.heard, reverse=True)
+        active = self.settings.ingest.follow.active_within
+        for place, member in enumerate(awake):
+            if place >= self.settings.screen.fleet.awake or now - member.changed > active:
+                member.row(now)
+                member.rest()
+
+    def rows(self, now: float) -> tuple[Row, ...]:
+        """Everyone, the newest first."""
+        return tuple(member.row(now) for member in self._members.values())

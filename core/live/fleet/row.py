@@ -1,0 +1,117 @@
+"""One session of the fleet as a table and a script see it."""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePath
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from core.live.status import Facts, Limits, Standing, standing
+from core.logs.redaction import redact
+from core.report.formatting import plain
+
+BUCKETS = 20
+"""Parts of the small curve."""
+
+
+class Row(Struct, frozen=True):
+    """What is known of one session; `standing` is how it stood when the row was handed out."""
+
+    key: str
+    path: Path
+    session: str
+    agent: str
+    """The program that runs it."""
+    project: str
+    facts: Facts
+    standing: Standing
+    model: str = ""
+    state: str = ""
+    pattern: str = ""
+    frustration: float = 0.0
+    flow: float = 0.0
+    curve: tuple[tuple[int, float], ...] = ()
+    """Highest frustration of each part of the last minutes in which something happened, by its number."""
+    context_tokens: int = 0
+    compaction_point: int = 0
+    compactions: int = 0
+    governor: str = ""
+    halt: str = ""
+    burn: float = 0.0
+    """Tokens a minute."""
+    burnt: float = 0.0
+    """Until when that figure holds."""
+    last: str = ""
+    """The last event in words."""
+    last_sign: str = ""
+    last_at: float = 0.0
+    partial: bool = False
+    """Only the end of the log was read."""
+    skipped: int = 0
+    """Lines that could not be read."""
+
+    def at(self, now: float, limits: Limits) -> Row:
+        """The same session at another moment."""
+        stands = standing(self.facts, now, limits)
+        burn = self.burn if now <= self.burnt else 0.0
+        return replace(self, standing=stands, burn=burn)
+
+    @property
+    def name(self) -> str:
+        """The project in a word."""
+        return PurePath(self.project).name or PurePath(self.path).stem
+
+    @property
+    def why(self) -> str:
+        """The reason of its standing, fit to be shown."""
+        return plain(redact(self.standing.why))
+
+    def points(self, now: float, width: int, span: float) -> list[float | None]:
+        """The small curve up to a moment; None where nothing happened."""
+        known = dict(self.curve)
+        end = int((self.last_at if self.facts.synthetic else now) // (span / BUCKETS))
+        return [known.get(number) for number in range(end - min(width, BUCKETS) + 1, end + 1)]
+
+
+def as_json(row: Row, now: float) -> dict[str, Any]:
+    """A row for scripts."""
+    stands, facts = row.standing, row.facts
+    since = stands.since
+    return {
+        "session": row.session,
+        "agent": row.agent,
+        "project": row.project,
+        "path": str(row.path),
+        "model": row.model,
+        "standing": stands.word,
+        "needs_person": stands.level == 3,
+        "level": stands.level,
+        "since": since,
+        "for_seconds": None if since is None else round(max(0.0, now - since), 3),
+        "why": row.why,
+        "silent_seconds": round(max(0.0, now - facts.heard), 3) if facts.heard else None,
+        "open_calls": [{"agent": call.agent, "tool": call.tool, "at": call.at} for call in facts.open],
+        "state": row.state,
+        "pattern": row.pattern,
+        "frustration": round(row.frustration, 4),
+        "flow": round(row.flow, 4),
+        "context": round(facts.context, 4),
+        "context_tokens": row.context_tokens,
+        "compaction_point": row.compaction_point,
+        "turns_to_compaction": facts.turns_left,
+        "compactions": row.compactions,
+        "governor": row.governor,
+        "halt": row.halt,
+        "loop": facts.loop.why if facts.loop else "",
+        "quarantined": facts.quarantine is not None,
+        "tokens_per_minute": round(row.burn, 1),
+        "last_event": row.last,
+        "last_event_at": row.last_at or None,
+        "subagents": facts.subagents,
+        "subagents_running": facts.running,
+        "events": facts.events,
+        "partial": row.partial,
+        "skipped_lines": row.skipped,
+    }

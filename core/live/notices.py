@@ -1,0 +1,285 @@
+"""Telling the person: in the app, by bell, desktop notice, command or web address, and when not to."""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import time
+from typing import TYPE_CHECKING, TextIO
+
+import msgspec
+
+from core.logs.redaction import redact
+from core.report.formatting import plain
+from core.response import Notice
+from core.settings.response import NoticeSettings
+
+if TYPE_CHECKING:
+    from core.settings import Settings
+    from core.settings.layers import Resolved
+
+TITLES: Mapping[str, str] = {"needs_you": "needs you", "risk": "at risk", "done": "done"}
+GLYPHS: Mapping[str, str] = {"needs_you": "▲", "risk": "⚑", "done": "✓"}
+_BELLS: Mapping[str, str] = {"needs_you": "\a\a", "risk": "\a", "done": "\a"}
+_LONGEST = 240
+_FROM_PERSON_ONLY = ("command", "webhook")
+
+
+@dataclass(frozen=True)
+class Told:
+    """A notice as the app shows it: plain words without secrets."""
+
+    at: float
+    agent: str
+    kind: str
+    rule: str
+    title: str
+    text: str
+
+    @property
+    def line(self) -> str:
+        """As one line."""
+        return f"{GLYPHS[self.kind]} {self.title}: {self.text}"
+
+
+def told(notice: Notice) -> Told:
+    """A notice in words that may leave the program."""
+    text = plain(redact(notice.text), _LONGEST)
+    return Told(notice.at, plain(notice.agent, 60), notice.kind, notice.rule, TITLES[notice.kind], text)
+
+
+class Gate:
+    """Let through what is wanted: its kind is on, its rule not muted, and its last word long enough ago.
+
+    One word a rule, agent and cooldown, in the log's time.
+    """
+
+    def __init__(self, settings: NoticeSettings) -> None:
+        self._settings = settings
+        self._last: dict[tuple[str, str], float] = {}
+
+    def passes(self, notice: Notice) -> bool:
+        """Whether the person is told at all; a notice that passes counts as told."""
+        settings = self._settings
+        if not getattr(settings, notice.kind) or notice.rule in settings.muted:
+            return False
+        key = (notice.agent, notice.rule)
+        last = self._last.get(key)
+        if last is not None and notice.at - last < notice.cooldown:
+            return False
+        self._last[key] = notice.at
+        return True
+
+
+def quiet(settings: NoticeSettings, now: time) -> bool:
+    """Whether it is a quiet hour; one that ends before it starts lasts over midnight."""
+    if not settings.quiet_from or not settings.quiet_until:
+        return False
+    start, end = time.fromisoformat(settings.quiet_from), time.fromisoformat(settings.quiet_until)
+    return start <= now < end if start <= end else now >= start or now < end
+
+
+Channel = Callable[[Told], None]
+
+
+class Courier:
+    """Hand notices to something slow, in a thread of its own; when too many wait the oldest is dropped."""
+
+    def __init__(self, send: Channel, size: int) -> None:
+        self._send = send
+        self._waiting: deque[Told] = deque(maxlen=size)
+        self._change = threading.Condition()
+        self._busy = False
+        self._thread: threading.Thread | None = None
+        self.dropped = 0
+
+    def __call__(self, notice: Told) -> None:
+        with self._change:
+            self.dropped += len(self._waiting) == self._waiting.maxlen
+            self._waiting.append(notice)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="nooscope-courier", daemon=True)
+                self._thread.start()
+            self._change.notify_all()
+
+    def flush(self, patience: float) -> bool:
+        """Wait for what is under way, not longer than patience; whether all went out."""
+        with self._change:
+            return self._change.wait_for(lambda: not self._waiting and not self._busy, patience)
+
+    def _run(self) -> None:
+        while True:
+            with self._change:
+                self._change.wait_for(lambda: bool(self._waiting))
+                notice = self._waiting.popleft()
+                self._busy = True
+            try:
+                self._send(notice)
+            finally:
+                with self._change:
+                    self._busy = False
+                    self._change.notify_all()
+
+
+def bell(stream: TextIO) -> Channel:
+    """Ring: twice where the person is needed."""
+
+    def ring(notice: Told) -> None:
+        stream.write(_BELLS[notice.kind])
+        stream.flush()
+
+    return ring
+
+
+def desktop(stream: TextIO, form: str) -> Channel:
+    """A desktop notice, as terminals understand it."""
+
+    def show(notice: Told) -> None:
+        words = f"nooscope {notice.title}: {notice.text}"
+        if form == "osc777":
+            title, text = (part.replace(";", ",") for part in (f"nooscope {notice.title}", notice.text))
+            stream.write(f"\x1b]777;notify;{title};{text}\x1b\\")
+        else:
+            stream.write(f"\x1b]9;{words}\x1b\\")
+        stream.flush()
+
+    return show
+
+
+def command(words: tuple[str, ...], timeout: float, problems: list[str]) -> Channel:
+    """Run the person's command without a shell; it finds the notice as JSON on its standard input.
+
+    Words may name {title}, {text}, {kind}, {rule} and {agent}.
+    """
+
+    def run(notice: Told) -> None:
+        filled = [_filled(word, notice) for word in words]
+        try:
+            subprocess.run(
+                filled,
+                input=as_json(notice),
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                timeout=timeout,
+                check=True,
+            )
+        except (OSError, subprocess.SubprocessError, ValueError) as error:
+            problems.append(f"{words[0]}: {error}")
+
+    return run
+
+
+def webhook(address: str, settings: NoticeSettings, problems: list[str]) -> Channel:
+    """Post the notice as JSON; a failed request is tried a few times more, then given up."""
+    import urllib.error
+    import urllib.request
+
+    pause = threading.Event()
+
+    def post(notice: Told) -> None:
+        for attempt in range(settings.retries + 1):
+            if attempt:
+                pause.wait(settings.pause * 2 ** (attempt - 1))
+            request = urllib.request.Request(  # noqa: S310 settings allow http and https only
+                address,
+                data=as_json(notice),
+                headers={"Content-Type": "application/json", "User-Agent": "nooscope"},
+                method="POST",
+            )
+            try:
+                with urllib.request.urlopen(request, timeout=settings.timeout) as answer:  # noqa: S310
+                    answer.read(1)
+                return
+            except urllib.error.HTTPError as error:
+                error.close()
+                trouble = f"answered {error.code}"
+                if error.code < 500 and error.code != 429:
+                    break
+            except (OSError, ValueError) as error:
+                trouble = str(error)
+        problems.append(f"webhook: {trouble}")
+
+    return post
+
+
+class Herald:
+    """Tell the person through every channel they chose; never waits for any of them."""
+
+    def __init__(
+        self, settings: NoticeSettings, stream: TextIO | None = None, app: Channel | None = None
+    ) -> None:
+        self._settings = settings
+        self._gate = Gate(settings)
+        self._app = app
+        self.problems: list[str] = []
+        """What channels had to complain about."""
+        self._couriers: list[Courier] = []
+        self._loud: list[Channel] = []
+        if stream is not None and settings.bell:
+            self._loud.append(bell(stream))
+        if stream is not None and settings.desktop != "off":
+            self._loud.append(desktop(stream, settings.desktop))
+        if settings.command:
+            self._loud.append(self._carried(command(settings.command, settings.timeout, self.problems)))
+        if settings.webhook:
+            self._loud.append(self._carried(webhook(settings.webhook, settings, self.problems)))
+
+    def tell(self, notice: Notice, now: time) -> Told | None:
+        """Tell, if the person wants to hear it; in quiet hours only inside the app."""
+        if not self._gate.passes(notice):
+            return None
+        said = told(notice)
+        if self._app is not None:
+            self._app(said)
+        if not quiet(self._settings, now):
+            for channel in self._loud:
+                channel(said)
+        return said
+
+    def flush(self, patience: float = 2.0) -> None:
+        """Before the program ends, give slow channels a moment."""
+        for courier in self._couriers:
+            courier.flush(patience)
+
+    def _carried(self, channel: Channel) -> Channel:
+        courier = Courier(channel, self._settings.waiting)
+        self._couriers.append(courier)
+        return courier
+
+
+def without_project_commands(resolved: Resolved, project: str) -> tuple[Settings, list[str]]:
+    """Settings without commands and addresses a project's file asks for: only the person may name those."""
+    settings = resolved.settings
+    refused = [
+        name for name in _FROM_PERSON_ONLY if resolved.origins.get(f"response.notices.{name}") == project
+    ]
+    if not refused:
+        return settings, []
+    defaults = NoticeSettings()
+    notices = settings.response.notices.model_copy(update={name: getattr(defaults, name) for name in refused})
+    response = settings.response.model_copy(update={"notices": notices})
+    said = [f"{project}: response.notices.{name} is only taken from your own settings" for name in refused]
+    return settings.model_copy(update={"response": response}), said
+
+
+def _filled(word: str, notice: Told) -> str:
+    for name in ("title", "text", "kind", "rule", "agent"):
+        word = word.replace(f"{{{name}}}", getattr(notice, name))
+    return word
+
+
+def as_json(notice: Told) -> bytes:
+    """A notice for a program to read."""
+    return msgspec.json.encode(
+        {
+            "at": notice.at,
+            "agent": notice.agent,
+            "kind": notice.kind,
+            "rule": notice.rule,
+            "title": notice.title,
+            "text": notice.text,
+        }
+    )

@@ -1,0 +1,154 @@
+"""Where a feed's events come from: a saved session, or one that is followed."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+from core.errors import UnreadableLog
+from core.events import Event
+from core.logs.finder import sessions
+from core.logs.follow import Follower
+from core.logs.reader import Kit
+from core.logs.session import LogSession, read
+from core.settings import Settings
+
+_SLICE = 32
+"""Events between two looks at the clock."""
+
+
+class Target(NamedTuple):
+    """What to open."""
+
+    path: Path
+    live: bool = True
+    """Follow it; False plays it from the start."""
+    session: str = ""
+    """Of a file with several sessions, the id of one."""
+
+
+def find_session(target: Target, kit: Kit, settings: Settings) -> LogSession | None:
+    """The session a target names, the newest where it holds several; None where it may still come."""
+    try:
+        found = sessions([target.path], kit, settings.ingest.lines)
+    except UnreadableLog:
+        if target.live and (not target.path.exists() or _blank(target.path)):
+            return None
+        raise
+    named = [one for one in found if one.id == target.session]
+    return named[0] if named else max(found, key=_changed)
+
+
+def _changed(session: LogSession) -> float:
+    with contextlib.suppress(OSError):
+        return session.path.stat().st_mtime
+    return 0.0
+
+
+def _blank(path: Path) -> bool:
+    with contextlib.suppress(OSError):
+        return path.is_file() and path.stat().st_size == 0
+    return False
+
+
+class Source(ABC):
+    """Hands out events in order, as many as fit into a little time."""
+
+    growing = False
+    """More may come once all that is there has been read."""
+
+    def __init__(self, session: LogSession | None, kit: Kit) -> None:
+        self.session = session
+        self.kit = kit
+        self.behind = True
+        """There is more to be had at once."""
+        self.size = sum(_size(log.path) for log in session.logs) if session else 0
+        """Bytes at the opening."""
+        self._places: dict[str, int] = {}
+
+    @property
+    def share(self) -> float:
+        """How much of what was there at the opening has been read."""
+        return min(1.0, sum(self._places.values()) / self.size) if self.size else 1.0
+
+    def events(self, seconds: float) -> Iterator[Event]:
+        """What comes next, until the time is over or there is no more for now."""
+        end = time.monotonic() + seconds
+        while self.behind:
+            batch = self._more(_SLICE)
+            for event in batch:
+                if event.where is not None:
+                    self._places[event.where.file] = event.where.offset + event.where.length
+                yield event
+            if time.monotonic() >= end:
+                return
+
+    @abstractmethod
+    def _more(self, most: int) -> list[Event]:
+        """The next events; sets `behind`."""
+
+    def look(self) -> None:
+        """The files may have changed."""
+        self.behind = self.behind or self.growing
+
+    def notices(self) -> list[str]:
+        """What befell the logs since last asked."""
+        return []
+
+    def in_flight(self) -> tuple[str, ...]:
+        """Tools called and not yet answered."""
+        return ()
+
+    def folders(self) -> list[Path]:
+        """Where something may happen."""
+        return []
+
+
+class Saved(Source):
+    """A session that is read once, to its end."""
+
+    def __init__(self, session: LogSession, kit: Kit, settings: Settings) -> None:
+        super().__init__(session, kit)
+        self._stream = read(session, kit, settings.ingest.lines)
+
+    def _more(self, most: int) -> list[Event]:
+        events = list(islice(self._stream, most))
+        self.behind = len(events) == most
+        return events
+
+
+class Followed(Source):
+    """A session whose agent still writes, or one that is waited for."""
+
+    growing = True
+
+    def __init__(self, target: LogSession | Path, kit: Kit, settings: Settings) -> None:
+        super().__init__(target if isinstance(target, LogSession) else None, kit)
+        self._follower = Follower(target, kit, settings.ingest)
+
+    def _more(self, most: int) -> list[Event]:
+        events = self._follower.poll(most)
+        self.behind = self._follower.behind
+        self.session = self._follower.session
+        return events
+
+    def notices(self) -> list[str]:
+        return self._follower.notices()
+
+    def in_flight(self) -> tuple[str, ...]:
+        return tuple(call.tool for call in self._follower.in_flight())
+
+    def folders(self) -> list[Path]:
+        return self._follower.folders()
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0

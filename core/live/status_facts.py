@@ -1,0 +1,160 @@
+"""Gathers, event by event, what a standing needs to know of a session."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from core.engine import Step
+from core.events import MAIN, AgentEnd, Event, Prompt, SessionEnd, SessionStart, ToolUse, Turn
+from core.live.status import Close, Facts, Open, Trouble
+from core.society import Society
+
+
+class Lookout:
+    """Since when each agent of a session is stuck, quarantined or in flow, and how its last turn closed.
+
+    An event costs a few comparisons; what it remembers is bounded by the agents in trouble.
+    """
+
+    __slots__ = (
+        "_final",
+        "_flow",
+        "_quarantined",
+        "_stuck",
+        "close",
+        "closed",
+        "events",
+        "last",
+        "synthetic",
+    )
+
+    def __init__(self, final: Sequence[str]) -> None:
+        self._final = frozenset(final)
+        self._stuck: dict[str, float] = {}
+        self._quarantined: dict[str, float] = {}
+        self._flow: float | None = None
+        self.events = 0
+        self.last = 0.0
+        """When the latest event happened."""
+        self.close: Close = ""
+        self.closed = 0.0
+        self.synthetic = False
+
+    def update(self, event: Event, step: Step) -> None:
+        """Take in one event and what it did."""
+        self.events += 1
+        agent, at = event.agent, event.at
+        if at > self.last:
+            self.last = at
+        if step.percept.state == "stuck":
+            self._stuck.setdefault(agent, at)
+        elif self._stuck:
+            self._stuck.pop(agent, None)
+        if step.mood.quarantined:
+            self._quarantined.setdefault(agent, at)
+        elif self._quarantined:
+            self._quarantined.pop(agent, None)
+        if agent == MAIN:
+            self._main(event, step)
+        if type(event) is AgentEnd:
+            self._stuck.pop(event.child, None)
+            self._quarantined.pop(event.child, None)
+
+    def _main(self, event: Event, step: Step) -> None:
+        signals = step.percept.signals
+        if not signals or signals[0].name != "flow_active":
+            self._flow = None
+        elif self._flow is None:
+            self._flow = event.at
+        close = closing(event, self._final)
+        if close:
+            self.close, self.closed = close, event.at
+        if type(event) is SessionStart:
+            self.synthetic = event.synthetic_time
+
+    def facts(
+        self,
+        society: Society,
+        held: Sequence[Event] = (),
+        *,
+        heard: float | None = None,
+        lost: str = "",
+        read: float = 1.0,
+    ) -> Facts:
+        """All that is known now; `held` are calls without an answer and a turn the log has not closed."""
+        close, closed = self.close, self.closed
+        for event in held:
+            said = closing(event, self._final) if event.agent == MAIN and type(event) is Turn else ""
+            if said and event.at >= closed:
+                close, closed = said, event.at
+        people = society.read()
+        gauge = society.engine(MAIN).mind.heart.gauge
+        working = [one.name for one in people.agents if one.awake and one.ended is None]
+        halt, fuse = _halt(society)
+        return Facts(
+            events=self.events,
+            heard=self.last if heard is None else heard,
+            close=close,
+            closed=closed,
+            open=tuple(
+                Open(call.at, call.agent, call.tool, call.action)
+                for call in sorted(held, key=_time)
+                if isinstance(call, ToolUse) and call.outcome == "pending"
+            ),
+            loop=_loop(society, working),
+            halt=halt,
+            fuse=fuse,
+            quarantine=_first(self._quarantined, working, "affect is quarantined"),
+            stuck=_first(self._stuck, working, "frustrated, by trial and error"),
+            flow=self._flow,
+            context=gauge.fill,
+            turns_left=gauge.turns_left(),
+            running=sum(name != MAIN for name in working),
+            subagents=people.finished + people.running - 1,
+            synthetic=self.synthetic,
+            lost=lost,
+            read=read,
+        )
+
+
+def closing(event: Event, final: frozenset[str]) -> Close:
+    """What a main agent's event leaves behind; empty where it changes nothing."""
+    kind = type(event)
+    if kind is ToolUse:
+        return "tool"
+    if kind is Turn:
+        stop = event.stop  # type: ignore[union-attr]
+        return "done" if stop in final else "tool" if stop else "said"
+    if kind is Prompt:
+        return "stopped" if event.interrupt else "asked"  # type: ignore[union-attr]
+    return "ended" if kind is SessionEnd else ""
+
+
+def _halt(society: Society) -> tuple[Trouble | None, bool]:
+    reading = society.engine(MAIN).governor.read()
+    if reading.state != "HALTED":
+        return None, False
+    return Trouble(reading.episode.halted_at, reading.would_halt), reading.halt == "EXTERNAL"
+
+
+def _loop(society: Society, working: Sequence[str]) -> Trouble | None:
+    for name in working:
+        loop = society.engine(name).response.loops.current
+        if loop is not None:
+            return Trouble(loop.began_at, _of(name, loop.what))
+    return None
+
+
+def _first(since: dict[str, float], working: Sequence[str], why: str) -> Trouble | None:
+    for name in working:
+        if name in since:
+            return Trouble(since[name], _of(name, why))
+    return None
+
+
+def _of(agent: str, why: str) -> str:
+    return why if agent == MAIN else f"sub-agent {agent}: {why}"
+
+
+def _time(event: Event) -> float:
+    return event.at

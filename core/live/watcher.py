@@ -1,0 +1,52 @@
+"""Wakes the feed when the files it follows change."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+from textual.message import Message
+
+from core.logs.follow import changes
+from core.settings.logs import FollowSettings
+
+
+@dataclass
+class Changed(Message):
+    """Something may have been written."""
+
+
+class Watcher:
+    """A thread that does nothing but wait for file events and pass them on."""
+
+    def __init__(self, wake: queue.SimpleQueue[Message | None], settings: FollowSettings) -> None:
+        self._wake = wake
+        self._settings = settings
+        self._folders: list[Path] = []
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def watch(self, folders: list[Path]) -> None:
+        """Look at these folders from now on."""
+        if folders == self._folders and self._thread is not None:
+            return
+        self.stop()
+        self._folders = folders
+        self._stop = threading.Event()
+        self._thread = threading.Thread(
+            target=self._wait, args=(folders, self._stop), name="nooscope-watch", daemon=True
+        )
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Let the thread end by itself."""
+        self._stop.set()
+
+    def _wait(self, folders: list[Path], stop: threading.Event) -> None:
+        while not stop.is_set():
+            for _ in changes(folders, stop, self._settings, recursive=False):
+                if stop.is_set():
+                    return
+                self._wake.put(Changed())

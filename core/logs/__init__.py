@@ -1,0 +1,1 @@
+"""Logs to events: find them, follow them, translate them."""

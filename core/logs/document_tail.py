@@ -1,0 +1,179 @@
+"""Follows logs that are not lines: documents, packed files, folders and databases."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from core.events import Event, ToolUse
+from core.logs.diagnostics import Diagnostics
+from core.logs.lines import packed, take
+from core.logs.reader import Kit
+from core.logs.records import Log, Record, document, members, reason, records, rows
+from core.logs.tail import LineTail, Passed, Tail
+from core.settings.logs import LineSettings
+
+_END = 64
+"""Bytes in which the end of a document is looked for."""
+
+
+def tail(log: Log, kit: Kit, lines: LineSettings, session: str, passed: Passed | None = None) -> Tail:
+    """The way to follow this log."""
+    kind: type[Tail] = RereadTail
+    if log.format.style == "folder":
+        kind = FolderTail
+    elif log.format.style == "database":
+        kind = DatabaseTail
+    elif log.format.style == "lines" and not packed(log.path):
+        kind = LineTail
+    return kind(log, kit, lines, session, passed)
+
+
+class WaitingTail(Tail):
+    """A log that tells of a call again once it is over: until then the call is only shown."""
+
+    def __init__(
+        self, log: Log, kit: Kit, lines: LineSettings, session: str, passed: Passed | None = None
+    ) -> None:
+        super().__init__(log, kit, lines, session, passed)
+        self._waiting: dict[str, ToolUse] = {}
+
+    def finish(self) -> list[Event]:
+        """The calls that never got over, and what the end completes."""
+        return [event for event in self._waiting.values() if self.passed.new(event)] + super().finish()
+
+    def in_flight(self) -> list[ToolUse]:
+        """Calls begun but not answered yet."""
+        return [*self._waiting.values(), *super().in_flight()]
+
+    def _settled(self, record: Record) -> Iterator[Event]:
+        for event in self._news(record):
+            if isinstance(event, ToolUse):
+                self._waiting.pop(event.id, None)
+                if event.outcome == "pending":
+                    self._waiting[event.id] = event
+                    self.passed.forget(event)
+                    continue
+            yield event
+
+
+class RereadTail(WaitingTail):
+    """A document or a packed file: read whole whenever it changed."""
+
+    def __init__(
+        self, log: Log, kit: Kit, lines: LineSettings, session: str, passed: Passed | None = None
+    ) -> None:
+        super().__init__(log, kit, lines, session, passed)
+        self._seen: tuple[int, int, int] | None = None
+        self._faults: dict[str, int] = {}
+
+    def fresh(self) -> Iterator[Event]:
+        """What the new version tells and no older one did."""
+        status = self._status()
+        if status is None:
+            return
+        stands = (status.st_ino, status.st_size, status.st_mtime_ns)
+        if stands == self._seen or (self.log.format.style == "document" and not _whole(self.log.path)):
+            return
+        self._seen = stands
+        kit = Kit(self._kit.normalizer, self._kit.models, Diagnostics())
+        self._again(kit)
+        self._waiting.clear()
+        for record in records(self.log, kit.diagnostics, self._lines):
+            yield from self._settled(record)
+        self._count(kit.diagnostics)
+
+    def _count(self, found: Diagnostics) -> None:
+        """Count only the faults that an earlier reading did not meet."""
+        for fault in found.first:
+            met = self._faults.get(fault.reason, 0)
+            if met < found.counts[fault.reason]:
+                self._faults[fault.reason] = met + 1
+                self._kit.diagnostics.note(fault.file, fault.line, fault.reason)
+
+
+class FolderTail(WaitingTail):
+    """A folder of files: new ones are read as they come, and all again when an old one changed."""
+
+    def __init__(
+        self, log: Log, kit: Kit, lines: LineSettings, session: str, passed: Passed | None = None
+    ) -> None:
+        super().__init__(log, kit, lines, session, passed)
+        self._fed: list[tuple[Path, int, int]] = []
+
+    def fresh(self) -> Iterator[Event]:
+        """What new files tell."""
+        if self._status() is None:
+            return
+        try:
+            files = [
+                (path, (status := path.stat()).st_size, status.st_mtime_ns) for path in members(self.log)
+            ]
+        except OSError:
+            return
+        if files[: len(self._fed)] != self._fed:
+            self._fed = []
+            self._waiting.clear()
+            self._again(self._kit)
+        for number, file in enumerate(files[len(self._fed) :], len(self._fed) + 1):
+            try:
+                record = document(file[0], number)
+            except OSError:
+                return
+            if not record.data.rstrip(b"\0 \t\r\n").endswith((b"}", b"]")):
+                return
+            self._fed.append(file)
+            self._in_flight = None
+            yield from self._settled(record)
+
+
+class DatabaseTail(Tail):
+    """A database whose rows change in place: those changed since are read again, by the same reader."""
+
+    def __init__(
+        self, log: Log, kit: Kit, lines: LineSettings, session: str, passed: Passed | None = None
+    ) -> None:
+        super().__init__(log, kit, lines, session, passed)
+        self._seen: list[tuple[int, int]] = []
+        self._since = 0
+        self._troubled = False
+
+    def fresh(self) -> Iterator[Event]:
+        """What changed rows tell."""
+        if self._status() is None:
+            return
+        stands = [_stands(self.log.path), _stands(self.log.path.with_name(self.log.path.name + "-wal"))]
+        if stands == self._seen:
+            return
+        latest = self._since
+        try:
+            for row in rows(self.log, self._since):
+                self._in_flight = None
+                latest = max(latest, row.updated)
+                yield from self._news(row.record)
+        except OSError as fault:
+            if not self._troubled:
+                self._say(f"{reason(fault)}; trying again")
+            self._troubled = True
+            return
+        self._seen, self._since, self._troubled = stands, latest, False
+
+
+def _stands(path: Path) -> tuple[int, int]:
+    try:
+        status = path.stat()
+    except OSError:
+        return 0, 0
+    return status.st_size, status.st_mtime_ns
+
+
+def _whole(path: Path) -> bool:
+    """Whether a document ends as one does, and not in the middle of being written."""
+    try:
+        with path.open("rb") as stream:
+            stream.seek(0, os.SEEK_END)
+            stream.seek(max(0, stream.tell() - _END))
+            return take(stream).rstrip(b"\0 \t\r\n").endswith((b"}", b"]"))
+    except OSError:
+        return False

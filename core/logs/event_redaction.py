@@ -1,0 +1,70 @@
+"""Events without the secrets that stand in names: paths, projects, branches, tools, models."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from core.events import AgentEnd, AgentStart, Event, SessionEnd, SessionStart, ToolUse, Turn
+from core.logs.redaction import redact
+
+_FIELDS: dict[type[Event], tuple[str, ...]] = {
+    SessionStart: ("agent", "project", "branch", "model"),
+    Turn: ("agent", "model", "stop"),
+    ToolUse: ("agent", "tool", "program"),
+    AgentStart: ("agent", "child", "role"),
+    AgentEnd: ("agent", "child"),
+    SessionEnd: ("agent", "reason"),
+}
+_MOST = 50_000
+"""Names remembered at once."""
+_SHORTEST = 12
+"""Letters a name must have to hold a secret."""
+
+_known: dict[str, str] = {}
+_safe: set[str] = {""}
+"""Names that hold none, as nearly all do."""
+
+
+def clean(event: Event) -> Event:
+    """The same event, its names redacted where they hold a secret."""
+    safe = _safe
+    if type(event) is ToolUse:
+        if event.tool in safe and event.program in safe and event.agent in safe:
+            for target in event.targets:
+                if target not in safe:
+                    break
+            else:
+                return event
+    elif type(event) is Turn and event.model in safe and event.stop in safe and event.agent in safe:
+        return event
+    return _cleaned(event)
+
+
+def _cleaned(event: Event) -> Event:
+    changed: dict[str, object] = {}
+    for field in _FIELDS.get(type(event), ()):
+        name = getattr(event, field)
+        if (said := cleaned(name)) != name:
+            changed[field] = said
+    if type(event) is ToolUse:
+        targets = tuple(map(cleaned, event.targets))
+        if targets != event.targets:
+            changed["targets"] = targets
+    return replace(event, **changed) if changed else event
+
+
+def cleaned(name: str) -> str:
+    """A name as it may be shown."""
+    if name in _safe:
+        return name
+    said = _known.get(name)
+    if said is None:
+        said = redact(name) if len(name) >= _SHORTEST else name
+        if len(_known) + len(_safe) >= _MOST:
+            _known.clear()
+            _safe.clear()
+        if said == name:
+            _safe.add(name)
+        else:
+            _known[name] = said
+    return said

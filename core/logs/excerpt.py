@@ -1,0 +1,80 @@
+"""Reads the line behind an event back, for a person to see, with its secrets taken out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from core.events import Where
+from core.logs.lines import LONGEST, opened, take
+from core.logs.records import reason
+from core.logs.redaction import redact
+
+LONGEST_SHOWN = 65_536
+"""Characters of a passage at most."""
+_MARGIN = 16_384
+"""Bytes read beyond what is shown, so that a secret across the cut is still seen as one."""
+
+
+class Passage(msgspec.Struct, frozen=True):
+    """What stands behind an event."""
+
+    text: str = ""
+    cut: bool = False
+    """Whether there is more of it than is shown."""
+    fault: str = ""
+    """Why it could not be read; blank where it could."""
+
+
+def read(where: Where, longest: int = LONGEST_SHOWN) -> Passage:
+    """The text of a place in a log, redacted and bounded; never raises on what the disk or the log holds."""
+    try:
+        if where.entry.startswith("/"):
+            return _entry(where, longest)
+        if where.entry:
+            return _row(where, longest)
+        wanted = min(where.length, longest * 4 + _MARGIN)
+        return _shown(_bytes(where, wanted), where.length > wanted, longest)
+    except OSError as fault:
+        return Passage(fault=reason(fault))
+
+
+def _entry(where: Where, longest: int) -> Passage:
+    """One value of a record, named by a JSON pointer."""
+    if where.length > LONGEST:
+        return Passage(fault="too long to look into")
+    try:
+        value = msgspec.json.decode(_bytes(where, where.length))
+        found = _point(value, where.entry)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError, LookupError, ValueError):
+        return Passage(fault="changed since it was read")
+    return _shown(msgspec.json.encode(found), False, longest)
+
+
+def _row(where: Where, longest: int) -> Passage:
+    """One row of a database, named by its table and id."""
+    from core.agents.opencode.store import content
+
+    return _shown(content(Path(where.file), where.entry), False, longest)
+
+
+def _bytes(where: Where, length: int) -> bytes:
+    with opened(Path(where.file)) as stream:
+        stream.seek(where.offset)
+        return take(stream, length)
+
+
+def _shown(data: bytes, more: bool, longest: int) -> Passage:
+    if not data:
+        return Passage(fault="changed since it was read")
+    text = redact(data.decode("utf-8", "replace"))
+    return Passage(text[:longest], more or len(text) > longest)
+
+
+def _point(value: Any, pointer: str) -> Any:
+    for part in pointer.split("/")[1:]:
+        name = part.replace("~1", "/").replace("~0", "~")
+        value = value[int(name)] if isinstance(value, list) else value[name]
+    return value

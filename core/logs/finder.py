@@ -1,0 +1,284 @@
+"""From paths to sessions: what is a log, which logs belong together, which repeat another."""
+
+from __future__ import annotations
+
+import glob
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from core.agents.models import Models
+from core.agents.normalizer import Normalizer
+from core.agents.registry import recognise
+from core.errors import UnreadableLog
+from core.events import Event, SessionStart
+from core.logs.diagnostics import Diagnostics
+from core.logs.format import Format, Sample
+from core.logs.lines import LineCutter, head
+from core.logs.multi_session import Runs
+from core.logs.reader import Kit, Reader
+from core.logs.records import Log, feed, line_record, reason, stem
+from core.logs.session import LogSession, identity
+from core.settings.logs import IngestSettings, LineSettings
+
+_PASSED_OVER = frozenset((".git", "node_modules", "__pycache__", ".venv", ".mypy_cache", ".tox"))
+_PIECE = 4096
+_SQLITE = b"SQLite format 3\0"
+
+
+def make_kit(settings: IngestSettings | None = None) -> Kit:
+    """What readers share: our tables and the user's, and an empty fault counter."""
+    chosen = settings or IngestSettings()
+    return Kit(
+        Normalizer.load(*_given(chosen.tables.tools)),
+        Models.load(*_given(chosen.tables.models), settings=chosen.context),
+        Diagnostics(chosen.lines.faults),
+    )
+
+
+def sessions(paths: Iterable[Path | str], kit: Kit, lines: LineSettings | None = None) -> list[LogSession]:
+    """The sessions in files, folders and patterns, in order of path.
+
+    A path without a readable log is counted; `UnreadableLog` says why when none has any.
+    """
+    return Finder(kit, lines).sessions(paths)
+
+
+_LONG_HEAD = 16 * 1024 * 1024
+"""How far to look at most where the first line alone is longer than a head."""
+
+
+class _Known(NamedTuple):
+    inode: int
+    size: int
+    format: Format | None
+    trouble: str
+
+
+class _Beginning(NamedTuple):
+    """What the head of a log tells of its session."""
+
+    session: str
+    tool: str
+    first: object
+    """The identity of its first deed, where times are real; logs that share it were copied."""
+
+
+class Companions(NamedTuple):
+    """The logs of a session's sub-agents."""
+
+    logs: list[Log]
+    complete: bool
+    """Whether all that are there hold something yet."""
+
+
+class Finder:
+    """Finds sessions, and remembers what each file was recognised as."""
+
+    def __init__(self, kit: Kit, lines: LineSettings | None = None) -> None:
+        self._kit = kit
+        self._silent = Kit(kit.normalizer, kit.models, Diagnostics())
+        self._lines = lines or LineSettings()
+        self._known: dict[Path, _Known] = {}
+        self._beginnings: dict[Path, _Beginning] = {}
+        self._runs = Runs(kit, self._lines)
+
+    def sessions(self, paths: Iterable[Path | str]) -> list[LogSession]:
+        """The sessions in files, folders and patterns, in order of path."""
+        found: dict[Path, Log] = {}
+        troubles: list[tuple[str, str]] = []
+        for path in paths:
+            logs, trouble = self._logs(path)
+            for log in logs:
+                found.setdefault(_key(log), log)
+            if not logs:
+                troubles.append((str(path), trouble))
+        if not found:
+            raise UnreadableLog(
+                "; ".join(f"{path}: {trouble}" for path, trouble in troubles) or "no path given"
+            )
+        for path, trouble in troubles:
+            self._kit.diagnostics.note(path, 0, trouble)
+        return self._gather(list(found.values()))
+
+    def format(self, path: Path) -> tuple[Format | None, str]:
+        """What a file's content shows it to be, or why it is no log."""
+        try:
+            status = path.stat()
+            known = self._known.get(path)
+            if known and known.inode == status.st_ino and (known.format or known.size == status.st_size):
+                return known.format, known.trouble
+            kind, trouble = self._recognise(path, status)
+        except OSError as fault:
+            return None, reason(fault)
+        self._known[path] = _Known(status.st_ino, status.st_size, kind, trouble)
+        return kind, trouble
+
+    def log(self, path: Path) -> Log | None:
+        """The log that a file, or a folder of event files, is."""
+        if path.is_dir():
+            inner = next((file for file in walk(path) if self._log(file)[0]), None)
+            return self._log(inner)[0] if inner else None
+        return self._log(path)[0]
+
+    def session(self, log: Log) -> LogSession:
+        """One session with the logs of its sub-agents."""
+        beginning = self._beginning(log)
+        return LogSession(beginning.session, beginning.tool, (log, *self.companions(log).logs))
+
+    def companions(self, log: Log) -> Companions:
+        """The logs of a session's sub-agents that hold something already."""
+        if log.format.companions is None or log.run is not None:
+            return Companions([], True)
+        try:
+            named = log.format.companions(log.path)
+        except OSError as fault:
+            self._kit.diagnostics.note(str(log.path), 0, reason(fault))
+            return Companions([], False)
+        logs = [Log(path, kind, agent) for agent, path in named if (kind := self.format(path)[0])]
+        return Companions(logs, len(logs) == len(named))
+
+    def _logs(self, path: Path | str) -> tuple[list[Log], str]:
+        """The logs a path stands for, and why where there are none."""
+        place = Path(path).expanduser()
+        if not place.exists() and glob.has_magic(str(path)):
+            matches = sorted(glob.glob(str(place), recursive=True))  # noqa: PTH207 it may be absolute
+            return [log for match in matches for log in self._logs(match)[0]], "no log matches"
+        if place.is_dir():
+            try:
+                files = list(walk(place))
+            except OSError as fault:
+                return [], reason(fault)
+            return [log for file in files if (log := self._log(file)[0])], "a folder without logs"
+        log, trouble = self._log(place)
+        return [log] if log else [], "no such file" if trouble == "vanished" else trouble
+
+    def _log(self, path: Path) -> tuple[Log | None, str]:
+        kind, trouble = self.format(path)
+        if kind is None:
+            return None, trouble
+        return Log(path.parent if kind.style == "folder" else path, kind), ""
+
+    def _recognise(self, path: Path, status: os.stat_result) -> tuple[Format | None, str]:
+        if not stat.S_ISREG(status.st_mode):
+            return None, "not a regular file"
+        text = _text(head(path, self._lines.head))
+        if not text:
+            return None, "empty"
+        if not (text.startswith((b"{", b"[", _SQLITE)) or b"\n{" in text):
+            return None, "a binary file" if b"\0" in text else "no log of a known format"
+        kind = recognise(Sample(text, path))
+        size = self._lines.head
+        while kind is None and text.startswith(b"{") and b"\n" not in text and size < _LONG_HEAD:
+            size *= 16
+            text, before = _text(head(path, size)), len(text)
+            kind = recognise(Sample(text, path)) if len(text) > before else None
+            if len(text) == before:
+                break
+        return kind, "" if kind else "no log of a known format"
+
+    def _gather(self, logs: list[Log]) -> list[LogSession]:
+        claimed: set[Path] = set()
+        below: list[str] = []
+        companions: dict[Path, list[Log]] = {}
+        for log in logs:
+            own = self.companions(log).logs
+            companions[log.path] = own
+            claimed.update(companion.path for companion in own if companion.path != log.path)
+            if log.format.companions is not None:
+                below.append(f"{log.path.parent / stem(log.path)}{os.sep}")
+        owned = tuple(below)
+        gathered = []
+        for log in logs:
+            if log.path in claimed or str(log.path).startswith(owned) or _has_plain_twin(log, companions):
+                continue
+            alone = LogSession(*self._beginning(log)[:2], (log, *companions[log.path]))
+            gathered += self._runs.of(log) or [alone]
+        return self._mark_copies(gathered)
+
+    def _beginning(self, log: Log) -> _Beginning:
+        known = self._beginnings.get(log.path)
+        if known is None:
+            known = self._begin(log)
+            self._beginnings[log.path] = known
+        return known
+
+    def _begin(self, log: Log) -> _Beginning:
+        plain = _Beginning(stem(log.path), log.format.name, None)
+        if log.format.style != "lines":
+            return plain
+        try:
+            beginning = head(log.path, self._lines.head)
+        except OSError:
+            return plain
+        reader = log.format.reader(self._silent, agent=log.agent, session=plain.session)
+        start: SessionStart | None = None
+        for event in self._first_events(log, beginning, reader):
+            if isinstance(event, SessionStart):
+                start = start or event
+            elif start is not None:
+                first = None if start.synthetic_time else identity(event)
+                return _Beginning(start.session, start.tool, first)
+        return _Beginning(start.session, start.tool, None) if start else plain
+
+    def _first_events(self, log: Log, beginning: bytes, reader: Reader) -> Iterator[Event]:
+        cutter = LineCutter(_ignore)
+        for place in range(0, len(beginning), _PIECE):
+            for line in cutter.feed(beginning[place : place + _PIECE]):
+                yield from feed(reader, line_record(str(log.path), line))
+
+    def _mark_copies(self, found: list[LogSession]) -> list[LogSession]:
+        """Where several sessions begin with the same deed, each but the oldest repeats those before it."""
+        families: dict[object, list[LogSession]] = {}
+        for session in found:
+            first = self._beginning(session.logs[0]).first
+            if first is not None and session.logs[0].whole:
+                families.setdefault((session.tool, first), []).append(session)
+        copies: dict[Path, tuple[Log, ...]] = {}
+        for family in families.values():
+            family.sort(key=_age)
+            for place, session in enumerate(family[1:], 1):
+                copies[session.path] = tuple(older.logs[0] for older in family[:place])
+        return [session._replace(copied=copies.get(session.path, ())) for session in found]
+
+
+def walk(folder: Path) -> Iterator[Path]:
+    """Every file below a folder in order of name; folders without permission are left out."""
+    for top, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if name not in _PASSED_OVER)
+        for name in sorted(files):
+            yield Path(top, name)
+
+
+def _ignore(_number: int, _reason: str) -> None:
+    """A fault in a head that is read again later."""
+
+
+def _given(file: str) -> list[Path]:
+    return [Path(file).expanduser()] if file else []
+
+
+def _key(log: Log) -> Path:
+    try:
+        return log.path.resolve()
+    except (OSError, RuntimeError):
+        return log.path
+
+
+def _has_plain_twin(log: Log, companions: dict[Path, list[Log]]) -> bool:
+    """Whether a packed log lies beside the plain one it was made from."""
+    return log.path.suffix == ".zst" and log.path.with_suffix("") in companions
+
+
+def _age(session: LogSession) -> tuple[int, str]:
+    try:
+        return session.path.stat().st_mtime_ns, str(session.path)
+    except OSError:
+        return 0, str(session.path)
+
+
+def _text(beginning: bytes) -> bytes:
+    """What a log begins with, without the marks and the blanks before it."""
+    return beginning.removeprefix(b"\xef\xbb\xbf").lstrip(b"\0 \t\r\n")

@@ -1,0 +1,66 @@
+"""What ingest knows of a log format before it reads a log of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+
+from core.logs.reader import Reader
+
+Style = Literal["lines", "document", "folder", "database"]
+
+
+class Sample:
+    """The beginning of a log, from which its format is recognised."""
+
+    def __init__(self, head: bytes, path: Path) -> None:
+        self.head = head
+        """The first bytes of the log, decompressed."""
+        self.path = path
+
+    @cached_property
+    def records(self) -> list[dict[str, Any]]:
+        """The objects on the whole lines of the head, in order; what is no JSON object is left out."""
+        lines = self.head.split(b"\n")
+        return [found for line in lines[:64] if (found := _object(line)) is not None]
+
+    @cached_property
+    def document(self) -> Any:
+        """The whole head as one JSON value; None where it is none or goes on beyond the head."""
+        try:
+            return msgspec.json.decode(self.head)
+        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+            return None
+
+
+class Companion(NamedTuple):
+    """A further log of the same session."""
+
+    agent: str
+    path: Path
+
+
+class Format(NamedTuple):
+    """One way in which an agent writes down what it does."""
+
+    name: str
+    style: Style
+    sniff: Callable[[Sample], int]
+    """How sure the content makes it: 0 no, 100 certain."""
+    reader: type[Reader]
+    companions: Callable[[Path], list[Companion]] | None = None
+    """Where the logs of a session's sub-agents are, given its main log."""
+
+
+def _object(line: bytes) -> dict[str, Any] | None:
+    if not line.lstrip().startswith(b"{"):
+        return None
+    try:
+        found = msgspec.json.decode(line)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return None
+    return found if isinstance(found, dict) else None

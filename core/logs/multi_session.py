@@ -1,0 +1,87 @@
+"""Logs that hold several sessions, taken apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from core.events import MAIN, SessionStart
+from core.logs.diagnostics import Diagnostics
+from core.logs.reader import Kit
+from core.logs.records import Log, Record, feed, reason, records, rows, stem
+from core.logs.session import LogSession
+from core.settings.logs import LineSettings
+
+_NEVER = 1 << 62
+"""Milliseconds after which nothing was written."""
+
+
+class Runs:
+    """Finds the sessions in a log, and remembers them until it changes."""
+
+    def __init__(self, kit: Kit, lines: LineSettings) -> None:
+        self._kit = kit
+        self._silent = Kit(kit.normalizer, kit.models, Diagnostics())
+        self._lines = lines
+        self._known: dict[Path, tuple[tuple[int, int, int], list[LogSession]]] = {}
+
+    def of(self, log: Log) -> list[LogSession]:
+        """The sessions of a log that holds several, each with its own stretch of it; else none."""
+        if not getattr(log.format.reader, "many", False):
+            return []
+        try:
+            status = log.path.stat()
+        except OSError:
+            return []
+        stands = (status.st_ino, status.st_size, status.st_mtime_ns)
+        known = self._known.get(log.path)
+        if known is None or known[0] != stands or log.format.style == "folder":
+            known = (stands, self._split(log))
+            self._known[log.path] = known
+        return known[1]
+
+    def _split(self, log: Log) -> list[LogSession]:
+        reader = log.format.reader(self._silent, session=stem(log.path))
+        begun: list[tuple[SessionStart, Record]] = []
+        for record in self._openings(log):
+            found = [event for event in feed(reader, record) if isinstance(event, SessionStart)]
+            begun += [(event, record) for event in found if event.agent == MAIN]
+        database = log.format.style == "database"
+        if len(begun) < 2 and not database:
+            return []
+        ids = [start.session for start, _ in begun]
+        if log.format.style == "lines" and len(set(ids)) < len(ids):
+            return _interleaved(log, [start for start, _ in begun])
+        apart = log.format.style == "lines" and len({record.line for _, record in begun}) == len(begun)
+        ends = [*(record.where.offset for _, record in begun[1:]), None]
+        runs = []
+        for number, ((start, record), end) in enumerate(zip(begun, ends, strict=True)):
+            if database:
+                own = log._replace(session=start.session)
+            elif apart and number == 0:
+                own = log._replace(end=end)
+            elif apart:
+                own = log._replace(start=record.where.offset, line=record.line, end=end)
+            else:
+                own = log._replace(run=number)
+            runs.append(LogSession(start.session, start.tool, (own,)))
+        return runs
+
+    def _openings(self, log: Log) -> Iterator[Record]:
+        """What has to be read to know a log's sessions: of a database no more than their rows."""
+        if log.format.style != "database":
+            yield from records(log, self._silent.diagnostics, self._lines)
+            return
+        try:
+            for row in rows(log, _NEVER):
+                yield row.record
+        except OSError as fault:
+            self._kit.diagnostics.note(str(log.path), 0, reason(fault))
+
+
+def _interleaved(log: Log, begun: list[SessionStart]) -> list[LogSession]:
+    """Sessions whose lines stand between each other's, each with its own lines."""
+    first: dict[str, SessionStart] = {}
+    for start in begun:
+        first.setdefault(start.session, start)
+    return [LogSession(name, start.tool, (log._replace(session=name),)) for name, start in first.items()]

@@ -1,0 +1,59 @@
+"""What every format's reader is given, and what it gives back."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, ClassVar
+
+from core.events import MAIN, Event, Where
+
+if TYPE_CHECKING:
+    from core.agents.models import Models
+    from core.agents.normalizer import Normalizer
+    from core.logs.diagnostics import Diagnostics
+
+
+class Kit:
+    """The tables and the fault counter that all readers of one run share."""
+
+    __slots__ = ("diagnostics", "models", "normalizer")
+
+    def __init__(self, normalizer: Normalizer, models: Models, diagnostics: Diagnostics) -> None:
+        self.normalizer = normalizer
+        self.models = models
+        self.diagnostics = diagnostics
+
+
+class Reader(ABC):
+    """Turns one log into events, a record at a time, and never raises on what a log holds.
+
+    A record is one line of a line log, or the whole document where a log is one document.
+    Equal records in, equal events out, however they were cut into chunks.
+    """
+
+    name: ClassVar[str]
+    """The agent's name, such as claude-code."""
+
+    def __init__(self, kit: Kit, *, agent: str = MAIN, session: str = "") -> None:
+        self.kit = kit
+        self.agent = agent
+        """The agent whose log this is, unless the log itself says otherwise."""
+        self.session = session
+        """The session's id where the log does not tell it (a file's stem)."""
+
+    @staticmethod
+    def passes(record: bytes) -> bool:
+        """Whether a glance at a record shows that `feed` would make nothing of it."""
+        return not record
+
+    @abstractmethod
+    def feed(self, record: bytes, where: Where, line: int) -> list[Event]:
+        """The events that this record completes; `line` counts from 1, for diagnostics."""
+
+    def admit(self, record: bytes, where: Where, line: int) -> list[Event]:
+        """The same of a record that `passes` was asked about already."""
+        return self.feed(record, where, line)
+
+    def finish(self) -> list[Event]:
+        """The events that only the log's end completes: calls that never got a result."""
+        return []

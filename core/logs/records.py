@@ -1,0 +1,188 @@
+"""What readers are fed: lines of a file, a whole document, files of a folder, rows of a database."""
+
+from __future__ import annotations
+
+import errno
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from core.events import MAIN, Event, Where
+from core.logs.diagnostics import Diagnostics
+from core.logs.event_redaction import clean
+from core.logs.format import Format
+from core.logs.lines import Line, opened, read_lines, take
+from core.logs.reader import Reader
+from core.settings.logs import LineSettings
+
+
+class Log(NamedTuple):
+    """One file, folder or database that holds an agent's doings, or a stretch of one."""
+
+    path: Path
+    format: Format
+    agent: str = MAIN
+    start: int = 0
+    """Of a file with several sessions, where this one's lines begin."""
+    line: int = 1
+    end: int | None = None
+    run: int | None = None
+    """Of a document or folder with several sessions, which one this is, from 0."""
+    session: str = ""
+    """Of a database, or of lines that stand between each other's, the id of this session."""
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is all of its file."""
+        return not self.start and self.end is None and self.run is None and not self.session
+
+
+Passes = Callable[[bytes], bool]
+"""Says of a line, at a glance, whether nothing in it matters."""
+
+_make = tuple.__new__
+"""Builds a named tuple without its Python-level constructor: one is made for every line."""
+
+
+class Record(NamedTuple):
+    """What a reader is fed at once."""
+
+    data: bytes
+    where: Where
+    line: int
+
+
+def records(
+    log: Log, diagnostics: Diagnostics, lines: LineSettings, passes: Passes | None = None
+) -> Iterator[Record]:
+    """What a log holds, piece by piece; a log that fails on the way ends there, counted.
+
+    Lines that `passes` says hold nothing that matters are left out.
+    """
+    try:
+        if log.format.style == "lines":
+            yield from _lines(log, diagnostics, lines, passes)
+        elif log.format.style == "document":
+            yield document(log.path)
+        elif log.format.style == "folder":
+            for number, file in enumerate(members(log), 1):
+                yield document(file, number)
+        else:
+            for row in rows(log):
+                yield row.record
+    except OSError as fault:
+        diagnostics.note(str(log.path), 0, reason(fault))
+
+
+def feed(reader: Reader, record: Record) -> list[Event]:
+    """What a reader makes of a record; a reader that fails costs one record, counted."""
+    try:
+        return [clean(event) for event in reader.feed(*record)]
+    except Exception as fault:  # noqa: BLE001 a log may hold anything, and the rest must still be read
+        _count(reader, record.where.file, record.line, fault)
+        return []
+
+
+def admit(reader: Reader, record: Record) -> list[Event]:
+    """The same of a record whose line was not passed over."""
+    try:
+        return [clean(event) for event in reader.admit(*record)]
+    except Exception as fault:  # noqa: BLE001 as above
+        _count(reader, record.where.file, record.line, fault)
+        return []
+
+
+def finish(reader: Reader, path: Path) -> list[Event]:
+    """What only the end of a log completes."""
+    try:
+        return [clean(event) for event in reader.finish()]
+    except Exception as fault:  # noqa: BLE001 as above
+        _count(reader, str(path), 0, fault)
+        return []
+
+
+def document(path: Path, number: int = 1) -> Record:
+    """A whole file as one record; raises only `OSError`."""
+    with opened(path) as stream:
+        data = take(stream)
+    return Record(data, Where(str(path), 0, len(data)), number)
+
+
+def members(log: Log) -> list[Path]:
+    """The files of a folder log, in the order its reader wants them."""
+    ordered = getattr(log.format.reader, "members", None)
+    if ordered is not None:
+        return list(ordered(log.path))
+    return sorted(path for path in log.path.iterdir() if path.suffix == ".json")
+
+
+class Row(NamedTuple):
+    """A row of a database, and when it last changed."""
+
+    record: Record
+    updated: int
+
+
+def rows(log: Log, since: int = 0) -> Iterator[Row]:
+    """The rows of a database that changed since; its sessions come always. Raises only `OSError`."""
+    told = getattr(log.format.reader, "rows", None)
+    if told is None:
+        return
+    for number, (data, entry, updated) in enumerate(told(log.path, since, log.session), 1):
+        yield Row(Record(data, Where(str(log.path), 0, 0, entry), number), updated)
+
+
+def line_record(file: str, line: Line) -> Record:
+    """A line as a record."""
+    return Record(line.data, Where(file, line.offset, len(line.data)), line.number)
+
+
+def stem(path: Path) -> str:
+    """A file's name without what comes after its first dot."""
+    return path.name.lstrip(".").split(".", 1)[0] or path.name
+
+
+def reason(fault: OSError) -> str:
+    """Why a file could not be read, in a few words that do not name the file."""
+    if fault.errno in (errno.EACCES, errno.EPERM):
+        return "no permission"
+    if fault.errno == errno.ENOENT:
+        return "vanished"
+    return (fault.strerror or str(fault)).lower()
+
+
+def _lines(
+    log: Log, diagnostics: Diagnostics, lines: LineSettings, passes: Passes | None
+) -> Iterator[Record]:
+    file = str(log.path)
+    end = sys.maxsize if log.end is None else log.end
+
+    def note(number: int, reason: str) -> None:
+        diagnostics.note(file, number, reason)
+
+    for data, offset, number in read_lines(log.path, note, lines.longest, lines.chunk, log.start, log.line):
+        if offset >= end:
+            return
+        if log.session and not _tells_of(data, log.session):
+            continue
+        if passes is None or not passes(data):
+            yield _make(Record, (data, Where(file, offset, len(data)), number))
+
+
+class _Named(msgspec.Struct):
+    session: Any = None
+
+
+def _tells_of(data: bytes, session: str) -> bool:
+    """Whether a line names this session; one that cannot be read is looked at, to be counted."""
+    try:
+        return str(msgspec.json.decode(data, type=_Named).session) == session
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return True
+
+
+def _count(reader: Reader, file: str, line: int, fault: Exception) -> None:
+    reader.kit.diagnostics.note(file, line, f"not understood ({type(fault).__name__})")

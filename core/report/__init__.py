@@ -1,0 +1,1 @@
+"""All wording of results: summaries, recaps, differences, compactions, conversations."""

@@ -1,0 +1,56 @@
+"""One saved session from log to summary."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import msgspec
+
+from core.events import MAIN, Compaction
+from core.logs.finder import make_kit
+from core.logs.session import LogSession, read
+from core.report.compaction import Preserved, preserve
+from core.report.summary import Gatherer, Skipped, Summary
+from core.settings import Settings
+from core.timeline.initial_state import PLAIN, Beginning
+from core.timeline.opening import seed_of
+
+
+class Analysis(NamedTuple):
+    """What a session was, and one JSON line for each tick where they were asked for."""
+
+    summary: Summary
+    metrics: list[bytes]
+
+
+def analyse(
+    session: LogSession,
+    settings: Settings,
+    metrics: bool = False,
+    beginning: Beginning = PLAIN,
+) -> Analysis:
+    """Run a session through the minds of its agents, begun from its own seed."""
+    kit = make_kit(settings.ingest)
+    society = beginning._replace(seed=seed_of(session.id)).society(settings)
+    gatherer = Gatherer(str(session.path))
+    lines: list[bytes] = []
+    preserved: list[Preserved] = []
+    for event in read(session, kit, settings.ingest.lines):
+        if isinstance(event, Compaction) and event.agent in society.agents:
+            preserved.append(preserve(society.frame(event.agent), event))
+        step = society.step(event)
+        gatherer.add(event, step)
+        if metrics and step.thought.rows:
+            record = society.engine(event.agent).mind.heart.metrics.record
+            lines += [msgspec.json.encode(record(row)) for row in step.thought.rows]
+    summary = gatherer.close(society.frame(MAIN))
+    summary.id = summary.id or session.id
+    summary.agent = summary.agent or session.tool
+    summary.preserved = preserved
+    faults = kit.diagnostics
+    summary.skipped = Skipped(
+        faults.total,
+        dict(sorted(faults.counts.items())),
+        [f"{fault.file}:{fault.line}: {fault.reason}" for fault in faults.first[:20]],
+    )
+    return Analysis(summary, lines)

@@ -1,0 +1,258 @@
+"""Moving through a recording: each move with its direction, a summary of what lies between, and a record."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import deque
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, NamedTuple
+
+from blake3 import blake3
+
+from core.engine import Frame
+from core.errors import StateError, StoreError
+from core.events import Where
+from core.report.conversation import ConversationTree
+from core.report.recap import frame_lines, narrative, plain, structural
+from core.timeline.snapshot import encode
+from core.timeline.timeline import Timeline
+
+Direction = Literal["backward", "forward"]
+SummaryKind = Literal["none", "structural", "narrative", "custom"]
+
+_ENTRY = re.compile(r"(?:/[^/\d][^/]*)?/(\d{1,9})(?:/|\Z)")
+_LINES = 40
+_LETTERS = 400
+
+
+class SummaryPolicy(NamedTuple):
+    """What is said of the stretch that a move passes over."""
+
+    kind: SummaryKind = "none"
+    max_tokens: int = 200
+    """Of a narrative."""
+    text: str = ""
+    """Of a custom one."""
+
+
+NO_SUMMARY = SummaryPolicy()
+
+
+class Request(NamedTuple):
+    """Where to go."""
+
+    target: int | str
+    """Events before the place, or the id of a record of the conversation."""
+    direction: Direction
+    policy: SummaryPolicy = NO_SUMMARY
+
+
+class Visit(NamedTuple):
+    """One move as it is recorded."""
+
+    number: int
+    """1 is the first."""
+    at: float
+    """When it was asked for, as handed in."""
+    origin: int
+    place: int
+    node: str
+    """The record asked for; blank where a place was."""
+    direction: Direction
+    policy: SummaryKind
+    summary: str
+    """Hash of the summary's lines; blank where there are none."""
+    previous: str
+    hash: str
+
+
+class Arrival(NamedTuple):
+    """What a move leads to."""
+
+    place: int
+    frame: Frame
+    summary: tuple[str, ...]
+    """Of what lies between, as the policy asked."""
+    lines: tuple[str, ...]
+    """The frame in words."""
+    path: tuple[str, ...]
+    """Of the conversation, from its root to the record asked for."""
+    visit: Visit
+
+
+class ChronoNav:
+    """A place in a recording, the way there, and every move made."""
+
+    def __init__(
+        self,
+        timeline: Timeline,
+        tree: ConversationTree | None = None,
+        *,
+        agent: str | None = None,
+        kept: int = 256,
+    ) -> None:
+        self.timeline = timeline
+        self.tree = tree
+        self.agent = agent
+        self.place = len(timeline)
+        self.trail = Trail(kept)
+        self._places = _Places(timeline)
+
+    def go(self, request: Request, at: float) -> Arrival:
+        """Move, and record it; a direction that does not lead to the target is refused."""
+        path: tuple[str, ...] = ()
+        target = request.target
+        if isinstance(target, str):
+            if self.tree is None:
+                raise StateError("there is no conversation to navigate in")
+            path = tuple(node.id for node in self.tree.path(target))
+            place = self._places.after(self.tree[target].where)
+        else:
+            place = target
+        self._check(place, request.direction)
+        origin = self.place
+        frame = self.timeline.at(place, self.agent)
+        summary = tuple(self._summary(min(origin, place), max(origin, place), request.policy))
+        node = target if isinstance(target, str) else ""
+        if self.tree is not None and node:
+            self.tree.navigate(node)
+        self.place = place
+        visit = self.trail.add(at, origin, place, node, request.direction, request.policy.kind, summary)
+        return Arrival(place, frame, summary, tuple(frame_lines(frame)), path, visit)
+
+    def _check(self, place: int, direction: Direction) -> None:
+        if not 0 <= place <= len(self.timeline):
+            raise StateError(f"the recording has {len(self.timeline)} events: there is no place {place}")
+        if direction == "backward" and place > self.place:
+            raise StateError(f"place {place} lies ahead of {self.place}: ask to go forward")
+        if direction == "forward" and place < self.place:
+            raise StateError(f"place {place} lies behind {self.place}: ask to go backward")
+
+    def _summary(self, start: int, stop: int, policy: SummaryPolicy) -> Iterable[str]:
+        match policy.kind:
+            case "structural":
+                return structural(self.timeline, start, stop)
+            case "narrative":
+                return narrative(self.timeline, start, stop, policy.max_tokens, self.agent)
+            case "custom":
+                return [plain(line, _LETTERS) for line in policy.text.splitlines()[:_LINES]]
+        return ()
+
+
+class Trail:
+    """The moves of a session, each chained to the one before; the oldest are let go."""
+
+    __slots__ = ("_visits", "head")
+
+    def __init__(self, kept: int = 256) -> None:
+        self._visits: deque[Visit] = deque(maxlen=max(1, kept))
+        self.head = ""
+        """Hash of the newest move."""
+
+    def __len__(self) -> int:
+        return len(self._visits)
+
+    @property
+    def visits(self) -> tuple[Visit, ...]:
+        """Those kept, oldest first."""
+        return tuple(self._visits)
+
+    def add(
+        self,
+        at: float,
+        origin: int,
+        place: int,
+        node: str,
+        direction: Direction,
+        policy: SummaryKind,
+        summary: Sequence[str],
+    ) -> Visit:
+        """Record one move."""
+        number = self._visits[-1].number + 1 if self._visits else 1
+        said = blake3("\n".join(summary).encode("utf-8", "replace")).hexdigest(length=16) if summary else ""
+        visit = Visit(number, at, origin, place, node, direction, policy, said, self.head, "")
+        visit = visit._replace(hash=_link(visit))
+        self._visits.append(visit)
+        self.head = visit.hash
+        return visit
+
+    def verify(self) -> Visit | None:
+        """The first move that is not as it was recorded."""
+        before: Visit | None = None
+        for visit in self._visits:
+            follows = before is None or (visit.previous, visit.number) == (before.hash, before.number + 1)
+            if not follows or _link(visit) != visit.hash:
+                return visit
+            before = visit
+        return before if before is not None and before.hash != self.head else None
+
+    def dump(self) -> tuple[tuple[Any, ...], ...]:
+        """All moves kept, as plain values."""
+        return tuple(tuple(visit) for visit in self._visits)
+
+    def load(self, state: Iterable[Sequence[Any]]) -> None:
+        """Take over a trail that was dumped; one that was tampered with is refused."""
+        try:
+            visits = [Visit(*row) for row in state]
+        except TypeError as error:
+            raise StoreError(f"this is no record of moves: {error}") from error
+        trail = Trail(max(1, len(visits)))
+        trail._visits.extend(visits)
+        trail.head = visits[-1].hash if visits else ""
+        broken = trail.verify()
+        if broken is not None:
+            raise StoreError(f"the record of moves is damaged at move {broken.number}")
+        self._visits.clear()
+        self._visits.extend(visits)
+        self.head = trail.head
+
+
+def _link(visit: Visit) -> str:
+    return blake3(encode(list(visit[:-1]))).hexdigest()
+
+
+class _Places:
+    """From a line of a log to the place in the recording where what stands up to it has happened."""
+
+    __slots__ = ("_files", "_rows", "_seen", "_timeline")
+
+    def __init__(self, timeline: Timeline) -> None:
+        self._timeline = timeline
+        self._files: dict[str, tuple[list[tuple[int, int]], list[int]]] = {}
+        self._rows: dict[tuple[str, str], int] = {}
+        self._seen = 0
+
+    def after(self, where: Where) -> int:
+        """Events before that place: all until the first that a later line tells."""
+        self._grow()
+        position = _position(where)
+        if position is None:
+            return self._rows.get((where.file, where.entry), len(self._timeline))
+        furthest, places = self._files.get(where.file, ([], []))
+        later = bisect_right(furthest, position)
+        return places[later] if later < len(places) else len(self._timeline)
+
+    def _grow(self) -> None:
+        events = self._timeline.events
+        for place in range(self._seen, len(events)):
+            where = events[place].where
+            if where is None:
+                continue
+            position = _position(where)
+            if position is None:
+                self._rows.setdefault((where.file, where.entry), place + 1)
+                continue
+            furthest, places = self._files.setdefault(where.file, ([], []))
+            if not furthest or position > furthest[-1]:
+                furthest.append(position)
+                places.append(place)
+        self._seen = len(events)
+
+
+def _position(where: Where) -> tuple[int, int] | None:
+    """How far into its file a line stands, or an entry into its document; None of a database's row."""
+    if not where.entry:
+        return where.offset, 0
+    found = _ENTRY.match(where.entry)
+    return (where.offset, int(found.group(1))) if found else None

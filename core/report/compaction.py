@@ -1,0 +1,248 @@
+"""What must survive when an agent's context is compacted, kept as figures rather than as prose."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from msgspec import Struct
+
+from core.engine import Frame
+from core.errors import StateError
+from core.events import AgentEnd, AgentStart, Compaction, Prompt, ToolUse, Turn
+from core.governor.kinetics import Budgets
+from core.mind.cortical import Phase, Regime
+from core.percept import AgentState, Pattern
+from core.report.recap import Centre, amount, plain, share, work_centre
+from core.timeline.timeline import Timeline
+
+WarningKind = Literal["signal", "halt", "quarantine", "loop"]
+OpenKind = Literal["call", "failure", "agent"]
+
+_FAR = 2000
+"""Events looked back for what is still open."""
+
+
+class HotPath(Struct, frozen=True):
+    """A path much worked on."""
+
+    path: str
+    count: int
+    opened: int
+    modified: int
+
+
+class Warned(Struct, frozen=True):
+    """Something that stood when the context was cut."""
+
+    kind: WarningKind
+    name: str
+    weight: float
+    """How strong it was; 1 where that cannot be said."""
+
+
+class OpenEnd(Struct, frozen=True):
+    """Something begun and not finished."""
+
+    kind: OpenKind
+    """A call without a result, a failure without a later success, a sub-agent at work."""
+    what: str
+    at: float
+    times: int = 1
+
+
+class GovernorKept(Struct, frozen=True):
+    """Where the governor stood."""
+
+    state: str
+    step: int
+    stagnant: int
+    budgets: Budgets
+    halt: str
+    after_halt: int
+
+
+class Preserved(Struct, frozen=True):
+    """An agent's standing at the moment its context was cut."""
+
+    at: float
+    agent: str
+    trigger: str
+    state: AgentState
+    pattern: Pattern
+    regime: Regime
+    phase: Phase
+    governor: GovernorKept
+    warnings: tuple[Warned, ...]
+    centre: Centre | None
+    paths: tuple[HotPath, ...]
+    """The hottest first."""
+    open: tuple[OpenEnd, ...]
+    """The newest first."""
+    tokens_before: int
+    tokens_after: int
+    """0 where nothing tells."""
+    compression_ratio: float | None
+    """Tokens before for each one after."""
+    narrative: str
+
+
+def preserve(
+    frame_before: Frame,
+    event: Compaction,
+    *,
+    open_ends: Sequence[OpenEnd] = (),
+    tokens_after: int = 0,
+    paths: int = 5,
+) -> Preserved:
+    """Keep what the frame just before a compaction says."""
+    receptor, mind, governor = frame_before.receptor, frame_before.mind, frame_before.governor
+    before = event.tokens_before or mind.sleep.context_tokens
+    after = event.tokens_after or tokens_after
+    hot = receptor.heatmap.top[:paths]
+    return Preserved(
+        at=event.at,
+        agent=event.agent,
+        trigger=event.trigger,
+        state=receptor.meta.state,
+        pattern=receptor.behaviour.short.pattern,
+        regime=mind.cortical.regime,
+        phase=mind.cortical.phase,
+        governor=GovernorKept(
+            governor.state,
+            governor.step,
+            governor.stagnant,
+            governor.budgets,
+            governor.halt,
+            governor.after_halt,
+        ),
+        warnings=tuple(_warnings(frame_before)),
+        centre=work_centre(receptor.heatmap),
+        paths=tuple(HotPath(leaf.path, leaf.count, leaf.opened, leaf.modified) for leaf in hot),
+        open=tuple(open_ends),
+        tokens_before=before,
+        tokens_after=after,
+        compression_ratio=before / after if before and after else None,
+        narrative=_narrative(frame_before, open_ends),
+    )
+
+
+def preserve_at(timeline: Timeline, place: int) -> Preserved:
+    """Keep what stood before the compaction at a place of a recording."""
+    event = timeline.events[place] if 0 <= place < len(timeline) else None
+    if not isinstance(event, Compaction):
+        raise StateError(f"no context was compacted at event {place}")
+    frame = timeline.at(place, event.agent)
+    ends = open_ends(timeline, place, event.agent)
+    return preserve(frame, event, open_ends=ends, tokens_after=_context_after(timeline, place, event.agent))
+
+
+def open_ends(timeline: Timeline, place: int, agent: str) -> list[OpenEnd]:
+    """What an agent had begun since the person last spoke and not finished, the newest first."""
+    settled: set[tuple[str, ...]] = set()
+    failures: dict[tuple[str, ...], OpenEnd] = {}
+    found: list[OpenEnd] = []
+    for event in reversed(timeline.events[max(0, place - _FAR) : place]):
+        if event.agent != agent:
+            continue
+        if isinstance(event, Prompt) and not event.interrupt:
+            break
+        if isinstance(event, AgentEnd):
+            settled.add(("agent", event.child))
+        elif isinstance(event, AgentStart) and ("agent", event.child) not in settled:
+            found.append(OpenEnd("agent", event.role or event.child, event.at))
+        elif isinstance(event, ToolUse):
+            key = (event.program, event.purpose) if event.program else (event.tool, *event.targets[:1])
+            if event.outcome == "pending":
+                found.append(OpenEnd("call", event.program or event.tool, event.at))
+            elif event.outcome == "failure" and key not in settled:
+                known = failures.get(key)
+                what = " on ".join(part for part in key[:2] if part and part != event.purpose)
+                failures[key] = (
+                    OpenEnd("failure", what, known.at, known.times + 1)
+                    if known
+                    else OpenEnd("failure", what, event.at)
+                )
+            elif event.outcome == "success":
+                settled.add(key)
+    return sorted([*found, *failures.values()], key=lambda end: (-end.at, end.kind, end.what))
+
+
+def lines(preserved: Preserved) -> list[str]:
+    """What was kept, for a person to read."""
+    governor = preserved.governor
+    said = [
+        f"compaction{f' ({plain(preserved.trigger)})' if preserved.trigger else ''}: {_tokens(preserved)}",
+        f"state {preserved.state} ({preserved.pattern}), regime {preserved.regime}, phase {preserved.phase}",
+        f"governor {governor.state} at step {governor.step}, effort {share(governor.budgets.effort)}, "
+        f"persistence {share(governor.budgets.persistence)}",
+    ]
+    said += [f"warning: {plain(each.name)} {share(each.weight)}" for each in preserved.warnings]
+    if preserved.centre is not None:
+        said.append(f"work in {plain(preserved.centre.path)} ({preserved.centre.share:.0%} of it)")
+    said += [
+        f"hot: {plain(each.path)} {each.count} (r{each.opened} w{each.modified})" for each in preserved.paths
+    ]
+    said += [f"open: {_open(each)}" for each in preserved.open]
+    return [*said, preserved.narrative]
+
+
+_GOOD_NEWS = ("flow_active", "confidence_sustained")
+
+
+def _warnings(frame: Frame) -> list[Warned]:
+    found = [
+        Warned("signal", signal.name, signal.intensity)
+        for signal in frame.receptor.signals
+        if signal.name not in _GOOD_NEWS
+    ]
+    if frame.governor.halt:
+        found.append(Warned("halt", f"halt {frame.governor.halt}", 1.0))
+    if frame.affect.quarantined:
+        found.append(Warned("quarantine", "quarantine: " + ", ".join(frame.affect.restrictions), 1.0))
+    loop = frame.response.loops.current
+    if loop is not None:
+        found.append(Warned("loop", f"loop: {loop.what}", loop.intensity))
+    return found
+
+
+def _context_after(timeline: Timeline, place: int, agent: str) -> int:
+    """The context of the agent's next answer."""
+    for event in timeline.events[place + 1 : place + 1 + _FAR]:
+        if isinstance(event, Turn) and event.agent == agent and event.context_tokens:
+            return event.context_tokens
+    return 0
+
+
+def _narrative(frame: Frame, ends: Sequence[OpenEnd]) -> str:
+    axes = frame.receptor.axes
+    strongest = max(axes, key=lambda axis: axis.value - axis.threshold)
+    over = "over" if strongest.value >= strongest.threshold else "under"
+    centre = work_centre(frame.receptor.heatmap)
+    words = f"{frame.receptor.meta.state} in {frame.receptor.behaviour.short.pattern}"
+    if centre is not None:
+        words += f" around {plain(centre.path)}"
+    words += f", {strongest.axis} {share(strongest.value)} {over} its threshold {share(strongest.threshold)}"
+    failing = [end for end in ends if end.kind == "failure"]
+    if failing:
+        words += f", {plain(failing[0].what)} still failing"
+    return words
+
+
+def _tokens(preserved: Preserved) -> str:
+    if not preserved.tokens_before:
+        return "tokens unknown"
+    if preserved.compression_ratio is None:
+        return f"{amount(preserved.tokens_before)} tokens before"
+    before, after = amount(preserved.tokens_before), amount(preserved.tokens_after)
+    return f"{before} -> {after} tokens, {preserved.compression_ratio:.1f} to 1"
+
+
+def _open(end: OpenEnd) -> str:
+    what = plain(end.what)
+    match end.kind:
+        case "call":
+            return f"{what} has no result yet"
+        case "agent":
+            return f"sub-agent {what} at work"
+    return f"{what} failed" + (f" {end.times} times" if end.times > 1 else "")

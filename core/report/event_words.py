@@ -1,0 +1,142 @@
+"""What a person reads of one event, and which events a filter lets through."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from core.events import (
+    AgentEnd,
+    AgentStart,
+    Compaction,
+    Event,
+    Prompt,
+    SessionEnd,
+    SessionStart,
+    ToolUse,
+    Turn,
+)
+from core.report.formatting import count, short
+from core.timeline.marks import Mark
+
+OUTCOME_SIGNS: dict[str, tuple[str, str]] = {
+    "success": ("✓", "confidence"),
+    "failure": ("✗", "frustration"),
+    "empty": ("∅", "seeking"),
+    "rejected": ("⊘", "alert"),
+    "collateral": ("~", "quiet"),
+    "pending": ("…", "quiet"),
+}
+"""Glyph and ink of each outcome."""
+
+KINDS: dict[type, str] = {
+    SessionStart: "session start",
+    Prompt: "prompt",
+    Turn: "turn",
+    Compaction: "compaction",
+    AgentStart: "agent start",
+    AgentEnd: "agent end",
+    SessionEnd: "session end",
+}
+
+
+class EventFilter(NamedTuple):
+    """Which events are listed; an empty word lets all through."""
+
+    agent: str = ""
+    kind: str = ""
+    outcome: str = ""
+    path: str = ""
+    """This path and all below it."""
+    text: str = ""
+
+
+ALL = EventFilter()
+
+
+def kind_of(event: Event) -> str:
+    """A tool use by what it does, everything else by what it is."""
+    return event.action.replace("_", " ") if isinstance(event, ToolUse) else KINDS[type(event)]
+
+
+def outcome_of(event: Event) -> str:
+    """How it ended, where it is something that ends."""
+    return event.outcome if isinstance(event, ToolUse | AgentEnd) else ""
+
+
+def tool_of(event: Event) -> str:
+    """The tool or model that did it."""
+    if isinstance(event, ToolUse | SessionStart):
+        return event.tool
+    return event.model if isinstance(event, Turn) else ""
+
+
+def about(event: Event) -> tuple[str, str]:
+    """What it was about, in words, and the first path it went to; to be made plain before they are shown."""
+    if isinstance(event, ToolUse):
+        return _deed(event), event.targets[0] if event.targets else ""
+    if isinstance(event, Prompt):
+        return "stopped the agent" if event.interrupt else count(event.characters, "character"), ""
+    if isinstance(event, Turn):
+        return f"{short(event.context_tokens)} in, {short(event.output_tokens)} out", ""
+    if isinstance(event, Compaction):
+        cut = f"{short(event.tokens_before)} → {short(event.tokens_after)}" if event.tokens_before else ""
+        return " ".join(part for part in (event.trigger, cut) if part), ""
+    if isinstance(event, AgentStart):
+        return f"{event.child} {event.role}".strip(), ""
+    if isinstance(event, AgentEnd):
+        return f"{event.child} reports, {count(event.tool_uses, 'tool use')}", ""
+    return "", event.project if isinstance(event, SessionStart) else ""
+
+
+def _deed(event: ToolUse) -> str:
+    words = event.program
+    if event.purpose and event.purpose != words:
+        words += f" ({event.purpose})" if words else event.purpose
+    if event.exit_code:
+        words += f" exit {event.exit_code}"
+    if len(event.targets) > 1:
+        words += f" +{len(event.targets) - 1}"
+    return words.strip()
+
+
+def touches(event: Event, path: str) -> bool:
+    """Whether a tool use went to a path or to something below it."""
+    if not isinstance(event, ToolUse):
+        return False
+    below = path.rstrip("/") + "/"
+    return any(target == path or target.startswith(below) for target in event.targets)
+
+
+def words_of(event: Event, marks: Iterable[Mark] = ()) -> str:
+    """All that a search looks through, in small letters."""
+    words, path = about(event)
+    targets = " ".join(event.targets) if isinstance(event, ToolUse) else path
+    fired = " ".join(f"{mark.kind} {mark.name}" for mark in marks)
+    parts = (event.agent, kind_of(event), tool_of(event), words, outcome_of(event), targets, fired)
+    return " ".join(parts).casefold()
+
+
+def fits(event: Event, wanted: EventFilter, marks: Iterable[Mark] = ()) -> bool:
+    """Whether the filter lets an event through."""
+    agent, kind, outcome, path, text = wanted
+    if agent and event.agent != agent:
+        return False
+    if kind and kind_of(event) != kind:
+        return False
+    if outcome and outcome_of(event) != outcome:
+        return False
+    if path and not touches(event, path):
+        return False
+    return not text or text.casefold() in words_of(event, marks)
+
+
+def sift(
+    events: Sequence[Event], start: int, stop: int, wanted: EventFilter, marks: Collection[Mark]
+) -> list[int]:
+    """Places of the events from `start` to `stop` that the filter lets through."""
+    fired: dict[int, list[Mark]] = {}
+    for mark in marks:
+        fired.setdefault(mark.place, []).append(mark)
+    lookup: Mapping[int, Sequence[Mark]] = fired
+    return [place for place in range(start, stop) if fits(events[place], wanted, lookup.get(place, ()))]

@@ -1,0 +1,217 @@
+"""A session's summary as a page of text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from core.events import MAIN
+from core.percept import AXES
+from core.report.compaction import lines
+from core.report.formatting import clock, count, fraction, moment, plain, share, short, span
+from core.report.summary import AgentSummary, Summary
+
+_LABEL = 10
+_FIRST = 4
+_AGENTS = 12
+_INTERVENTIONS = 12
+
+
+def text(summary: Summary, width: int = 100) -> str:
+    """The whole report of one session."""
+    lines = [_title(summary, width)]
+    for label, rows in (
+        ("when", _when(summary)),
+        ("tool uses", _tool_uses(summary)),
+        ("patterns", [_shares(summary.patterns)]),
+        ("states", [_shares(summary.states)]),
+        ("regimes", [_shares(summary.regimes)]),
+        ("peaks", _peaks(summary)),
+        ("signals", _signals(summary)),
+        ("loops", _loops(summary, width)),
+        ("response", _interventions(summary, width)),
+        ("governor", _governor(summary)),
+        ("affect", _affect(summary)),
+        ("sleep", _sleep(summary)),
+        ("kept", _kept(summary, width)),
+        ("paths", _paths(summary, width)),
+        ("agents", _agents(summary)),
+        ("tokens", _tokens(summary)),
+        ("skipped", _skipped(summary, width)),
+    ):
+        for number, row in enumerate(row for row in rows if row):
+            lines.append(f"  {label if number == 0 else '':<{_LABEL}}{row}".rstrip())
+    return "\n".join(lines)
+
+
+def _title(summary: Summary, width: int) -> str:
+    name = Path(summary.project).name if summary.project else ""
+    model = plain(summary.models[0], 40) if summary.models else ""
+    if len(summary.models) > 1:
+        model += f" +{len(summary.models) - 1}"
+    parts = [summary.agent or "unknown agent", plain(name, 40), model]
+    title = " · ".join(part for part in parts if part)
+    return f"{title}  {plain(summary.id, max(8, width - len(title) - 2))}"
+
+
+def _when(summary: Summary) -> Iterator[str]:
+    if summary.started is None or summary.ended is None:
+        yield "no events"
+        return
+    length = span(summary.ended - summary.started)
+    if summary.synthetic_time:
+        yield f"the log holds no times; {length} made up from durations"
+    else:
+        yield f"{moment(summary.started)} UTC, {length}, of which the agent was awake {span(summary.active)}"
+
+
+def _tool_uses(summary: Summary) -> Iterator[str]:
+    outcomes = ", ".join(f"{number} {name}" for name, number in summary.outcomes.items())
+    yield f"{summary.tool_uses:,}" + (f": {outcomes}" if outcomes else "")
+    yield ", ".join(f"{name} {number}" for name, number in summary.actions.items())
+    asked = [count(summary.prompts, "prompt"), count(summary.turns, "turn")]
+    if summary.interrupts:
+        asked.append(count(summary.interrupts, "interrupt"))
+    yield ", ".join(asked)
+
+
+def _shares(counts: Mapping[str, int]) -> str:
+    total = sum(counts.values())
+    return "  ".join(f"{name} {share(number, total)}" for name, number in counts.items())
+
+
+def _peaks(summary: Summary) -> Iterator[str]:
+    for axis in AXES:
+        peak = summary.peaks.get(axis)
+        if peak is not None and peak.value > 0:
+            who = "" if peak.agent == MAIN else f"  in {plain(peak.agent, 24)}"
+            yield f"{axis:<12}{_bar(peak.value)} {fraction(peak.value)}  at {_place(summary, peak.at)}{who}"
+
+
+def _bar(value: float, width: int = 16) -> str:
+    eighths = round(min(1.0, max(0.0, value)) * width * 8)
+    whole, rest = divmod(eighths, 8)
+    return ("█" * whole + (" ▏▎▍▌▋▊▉"[rest] if rest else "")).ljust(width, "·")
+
+
+def _place(summary: Summary, at: float) -> str:
+    return clock(at - (summary.started or at))
+
+
+def _signals(summary: Summary) -> Iterator[str]:
+    if not summary.signals:
+        yield "none"
+    for name, number in summary.signals.items():
+        times = [_place(summary, firing.at) for firing in summary.firings if firing.name == name]
+        more = f" and {number - _FIRST} more" if number > _FIRST else ""
+        yield f"{name} x{number}  at {', '.join(times[:_FIRST])}{more}"
+    if summary.shifts:
+        yield f"{count(summary.shifts, 'context shift')}"
+
+
+def _loops(summary: Summary, width: int) -> Iterator[str]:
+    for loop in summary.loops[:_FIRST]:
+        yield f"{_place(summary, loop.at)}{_who(loop.agent)}  {plain(loop.what, max(20, width - 24))}"
+    if len(summary.loops) > _FIRST:
+        yield f"and {len(summary.loops) - _FIRST} more"
+
+
+def _interventions(summary: Summary, width: int) -> Iterator[str]:
+    """Each with time and reason; what was only noted in silence is left to the JSON."""
+    spoken = [each for each in summary.interventions if each.mode != "background"]
+    for each in spoken[:_INTERVENTIONS]:
+        head = f"{_place(summary, each.at)}{_who(each.agent)}  {each.method}"
+        yield f"{head}: {plain(each.reason, max(20, width - len(head) - 14))}"
+    if len(spoken) > _INTERVENTIONS:
+        yield f"and {len(spoken) - _INTERVENTIONS} more"
+
+
+def _who(agent: str) -> str:
+    return "" if agent == MAIN else f"  in {plain(agent, 24)}"
+
+
+def _governor(summary: Summary) -> Iterator[str]:
+    verdict = "would not halt" if not summary.halts else f"would halt {count(len(summary.halts), 'time')}"
+    yield f"{count(summary.episodes, 'episode')}, {verdict}"
+    for halt in summary.halts[:_FIRST]:
+        who = "" if halt.agent == MAIN else f" in {plain(halt.agent, 24)}"
+        yield f"{halt.reason} at {_place(summary, halt.at)}, step {halt.step}{who}"
+    if len(summary.halts) > _FIRST:
+        yield f"and {len(summary.halts) - _FIRST} more"
+
+
+def _affect(summary: Summary) -> Iterator[str]:
+    for each in summary.quarantines[:_FIRST]:
+        ended = "the end" if each.ended is None else _place(summary, each.ended)
+        yield f"quarantined from {_place(summary, each.began)} to {ended} ({plain(each.agent, 24)})"
+
+
+def _sleep(summary: Summary) -> Iterator[str]:
+    yield f"pressure up to {100 * summary.sleep_peak:.0f}%, {count(summary.dreams, 'dream')}"
+    if summary.compacted_at:
+        places = ", ".join(_place(summary, at) for at in summary.compacted_at[:_FIRST])
+        more = f" and {summary.compactions - _FIRST} more" if summary.compactions > _FIRST else ""
+        yield f"{count(summary.compactions, 'compaction')} at {places}{more}"
+
+
+def _kept(summary: Summary, width: int) -> Iterator[str]:
+    """What the agent must not have lost at its last compaction."""
+    for preserved in summary.preserved[-1:]:
+        for line in lines(preserved):
+            yield plain(line, width - 14)
+
+
+def _paths(summary: Summary, width: int) -> Iterator[str]:
+    for leaf in summary.paths[:6]:
+        yield f"{leaf.count:>4}  read {leaf.opened}, edited {leaf.modified}  {plain(leaf.path, width - 40)}"
+
+
+def _agents(summary: Summary) -> Iterator[str]:
+    if summary.subagents == 0:
+        return
+    children: dict[str | None, list[AgentSummary]] = {}
+    for agent in summary.agents:
+        children.setdefault(agent.parent, []).append(agent)
+    rows = list(_tree(children, None, ""))
+    yield from rows[:_AGENTS]
+    if len(rows) > _AGENTS:
+        yield f"and {len(rows) - _AGENTS} more"
+
+
+def _tree(children: dict[str | None, list[AgentSummary]], parent: str | None, indent: str) -> Iterator[str]:
+    group = children.pop(parent, [])
+    for number, agent in enumerate(group):
+        last = number == len(group) - 1
+        branch = "" if parent is None else indent + ("└ " if last else "├ ")
+        role = f" {plain(agent.role, 24)}" if agent.role else ""
+        failed = f", {agent.failures} failed" if agent.failures else ""
+        yield f"{branch}{plain(agent.id, 24)}{role}: {count(agent.tool_uses, 'tool use')}{failed}"
+        deeper = "" if parent is None else indent + ("  " if last else "│ ")
+        yield from _tree(children, agent.id, deeper)
+
+
+def _tokens(summary: Summary) -> Iterator[str]:
+    tokens = summary.tokens
+    if not summary.turns:
+        return
+    yield (
+        f"{short(tokens.input)} sent, {short(tokens.output)} written, "
+        f"{short(tokens.cache_read)} read from cache, {short(tokens.cache_write)} cached"
+    )
+    if tokens.context_peak:
+        window = f" of {short(tokens.context_window)}" if tokens.context_window else ""
+        yield f"context up to {short(tokens.context_peak)}{window}"
+    if tokens.cost is None:
+        yield "cost unknown"
+    else:
+        unknown = (
+            f", {count(tokens.unpriced, 'turn')} of unknown price not counted" if tokens.unpriced else ""
+        )
+        yield f"cost ${tokens.cost:,.2f}{unknown}"
+
+
+def _skipped(summary: Summary, width: int) -> Iterator[str]:
+    for reason, number in summary.skipped.reasons.items():
+        yield f"{number} x {plain(reason, width - 24)}"
+    for first in summary.skipped.first[:3]:
+        yield plain(first, width - 14)

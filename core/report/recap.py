@@ -1,0 +1,261 @@
+"""A moment, or the stretch between two, in a few plain lines made from our own readings."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from core.engine import Frame
+from core.events import MAIN, AgentStart, Compaction, Event, Prompt, ToolUse, Turn
+from core.logs.redaction import redact
+from core.percept import AXES
+from core.receptor.readings import HeatmapReading, NodeReading
+from core.timeline.marks import Mark
+from core.timeline.timeline import Timeline
+
+_LETTERS_A_TOKEN = 4
+_NOTABLE = 0.3
+"""A peak below this is not worth a sentence."""
+_HALF = 0.5
+
+
+def plain(text: str, most: int = 120) -> str:
+    """Text from a log as a person may see it: one line, without secrets."""
+    line = "".join(letter if letter.isprintable() else " " for letter in text[: most * 4])
+    return redact(line)[:most].strip()
+
+
+def clock(seconds: float) -> str:
+    """A length of time as 1:02:03."""
+    whole = max(0, int(seconds))
+    minutes, rest = divmod(whole, 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def amount(tokens: int) -> str:
+    """A number of tokens as 148k."""
+    return (
+        str(tokens) if tokens < 1000 else f"{tokens / 1000:.3g}k" if tokens < 1e6 else f"{tokens / 1e6:.3g}M"
+    )
+
+
+def share(value: float) -> str:
+    """A figure from 0 to 1 as .71."""
+    return f"{value:.2f}".removeprefix("0") if value >= 0 else f"-{share(-value)}"
+
+
+def tokens(text: str) -> int:
+    """About how many tokens a text takes."""
+    return -(-len(text) // _LETTERS_A_TOKEN)
+
+
+class Centre(NamedTuple):
+    """The branch of the paths where most of the work is."""
+
+    path: str
+    share: float
+    """Of all heat."""
+
+
+def work_centre(heatmap: HeatmapReading) -> Centre | None:
+    """Down from the hottest branch as long as one folder holds at least half of the heat."""
+    total = sum(node.heat for node in heatmap.tree)
+    if total <= 0:
+        return None
+    best = max(heatmap.tree, key=_heat)
+    while best.children:
+        below = max(best.children, key=_heat)
+        if not below.children or below.heat < _HALF * best.heat:
+            break
+        best = below
+    return Centre(best.path, best.heat / total)
+
+
+def _heat(node: NodeReading) -> float:
+    return node.heat
+
+
+def frame_lines(frame: Frame) -> list[str]:
+    """A frame in a handful of lines."""
+    receptor, mind = frame.receptor, frame.mind
+    lines = [
+        f"{plain(frame.agent)} after {frame.events} events: {receptor.meta.state} "
+        f"({receptor.behaviour.short.pattern}), regime {mind.cortical.regime}, phase {mind.cortical.phase}, "
+        f"governor {frame.governor.state}",
+        ", ".join(
+            f"{axis.axis} {share(axis.value)}/{share(axis.threshold)}{'!' if axis.firing else ''}"
+            for axis in receptor.axes
+        ),
+    ]
+    if receptor.signals:
+        standing = ", ".join(f"{signal.name} {share(signal.intensity)}" for signal in receptor.signals)
+        lines.append(f"signals: {standing}")
+    centre = work_centre(receptor.heatmap)
+    if centre is not None:
+        lines.append(f"work in {plain(centre.path)} ({centre.share:.0%} of it)")
+    sleep = mind.sleep
+    lines.append(f"context {amount(sleep.context_tokens)}, sleep pressure {share(sleep.pressure)}")
+    if frame.governor.would_halt:
+        lines.append(f"governor: {plain(frame.governor.would_halt)}")
+    return lines
+
+
+def structural(timeline: Timeline, start: int, stop: int) -> list[str]:
+    """What lies between two places, counted."""
+    events = timeline.events[start:stop]
+    kinds = Counter(map(type, events))
+    uses = [event for event in events if isinstance(event, ToolUse)]
+    failed = sum(event.outcome == "failure" for event in uses)
+    files = {path for event in uses for path in event.targets}
+    counted = (
+        (len(uses), "tool use", f" ({failed} failed)" if failed else ""),
+        (len(files), "path", " touched"),
+        (kinds[Turn], "turn", ""),
+        (kinds[Prompt], "prompt", ""),
+        (kinds[Compaction], "compaction", ""),
+        (kinds[AgentStart], "sub-agent", " started"),
+    )
+    lines = [_span(timeline, start, stop, events)]
+    lines += [f"{_many(count, what)}{more}" for count, what, more in counted if count]
+    marks = timeline.marks.between(start, stop)
+    for kind, title in (("signal", "signals"), ("method", "methods"), ("halt", "halts"), ("state", "states")):
+        names = Counter(mark.name for mark in marks if mark.kind == kind)
+        if names:
+            lines.append(
+                f"{title}: " + ", ".join(f"{plain(name)} {count}" for name, count in names.most_common())
+            )
+    return lines
+
+
+def _span(timeline: Timeline, start: int, stop: int, events: Sequence[Event]) -> str:
+    if not events:
+        return "nothing lies between"
+    lasted = timeline.time_of(stop) - timeline.time_of(start)
+    return f"{_many(len(events), 'event')} in {clock(lasted)}"
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
+class _Sentence(NamedTuple):
+    weight: float
+    place: int
+    words: str
+
+
+def narrative(
+    timeline: Timeline, start: int, stop: int, max_tokens: int, agent: str | None = None
+) -> list[str]:
+    """What happened between two places, the weightiest that fits, told in its order."""
+    events = timeline.events[start:stop]
+    left = max_tokens
+    opening = _span(timeline, start, stop, events)
+    if tokens(opening) > left:
+        return []
+    left -= tokens(opening)
+    marks = [mark for mark in timeline.marks.between(start, stop) if agent in (None, mark.agent)]
+    found = [
+        *_marked(timeline, marks),
+        *_passages(timeline, marks, start, stop),
+        *_peaks(timeline, start, stop, agent),
+    ]
+    chosen: list[_Sentence] = []
+    for sentence in sorted(found, key=lambda each: (-each.weight, each.place, each.words)):
+        if tokens(sentence.words) <= left:
+            chosen.append(sentence)
+            left -= tokens(sentence.words)
+    return [opening, *(each.words for each in sorted(chosen, key=lambda each: (each.place, each.words)))]
+
+
+_WEIGHTS = {
+    "halt": 6.0,
+    "quarantine": 5.0,
+    "compaction": 4.5,
+    "signal": 4.0,
+    "method": 3.0,
+    "regime": 2.5,
+    "agent": 2.0,
+    "prompt": 2.0,
+    "shift": 1.5,
+    "dream": 1.0,
+}
+_VERBS = {
+    "halt": "the governor would halt: {}",
+    "quarantine": "quarantine {}",
+    "compaction": "the context was compacted ({})",
+    "signal": "{} fires",
+    "method": "{} speaks",
+    "regime": "regime turns to {}",
+    "agent": "sub-agent {}",
+    "prompt": "{} of the person",
+    "shift": "{}",
+    "dream": "dream ({})",
+}
+
+
+def _marked(timeline: Timeline, marks: Iterable[Mark]) -> list[_Sentence]:
+    """One sentence for each thing that happened, however often."""
+    groups: dict[tuple[str, str, str], list[Mark]] = {}
+    for mark in marks:
+        if mark.kind in _WEIGHTS:
+            groups.setdefault((mark.agent, mark.kind, mark.name), []).append(mark)
+    return [_sentence(timeline, group) for group in groups.values()]
+
+
+def _sentence(timeline: Timeline, group: list[Mark]) -> _Sentence:
+    first = group[0]
+    words = _VERBS[first.kind].format(plain(first.name))
+    if len(group) > 1:
+        words += f", {len(group)} times"
+    if first.kind == "signal":
+        words += f", at most {share(max(mark.weight for mark in group))} over its threshold"
+    return _Sentence(_WEIGHTS[first.kind], first.place, _told(timeline, first, words))
+
+
+def _told(timeline: Timeline, mark: Mark, words: str) -> str:
+    who = "" if mark.agent == MAIN else f"{plain(mark.agent)}: "
+    return f"{clock(mark.at - timeline.time_of(1))} {who}{words}"
+
+
+def _passages(timeline: Timeline, marks: Iterable[Mark], start: int, stop: int) -> list[_Sentence]:
+    """The state each agent stayed in longest, from before the stretch or begun in it."""
+    states: dict[str, list[Mark]] = {}
+    for mark in marks:
+        if mark.kind == "state":
+            if mark.agent not in states:
+                earlier = timeline.marks.before(start, {"state"}, mark.agent)
+                held = [earlier._replace(place=start, at=timeline.time_of(start))] if earlier else []
+                states[mark.agent] = held
+            states[mark.agent].append(mark)
+    found = []
+    for passed in states.values():
+        ends = [*(mark.at for mark in passed[1:]), timeline.time_of(stop)]
+        lasted = [max(0.0, end - mark.at) for mark, end in zip(passed, ends, strict=True)]
+        longest = max(range(len(passed)), key=lambda place: lasted[place])
+        words = f"{passed[longest].name} for {clock(lasted[longest])}"
+        if len(passed) > 1:
+            words += f", the longest of {len(passed)} states"
+        found.append(_Sentence(3.5, passed[longest].place, _told(timeline, passed[longest], words)))
+    return found
+
+
+def _peaks(timeline: Timeline, start: int, stop: int, agent: str | None) -> list[_Sentence]:
+    """Where each axis stood highest."""
+    track = timeline.tracks.get(agent or MAIN)
+    if track is None:
+        return []
+    first, last = bisect_left(track.indexes, start), bisect_left(track.indexes, stop)
+    found = []
+    for axis in AXES if last > first else ():
+        column = track.columns.column(f"axis.{axis}", first, last)
+        row = int(column.argmax())
+        value = float(column[row])
+        if value >= _NOTABLE:
+            place = track.indexes[first + row]
+            moment = clock(timeline.events[place].at - timeline.time_of(1))
+            found.append(_Sentence(3.0 * value, place, f"{moment} {axis} peaks at {share(value)}"))
+    return found

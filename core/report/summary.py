@@ -1,0 +1,341 @@
+"""What went on in a session, gathered while its events run by."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from msgspec import Struct, field
+
+from core.engine import Frame, Step
+from core.events import (
+    MAIN,
+    AgentEnd,
+    AgentStart,
+    Compaction,
+    Event,
+    Prompt,
+    SessionEnd,
+    SessionStart,
+    ToolUse,
+    Turn,
+)
+from core.percept import AXES
+from core.report.compaction import HotPath, Preserved
+from core.response import QUIET, Reaction
+
+
+class Peak(Struct, frozen=True):
+    """The greatest value of an axis, and when."""
+
+    value: float
+    at: float
+    agent: str
+
+
+class Tokens(Struct):
+    """What the models read and wrote."""
+
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+    context_peak: int = 0
+    context_window: int = 0
+    cost: float | None = None
+    """US dollars of the turns whose price is known; None where no price is."""
+    unpriced: int = 0
+    """Turns whose price is unknown."""
+
+
+class Firing(Struct, frozen=True):
+    """One thing that fired."""
+
+    at: float
+    agent: str
+    name: str
+    intensity: float
+
+
+class Halt(Struct, frozen=True):
+    """A moment at which the governor would have stopped the agent."""
+
+    at: float
+    agent: str
+    reason: str
+    step: int
+
+
+class Intervention(Struct, frozen=True):
+    """A method that fired: when, why, and what it said."""
+
+    at: float
+    agent: str
+    method: str
+    mode: str
+    cue: str
+    state: str
+    score: float
+    reason: str
+    text: str
+
+
+class LoopFound(Struct, frozen=True):
+    """A loop at the moment it was recognised, or had notably grown."""
+
+    at: float
+    agent: str
+    detector: str
+    count: int
+    tool: str
+    what: str
+    began_at: float
+
+
+class Quarantine(Struct):
+    """A stretch in which affect was held back."""
+
+    agent: str
+    began: float
+    ended: float | None = None
+
+
+class AgentSummary(Struct):
+    """One agent's part."""
+
+    id: str
+    parent: str | None = None
+    role: str = ""
+    events: int = 0
+    tool_uses: int = 0
+    failures: int = 0
+    compactions: int = 0
+    first: float | None = None
+    last: float | None = None
+
+
+class Skipped(Struct):
+    """What could not be read."""
+
+    total: int = 0
+    reasons: dict[str, int] = field(default_factory=dict)
+    first: list[str] = field(default_factory=list)
+
+
+class Summary(Struct):
+    """The whole session in figures; its field names are the report's JSON and stay as they are."""
+
+    agent: str = ""
+    id: str = ""
+    path: str = ""
+    project: str = ""
+    models: list[str] = field(default_factory=list)
+    synthetic_time: bool = False
+    started: float | None = None
+    ended: float | None = None
+    active: float = 0.0
+    """Subjective seconds of the main agent."""
+    events: int = 0
+    tool_uses: int = 0
+    outcomes: dict[str, int] = field(default_factory=dict)
+    actions: dict[str, int] = field(default_factory=dict)
+    prompts: int = 0
+    interrupts: int = 0
+    turns: int = 0
+    compactions: int = 0
+    compacted_at: list[float] = field(default_factory=list)
+    preserved: list[Preserved] = field(default_factory=list)
+    """What must survive each compaction."""
+    subagents: int = 0
+    tokens: Tokens = field(default_factory=Tokens)
+    skipped: Skipped = field(default_factory=Skipped)
+    signals: dict[str, int] = field(default_factory=dict)
+    firings: list[Firing] = field(default_factory=list)
+    states: dict[str, int] = field(default_factory=dict)
+    patterns: dict[str, int] = field(default_factory=dict)
+    regimes: dict[str, int] = field(default_factory=dict)
+    peaks: dict[str, Peak] = field(default_factory=dict)
+    shifts: int = 0
+    dreams: int = 0
+    sleep_peak: float = 0.0
+    episodes: int = 0
+    halts: list[Halt] = field(default_factory=list)
+    quarantines: list[Quarantine] = field(default_factory=list)
+    interventions: list[Intervention] = field(default_factory=list)
+    methods: dict[str, int] = field(default_factory=dict)
+    """How often each method fired, listed above or not."""
+    loops: list[LoopFound] = field(default_factory=list)
+    agents: list[AgentSummary] = field(default_factory=list)
+    paths: list[HotPath] = field(default_factory=list)
+
+
+_FIRINGS = 500
+_PATHS = 12
+_PATHS_KEPT = 20_000
+
+
+class Gatherer:
+    """Counts as the steps go by; `close` gives the summary."""
+
+    def __init__(self, path: str = "") -> None:
+        self.summary = Summary(path=path)
+        self._outcomes: Counter[str] = Counter()
+        self._actions: Counter[str] = Counter()
+        self._signals: Counter[str] = Counter()
+        self._states: Counter[str] = Counter()
+        self._patterns: Counter[str] = Counter()
+        self._regimes: Counter[str] = Counter()
+        self._methods: Counter[str] = Counter()
+        self._models: dict[str, None] = {}
+        self._agents: dict[str, AgentSummary] = {}
+        self._quarantined: dict[str, Quarantine] = {}
+        self._peaks: dict[str, Peak] = {}
+        self._paths: dict[str, list[int]] = {}
+
+    def add(self, event: Event, step: Step) -> None:
+        """Take in one event and what it did."""
+        summary = self.summary
+        summary.events += 1
+        if not isinstance(event, SessionStart):
+            if summary.started is None or event.at < summary.started:
+                summary.started = event.at
+            if summary.ended is None or event.at > summary.ended:
+                summary.ended = event.at
+        agent = self._agent(event.agent)
+        agent.events += 1
+        agent.first = event.at if agent.first is None else agent.first
+        agent.last = event.at
+        self._count(event, agent)
+        self._mind(event, step)
+
+    def _agent(self, name: str) -> AgentSummary:
+        found = self._agents.get(name)
+        if found is None:
+            found = self._agents[name] = AgentSummary(name, None if name == MAIN else MAIN)
+        return found
+
+    def _count(self, event: Event, agent: AgentSummary) -> None:
+        summary = self.summary
+        match event:
+            case ToolUse():
+                summary.tool_uses += 1
+                agent.tool_uses += 1
+                agent.failures += event.outcome == "failure"
+                self._outcomes[event.outcome] += 1
+                self._actions[event.action] += 1
+                for path in event.targets:
+                    self._touch(path, event.action, event.outcome)
+            case Turn():
+                summary.turns += 1
+                self._models[event.model] = None
+                self._spend(event)
+            case Prompt():
+                summary.prompts += not event.interrupt
+                summary.interrupts += event.interrupt
+            case Compaction():
+                summary.compactions += 1
+                agent.compactions += 1
+                summary.compacted_at.append(event.at)
+            case AgentStart():
+                child = self._agent(event.child)
+                child.parent, child.role = event.agent, event.role
+            case SessionStart():
+                summary.agent, summary.id, summary.project = event.tool, event.session, event.project
+                summary.synthetic_time = event.synthetic_time
+            case AgentEnd() | SessionEnd():
+                pass
+
+    def _touch(self, path: str, action: str, outcome: str) -> None:
+        touched = self._paths.get(path)
+        if touched is None:
+            if len(self._paths) >= _PATHS_KEPT:
+                often = sorted(self._paths.items(), key=lambda item: (-item[1][0], item[0]))
+                self._paths = dict(often[: _PATHS_KEPT // 2])
+            touched = self._paths[path] = [0, 0, 0]
+        touched[0] += 1
+        touched[1] += action in ("file_read", "memory_read")
+        touched[2] += action in ("file_edit", "memory_write") and outcome in ("success", "empty")
+
+    def _spend(self, event: Turn) -> None:
+        tokens = self.summary.tokens
+        tokens.input += event.input_tokens
+        tokens.output += event.output_tokens
+        tokens.cache_read += event.cache_read
+        tokens.cache_write += event.cache_write
+        if event.context_tokens > tokens.context_peak:
+            tokens.context_peak, tokens.context_window = event.context_tokens, event.context_window
+        if event.cost is None:
+            tokens.unpriced += 1
+        else:
+            tokens.cost = (tokens.cost or 0.0) + event.cost
+
+    def _mind(self, event: Event, step: Step) -> None:
+        summary = self.summary
+        percept, thought, verdict, mood = step.percept, step.thought, step.verdict, step.mood
+        if isinstance(event, ToolUse):
+            self._states[percept.state] += 1
+            self._patterns[percept.pattern] += 1
+            self._regimes[thought.regime] += 1
+        for axis, value in zip(AXES, percept.axes, strict=True):
+            peak = self._peaks.get(axis)
+            if peak is None or value > peak.value:
+                self._peaks[axis] = Peak(value, event.at, event.agent)
+        for signal in percept.signals:
+            if signal.fresh:
+                self._signals[signal.name] += 1
+                if len(summary.firings) < _FIRINGS:
+                    summary.firings.append(Firing(event.at, event.agent, signal.name, signal.intensity))
+        summary.shifts += percept.shifted
+        summary.dreams += thought.dream is not None
+        summary.episodes += verdict.opened
+        if verdict.halted_now:
+            summary.halts.append(Halt(event.at, event.agent, verdict.halted_now, verdict.step))
+        if mood.entered:
+            self._quarantined[event.agent] = held = Quarantine(event.agent, event.at)
+            summary.quarantines.append(held)
+        elif mood.released and event.agent in self._quarantined:
+            self._quarantined.pop(event.agent).ended = event.at
+        if step.reaction is not QUIET:
+            self._respond(step.reaction, event)
+        for row in thought.rows:
+            summary.sleep_peak = max(summary.sleep_peak, row.sleep_pressure)
+
+    def _respond(self, reaction: Reaction, event: Event) -> None:
+        summary = self.summary
+        for firing in reaction.fired:
+            self._methods[firing.method] += 1
+            if len(summary.interventions) < _FIRINGS:
+                summary.interventions.append(
+                    Intervention(
+                        firing.at,
+                        firing.agent,
+                        firing.method,
+                        firing.mode,
+                        firing.cue,
+                        firing.state,
+                        firing.score,
+                        firing.reason,
+                        firing.text,
+                    )
+                )
+        loop = reaction.loop
+        if loop is not None and len(summary.loops) < _FIRINGS:
+            summary.loops.append(
+                LoopFound(
+                    event.at, event.agent, loop.detector, loop.count, loop.tool, loop.what, loop.began_at
+                )
+            )
+
+    def close(self, main: Frame) -> Summary:
+        """The summary, with what only the main agent's last frame can tell."""
+        summary = self.summary
+        summary.models = [model for model in self._models if model]
+        for name in ("outcomes", "actions", "signals", "states", "patterns", "regimes", "methods"):
+            counter: Counter[str] = getattr(self, f"_{name}")
+            setattr(summary, name, dict(counter.most_common()))
+        summary.peaks = self._peaks
+        summary.agents = list(self._agents.values())
+        summary.subagents = sum(agent.id != MAIN for agent in summary.agents)
+        often = sorted(self._paths.items(), key=lambda item: (-item[1][0], item[0]))
+        summary.paths = [HotPath(path, *touched) for path, touched in often[:_PATHS]]
+        summary.active = main.receptor.now
+        return summary

@@ -1,0 +1,105 @@
+"""Calls paired with results."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.agents.calls import Calls, Result
+from core.agents.fingerprint import fingerprint
+from core.events import Where
+from tests.core.agents.samples import new_kit
+
+_HERE = Where("log", 0, 1)
+
+
+def test_a_result_closes_its_call_once() -> None:
+    """A second result of the same call says nothing new."""
+    kit = new_kit()
+    calls = Calls(kit, "claude-code")
+    calls.project = "/home/me/app/"
+    assert calls.begin("a", "Read", {"file_path": "/home/me/app/src/x.py"}, 10.0, "child")
+    assert not calls.begin("a", "Read", {"file_path": "/other"}, 11.0)
+    use = calls.end("a", 12.5, Result("text"), _HERE)
+    assert use is not None
+    assert (use.agent, use.targets, use.duration, use.size) == ("child", ("src/x.py",), 2.5, 4)
+    assert use.result == fingerprint("text")
+    assert calls.end("a", 13.0, Result("text"), _HERE) is None
+    assert kit.diagnostics.total == 0
+    assert calls.unanswered() == []
+
+
+def test_a_result_without_a_call_is_counted_once() -> None:
+    """An orphan is a fault of the log."""
+    kit = new_kit()
+    calls = Calls(kit, "claude-code")
+    assert calls.end("lost", 1.0, Result("x"), _HERE, line=7) is None
+    assert calls.end("lost", 1.0, Result("x"), _HERE, line=9) is None
+    assert kit.diagnostics.counts == {"result without a call": 1}
+    assert kit.diagnostics.first[0].line == 7
+    assert calls.begin("lost", "Bash", {"command": "make"}, 2.0)
+    assert calls.end("lost", 3.0, Result("x"), _HERE) is not None
+
+
+def test_calls_without_results_are_pending_in_order() -> None:
+    """They are told once, at the time of the call."""
+    calls = Calls(new_kit(), "claude-code")
+    for at, name in enumerate("cab"):
+        calls.begin(name, "Bash", {"command": "make"}, float(at))
+    left = calls.unanswered()
+    assert [(use.id, use.at, use.outcome, use.duration) for use in left] == [
+        ("c", 0.0, "pending", None),
+        ("a", 1.0, "pending", None),
+        ("b", 2.0, "pending", None),
+    ]
+    assert calls.unanswered() == []
+    assert calls.end("a", 3.0, Result("late"), _HERE) is None
+
+
+def test_a_settled_call_and_its_result_are_told_elsewhere() -> None:
+    """A copied call counts neither as use nor as fault."""
+    kit = new_kit()
+    calls = Calls(kit, "codex")
+    calls.settle("a")
+    assert not calls.begin("a", "shell", {}, 1.0)
+    assert calls.end("a", 2.0, Result("x"), _HERE) is None
+    assert kit.diagnostics.total == 0
+
+
+def test_time_that_runs_backwards_has_no_duration() -> None:
+    """A duration is never negative; the log's own word wins."""
+    calls = Calls(new_kit(), "claude-code")
+    calls.begin("a", "Bash", {"command": "x"}, 10.0)
+    back = calls.end("a", 9.0, Result("x"), _HERE)
+    assert back is not None
+    assert back.duration is None
+    whole = calls.both("b", "Bash", {"command": "x"}, 1.0, 9.0, Result("x", duration=0.5), _HERE)
+    assert whole.duration == 0.5
+
+
+def test_the_log_tells_when_a_file_last_changed() -> None:
+    """A read after an edit knows the edit's time; a failed edit changed nothing."""
+    calls = Calls(new_kit(), "claude-code")
+
+    def use(tool: str, at: float, *, error: bool = False) -> float | None:
+        return calls.both("", tool, {"file_path": "a.py"}, None, at, Result("x", error=error), _HERE).modified
+
+    assert [use("Read", 1.0), use("Edit", 2.0, error=True), use("Read", 3.0)] == [None, None, None]
+    assert [use("Edit", 4.0), use("Read", 5.0), use("Edit", 6.0), use("Read", 7.0)] == [None, 4.0, 4.0, 6.0]
+
+
+@pytest.mark.parametrize(
+    ("project", "target", "relative"),
+    [
+        ("/home/me/app", "/home/me/app/src/x.py", "src/x.py"),
+        ("/home/me/app", "/home/me/app", "."),
+        ("/home/me/app", "/home/me/apple/x.py", "/home/me/apple/x.py"),
+        ("/home/me/app", "./src/../x.py", "x.py"),
+        ("C:\\work", "C:\\work\\src\\x.py", "src/x.py"),
+        ("", "/a/b/", "/a/b"),
+    ],
+)
+def test_targets_are_relative_to_the_project(project: str, target: str, relative: str) -> None:
+    """With forward slashes, and only where they lie in it."""
+    calls = Calls(new_kit(), "claude-code")
+    calls.project = project
+    assert calls.relative(target) == relative

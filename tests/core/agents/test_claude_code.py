@@ -1,0 +1,322 @@
+"""Claude Code's logs and their oddities."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.agents.claude_code.reader import ClaudeCode, companions, sniff
+from core.events import AgentEnd, AgentStart, Compaction, Event, Prompt, SessionStart, Turn
+from core.logs.format import Sample
+from tests.core.agents.samples import answers, asks, claude, encoded, feed, new_kit, says, stamp, uses
+
+_BASH = {"command": "make"}
+
+
+def _read(*lines: Any, agent: str = "main") -> list[Event]:
+    return feed(ClaudeCode(new_kit(), agent=agent, session="file"), lines)
+
+
+def _prompts(*lines: Any) -> list[tuple[int, bool]]:
+    return [(event.characters, event.interrupt) for event in _read(*lines) if isinstance(event, Prompt)]
+
+
+def test_a_session_begins_with_what_its_first_line_tells() -> None:
+    """Project, branch and version; a sub-agent's own log begins no session."""
+    start = _read(says(0, "hello"))[0]
+    assert isinstance(start, SessionStart)
+    assert (start.session, start.tool, start.project) == ("s1", "claude-code", "/home/me/app")
+    assert (start.branch, start.version) == ("main", "2.1.0")
+    own = _read(says(0, "do this", isSidechain=True, agentId="a1"), asks(1, "c", "Bash", _BASH), agent="a1")
+    assert [type(event).__name__ for event in own] == ["Turn", "ToolUse"]
+    assert {event.agent for event in own} == {"a1"}
+
+
+def test_a_message_over_several_lines_is_one_turn_with_its_last_usage() -> None:
+    """Also when results of its first calls come in between."""
+    first = asks(1, "a", "Bash", _BASH, message="m")
+    second = asks(3, "b", "Bash", _BASH, message="m")
+    second["message"]["usage"]["output_tokens"] = 400
+    events = _read(first, answers(2, "a", "x"), second, answers(4, "b", "y"), asks(5, "c", "Bash", _BASH))
+    turns = [event for event in events if isinstance(event, Turn)]
+    assert [(turn.output_tokens, turn.context_tokens) for turn in turns] == [(400, 1010), (5, 1010)]
+    assert turns[0].context_window == 200_000
+    assert turns[0].cost is not None
+
+
+def test_what_the_program_says_itself_is_no_turn() -> None:
+    """A synthetic answer, such as an error of the service, has no tokens."""
+    line = asks(1, "a", "Bash", _BASH)
+    line["message"] |= {"model": "<synthetic>", "content": [{"type": "text", "text": "API Error"}]}
+    assert not [
+        event for event in _read(line, claude("system", 2, subtype="api_error")) if isinstance(event, Turn)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "prompts"),
+    [
+        (says(1, "please"), [(6, False)]),
+        (says(1, [{"type": "text", "text": "please"}]), [(6, False)]),
+        (
+            says(1, [{"type": "text", "text": "<ide_opened_file>x"}, {"type": "text", "text": "please"}]),
+            [(6, False)],
+        ),
+        (says(1, [{"type": "image", "source": {"data": "AA"}}]), [(7, False)]),
+        (says(1, "[Request interrupted by user]"), [(29, True)]),
+        (says(1, "<command-message>fix</command-message>"), [(38, False)]),
+        (says(1, "<command-name>/clear</command-name>"), []),
+        (says(1, "<local-command-stdout>x</local-command-stdout>"), []),
+        (says(1, "<bash-input>ls</bash-input>"), []),
+        (says(1, "<task-notification>x</task-notification>"), []),
+        (says(1, "please", isMeta=True), []),
+        (says(1, "   "), []),
+        (claude("attachment", 1, attachment={"type": "queued_command", "prompt": "wait"}), [(4, False)]),
+        (
+            claude(
+                "attachment",
+                1,
+                attachment={"type": "queued_command", "prompt": [{"type": "text", "text": "hm"}]},
+            ),
+            [(2, False)],
+        ),
+        (claude("attachment", 1, attachment={"type": "todo", "prompt": "wait"}), []),
+        (claude("progress", 1, data={"type": "hook_progress"}), []),
+    ],
+)
+def test_prompts(line: dict[str, Any], prompts: list[tuple[int, bool]]) -> None:
+    """What the person said, and nothing the program put there."""
+    assert _prompts(line) == prompts
+
+
+def test_compactions() -> None:
+    """A boundary and its summary are one; an older log has only the summary."""
+    boundary = claude(
+        "system", 1, subtype="compact_boundary", compactMetadata={"trigger": "auto", "preTokens": 167000}
+    )
+    summary = says(2, "This session is continued", isCompactSummary=True)
+    events = _read(boundary, summary, says(3, "another", isCompactSummary=True))
+    found = [event for event in events if isinstance(event, Compaction)]
+    assert [(event.trigger, event.tokens_before) for event in found] == [("auto", 167000), ("", 0)]
+    assert not [event for event in events if isinstance(event, Prompt)]
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "answer", "outcome", "code"),
+    [
+        ("Bash", _BASH, {"content": "ok"}, "success", None),
+        ("Bash", _BASH, {"content": ""}, "empty", None),
+        ("Bash", _BASH, {"content": "Exit code 2\nboom", "error": True}, "failure", 2),
+        (
+            "Bash",
+            _BASH,
+            {"content": "The user doesn't want to proceed with this tool use.", "error": True},
+            "rejected",
+            None,
+        ),
+        (
+            "Bash",
+            _BASH,
+            {"content": "<tool_use_error>Sibling tool call errored</tool_use_error>", "error": True},
+            "collateral",
+            None,
+        ),
+        ("Bash", _BASH, {"content": "PreToolUse:Bash hook error: no", "error": True}, "rejected", None),
+        (
+            "Grep",
+            {"pattern": "x"},
+            {"content": "Found", "toolUseResult": {"mode": "files_with_matches", "numFiles": 0}},
+            "empty",
+            None,
+        ),
+        (
+            "Grep",
+            {"pattern": "x"},
+            {"content": "a:1", "toolUseResult": {"mode": "content", "numFiles": 0}},
+            "success",
+            None,
+        ),
+        (
+            "Grep",
+            {"pattern": "x"},
+            {"content": "20\n\nFound 0", "toolUseResult": {"mode": "count", "numFiles": 0, "numMatches": 0}},
+            "empty",
+            None,
+        ),
+        ("Glob", {"pattern": "x"}, {"content": "No files found"}, "empty", None),
+        (
+            "TaskOutput",
+            {"task_id": "b1"},
+            {"content": "x", "toolUseResult": {"task": {"status": "running"}}},
+            "pending",
+            None,
+        ),
+        (
+            "TaskOutput",
+            {"task_id": "b1"},
+            {"content": "x", "toolUseResult": {"task": {"status": "completed", "exitCode": 3}}},
+            "failure",
+            3,
+        ),
+        (
+            "Read",
+            {"file_path": "a.png"},
+            {"content": [{"type": "image", "source": {"data": "A" * 50}}]},
+            "success",
+            None,
+        ),
+        ("Read", {"file_path": "a.py"}, {"content": [{"type": "text", "text": "x"}]}, "success", None),
+    ],
+)
+def test_results(tool: str, arguments: Any, answer: dict[str, Any], outcome: str, code: int | None) -> None:
+    """How a call ended, by flag, text or what the tool told beside it."""
+    (use,) = uses(_read(asks(1, "c", tool, arguments), answers(2, "c", **answer)))
+    assert (use.outcome, use.exit_code) == (outcome, code)
+
+
+def test_lines_told_twice_count_once() -> None:
+    """A resumed log repeats lines; two logs may share the ids they saw."""
+    log = [says(0, "go"), asks(1, "c", "Bash", _BASH), answers(2, "c", "x")]
+    once = _read(*log)
+    assert [type(event) for event in _read(*log, *log)] == [type(event) for event in once]
+    first = ClaudeCode(new_kit())
+    second = ClaudeCode(new_kit())
+    second.seen = first.seen
+    feed(first, log)
+    later = feed(second, [*log, asks(9, "d", "Bash", _BASH)])
+    assert [use.id for use in uses(later)] == ["d"]
+
+
+def test_time_running_backwards_keeps_the_files_order() -> None:
+    """Position is the truth."""
+    events = _read(says(30, "late"), asks(5, "c", "Bash", _BASH), answers(4, "c", "x"))
+    (use,) = uses(events)
+    assert (events[0].at - use.at, use.duration) == (26.0, None)
+
+
+def test_inline_side_lines_belong_to_the_call_that_gave_them_their_words() -> None:
+    """Two agents run at once; each line follows its parent."""
+    calls = [
+        asks(1, name, "Task", {"prompt": f"do {name}", "subagent_type": "explorer"}) for name in ("x", "y")
+    ]
+    side = [
+        says(2, "do y", isSidechain=True, uuid="y0"),
+        says(2, "do x", isSidechain=True, uuid="x0"),
+        asks(3, "cx", "Bash", _BASH, isSidechain=True, parentUuid="x0", uuid="x1"),
+        asks(3, "cy", "Bash", _BASH, isSidechain=True, parentUuid="y0", uuid="y1"),
+        answers(4, "cx", "ok", isSidechain=True, parentUuid="x1", uuid="x2"),
+        answers(4, "cy", "ok", isSidechain=True, parentUuid="y1", uuid="y2"),
+    ]
+    told = {"totalTokens": 70, "totalToolUseCount": 1, "totalDurationMs": 2500}
+    events = _read(
+        *calls, *side, answers(5, "x", "done", toolUseResult=told), answers(6, "y", "no", error=True)
+    )
+    assert [(use.id, use.agent) for use in uses(events)] == [
+        ("cx", "x"),
+        ("cy", "y"),
+        ("x", "main"),
+        ("y", "main"),
+    ]
+    starts = [event for event in events if isinstance(event, AgentStart)]
+    assert [(start.child, start.agent, start.role) for start in starts] == [
+        ("y", "main", "explorer"),
+        ("x", "main", "explorer"),
+    ]
+    ends = [event for event in events if isinstance(event, AgentEnd)]
+    assert [(end.child, end.outcome, end.tokens, end.tool_uses, end.duration) for end in ends] == [
+        ("x", "success", 70, 1, 2.5),
+        ("y", "failure", 0, 0, 5.0),
+    ]
+    assert not [event for event in events if isinstance(event, Prompt)]
+
+
+def test_an_agent_with_a_log_of_its_own() -> None:
+    """Its id comes with progress or with the result; a call that was refused starts none."""
+    events = _read(
+        asks(1, "t1", "Task", {"prompt": "a"}),
+        claude("progress", 2, data={"type": "agent_progress", "agentId": "abc"}, parentToolUseID="t1"),
+        claude("progress", 3, data={"type": "agent_progress", "agentId": "abc"}, parentToolUseID="t1"),
+        answers(9, "t1", "done", toolUseResult={"agentId": "abc", "status": "completed"}),
+        asks(10, "t2", "Agent", {"prompt": "b"}),
+        answers(11, "t2", "done", toolUseResult={"agentId": "def"}),
+        asks(12, "t3", "Task", {}),
+        answers(13, "t3", "<tool_use_error>InputValidationError</tool_use_error>", error=True),
+    )
+    starts = [(event.child, event.at) for event in events if isinstance(event, AgentStart)]
+    first = events[0].at
+    assert [(child, at - first) for child, at in starts] == [("abc", 0.0), ("def", 9.0)]
+    assert [event.child for event in events if isinstance(event, AgentEnd)] == ["abc", "def"]
+
+
+def test_an_agent_in_the_background_ends_with_its_notice() -> None:
+    """Told in the queue and again in a user line, it ends once."""
+    notice = "<task-notification>\n<task-id>bg</task-id>\n<status>failed</status>"
+    events = _read(
+        asks(1, "t", "Task", {"prompt": "a"}),
+        answers(
+            2, "t", "launched", toolUseResult={"agentId": "bg", "isAsync": True, "status": "async_launched"}
+        ),
+        {"type": "queue-operation", "operation": "enqueue", "timestamp": stamp(8), "content": notice},
+        says(9, notice),
+    )
+    ends = [event for event in events if isinstance(event, AgentEnd)]
+    assert [(end.child, end.outcome, end.at - events[0].at) for end in ends] == [("bg", "failure", 7.0)]
+
+
+def test_wrong_types_cost_their_field_only() -> None:
+    """The rest of the line is read, and the fault is counted."""
+    kit = new_kit()
+    line = asks(1, "c", "Bash", _BASH, cwd=7, gitBranch=["x"], version=None)
+    line["message"]["usage"] = {"input_tokens": "many", "output_tokens": 3}
+    line["message"]["content"].insert(0, "stray")
+    events = feed(
+        ClaudeCode(kit), [line, answers(2, "c", "ok"), b"half a li", b"[1]", b"\xff\xfe{", {"type": 3}]
+    )
+    assert [use.id for use in uses(events)] == ["c"]
+    assert [event.output_tokens for event in events if isinstance(event, Turn)] == [3]
+    assert kit.diagnostics.counts == {"field of a wrong type": 2, "not JSON": 2, "not an object": 1}
+
+
+def test_a_passed_over_kind_inside_a_line_does_not_hide_the_line() -> None:
+    """Only a line's own kind lets it be skipped unread."""
+    arguments = {"data": {"type": "progress"}, "type": "progress", "command": "make"}
+    odd = {"note": {"type": "progress", "data": {"type": "hook_progress"}}, **asks(1, "c", "Bash", arguments)}
+    assert [use.id for use in uses(_read(odd, answers(2, "c", "ok")))] == ["c"]
+    assert _read(claude("progress", 1, data={"type": "hook_progress"})) == []
+
+
+def test_companions(tmp_path: Path) -> None:
+    """Logs in the session's folder and older ones beside it; summarisers are none."""
+    main = tmp_path / "s1.jsonl"
+    folder = tmp_path / "s1" / "subagents"
+    workflow = folder / "workflows" / "wf_1"
+    workflow.mkdir(parents=True)
+    for file in (
+        main,
+        folder / "agent-a1b2.jsonl",
+        folder / "agent-acompact-77.jsonl",
+        workflow / "agent-c3.jsonl",
+    ):
+        file.write_bytes(encoded(says(0, "x")))
+    (tmp_path / "agent-d4.jsonl").write_bytes(encoded(says(0, "x", sessionId="s1")))
+    (tmp_path / "agent-e5.jsonl").write_bytes(encoded(says(0, "x", sessionId="s2")))
+    (tmp_path / "agent-f6.jsonl").write_bytes(b"{")
+    assert {companion.agent for companion in companions(main)} == {"a1b2", "c3", "d4"}
+    assert companions(tmp_path / "none.jsonl") == []
+
+
+@pytest.mark.parametrize(
+    ("head", "sure"),
+    [
+        (says(0, "x"), 100),
+        ({"type": "summary", "summary": "x", "leafUuid": "u"}, 60),
+        ({"type": "message", "message": {}}, 0),
+        ({"type": "user", "message": {}}, 0),
+    ],
+)
+def test_recognised_by_content(head: dict[str, Any], sure: int) -> None:
+    """Whatever the file is called."""
+    assert sniff(Sample(b"// note\n" + json.dumps(head).encode(), Path("x.txt"))) == sure

@@ -1,0 +1,378 @@
+"""Codex rollouts of all eras."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.agents.codex.reader import Codex, sniff
+from core.agents.codex.threads import companions
+from core.events import AgentEnd, AgentStart, Compaction, Event, Prompt, SessionStart, Turn
+from core.logs.format import Sample
+from tests.core.agents.samples import (
+    codex,
+    codex_call,
+    codex_meta,
+    codex_output,
+    codex_tokens,
+    encoded,
+    feed,
+    new_kit,
+    uses,
+)
+
+_OLD = "01990000-0000-7000-8000-000000000000"
+_NEW = "019cb000-0000-7000-8000-000000000000"
+
+
+def _read(*lines: Any, agent: str = "main") -> list[Event]:
+    return feed(Codex(new_kit(), agent=agent, session="file"), lines)
+
+
+def _shell(output: Any, tool: str = "shell", arguments: Any = None) -> tuple[str, int | None, float | None]:
+    asked = codex_call(1, "c", tool, arguments or {"command": ["bash", "-lc", "make"]})
+    (use,) = uses(_read(codex_meta(0), asked, codex_output(3, "c", output)))
+    return use.outcome, use.exit_code, use.duration
+
+
+@pytest.mark.parametrize(
+    ("output", "found"),
+    [
+        (
+            json.dumps({"output": "ok", "metadata": {"exit_code": 0, "duration_seconds": 0.5}}),
+            ("success", 0, 0.5),
+        ),
+        (
+            json.dumps({"output": "no", "metadata": {"exit_code": 2, "duration_seconds": 0.5}}),
+            ("failure", 2, 0.5),
+        ),
+        (json.dumps({"output": "", "metadata": {"exit_code": 0}}), ("empty", 0, 2.0)),
+        ("Exit code: 1\nWall time: 1.5 seconds\nOutput:\nboom", ("failure", 1, 1.5)),
+        (
+            "Chunk ID: a\nWall time: 0.2 seconds\nProcess exited with code 0\nOutput:\nfine",
+            ("success", 0, 0.2),
+        ),
+        (
+            "Chunk ID: a\nWall time: 9.0 seconds\nProcess running with session ID 7\nOutput:\n",
+            ("pending", None, 9.0),
+        ),
+        ("Script completed\nWall time 0.1 seconds\nOutput:\nx", ("success", None, 0.1)),
+        ("Script failed\nOutput:\nReferenceError", ("failure", None, 2.0)),
+        ("Script running with cell ID 4", ("pending", None, 2.0)),
+        ("exec command rejected by user", ("rejected", None, 2.0)),
+        ("aborted by user after 3.0s", ("rejected", None, 2.0)),
+        ("failed to parse function arguments: x", ("failure", None, 2.0)),
+        ({"content": "x", "success": False}, ("failure", None, 2.0)),
+        ([{"type": "input_text", "text": "fine"}], ("success", None, 2.0)),
+        ("the log says: Exit code: 3", ("success", None, 2.0)),
+        (None, ("empty", None, 2.0)),
+    ],
+)
+def test_outputs(output: Any, found: tuple[str, int | None, float | None]) -> None:
+    """Each era's words for how a command ended."""
+    assert _shell(output) == found
+
+
+def test_the_oldest_era_has_bare_items_and_no_times() -> None:
+    """Times are made up, and said to be."""
+    header = {
+        "id": "t0",
+        "timestamp": "2025-05-01T10:00:00.000Z",
+        "instructions": None,
+        "git": {"branch": "dev"},
+    }
+    call = {
+        "type": "function_call",
+        "name": "shell",
+        "arguments": '{"command":["cat","/w/a.py"]}',
+        "call_id": "c",
+    }
+    output = {
+        "type": "function_call_output",
+        "call_id": "c",
+        "output": '{"output":"x","metadata":{"exit_code":0,"duration_seconds":3}}',
+    }
+    added = {
+        "type": "message",
+        "role": "user",
+        "content": [{"type": "input_text", "text": "<environment_context><cwd>/w</cwd>"}],
+    }
+    said = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hello"}]}
+    events = _read(header, {"record_type": "state"}, added, said, call, {"record_type": "state"}, output)
+    start, prompt, use = events
+    assert isinstance(start, SessionStart)
+    assert (start.session, start.branch, start.synthetic_time) == ("t0", "dev", True)
+    assert isinstance(prompt, Prompt)
+    assert prompt.characters == 5
+    (found,) = uses([use])
+    assert (found.action, found.targets, found.duration) == ("file_read", ("a.py",), 3.0)
+    assert start.at < prompt.at < found.at
+
+
+def test_a_running_process_goes_on_with_what_is_typed_into_it() -> None:
+    """Its first call is pending; the one that sees it end says how it ended."""
+    events = _read(
+        codex_meta(0),
+        codex_call(1, "a", "exec_command", {"cmd": "pytest -q"}),
+        codex_output(2, "a", "Wall time: 1.0 seconds\nProcess running with session ID 5\nOutput:\n.."),
+        codex_call(3, "b", "write_stdin", {"session_id": 5, "chars": ""}),
+        codex_output(9, "b", "Wall time: 6.0 seconds\nProcess exited with code 1\nOutput:\nFAILED"),
+        codex_call(10, "c", "write_stdin", {"session_id": 99, "chars": ""}),
+        codex_output(11, "c", "write_stdin failed: unknown process"),
+    )
+    assert [(use.program, use.purpose, use.outcome) for use in uses(events)] == [
+        ("pytest", "test", "pending"),
+        ("pytest", "test", "failure"),
+        ("write_stdin", "wait", "failure"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("script", "action", "program", "targets"),
+    [
+        ('await tools.exec_command({cmd: "cat src/a.py"})', "file_read", "cat", ("src/a.py",)),
+        ("const r = await tools.shell_command({command: 'rg x && pytest'})", "shell_exec", "pytest", ()),
+        ('tools.exec_command({cmd:"ls"}); tools.exec_command({cmd:`make`})', "shell_exec", "make", ()),
+        (
+            'tools.apply_patch("*** Begin Patch\\n*** Update File: b.py\\n-x\\n+y\\n*** End Patch")',
+            "file_edit",
+            "",
+            ("b.py",),
+        ),
+        ("await tools.apply_patch(text)", "file_edit", "", ()),
+        ("tools.update_plan({})", "plan", "", ()),
+        ("1 + 1", "shell_exec", "exec", ()),
+    ],
+)
+def test_code_mode(script: str, action: str, program: str, targets: tuple[str, ...]) -> None:
+    """A script is what the strongest of its calls is."""
+    asked = codex("response_item", 1, type="custom_tool_call", name="exec", input=script, call_id="c")
+    done = codex("response_item", 2, type="custom_tool_call_output", call_id="c", output="Script completed")
+    (use,) = uses(_read(codex_meta(0), asked, done))
+    assert (use.action, use.program, use.targets) == (action, program, targets)
+
+
+def test_the_programs_own_word_on_a_call() -> None:
+    """A patch that did not apply and a server that failed are failures whatever their output says."""
+    events = _read(
+        codex_meta(0),
+        codex(
+            "response_item",
+            1,
+            type="custom_tool_call",
+            name="apply_patch",
+            input="*** Add File: a\n+x",
+            call_id="p",
+        ),
+        codex("event_msg", 2, type="patch_apply_end", call_id="p", success=False),
+        codex("response_item", 2, type="custom_tool_call_output", call_id="p", output="done"),
+        codex_call(3, "m", "mcp__db__query", {}),
+        codex(
+            "event_msg",
+            4,
+            type="mcp_tool_call_end",
+            call_id="m",
+            result={"Err": "x"},
+            duration={"secs": 1, "nanos": 5},
+        ),
+        codex_output(4, "m", "x"),
+        codex("event_msg", 5, type="patch_apply_end", call_id="unknown", success=False),
+        codex("response_item", 6, type="web_search_call", status="completed", action={"query": "x"}),
+        codex(
+            "response_item",
+            7,
+            type="local_shell_call",
+            call_id="l",
+            action={"command": ["ls"]},
+            status="completed",
+        ),
+        codex_output(8, "l", "a.py"),
+    )
+    assert [(use.tool, use.action, use.outcome) for use in uses(events)] == [
+        ("apply_patch", "file_edit", "failure"),
+        ("mcp__db__query", "search", "failure"),
+        ("web_search_call", "search", "success"),
+        ("local_shell_call", "search", "success"),
+    ]
+
+
+def test_tokens_are_the_difference_of_running_totals() -> None:
+    """Told twice they count once; cached tokens are part of those sent; a total that falls starts anew."""
+    last = {"last_token_usage": {"input_tokens": 900}, "model_context_window": 272_000}
+    events = _read(
+        codex_meta(0),
+        codex("turn_context", 1, model="gpt-5-codex"),
+        codex("event_msg", 1, type="token_count", info=None),
+        codex_tokens(2, 1000, 400, 50),
+        codex_tokens(3, 1000, 400, 50),
+        codex_tokens(4, 3000, 1400, 80, **last),
+        codex_tokens(5, 200, 100, 10),
+    )
+    turns = [event for event in events if isinstance(event, Turn)]
+    assert [(turn.input_tokens, turn.cache_read, turn.output_tokens) for turn in turns] == [
+        (600, 400, 50),
+        (1000, 1000, 30),
+        (100, 100, 10),
+    ]
+    assert [(turn.context_tokens, turn.context_window) for turn in turns] == [
+        (1000, 400_000),
+        (900, 272_000),
+        (200, 400_000),
+    ]
+    assert all(turn.cost is not None and turn.cost > 0 for turn in turns)
+
+
+def test_prompts_come_from_the_person_once() -> None:
+    """The same words stand in two lines; what the program adds is none of them."""
+    message = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hello"}]}
+    events = _read(
+        codex_meta(0),
+        codex("response_item", 1, **message),
+        codex("event_msg", 1, type="user_message", message="hello"),
+        codex("event_msg", 2, type="user_message", message="<environment_context>"),
+        codex("event_msg", 3, type="agent_message", message="hi"),
+        codex("event_msg", 4, type="turn_aborted", reason="interrupted"),
+        codex("event_msg", 5, type="turn_aborted", reason="replaced"),
+    )
+    assert [(event.characters, event.interrupt) for event in events if isinstance(event, Prompt)] == [
+        (5, False),
+        (0, True),
+    ]
+
+
+def test_compactions_leave_one_sign_or_two() -> None:
+    """Both signs of one compaction are one."""
+    events = _read(
+        codex_meta(0),
+        codex("compacted", 1, message=""),
+        codex("event_msg", 1, type="context_compacted"),
+        codex("compacted", 2, message=""),
+        codex("compacted", 3, message=""),
+        codex("event_msg", 3, type="context_compacted"),
+        codex("event_msg", 4, type="context_compacted"),
+    )
+    assert sum(isinstance(event, Compaction) for event in events) == 4
+
+
+def test_a_fork_does_not_tell_its_parents_lines_again() -> None:
+    """Copied lines are stamped anew, but their turns keep the time they ran; totals go on from them."""
+    lines = [
+        codex_meta(0, _NEW, forked_from_id=_OLD),
+        codex_meta(0, _OLD),
+        codex("turn_context", 0, turn_id=_OLD, model="gpt-5"),
+        codex("event_msg", 0, type="user_message", message="old"),
+        codex_call(0, "old", "shell", {"command": "make"}),
+        codex_tokens(0, 5000, 0, 70),
+        codex("turn_context", 1, turn_id=_NEW, model="gpt-5"),
+        codex("event_msg", 1, type="user_message", message="new"),
+        codex_output(1, "old", "late"),
+        codex_call(1, "new", "shell", {"command": "make"}),
+        codex_output(2, "new", "ok"),
+        codex_tokens(2, 5600, 0, 80),
+    ]
+    kit = new_kit()
+    events = feed(Codex(kit), lines)
+    start, prompt, use, turn = events
+    assert isinstance(start, SessionStart)
+    assert (start.session, start.parent) == (_NEW, _OLD)
+    assert isinstance(prompt, Prompt)
+    assert [found.id for found in uses([use])] == ["new"]
+    assert isinstance(turn, Turn)
+    assert (turn.input_tokens, turn.output_tokens) == (600, 10)
+    assert kit.diagnostics.total == 0
+
+
+def test_a_fork_without_turn_ids_is_told_by_time() -> None:
+    """A copied beginning is written at once."""
+    events = _read(
+        codex_meta(0, "fork", forked_from_id="parent"),
+        codex_call(0, "old", "shell", {"command": "make"}),
+        codex_output(1, "old", "ok"),
+        codex_call(60, "new", "shell", {"command": "make"}),
+        codex_output(61, "new", "ok"),
+    )
+    assert [use.id for use in uses(events)] == ["new"]
+
+
+def test_threads_start_and_end_threads() -> None:
+    """A child's own log begins no session and holds no prompt of the person."""
+    events = _read(
+        codex_meta(0),
+        codex_call(1, "s", "spawn_agent", {"message": "look"}),
+        codex_output(2, "s", '{"agent_id":"kid"}'),
+        codex("event_msg", 2, type="collab_agent_spawn_end", call_id="s", new_thread_id="kid"),
+        codex_call(3, "w", "wait_agent", {"ids": ["kid"]}),
+        codex_output(
+            9, "w", '{"status":{"kid":{"completed":"done"},"other":{"completed":""}},"timed_out":false}'
+        ),
+        codex_call(10, "s2", "spawn_agent", {"message": "look"}),
+        codex_output(11, "s2", '{"agent_id":"two"}'),
+        codex_call(12, "x", "close_agent", {"id": "two"}),
+        codex_output(13, "x", '{"status":"shutdown"}'),
+    )
+    assert [event.child for event in events if isinstance(event, AgentStart)] == ["kid", "two"]
+    assert [(event.child, event.outcome) for event in events if isinstance(event, AgentEnd)] == [
+        ("kid", "success"),
+        ("two", "success"),
+    ]
+    spawned = codex_meta(0, "kid", source={"subagent": {"thread_spawn": {"parent_thread_id": "t1"}}})
+    told = codex("event_msg", 1, type="user_message", message="look")
+    assert _read(spawned, told, agent="kid") == []
+
+
+def test_companions(tmp_path: Path) -> None:
+    """Children and their children, of the same day and the next."""
+    today, tomorrow = tmp_path / "2026" / "02" / "28", tmp_path / "2026" / "03" / "01"
+    for folder, thread, parent in (
+        (today, "t1", ""),
+        (today, "kid", "t1"),
+        (tomorrow, "grandkid", "kid"),
+        (today, "alien", "t9"),
+    ):
+        folder.mkdir(parents=True, exist_ok=True)
+        source = {"subagent": {"thread_spawn": {"parent_thread_id": parent}}} if parent else "cli"
+        (folder / f"rollout-{thread}.jsonl").write_bytes(
+            encoded(codex_meta(0, thread, source=source)) + b"\n"
+        )
+    assert [companion.agent for companion in companions(today / "rollout-t1.jsonl")] == ["kid", "grandkid"]
+    assert companions(today / "none.jsonl") == []
+
+
+@pytest.mark.parametrize(
+    ("head", "sure"),
+    [
+        (codex_meta(0), 100),
+        ({"record_type": "state"}, 90),
+        ({"id": "x", "timestamp": "y", "instructions": None}, 60),
+        ({"type": "user", "sessionId": "s"}, 0),
+    ],
+)
+def test_recognised_by_content(head: dict[str, Any], sure: int) -> None:
+    """Whatever the file is called."""
+    assert sniff(Sample(json.dumps(head).encode(), Path("x.txt"))) == sure
+
+
+def test_faults_are_counted() -> None:
+    """What is wrong costs only itself."""
+    kit = new_kit()
+    lines = [
+        codex_meta(0),
+        {"type": "event_msg", "payload": 3},
+        b"{half",
+        codex("event_msg", 1, type="token_count", info=[]),
+    ]
+    rest = [
+        codex_output(2, "lost", "x"),
+        codex_call(3, "c", "shell", {"command": "make"}),
+        codex_output(4, "c", "ok"),
+    ]
+    assert [use.id for use in uses(feed(Codex(kit), [*lines, *rest]))] == ["c"]
+    assert kit.diagnostics.counts == {
+        "payload is not an object": 1,
+        "not JSON": 1,
+        "info is not an object": 1,
+        "result without a call": 1,
+    }

@@ -1,0 +1,162 @@
+"""OpenHands: lists, evaluations, folders."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from core.agents.openhands.reader import OpenHandsFolderReader, OpenHandsReader
+from core.events import AgentEnd, AgentStart, Compaction, Prompt, SessionEnd, SessionStart, Turn
+from tests.core.agents.reading_more import kinds, new_kit, read, uses
+from tests.core.agents.samples_rest import (
+    OPENHANDS,
+    OPENHANDS_FOLDER,
+    openhands_action,
+    openhands_answer,
+    openhands_call,
+    openhands_file,
+    openhands_result,
+)
+
+
+def test_the_story() -> None:
+    events = read(OpenHandsReader, OPENHANDS.records(OPENHANDS.entries))
+    assert kinds(events) == [
+        *(
+            "SessionStart",
+            "Prompt",
+            "ToolUse",
+            "ToolUse",
+            "AgentStart",
+            "ToolUse",
+            "ToolUse",
+            "AgentEnd",
+            "ToolUse",
+        )
+    ]
+    assert [(use.tool, use.agent, use.outcome) for use in uses(events)] == [
+        ("run", "main", "failure"),
+        ("read", "main", "success"),
+        ("browse", "5", "success"),
+        ("delegate", "main", "success"),
+        ("tailtool", "main", "success"),
+    ]
+    assert uses(events)[1].targets == ("mill.c",)
+    start, child, report = events[0], events[4], events[7]
+    assert isinstance(start, SessionStart)
+    assert (start.project, start.at) == ("/workspace", 1772359200.0)
+    assert isinstance(child, AgentStart)
+    assert (child.child, child.role) == ("5", "BrowsingAgent")
+    assert isinstance(report, AgentEnd)
+    assert report.duration == 3.0
+
+
+@pytest.mark.parametrize(
+    ("result", "outcome", "code"),
+    [
+        (openhands_result(2, 1, "run", "x", metadata={"exit_code": 0}), "success", 0),
+        (openhands_result(2, 1, "run", "x", metadata={"exit_code": 3}), "failure", 3),
+        (openhands_result(2, 1, "run", "x", exit_code=3), "failure", 3),
+        (openhands_result(2, 1, "run", "x", metadata={"exit_code": -1}), "pending", None),
+        (openhands_result(2, 1, "error", "x"), "failure", None),
+        ({"observation": "error", "content": "x", "timestamp": "2026-03-01T10:00:02"}, "failure", None),
+        (openhands_result(2, 1, "user_rejected", "x"), "rejected", None),
+        (openhands_result(2, 1, "run_ipython", "[No exact match found in a for x"), "failure", None),
+        (openhands_result(2, 1, "run", ""), "empty", None),
+    ],
+)
+def test_outcomes(result: dict[str, Any], outcome: str, code: int | None) -> None:
+    (use,) = uses(read(OpenHandsReader, [[openhands_action(1, "run", {"command": "make"}), result]]))
+    assert (use.outcome, use.exit_code) == (outcome, code)
+
+
+def test_an_answer_is_counted_once_though_action_and_observation_repeat_it() -> None:
+    usage = {
+        "prompt_tokens": 100,
+        "completion_tokens": 9,
+        "cache_read_input_tokens": 60,
+        "cache_creation_input_tokens": 30,
+    }
+    metadata = {"model_response": {"id": "g1", "model": "claude-3-5-sonnet-20241022", "usage": usage}}
+    action = openhands_action(1, "run", {"command": "ls"}) | {"tool_call_metadata": metadata}
+    twin = openhands_action(3, "run", {"command": "pwd"}) | {"tool_call_metadata": metadata}
+    result = openhands_result(2, 1, "run", "x") | {"tool_call_metadata": metadata}
+    turns = [event for event in read(OpenHandsReader, [[action, result, twin]]) if isinstance(event, Turn)]
+    (turn,) = turns
+    assert (turn.input_tokens, turn.cache_read, turn.cache_write, turn.context_tokens) == (10, 60, 30, 100)
+
+
+def _run(name: str, *history: Any) -> dict[str, Any]:
+    return {"instance_id": name, "instruction": "x", "git_patch": "", "history": list(history)}
+
+
+def test_each_line_of_an_evaluation_is_a_session() -> None:
+    def step(action: str, **told: Any) -> dict[str, Any]:
+        return {"action": action, **told}
+
+    bare = [
+        step("message", content="Fix it."),
+        step("run", command="make"),
+        {"observation": "run", "content": "x", "exit_code": 2},
+        step("finish", outputs={}),
+    ]
+    pairs = [[openhands_action(1, "run", {"command": "ls"}), openhands_result(2, 1, "run", "a")]]
+    events = read(OpenHandsReader, [_run("one", *bare), _run("two", *pairs)])
+    starts = [event for event in events if isinstance(event, SessionStart)]
+    assert [(event.session, event.synthetic_time) for event in starts] == [("one", True), ("two", False)]
+    assert kinds(events) == ["SessionStart", "Prompt", "ToolUse", "SessionEnd", "SessionStart", "ToolUse"]
+    assert isinstance(events[3], SessionEnd)
+    assert [use.where.entry for use in uses(events) if use.where] == ["/history/2", "/history/0/1"]
+
+
+def test_a_call_left_open_in_one_run_is_not_answered_by_the_next() -> None:
+    first = _run("one", {"action": "run", "command": "make"})
+    second = _run("two", {"observation": "run", "content": "x", "exit_code": 0})
+    kit = new_kit()
+    events = read(OpenHandsReader, [first, second], kit)
+    assert [use.outcome for use in uses(events)] == ["pending"]
+    assert kinds(events) == ["SessionStart", "ToolUse", "SessionStart"]
+    assert kit.diagnostics.counts == {"result without a call": 1}
+
+
+def test_condensation_is_compaction() -> None:
+    events = read(OpenHandsReader, [[openhands_action(1, "condensation", {})]])
+    assert isinstance(events[1], Compaction)
+
+
+def test_a_folder_of_events() -> None:
+    events = read(OpenHandsFolderReader, OPENHANDS_FOLDER.records(OPENHANDS_FOLDER.entries))
+    assert kinds(events) == [
+        *("SessionStart", "Prompt", "Turn", "ToolUse", "Turn", "ToolUse", "Compaction", "Turn", "ToolUse")
+    ]
+    assert [(use.tool, use.action, use.outcome, use.exit_code) for use in uses(events)][:2] == [
+        ("terminal", "shell_exec", "failure", 2),
+        ("file_editor", "file_read", "failure", None),
+    ]
+
+
+def test_a_folder_with_sub_agents_and_rejections() -> None:
+    events = read(
+        OpenHandsFolderReader,
+        [
+            openhands_call(1, "c1", "delegate", command="spawn", ids=["a", "b"]),
+            openhands_answer(2, "c1", "spawned"),
+            openhands_call(3, "c2", "delegate", command="delegate", tasks={"a": "look", "b": "look"}),
+            openhands_answer(4, "c2", "found"),
+            openhands_call(5, "c3", "task", prompt="look", subagent_type="scout"),
+            openhands_answer(6, "c3", "found"),
+            openhands_call(7, "c4", "terminal", command="rm -rf /"),
+            openhands_file(8, "UserRejectObservation", tool_call_id="c4", rejection_reason="no"),
+        ],
+    )
+    assert [event.child for event in events if isinstance(event, AgentStart)] == ["a", "b", "c3"]
+    assert [event.child for event in events if isinstance(event, AgentEnd)] == ["a", "b", "c3"]
+    assert uses(events)[-1].outcome == "rejected"
+    assert uses(events)[-1].purpose == "destructive"
+
+
+def test_a_pause_is_a_stop_by_the_person() -> None:
+    events = read(OpenHandsFolderReader, [openhands_file(1, "PauseEvent")])
+    assert isinstance(events[1], Prompt)
+    assert events[1].interrupt

@@ -1,0 +1,55 @@
+"""On every real log the readers agree with a count that shares no code with them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from core.agents.registry import recognise
+from core.events import MAIN, AgentStart, Compaction, Turn
+from core.logs.format import Sample
+from tests.core.agents import oracle
+from tests.core.agents.oracle import Tally
+from tests.core.agents.samples import feed, new_kit, uses
+
+_ROOT = Path(__file__).resolve().parents[4] / "shared" / "data" / "real_sessions"
+_ORACLES: dict[str, Callable[[Path], Tally]] = {"claude-code": oracle.claude_code, "codex": oracle.codex}
+_FILES = [
+    pytest.param(agent, path, id=f"{agent}/{path.name}")
+    for agent in _ORACLES
+    for path in sorted((_ROOT / agent).rglob("*.jsonl"))
+]
+
+
+@pytest.mark.parametrize(("agent", "path"), _FILES)
+def test_the_readers_agree_with_a_naive_count(agent: str, path: Path) -> None:
+    """Tool uses, failures, calls without a result, sub-agents, compactions, turns and tokens."""
+    data = path.read_bytes()
+    found = recognise(Sample(data[:65536], path))
+    assert found is not None
+    assert found.name == agent
+    owner = path.stem.removeprefix("agent-") if path.parent.name == "subagents" else MAIN
+    events = feed(
+        found.reader(new_kit(), agent=owner, session=path.stem), [line for line in data.splitlines() if line]
+    )
+    calls = uses(events)
+    turns = [event for event in events if isinstance(event, Turn)]
+    assert _ORACLES[agent](path) == Tally(
+        tool_uses=len(calls),
+        failures=sum(use.outcome == "failure" for use in calls),
+        pending=sum(use.outcome == "pending" for use in calls),
+        subagents=len({event.child for event in events if isinstance(event, AgentStart)}),
+        compactions=sum(isinstance(event, Compaction) for event in events),
+        turns=len(turns),
+        output_tokens=sum(turn.output_tokens for turn in turns),
+    )
+
+
+def test_every_file_of_both_agents_is_compared(shared_data: Path) -> None:
+    """A folder that was not found would let everything pass."""
+    assert len(_FILES) == sum(
+        len(list((shared_data / "real_sessions" / agent).rglob("*.jsonl"))) for agent in _ORACLES
+    )
+    assert len(_FILES) >= 20

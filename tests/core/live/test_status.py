@@ -1,0 +1,237 @@
+"""How a session stands: the table of what is said when, and that silence is never called fine."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from core.events import (
+    MAIN,
+    AgentEnd,
+    AgentStart,
+    Event,
+    Prompt,
+    SessionEnd,
+    SessionStart,
+    ToolUse,
+    Turn,
+)
+from core.live.status import (
+    GLYPHS,
+    WORDS,
+    Close,
+    Facts,
+    Limits,
+    Open,
+    Standing,
+    Trouble,
+    Word,
+    standing,
+)
+from core.live.status_facts import Lookout
+from core.settings import Settings
+from core.society import Society
+
+NOW = 1_760_000_000.0
+LIMITS = Limits.of(Settings())
+BUSY = Facts(events=40, heard=NOW - 2, close="tool", closed=NOW - 2)
+BASH = Open(NOW - 90, MAIN, "Bash", "shell_exec")
+EDIT = Open(NOW - 20, MAIN, "Edit", "file_edit")
+ASK = Open(NOW - 5, MAIN, "AskUserQuestion", "other")
+HURT = Trouble(NOW - 30, "pytest failed 9 times")
+
+
+def stand(facts: Facts, now: float = NOW) -> Standing:
+    return standing(facts, now, LIMITS)
+
+
+@pytest.mark.parametrize(
+    ("facts", "word", "level", "since"),
+    [
+        (replace(BUSY, open=(ASK,)), "needs input", 3, NOW - 5),
+        (replace(BUSY, open=(EDIT,)), "needs input?", 3, NOW - 20),
+        (replace(BUSY, open=(EDIT._replace(at=NOW - 3),)), "working", 1, NOW - 2),
+        (replace(BUSY, loop=HURT, stuck=HURT), "looping", 3, NOW - 30),
+        (replace(BUSY, halt=HURT), "would halt", 3, NOW - 30),
+        (replace(BUSY, halt=HURT, fuse=True), "would halt", 2, NOW - 30),
+        (replace(BUSY, quarantine=HURT, stuck=HURT), "quarantined", 3, NOW - 30),
+        (replace(BUSY, stuck=HURT), "stuck", 3, NOW - 30),
+        (replace(BUSY, context=0.93), "context full", 2, None),
+        (replace(BUSY, heard=NOW - 90, open=(BASH,)), "in a tool", 2, NOW - 90),
+        (replace(BUSY, heard=NOW - 90, open=(BASH,), loop=HURT), "looping", 3, NOW - 30),
+        (replace(BUSY, heard=NOW - 400, open=(BASH,)), "silent?", 3, NOW - 400),
+        (replace(BUSY, heard=NOW - 90), "silent?", 2, NOW - 90),
+        (replace(BUSY, heard=NOW - 400), "silent?", 3, NOW - 400),
+        (replace(BUSY, heard=NOW - 9000), "left", 0, NOW - 9000),
+        (replace(BUSY, heard=NOW - 9000, open=(EDIT,)), "left", 0, NOW - 9000),
+        (replace(BUSY, heard=NOW - 9000, open=(ASK,)), "needs input", 3, NOW - 5),
+        (replace(BUSY, close="done", closed=NOW - 60, heard=NOW - 60), "done", 2, NOW - 60),
+        (replace(BUSY, close="done", closed=NOW - 900, heard=NOW - 900), "done", 0, NOW - 900),
+        (replace(BUSY, close="stopped", closed=NOW - 60, heard=NOW - 60), "stopped", 2, NOW - 60),
+        (replace(BUSY, close="said", closed=NOW - 90, heard=NOW - 90), "done?", 2, NOW - 90),
+        (replace(BUSY, close="said"), "working", 1, NOW - 2),
+        (replace(BUSY, close="ended", closed=NOW - 9), "ended", 0, NOW - 9),
+        (replace(BUSY, close="done", closed=NOW - 60, running=2), "delegating", 1, NOW - 60),
+        (replace(BUSY, flow=NOW - 300), "flowing", 1, NOW - 300),
+        (replace(BUSY, flow=NOW - 300, stuck=HURT), "stuck", 3, NOW - 30),
+        (BUSY, "working", 1, NOW - 2),
+        (Facts(heard=NOW - 5), "new", 1, NOW - 5),
+        (Facts(heard=NOW - 5, read=0.0), "reading", 2, None),
+        (replace(BUSY, lost="log.jsonl: vanished; waiting for it"), "no log", 3, NOW - 2),
+    ],
+)
+def test_what_is_said(facts: Facts, word: Word, level: int, since: float | None) -> None:
+    said = stand(facts)
+    assert (said.word, said.level, said.since) == (word, level, since)
+    assert said.why
+
+
+def test_made_up_times_are_not_compared_with_the_clock() -> None:
+    fresh = replace(BUSY, open=(EDIT._replace(at=12.0),), synthetic=True)
+    assert stand(fresh).word == "working"
+    assert stand(replace(fresh, heard=NOW - 20)).since == NOW - 20
+
+
+def test_a_silence_says_what_was_wrong_before_it() -> None:
+    said = stand(replace(BUSY, heard=NOW - 400, loop=HURT))
+    assert said.word == "silent?"
+    assert "it was looping (pytest failed 9 times)" in said.why
+
+
+def test_a_question_left_for_hours_stays_one_but_lets_newer_ones_go_first() -> None:
+    old = stand(replace(BUSY, heard=NOW - 20_000, open=(ASK._replace(at=NOW - 20_000),)))
+    new = stand(replace(BUSY, stuck=HURT))
+    assert old.word == "needs input"
+    assert new.urgency < old.urgency
+
+
+def test_urgency_orders_levels_then_words_then_age() -> None:
+    ordered = [
+        stand(replace(BUSY, open=(ASK._replace(at=NOW - 50),))),
+        stand(replace(BUSY, open=(ASK,))),
+        stand(replace(BUSY, loop=HURT)),
+        stand(replace(BUSY, stuck=HURT)),
+        stand(replace(BUSY, context=0.95)),
+        stand(BUSY),
+        stand(replace(BUSY, close="ended")),
+    ]
+    assert sorted(ordered, key=lambda said: said.urgency) == ordered
+
+
+def test_every_word_has_a_glyph_of_one_cell() -> None:
+    assert set(GLYPHS) == set(WORDS)
+    assert all(len(glyph) == 1 for glyph in GLYPHS.values())
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    quiet=st.floats(60.0, 10_000_000.0),
+    close=st.sampled_from(["", "asked", "tool", "said"]),
+    call=st.sampled_from([None, BASH, EDIT, ASK]),
+    flow=st.sampled_from([None, NOW - 100_000.0]),
+    running=st.integers(0, 3),
+)
+def test_an_unfinished_silent_session_is_never_called_fine(
+    quiet: float, close: Close, call: Open | None, flow: float | None, running: int
+) -> None:
+    facts = Facts(
+        events=9,
+        heard=NOW - quiet,
+        close=close,
+        closed=NOW - quiet,
+        open=(call,) if call else (),
+        flow=flow,
+        running=running,
+    )
+    assert stand(facts).word not in ("working", "flowing", "delegating", "done", "ended", "new")
+
+
+def run(events: list[Event], held: list[Event] | None = None) -> Facts:
+    society = Society(Settings())
+    lookout = Lookout(Settings().response.notices.final)
+    for event in events:
+        lookout.update(event, society.step(event))
+    return lookout.facts(society, held or [])
+
+
+def use(at: float, **more: object) -> ToolUse:
+    given = {"action": "shell_exec", "tool": "Bash", "program": "pytest", "id": f"t{at}", **more}
+    return ToolUse(at=NOW + at, **given)  # type: ignore[arg-type]
+
+
+START = SessionStart(at=NOW, session="s", tool="claude-code")
+ASKED = Prompt(at=NOW + 1, characters=20)
+
+
+@pytest.mark.parametrize(
+    ("last", "close"),
+    [
+        (Turn(at=NOW + 9, stop="end_turn"), "done"),
+        (Turn(at=NOW + 9, stop="tool_use"), "tool"),
+        (Turn(at=NOW + 9), "said"),
+        (Prompt(at=NOW + 9, characters=0, interrupt=True), "stopped"),
+        (Prompt(at=NOW + 9, characters=4), "asked"),
+        (SessionEnd(at=NOW + 9), "ended"),
+        (use(9), "tool"),
+    ],
+)
+def test_how_the_last_event_closes(last: Event, close: Close) -> None:
+    facts = run([START, ASKED, last])
+    assert (facts.close, facts.closed, facts.events) == (close, NOW + 9, 3)
+
+
+def test_a_sub_agents_turn_does_not_close_the_session() -> None:
+    facts = run([START, ASKED, use(3), Turn(at=NOW + 9, agent="sub", stop="end_turn")])
+    assert (facts.close, facts.closed, facts.heard) == ("tool", NOW + 3, NOW + 9)
+
+
+def test_held_events_tell_of_open_calls_and_a_last_turn() -> None:
+    pending = use(8, outcome="pending")
+    facts = run([START, ASKED, use(3)], [Turn(at=NOW + 7), pending])
+    assert facts.close == "said"
+    assert facts.open == (Open(NOW + 8, MAIN, "Bash", "shell_exec"),)
+
+
+def test_a_loop_is_named_with_its_beginning() -> None:
+    same = [use(5.0 * number, outcome="failure", call=7, shape=7, result=5) for number in range(1, 9)]
+    facts = run([START, ASKED, *same])
+    assert facts.loop is not None
+    assert facts.loop.since == NOW + 5
+    assert "pytest" in facts.loop.why
+
+
+def test_trouble_of_a_sub_agent_is_told_until_it_ends() -> None:
+    begin = AgentStart(at=NOW + 2, child="scout")
+    same = [
+        use(5.0 * number, agent="scout", outcome="failure", call=7, shape=7, result=5)
+        for number in range(1, 9)
+    ]
+    facts = run([START, ASKED, begin, *same])
+    assert facts.loop is not None and facts.loop.why.startswith("sub-agent scout: ")
+    assert (facts.running, facts.subagents) == (1, 1)
+    over = run([START, ASKED, begin, *same, AgentEnd(at=NOW + 99, child="scout")])
+    assert over.loop is None
+    assert (over.running, over.subagents) == (0, 1)
+
+
+def test_stuck_and_flow_are_told_since_when_they_stand() -> None:
+    failing = [use(4.0 * n, outcome="failure", call=n, shape=n, result=n) for n in range(1, 13)]
+    edits = [
+        ToolUse(at=NOW + 4.0 * n + 2, action="file_edit", tool="Edit", targets=(f"m{n}.py",), call=90 + n)
+        for n in range(1, 13)
+    ]
+    mixed = sorted([*failing, *edits], key=lambda event: event.at)
+    facts = run([START, ASKED, *mixed])
+    assert facts.stuck is not None
+    assert NOW < facts.stuck.since < facts.heard
+    smooth = [
+        ToolUse(
+            at=NOW + 5.0 * n, action="file_edit", tool="Edit", targets=(f"m{n % 3}.py",), call=n, result=n
+        )
+        for n in range(1, 40)
+    ]
+    flowing = run([START, ASKED, *smooth])
+    assert flowing.stuck is None
+    assert flowing.flow is not None and NOW < flowing.flow < flowing.heard

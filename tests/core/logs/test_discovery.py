@@ -1,0 +1,212 @@
+"""What lies on a machine is found by names, heads and tails."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from core.logs import lines
+from core.logs.discovery import describe, find, roots
+from core.logs.finder import make_kit, sessions
+from tests.core.logs import log_lines as logs
+
+NOW = 2_000_000_000.0
+
+
+def put(path: Path, data: bytes, age: float = 0.0) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+    os.utime(path, (NOW - age, NOW - age))
+    return path
+
+
+def codex(session: str, cwd: str) -> bytes:
+    meta = {"id": session, "cwd": cwd, "cli_version": "0.47.0", "timestamp": logs.stamp(0)}
+    output = {"type": "function_call_output", "call_id": "c", "output": "x"}
+    return b"".join(
+        json.dumps({"timestamp": logs.stamp(number), "type": kind, "payload": payload}).encode() + b"\n"
+        for number, (kind, payload) in enumerate([("session_meta", meta), ("response_item", output)])
+    )
+
+
+def test_nothing_is_found_where_nothing_is(tmp_path: Path) -> None:
+    assert find({}, tmp_path) == []
+    assert roots({}, tmp_path) == []
+
+
+def test_each_agent_is_found_in_its_place(tmp_path: Path) -> None:
+    uuid = "019a085e-04c1-7f81-a09e-9555f6a1fb40"
+    put(tmp_path / ".claude/projects/-work-project/s-1.jsonl", logs.session(3), age=10)
+    put(tmp_path / ".claude/projects/-work-project/agent-x.jsonl", logs.session(3), age=10)
+    put(tmp_path / ".claude/projects/-work-project/s-1/subagents/agent-a.jsonl", logs.session(9), age=5)
+    put(
+        tmp_path / ".claude/projects/-work-project/s-1/subagents/agent-acompact-b.jsonl",
+        logs.session(9),
+        age=1,
+    )
+    put(
+        tmp_path / f".codex/sessions/2025/10/21/rollout-2025-10-21T20-02-50-{uuid}.jsonl",
+        codex(uuid, "/c"),
+        age=20,
+    )
+    put(
+        tmp_path / ".gemini/tmp/abc/chats/session-1.json",
+        json.dumps({"sessionId": "g-1", "projectHash": "f" * 64, "messages": []}).encode(),
+        age=30,
+    )
+    put(
+        tmp_path / ".pi/agent/sessions/--p--/2025_p-1.jsonl",
+        b'{"type":"session","version":3,"id":"p-1","cwd":"/pi"}\n',
+        age=40,
+    )
+    put(
+        tmp_path / ".copilot/session-state/k-1/events.jsonl",
+        b'{"type":"session.start","data":{"sessionId":"k-1","context":{"cwd":"/cop"}}}\n',
+        age=50,
+    )
+    put(tmp_path / ".openhands/conversations/h-1/events/event-00000-a.json", b"{}", age=60)
+    os.utime(tmp_path / ".openhands/conversations/h-1/events", (NOW - 60, NOW - 60))
+    put(tmp_path / ".openhands/conversations/h-1/base_state.json", b'{"workspace":{"working_dir":"/oh"}}')
+    put(
+        tmp_path / ".local/share/opencode/storage/session/pr/ses_1.json",
+        json.dumps(
+            {"id": "ses_1", "projectID": "pr", "directory": "/oc", "time": {"updated": (NOW - 70) * 1000}}
+        ).encode(),
+    )
+    put(tmp_path / ".local/share/opencode/storage/message/ses_1/msg_1.json", b"{}")
+    found = find({}, tmp_path, now=NOW)
+    assert [(one.agent, one.session, one.project) for one in found] == [
+        ("claude-code", "s-1", "/work/project"),
+        ("codex", uuid, "/c"),
+        ("gemini", "g-1", "f" * 12),
+        ("pi", "p-1", "/pi"),
+        ("copilot-cli", "k-1", "/cop"),
+        ("openhands", "h-1", "/oh"),
+        ("opencode", "ses_1", "/oc"),
+    ]
+    first = found[0]
+    assert first.modified == NOW - 5
+    assert [path.name for path in first.paths] == ["s-1.jsonl", "agent-a.jsonl"]
+    assert first.size == sum(path.stat().st_size for path in first.paths)
+    assert {agent for agent, _ in roots({}, tmp_path)} == {one.agent for one in found}
+
+
+@pytest.mark.parametrize(
+    ("variable", "place", "data"),
+    [
+        ("CLAUDE_CONFIG_DIR", "projects/p/s-1.jsonl", logs.session(1)),
+        ("CODEX_HOME", "sessions/2025/10/21/rollout-x.jsonl", codex("x", "/c")),
+        ("CODEX_HOME", "archived_sessions/rollout-x.jsonl", codex("x", "/c")),
+        ("GEMINI_CLI_HOME", ".gemini/tmp/abc/chats/session-1.jsonl", b'{"sessionId":"g"}\n'),
+        ("XDG_DATA_HOME", "opencode/storage/session/p/ses_1.json", b'{"id":"ses_1"}'),
+        ("PI_CODING_AGENT_DIR", "sessions/--p--/a.jsonl", b'{"type":"session"}\n'),
+        ("OPENHANDS_CONVERSATIONS_DIR", "h/events/event-0.json", b"{}"),
+        ("COPILOT_HOME", "session-state/k/events.jsonl", b"{}\n"),
+    ],
+)
+def test_the_environment_is_honoured(tmp_path: Path, variable: str, place: str, data: bytes) -> None:
+    put(tmp_path / "elsewhere" / place, data)
+    if "opencode" in place:
+        put(tmp_path / "elsewhere/opencode/storage/message/ses_1/m.json", b"{}")
+    home = tmp_path / "home"
+    home.mkdir()
+    assert find({}, home) == []
+    assert len(find({variable: str(tmp_path / "elsewhere")}, home)) == 1
+    assert len(find({variable: ""}, tmp_path / "elsewhere")) in (0, 1)
+
+
+def test_active_means_lately_changed_and_lately_written(tmp_path: Path) -> None:
+    claude = tmp_path / ".claude/projects/p"
+    lately = logs.prompt(0, timestamp="2033-05-18T03:30:00.000Z")
+    put(claude / "fresh.jsonl", lately, age=299)
+    put(claude / "stale.jsonl", lately, age=301)
+    put(claude / "restored.jsonl", logs.session(2), age=1)
+    put(tmp_path / ".copilot/a/events.jsonl", b'{"type":"session.shutdown","data":{}}\n', age=1)
+    put(tmp_path / ".copilot/b/events.jsonl", b'{"type":"user.message","data":{}}\n', age=1)
+    active = {f"{one.path.parent.name}/{one.path.stem}": one.active for one in find({}, tmp_path, now=NOW)}
+    assert active == {
+        "p/fresh": True,
+        "p/stale": False,
+        "p/restored": False,
+        "a/events": False,
+        "b/events": True,
+    }
+
+
+def test_the_number_of_events_is_a_fair_guess(tmp_path: Path) -> None:
+    put(tmp_path / ".claude/projects/p/s.jsonl", logs.session(2000))
+    [one] = find({}, tmp_path, now=NOW)
+    assert 3000 <= one.events <= 6000
+
+
+def test_a_database_is_listed_without_reading_what_was_said(tmp_path: Path) -> None:
+    path = tmp_path / ".local/share/opencode/opencode.db"
+    path.parent.mkdir(parents=True)
+    with closing(sqlite3.connect(path)) as database:
+        database.executescript(
+            "CREATE TABLE session (id, parent_id, directory, title, version, time_created, time_updated);"
+            "CREATE TABLE message (id, session_id, time_created, time_updated, data);"
+            "CREATE TABLE part (id, message_id, session_id, time_created, time_updated, data);"
+        )
+        told = [("ses_1", None, "/one", 10), ("ses_2", "ses_1", "/one", 5), ("ses_3", None, "/three", 900)]
+        for name, parent, folder, age in told:
+            row = (name, parent, folder, int(NOW - age) * 1000)
+            database.execute("INSERT INTO session VALUES (?, ?, ?, 'title', '1', 0, ?)", row)
+        database.commit()
+    found = find({}, tmp_path, now=NOW)
+    assert [(one.session, one.project, one.active) for one in found] == [
+        ("ses_1", "/one", True),
+        ("ses_3", "/three", False),
+    ]
+
+
+def test_a_thousand_files_are_glanced_at_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = logs.session(400)
+    assert len(data) > 200_000
+    for number in range(1000):
+        put(tmp_path / f".claude/projects/p{number % 20}/s-{number}.jsonl", data, age=number)
+    taken = 0
+    take = lines.take
+
+    def counted(stream: object, size: int = -1) -> bytes:
+        nonlocal taken
+        got = take(stream, size)  # type: ignore[arg-type]
+        taken += len(got)
+        return got
+
+    monkeypatch.setattr("core.logs.discovery.take", counted)
+    begun = time.process_time()
+    found = find({}, tmp_path, now=NOW)
+    spent = time.process_time() - begun
+    assert [one.path.stem for one in found] == [f"s-{number}" for number in range(1000)]
+    assert taken < 25_000_000
+    assert spent < 5.0
+
+
+def test_what_cannot_be_read_is_left_out(tmp_path: Path) -> None:
+    put(tmp_path / ".claude/projects/p/s.jsonl", logs.session(2))
+    put(tmp_path / ".claude/projects/p/empty.jsonl", b"")
+    put(tmp_path / ".claude/projects/p/odd.jsonl", b"\xff\0" * 40_000)
+    (tmp_path / ".claude/projects/p/gone.jsonl").symlink_to(tmp_path / "nowhere")
+    (tmp_path / ".claude/projects/p/folder.jsonl").mkdir()
+    found = {one.path.name: one for one in find({}, tmp_path, now=NOW)}
+    assert found["s.jsonl"].project == "/work/project"
+    assert "gone.jsonl" not in found
+    assert found["empty.jsonl"].events == 0
+
+
+def test_sessions_found_by_path_are_described_alike(shared_data: Path) -> None:
+    found = describe(sessions([shared_data / "real_sessions"], make_kit()), NOW)
+    assert len({one.path for one in found}) > 20
+    assert all(one.size > 0 and one.modified > 0 and not one.active for one in found)
+    runs = [one for one in found if one.path.name == "resolver-output.jsonl"]
+    assert len(runs) == 2
+    assert sum(one.size for one in runs) == runs[0].path.stat().st_size
+    assert all(one.events > 0 for one in found)
+    assert {one.project for one in found if one.agent == "pi"} == {"/Users/badlogic/workspaces/pi-mono"}

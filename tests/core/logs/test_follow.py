@@ -1,0 +1,313 @@
+"""A log that grows gives every event exactly once, whatever happens to it."""
+
+from __future__ import annotations
+
+import os
+import queue
+import sys
+import tempfile
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.events import Event, SessionStart, ToolUse
+from core.ingest.fleet import Fleet
+from core.logs.diagnostics import Diagnostics
+from core.logs.finder import make_kit, sessions
+from core.logs.follow import Follower, watch
+from core.logs.reader import Kit
+from core.logs.session import read
+from core.settings.logs import IngestSettings, LineSettings
+from tests.core.logs import log_lines as logs
+
+if sys.version_info >= (3, 14):
+    from compression.zstd import compress
+else:
+    from backports.zstd import compress
+
+KIT = make_kit()
+"""The tables are read once; faults are looked at only where a test makes its own kit."""
+
+WHOLE = (
+    logs.session(2)
+    + b"not json\n\r\n\0\0\n"
+    + logs.call(60, "wait")
+    + logs.prompt(61, "näher, größer, weiter")
+    + logs.session(2, first=40).replace(b"\n", b"\r\n")
+    + logs.call(200, "open")
+    + logs.prompt(201, "unended").rstrip(b"\n")
+)
+
+
+def fresh_kit() -> Kit:
+    return Kit(KIT.normalizer, KIT.models, Diagnostics())
+
+
+def append(path: Path, data: bytes) -> None:
+    with path.open("ab") as file:
+        file.write(data)
+
+
+def uses(events: list[Event]) -> list[str]:
+    return [event.id for event in events if isinstance(event, ToolUse)]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(1, len(WHOLE) - 1), max_size=12).map(sorted))
+def test_any_cut_gives_what_reading_it_whole_gives(cuts: list[int]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "s-1.jsonl")
+        path.write_bytes(WHOLE)
+        kit = fresh_kit()
+        [session] = sessions([path], kit)
+        whole = list(read(session, kit))
+        path.write_bytes(b"")
+        follower = Follower(path, fresh_kit())
+        told = follower.poll()
+        for start, end in zip([0, *cuts], [*cuts, len(WHOLE)], strict=True):
+            append(path, WHOLE[start:end])
+            told += follower.poll()
+        assert follower.poll() == []
+        assert told + follower.finish() == whole
+        assert follower.notices() == []
+        assert follower.kit.diagnostics.counts == kit.diagnostics.counts
+
+
+@pytest.mark.parametrize("chunk", [4096, 65536])
+def test_a_long_line_over_many_chunks_arrives_once(tmp_path: Path, chunk: int) -> None:
+    path = tmp_path / "s-1.jsonl"
+    path.write_bytes(logs.prompt(0))
+    follower = Follower(path, KIT, IngestSettings(lines=LineSettings(chunk=chunk)))
+    follower.poll()
+    append(path, logs.call(1, "t"))
+    append(path, logs.result(2, "t", "x" * 300_000)[:-1])
+    assert uses(follower.poll()) == []
+    append(path, b"\n")
+    [use] = [event for event in follower.poll() if isinstance(event, ToolUse)]
+    assert (use.id, use.size) == ("t", 300_000)
+
+
+def test_a_file_that_appears_later_is_waited_for(tmp_path: Path) -> None:
+    path = tmp_path / "later" / "s-1.jsonl"
+    follower = Follower(path, KIT)
+    assert follower.poll() == []
+    assert follower.folders() == [tmp_path]
+    path.parent.mkdir()
+    path.touch()
+    assert follower.poll() == []
+    append(path, logs.session(1)[:20])
+    assert follower.poll() == []
+    append(path, logs.session(1)[20:])
+    assert uses(follower.poll()) == ["t0"]
+    assert follower.session is not None
+    assert follower.session.id == "s-1"
+
+
+def test_a_log_that_was_cut_short_is_read_anew_but_nothing_twice(tmp_path: Path) -> None:
+    path = tmp_path / "s-1.jsonl"
+    path.write_bytes(logs.session(3))
+    follower = Follower(path, KIT)
+    assert uses(follower.poll()) == ["t0", "t1", "t2"]
+    path.write_bytes(logs.session(1))
+    assert follower.poll() == []
+    assert follower.notices() == ["s-1.jsonl: was cut short; reading it anew"]
+    append(path, logs.session(4, first=1))
+    assert uses(follower.poll()) == ["t3", "t4"]
+
+
+def test_a_log_that_was_replaced_passes_on_only_what_is_new(tmp_path: Path) -> None:
+    path, other = tmp_path / "s-1.jsonl", tmp_path / "other"
+    path.write_bytes(logs.session(2))
+    follower = Follower(path, KIT)
+    follower.poll()
+    other.write_bytes(logs.session(3))
+    other.replace(path)
+    assert uses(follower.poll()) == ["t2"]
+    assert follower.notices() == ["s-1.jsonl: was replaced; reading it anew"]
+    assert follower.poll() == []
+
+
+def test_a_log_that_was_rewritten_in_place_and_grew_is_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "s-1.jsonl"
+    path.write_bytes(logs.session(2))
+    follower = Follower(path, KIT)
+    follower.poll()
+    path.write_bytes(logs.session(6, first=30))
+    assert uses(follower.poll()) == [f"t{number}" for number in range(30, 36)]
+    assert follower.notices() == ["s-1.jsonl: was rewritten; reading it anew"]
+
+
+def test_a_log_that_was_deleted_is_said_once_and_waited_for(tmp_path: Path) -> None:
+    path = tmp_path / "s-1.jsonl"
+    path.write_bytes(logs.session(2))
+    follower = Follower(path, KIT)
+    follower.poll()
+    path.unlink()
+    assert follower.poll() == []
+    assert follower.poll() == []
+    assert follower.notices() == ["s-1.jsonl: vanished; waiting for it"]
+    path.write_bytes(logs.session(3))
+    assert uses(follower.poll()) == ["t2"]
+    assert follower.notices()[0] == "s-1.jsonl: is back"
+
+
+def test_a_log_that_was_packed_goes_on_in_the_archive(tmp_path: Path) -> None:
+    path, packed = tmp_path / "s-1.jsonl", tmp_path / "s-1.jsonl.zst"
+    path.write_bytes(logs.session(2))
+    follower = Follower(path, KIT)
+    follower.poll()
+    path.unlink()
+    assert follower.poll() == []
+    packed.write_bytes(compress(logs.session(3)))
+    assert uses(follower.poll()) == ["t2"]
+    assert follower.files() == [packed]
+    packed.write_bytes(compress(logs.session(3) + logs.session(1, first=9)))
+    assert uses(follower.poll()) == ["t9"]
+
+
+def test_a_new_sub_agent_is_followed_and_its_events_come_in_order_of_time(tmp_path: Path) -> None:
+    path = tmp_path / "s-1.jsonl"
+    path.write_bytes(logs.session(1))
+    follower = Follower(path, KIT)
+    follower.poll()
+    nested = tmp_path / "s-1" / "subagents" / "agent-a1.jsonl"
+    nested.parent.mkdir(parents=True)
+    nested.touch()
+    assert follower.poll() == []
+    side: dict[str, Any] = {"agentId": "a1", "isSidechain": True}
+    append(nested, logs.call(10, "x1", **side) + logs.result(20, "x1", **side))
+    append(path, logs.call(12, "y1") + logs.result(14, "y1") + logs.call(21, "y2") + logs.result(22, "y2"))
+    told = follower.poll()
+    assert uses(told) == ["y1", "x1", "y2"]
+    assert {event.agent for event in told if isinstance(event, ToolUse)} == {"main", "a1"}
+    assert nested.parent in follower.folders()
+
+
+def test_catching_up_comes_in_batches(tmp_path: Path) -> None:
+    path = tmp_path / "s-1.jsonl"
+    path.write_bytes(logs.session(50))
+    [session] = sessions([path], KIT)
+    whole = Follower(session, KIT).poll()
+    follower = Follower(session, KIT)
+    batches = []
+    while batch := follower.poll(most=7):
+        assert len(batch) <= 7
+        batches += batch
+    assert batches == whole
+    assert not follower.behind
+
+
+def test_calls_in_flight_are_shown_and_looking_changes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "s-1.jsonl"
+    path.write_bytes(logs.session(1) + logs.call(20, "b") + logs.call(21, "c", "Read", {"file_path": "/x"}))
+    looked_at, left_alone = Follower(path, fresh_kit()), Follower(path, fresh_kit())
+    assert looked_at.poll() == left_alone.poll()
+    for _ in range(3):
+        assert [(one.id, one.outcome, one.tool) for one in looked_at.in_flight()] == [
+            ("b", "pending", "Bash"),
+            ("c", "pending", "Read"),
+        ]
+    append(path, logs.result(30, "b"))
+    assert looked_at.poll() == left_alone.poll()
+    assert [one.id for one in looked_at.in_flight()] == ["c"]
+    assert looked_at.finish() == left_alone.finish()
+    assert looked_at.kit.diagnostics.counts == left_alone.kit.diagnostics.counts == {}
+
+
+_opened: list[tuple[str, int]] = []
+_listening = threading.Event()
+
+
+def _listen(name: str, arguments: tuple[Any, ...]) -> None:
+    if name == "open" and _listening.is_set():
+        _opened.append((str(arguments[0]), int(arguments[2] or 0)))
+
+
+def test_nothing_is_opened_for_writing(tmp_path: Path) -> None:
+    path = tmp_path / "s-1.jsonl"
+    path.write_bytes(WHOLE)
+    (tmp_path / "g.json").write_bytes(logs.gemini(2))
+    (tmp_path / "p.jsonl.zst").write_bytes(compress(logs.session(1, session="p")))
+    before = sorted((file.name, file.stat().st_mtime_ns) for file in tmp_path.iterdir())
+    sys.addaudithook(_listen)
+    _listening.set()
+    try:
+        for file in tmp_path.iterdir():
+            follower = Follower(file, KIT)
+            assert follower.poll()
+            follower.in_flight()
+            follower.finish()
+    finally:
+        _listening.clear()
+    ours = [flags for name, flags in _opened if name.startswith(str(tmp_path))]
+    assert len(ours) >= 6
+    assert not [flags for flags in ours if flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_APPEND)]
+    assert sorted((file.name, file.stat().st_mtime_ns) for file in tmp_path.iterdir()) == before
+
+
+def test_a_fleet_wakes_what_changes_and_finds_what_is_new(tmp_path: Path) -> None:
+    old, now, new = (tmp_path / "p" / f"s-{name}.jsonl" for name in ("old", "now", "new"))
+    old.parent.mkdir()
+    old.write_bytes(logs.session(1, session="s-old"))
+    now.write_bytes(logs.session(1, first=50, session="s-now"))
+    os.utime(old, (1000, 1000))
+    os.utime(now, (5000, 5000))
+    fleet = Fleet([tmp_path, tmp_path / "not yet"], KIT, since=2000)
+
+    def poll(*changed: Path) -> dict[str, list[str]]:
+        told: dict[str, list[str]] = {}
+        for news in fleet.poll(changed or None):
+            told.setdefault(news.follower.path.stem, []).extend(uses(news.events))
+        return told
+
+    assert poll() == {"s-now": ["t50"]}
+    append(now, logs.session(1, first=60, session="s-now"))
+    assert poll(now) == {"s-now": ["t60"]}
+    new.write_bytes(logs.session(1, first=70, session="s-new"))
+    assert poll(new) == {"s-new": ["t70"]}
+    append(old, logs.session(1, first=80, session="s-old"))
+    os.utime(old, (1500, 1500))
+    assert poll() == {"s-old": ["t0", "t80"]}
+    assert poll() == {}
+    assert len(fleet.followers) == 3
+    other = old.parent / "notes.txt"
+    other.write_bytes(b"not a log\n")
+    assert poll(other) == {}
+    append(now, logs.session(1, first=90, session="s-now"))
+    assert poll(other, now) == {"s-now": ["t90"]}
+    append(now, logs.session(1, first=95, session="s-now"))
+    assert [uses(news.events) for news in fleet.poll([])] == [["t95"]]
+
+
+@pytest.mark.parametrize("writes", [lambda data: [data], lambda data: [data[:30], data[30:]]])
+def test_a_watching_thread_passes_on_what_is_written(
+    tmp_path: Path, writes: Callable[[bytes], list[bytes]]
+) -> None:
+    path = tmp_path / "s-1.jsonl"
+    path.write_bytes(logs.session(1))
+    arrived: queue.Queue[Event] = queue.Queue()
+    stop = threading.Event()
+
+    def run() -> None:
+        for events in watch(Follower(path, KIT), stop):
+            for event in events:
+                arrived.put(event)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        assert isinstance(arrived.get(timeout=20), SessionStart)
+        for number in range(5, 8):
+            for data in writes(logs.session(1, first=number)):
+                append(path, data)
+            while getattr(arrived.get(timeout=20), "id", "") != f"t{number}":
+                pass
+    finally:
+        stop.set()
+        thread.join(timeout=20)
+    assert not thread.is_alive()

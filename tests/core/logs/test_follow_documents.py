@@ -1,0 +1,140 @@
+"""Documents, folders and databases that grow: read again, and only what is new passed on."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from core.events import ToolUse, Where
+from core.logs import excerpt as passage
+from core.logs.finder import sessions
+from core.logs.follow import Follower
+from core.logs.session import read
+from tests.core.logs import log_lines as logs
+from tests.core.logs.test_follow import KIT, fresh_kit, uses
+
+
+def test_a_document_is_read_again_and_only_news_passed_on(tmp_path: Path) -> None:
+    path = tmp_path / "session-1.json"
+    path.write_bytes(logs.gemini(2, running=True))
+    follower = Follower(path, fresh_kit())
+    assert uses(follower.poll()) == ["c0", "c1"]
+    path.write_bytes(logs.gemini(3)[:-30])
+    assert follower.poll() == []
+    path.write_bytes(logs.gemini(3))
+    assert uses(follower.poll()) == ["c2"]
+    assert follower.poll() == []
+    assert follower.kit.diagnostics.counts == {}
+
+
+def test_a_call_that_a_document_tells_twice_is_passed_on_when_it_is_over(tmp_path: Path) -> None:
+    path = tmp_path / "run.json"
+    times = [{"timestamp": logs.stamp(number)[:-1], "id": number} for number in range(4)]
+    steps: list[dict[str, Any]] = [
+        {**times[0], "source": "user", "action": "message", "args": {"content": "go"}},
+        {**times[1], "source": "agent", "action": "run", "args": {"command": "ls"}},
+        {
+            **times[2],
+            "source": "agent",
+            "observation": "run",
+            "cause": 1,
+            "content": "x",
+            "extras": {"exit_code": 0},
+        },
+        {**times[3], "source": "agent", "action": "run", "args": {"command": "pwd"}},
+    ]
+    path.write_bytes(json.dumps(steps[:2]).encode())
+    follower = Follower(path, fresh_kit())
+    assert uses(follower.poll()) == []
+    assert [call.outcome for call in follower.in_flight()] == ["pending"]
+    path.write_bytes(json.dumps(steps).encode())
+    told = [event for event in follower.poll() if isinstance(event, ToolUse)]
+    assert [(event.id, event.outcome) for event in told] == [("1", "success")]
+    assert [call.id for call in follower.in_flight()] == ["3"]
+    assert uses(follower.finish()) == ["3"]
+
+
+def hands(number: int, **fields: Any) -> bytes:
+    """One event of an OpenHands conversation."""
+    return json.dumps({"id": f"e{number}", "timestamp": logs.stamp(number)[:-1], **fields}).encode()
+
+
+def test_a_folder_of_events_is_followed_file_by_file(tmp_path: Path) -> None:
+    folder = tmp_path / "c-1" / "events"
+    folder.mkdir(parents=True)
+    action = {"kind": "TerminalAction", "command": "ls"}
+    seen = {"kind": "TerminalObservation", "content": [{"type": "text", "text": "a"}], "exit_code": 0}
+
+    def act(number: int) -> bytes:
+        fields = {"tool_name": "terminal", "tool_call_id": f"c{number}", "action": action}
+        return hands(number, kind="ActionEvent", source="agent", **fields)
+
+    def observe(number: int, of: int) -> bytes:
+        fields = {
+            "tool_name": "terminal",
+            "tool_call_id": f"c{of}",
+            "action_id": f"e{of}",
+            "observation": seen,
+        }
+        return hands(number, kind="ObservationEvent", source="environment", **fields)
+
+    (folder / "event-00000-a.json").write_bytes(act(0))
+    (folder / "event-00001-b.json").write_bytes(observe(1, 0))
+    follower = Follower(folder, KIT)
+    assert len(uses(follower.poll())) == 1
+    (folder / "event-00002-c.json").write_bytes(act(2))
+    assert uses(follower.poll()) == []
+    (folder / "event-00003-d.json").write_bytes(observe(3, 2)[:20])
+    assert uses(follower.poll()) == []
+    (folder / "event-00003-d.json").write_bytes(observe(3, 2))
+    assert len(uses(follower.poll())) == 1
+    assert follower.poll() == []
+    [session] = sessions([tmp_path], KIT)
+    assert len(uses(list(read(session, KIT)))) == 2
+
+
+def test_a_database_is_followed_by_the_time_of_change(tmp_path: Path) -> None:
+    path = tmp_path / "opencode.db"
+
+    def part(number: int, status: str) -> str:
+        state = {"status": status, "input": {"command": "ls"}, "output": "x", "time": {"start": 1, "end": 2}}
+        return json.dumps({"type": "tool", "callID": f"c{number}", "tool": "bash", "state": state})
+
+    with closing(sqlite3.connect(path)) as database:
+        database.executescript(
+            "CREATE TABLE session (id, parent_id, directory, title, version, time_created, time_updated);"
+            "CREATE TABLE message (id, session_id, time_created, time_updated, data);"
+            "CREATE TABLE part (id, message_id, session_id, time_created, time_updated, data);"
+            "INSERT INTO session VALUES ('ses_1', NULL, '/one', 't', '1', 1000, 1000);"
+            "INSERT INTO session VALUES ('ses_2', NULL, '/two', 't', '1', 2000, 2000);"
+        )
+        answer = json.dumps({"role": "assistant", "modelID": "m", "time": {"created": 1000}})
+        for name in ("1", "2"):
+            row = (f"msg_{name}", f"ses_{name}", 1000, 1000, answer)
+            database.execute("INSERT INTO message VALUES (?, ?, ?, ?, ?)", row)
+        put = "INSERT INTO part VALUES (?, ?, ?, ?, ?, ?)"
+        database.execute(put, ("prt_1", "msg_1", "ses_1", 1100, 1100, part(1, "completed")))
+        database.execute(put, ("prt_2", "msg_1", "ses_1", 1200, 1200, part(2, "running")))
+        database.execute(put, ("prt_9", "msg_2", "ses_2", 1200, 1200, part(9, "completed")))
+        database.commit()
+        first, second = sessions([path], KIT)
+        assert (first.id, second.id) == ("ses_1", "ses_2")
+        follower, other = Follower(first, KIT), Follower(second, KIT)
+        assert uses(follower.poll()) == ["prt_1"]
+        assert uses(other.poll()) == ["prt_9"]
+        assert follower.poll() == []
+        database.execute(
+            "UPDATE part SET time_updated = 1300, data = ? WHERE id = 'prt_2'", (part(2, "completed"),)
+        )
+        database.execute(put, ("prt_3", "msg_1", "ses_1", 1300, 1300, part(3, "error")))
+        database.commit()
+        assert uses(follower.poll()) == ["prt_2", "prt_3"]
+        assert uses(other.poll()) == []
+    told = list(read(first, KIT))
+    assert uses(told) == ["prt_1", "prt_2", "prt_3"]
+    places = [event.where for event in told if isinstance(event, ToolUse)]
+    assert [json.loads(passage.read(where).text)["callID"] for where in places if where] == ["c1", "c2", "c3"]
+    assert passage.read(Where(str(path), entry="part/none")).fault == "changed since it was read"

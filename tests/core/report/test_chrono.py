@@ -1,0 +1,266 @@
+"""Moving through a recording: where one arrives, what is said on the way, and the record of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bench.workload import session
+from core.errors import StateError, StoreError
+from core.events import Event, Prompt, ToolUse, Where
+from core.logs.finder import make_kit, sessions
+from core.logs.parents import Kin, session_kin
+from core.logs.session import read
+from core.report.chrono import ChronoNav, Request, SummaryPolicy, Trail, Visit
+from core.report.conversation import ConversationTree
+from core.report.recap import clock, narrative, plain, structural, tokens
+from core.settings import Settings
+from core.timeline.snapshot import encode
+from core.timeline.timeline import Timeline
+from tests.core.strategies import events
+
+
+def recorded(stream: list[Event]) -> Timeline:
+    timeline = Timeline(Settings())
+    timeline.extend(stream)
+    return timeline
+
+
+@pytest.fixture(scope="module")
+def timeline() -> Timeline:
+    return recorded(session(600, agents=2))
+
+
+def test_a_move_leads_to_the_frame_of_its_place(timeline: Timeline) -> None:
+    nav = ChronoNav(timeline)
+    back = nav.go(Request(200, "backward"), 5.0)
+    assert (back.place, nav.place, back.summary, back.path) == (200, 200, (), ())
+    assert back.frame == timeline.at(200)
+    assert f"after {back.frame.events} events" in back.lines[0]
+    assert back.frame.receptor.meta.state in back.lines[0]
+    forth = nav.go(Request(340, "forward"), 6.0)
+    assert forth.frame == timeline.at(340)
+    assert [(each.origin, each.place, each.at) for each in nav.trail.visits] == [
+        (600, 200, 5.0),
+        (200, 340, 6.0),
+    ]
+
+
+def test_the_direction_must_lead_there(timeline: Timeline) -> None:
+    nav = ChronoNav(timeline)
+    nav.go(Request(300, "backward"), 1.0)
+    with pytest.raises(StateError, match="ask to go forward"):
+        nav.go(Request(301, "backward"), 2.0)
+    with pytest.raises(StateError, match="ask to go backward"):
+        nav.go(Request(299, "forward"), 2.0)
+    for place in (-1, 601):
+        with pytest.raises(StateError, match="600 events"):
+            nav.go(Request(place, "forward"), 2.0)
+    with pytest.raises(StateError, match="no conversation"):
+        nav.go(Request("a", "forward"), 2.0)
+    assert nav.place == 300 and len(nav.trail) == 1
+    assert nav.go(Request(300, "forward"), 3.0).place == nav.go(Request(300, "backward"), 4.0).place
+
+
+def test_a_move_reads_and_changes_nothing(timeline: Timeline) -> None:
+    before = encode(timeline.society.dump())
+    nav = ChronoNav(timeline)
+    for place in (10, 400, 600):
+        policy = SummaryPolicy("narrative", 300)
+        nav.go(Request(place, "backward" if place < nav.place else "forward", policy), 1.0)
+    assert encode(timeline.society.dump()) == before
+
+
+def test_a_structural_summary_counts_what_lies_between(timeline: Timeline) -> None:
+    said = ChronoNav(timeline).go(Request(100, "backward", SummaryPolicy("structural")), 1.0).summary
+    passed = timeline.events[100:]
+    uses = [event for event in passed if isinstance(event, ToolUse)]
+    failed = sum(event.outcome == "failure" for event in uses)
+    assert said[0].startswith("500 events in ")
+    assert f"{len(uses)} tool uses ({failed} failed)" in said
+    assert f"{sum(isinstance(event, Prompt) for event in passed)} prompts" in said
+    signals = [mark.name for mark in timeline.marks.between(100, 600) if mark.kind == "signal"]
+    assert signals
+    told = next(line for line in said if line.startswith("signals: "))
+    assert all(f"{name} {signals.count(name)}" in told for name in signals)
+    assert structural(timeline, 50, 50) == ["nothing lies between"]
+
+
+@pytest.mark.parametrize("budget", [0, 3, 8, 20, 60, 200, 10_000])
+def test_a_narrative_keeps_to_its_tokens(timeline: Timeline, budget: int) -> None:
+    said = narrative(timeline, 100, 600, budget)
+    assert sum(map(tokens, said)) <= budget
+    assert bool(said) == (budget >= 8)
+    assert set(said) <= set(narrative(timeline, 100, 600, 100_000))
+
+
+def test_a_narrative_tells_the_weightiest_first_and_in_its_order(timeline: Timeline) -> None:
+    whole = narrative(timeline, 0, 600, 100_000)
+    fired = {mark.name for mark in timeline.marks if mark.kind == "signal"}
+    assert fired and all(any(name in line for line in whole) for name in fired)
+    assert any(" peaks at " in line for line in whole)
+    assert any(" for " in line and "states" in line for line in whole)
+    brief = narrative(timeline, 0, 600, 90)
+    places = [whole.index(line) for line in brief]
+    assert 3 < len(brief) < len(whole) and places == sorted(places)
+
+
+def test_a_halt_is_told_before_all_else() -> None:
+    failing = [
+        ToolUse(at=10.0 + number, action="shell_exec", program="pytest", outcome="failure", call=1)
+        for number in range(120)
+    ]
+    timeline = recorded([Prompt(at=1.0, characters=50), *failing])
+    (halt,) = (mark for mark in timeline.marks if mark.kind == "halt")
+    brief = narrative(timeline, 0, 121, 16)
+    assert len(brief) == 2 and brief[1].endswith(f"would halt: {halt.name}")
+    assert brief[1].startswith(clock(halt.at - 1.0))
+
+
+def test_a_narrative_of_one_agent_tells_of_no_other(timeline: Timeline) -> None:
+    alone = narrative(timeline, 0, 600, 100_000, "agent-1")
+    told = [line for line in alone[1:] if " peaks at " not in line]
+    assert told and all("agent-1: " in line for line in told)
+    main = narrative(timeline, 0, 600, 100_000, "main")
+    assert len(main) > 1 and not any("agent-1: " in line for line in main)
+
+
+def test_a_peak_is_where_the_axis_stood_highest(timeline: Timeline) -> None:
+    track = timeline.tracks["main"]
+    column = track.columns.column("axis.fatigue")
+    best = max(range(len(column)), key=lambda row: column[row])
+    line = next(each for each in narrative(timeline, 0, 600, 100_000) if "fatigue peaks" in each)
+    at = timeline.events[track.indexes[best]].at - timeline.events[0].at
+    assert line.startswith(clock(at))
+    assert line.endswith(f"{column[best]:.2f}".removeprefix("0"))
+
+
+def test_own_words_are_kept_to_plain_lines(timeline: Timeline) -> None:
+    secret = "ghp_" + "x1Y2" * 9
+    policy = SummaryPolicy("custom", text=f"went back\x1b[31m to look\n{secret}\n" + "\n" * 100)
+    said = ChronoNav(timeline).go(Request(5, "backward", policy), 1.0).summary
+    assert said[0] == "went back [31m to look"
+    assert secret not in "".join(said) and len(said) <= 40
+    assert plain("a" * 500) == "a" * 120
+
+
+@settings(max_examples=15)
+@given(
+    events(min_size=3, max_size=40, agents=("main", "x"), backwards=True),
+    st.lists(st.integers(0, 40), min_size=1, max_size=5),
+    st.sampled_from(("none", "structural", "narrative")),
+)
+def test_any_moves_on_any_recording_arrive_and_verify(
+    stream: list[Event], places: list[int], kind: str
+) -> None:
+    timeline = recorded(stream)
+    nav, again = ChronoNav(timeline, kept=3), ChronoNav(recorded(stream), kept=3)
+    policy = SummaryPolicy(kind, 80)  # type: ignore[arg-type]
+    for number, place in enumerate(min(place, len(stream)) for place in places):
+        request = Request(place, "backward" if place <= nav.place else "forward", policy)
+        arrival = nav.go(request, float(number))
+        assert arrival.frame == timeline.at(place)
+        assert again.go(request, float(number)).visit == arrival.visit
+    assert len(nav.trail) == min(3, len(places)) and nav.trail.verify() is None
+    assert nav.trail.visits[-1].number == len(places)
+
+
+def trail(moves: int = 5) -> Trail:
+    made = Trail(4)
+    for number in range(moves):
+        made.add(float(number), number, number + 1, "", "forward", "structural", ["a", str(number)])
+    return made
+
+
+@pytest.mark.parametrize("field", range(len(Visit._fields)))
+@pytest.mark.parametrize("place", range(4))
+def test_any_changed_field_of_the_record_is_found(field: int, place: int) -> None:
+    state = [list(row) for row in trail().dump()]
+    value = state[place][field]
+    state[place][field] = value + 1 if isinstance(value, int | float) else value + "x"
+    with pytest.raises(StoreError, match="damaged at move"):
+        Trail().load(state)
+
+
+@pytest.mark.parametrize("change", ["removed", "swapped"])
+def test_a_removed_or_swapped_move_is_found(change: str) -> None:
+    state = list(trail().dump())
+    if change == "removed":
+        del state[1]
+    else:
+        state[1], state[2] = state[2], state[1]
+    with pytest.raises(StoreError, match="damaged"):
+        Trail().load(state)
+    with pytest.raises(StoreError, match="no record"):
+        Trail().load([(1, 2)])
+
+
+def test_a_trail_goes_on_from_its_dump() -> None:
+    first, second = trail(), Trail(4)
+    second.load(first.dump())
+    for each in (first, second):
+        each.add(9.0, 1, 2, "n", "backward", "none", [])
+    assert first.dump() == second.dump() and second.verify() is None
+    assert [visit.number for visit in second.visits] == [3, 4, 5, 6]
+    second._visits[-1] = second._visits[-1]._replace(hash="0")
+    assert second.verify() is not None
+
+
+def test_a_record_of_the_conversation_leads_to_its_place() -> None:
+    lines = [Where("log", 100 * number, 90) for number in range(6)]
+    stream: list[Event] = [
+        Prompt(at=1.0, characters=3, where=lines[0]),
+        ToolUse(at=2.0, where=lines[2]),
+        ToolUse(at=3.0, where=lines[1]),
+        ToolUse(at=4.0, where=lines[4]),
+        ToolUse(at=4.0, outcome="pending", where=lines[1]),
+    ]
+    kin = [
+        Kin(f"n{number}", f"n{number - 1}" if number else None, "answer", 0.0, where, b"%d" % number)
+        for number, where in enumerate(lines)
+    ]
+    nav = ChronoNav(recorded(stream), ConversationTree(kin))
+    places = [nav.go(Request(f"n{number}", "backward"), 1.0).place for number in (5, 4, 3, 2, 1, 0)]
+    assert places == [5, 5, 3, 3, 1, 1]
+    assert nav.tree is not None and nav.tree.head == nav.tree["n0"]
+    arrival = nav.go(Request("n3", "forward"), 2.0)
+    assert arrival.path == ("n0", "n1", "n2", "n3") and arrival.visit.node == "n3"
+    with pytest.raises(StateError, match="no record 'zz'"):
+        nav.go(Request("zz", "forward"), 3.0)
+    assert nav.place == 3
+
+
+def test_entries_of_documents_and_rows_of_databases_lead_to_their_places() -> None:
+    stream: list[Event] = [
+        *(
+            Prompt(at=1.0, characters=1, where=Where("doc", 0, 9, f"/messages/{number}/parts/1"))
+            for number in (0, 2)
+        ),
+        *(Prompt(at=2.0, characters=1, where=Where("db", entry=f"part/p{number}")) for number in (5, 3)),
+    ]
+    wheres = [Where("doc", 0, 9, f"/messages/{number}") for number in range(3)]
+    wheres += [Where("db", entry="part/p3"), Where("db", entry="part/none")]
+    kin = [Kin(str(number), None, "entry", 0.0, where, b"") for number, where in enumerate(wheres)]
+    nav = ChronoNav(recorded(stream), ConversationTree(kin))
+    asked = ("4", "3", "2", "1", "0")
+    assert [nav.go(Request(name, "backward"), 1.0).place for name in asked] == [4, 4, 4, 1, 1]
+
+
+def test_records_of_a_real_session_lie_in_order(shared_data: Path) -> None:
+    kit = make_kit()
+    folder = shared_data / "real_sessions"
+    for found in sessions([folder / "claude-code" / "pomodoro-timer.jsonl", folder / "pi"], kit):
+        timeline = recorded(list(read(found, kit)))
+        tree = ConversationTree(session_kin(found, kit))
+        nav = ChronoNav(timeline, tree)
+        nav.go(Request(0, "backward"), 0.0)
+        ids = [node.id for node in tree.path()]
+        places = [
+            nav.go(Request(name, "forward", SummaryPolicy("narrative")), 1.0).place for name in ids[::25]
+        ]
+        assert places == sorted(places) and places[-1] > len(timeline) // 2
+        assert nav.go(Request(ids[-1], "forward"), 2.0).place == len(timeline)
+        assert nav.trail.verify() is None

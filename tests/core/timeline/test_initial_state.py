@@ -1,0 +1,70 @@
+"""A recording that began with what earlier sessions left seeks as exactly as any other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import cbor2
+import pytest
+
+from bench.workload import session
+from core.events import MAIN
+from core.settings import Settings
+from core.society import Society
+from core.timeline.branch import sim
+from core.timeline.cache import Cache
+from core.timeline.initial_state import Beginning
+from core.timeline.timeline import Timeline
+
+STREAM = session(700)
+
+
+def heir() -> Beginning:
+    """What an earlier session leaves."""
+    earlier = Timeline(Settings(), seed=1)
+    earlier.extend(session(1500, seed=9))
+    past = earlier.society.engine(MAIN).mind.heart.episodes.kept
+    assert past
+    return Beginning(2, prior={"frustration": 0.2, "flow": 0.1}, past=tuple(past))
+
+
+def bytes_of(society: Society) -> bytes:
+    return cbor2.dumps(society.dump(), canonical=True)
+
+
+@pytest.mark.parametrize("index", [0, 1, 255, 256, 300, 699])
+def test_a_seek_equals_a_replay_from_the_same_beginning(index: int) -> None:
+    beginning = heir()
+    timeline = Timeline(Settings(), beginning=beginning)
+    timeline.extend(STREAM)
+    alone = beginning.society(Settings())
+    for event in STREAM[:index]:
+        alone.step(event)
+    assert bytes_of(timeline.society_at(index)) == bytes_of(alone)
+    again = timeline.society_at(index).engine(MAIN).mind.recall(3)
+    assert again == alone.engine(MAIN).mind.recall(3)
+
+
+def test_a_prior_moves_the_first_thresholds_and_the_past_what_is_recalled() -> None:
+    plain, given = Beginning(2).society(Settings()), heir().society(Settings())
+    first = [society.engine(MAIN).receptor.levels()[0] for society in (plain, given)]
+    assert first[1] > first[0]
+    for event in STREAM[:200]:
+        plain.step(event)
+        given.step(event)
+    assert len(given.engine(MAIN).mind.recall(50)) > len(plain.engine(MAIN).mind.recall(50))
+
+
+def test_a_what_if_begins_as_the_recording_did() -> None:
+    timeline = Timeline(Settings(), beginning=heir())
+    timeline.extend(STREAM)
+    branch = sim(timeline, timeline.settings)
+    assert branch.grow() and branch.difference().equal
+
+
+def test_only_a_plain_recording_is_kept(tmp_path: Path) -> None:
+    cache = Cache(tmp_path, 10**9)
+    for beginning, kept in ((Beginning(2), True), (heir(), False)):
+        timeline = Timeline(Settings(), beginning=beginning)
+        timeline.extend(STREAM[:50])
+        assert cache.save("story", timeline, ()) is kept

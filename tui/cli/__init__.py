@@ -1,0 +1,136 @@
+"""The `nooscope` command: finds the sub-command and imports nothing else."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from types import FrameType
+
+from core import __version__
+from core.errors import NooscopeError, UsageError
+from tui.cli import garbage as collector
+from tui.cli import streams
+
+DEFAULT = "watch"
+"""What `nooscope` alone does."""
+MISUSED = 2
+INTERRUPTED = 130
+TERMINATED = 143
+
+COMMANDS = {
+    "watch": "follow a session live, on the screen or without one",
+    "replay": "play a saved session like a film",
+    "demo": "watch a sample session, with a word on what to notice",
+    "fleet": "show all sessions of this machine, who needs you first",
+    "sessions": "list the agents' sessions on this machine",
+    "analyze": "run whole logs through the engine and report",
+    "export": "write a log in the open event format",
+    "frame": "show a whole mind at one moment",
+    "diff": "show what differs between two moments",
+    "recap": "tell what happened between two moments",
+    "tree": "show the conversation's branches and whether the log was edited",
+    "bookmarks": "list, put and share named moments",
+    "whatif": "show what would have fired with other settings",
+    "sweep": "try one setting over its range, on many sessions",
+    "labels": "write what people said of firings, as JSON",
+    "rules": "list the methods that respond to signals, or check a rule file",
+    "settings": "show every setting, its value and where it came from",
+    "doctor": "check terminal, agents, settings, folders and what is kept",
+    "completion": "print a completion script for bash, zsh or fish",
+}
+
+_ASKS_ABOUT_ITSELF = frozenset(("-h", "--help", "--version"))
+
+EXAMPLES = """\
+examples:
+  nooscope                          the newest active session, live
+  nooscope replay LOG               a saved session, like a film
+  nooscope sessions                 what has been running here
+  nooscope analyze LOG              what went on in a session, and when
+  nooscope settings ambient         settings that have to do with the ambient baseline
+"""
+
+
+def build(command: str | None = None) -> argparse.ArgumentParser:
+    """The parser; only the named command's own arguments are filled in."""
+    parser = argparse.ArgumentParser(
+        prog="nooscope",
+        description="A terminal observatory for AI agents.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"nooscope {__version__}")
+    subparsers = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND")
+    for name, sentence in COMMANDS.items():
+        sub = subparsers.add_parser(name, help=sentence, description=sentence.capitalize() + ".")
+        if name == command:
+            importlib.import_module(f"tui.cli.commands.{name}").add_arguments(sub)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; 0 fine, 1 nothing readable, 2 wrong usage, 130 stopped by ctrl+c."""
+    if arguments is not None:
+        return _run(list(arguments))
+    collector.calm()
+    streams.prepare()
+    signal.signal(signal.SIGTERM, _terminate)
+    code = _run(sys.argv[1:])
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return TERMINATED if _told_to_end else code
+
+
+def _run(words: list[str]) -> int:
+    """One command, with every fault a person may meet as one line on standard error."""
+    try:
+        code = _command(words)
+    except UsageError as error:
+        _say(str(error))
+        code = MISUSED
+    except NooscopeError as error:
+        code = _say(str(error))
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    except BrokenPipeError:
+        code = 0
+    except OSError as error:
+        name = f"{error.filename}: " if error.filename else ""
+        code = _say(f"{name}{error.strerror or error}")
+    finally:
+        left = streams.settle()
+    if left is None or isinstance(left, BrokenPipeError):
+        return code
+    return _say(f"cannot write the output: {left.strerror or left}")
+
+
+def _command(words: list[str]) -> int:
+    if not words or (words[0].startswith("-") and not _ASKS_ABOUT_ITSELF & set(words)):
+        words.insert(0, DEFAULT)
+    parsed = build(words[0]).parse_args(words)
+    if os.path.expanduser("~") == "~":  # noqa: PTH111 it asks whether there is one
+        raise NooscopeError("no home folder is known; set HOME")
+    return int(importlib.import_module(f"tui.cli.commands.{parsed.command or DEFAULT}").run(parsed))
+
+
+_told_to_end: list[int] = []
+
+
+def _terminate(number: int, _: FrameType | None) -> None:
+    """End as ctrl+c does, so that a screen gives the terminal back."""
+    _told_to_end.append(number)
+    signal.raise_signal(signal.SIGINT)
+
+
+def _say(sentence: str) -> int:
+    with contextlib.suppress(OSError):
+        print(f"nooscope: {sentence}", file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

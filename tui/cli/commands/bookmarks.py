@@ -1,0 +1,99 @@
+"""`nooscope bookmarks`: named moments of sessions, kept in our own folder."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+from tui.cli.options import add_settings_options, settings_from
+
+_LARGEST = 64_000_000
+"""Bytes a file of bookmarks may have."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("path", nargs="?", metavar="PATH", help="a log")
+    parser.add_argument("--add", metavar="NAME", help="put a bookmark at the place given by --at")
+    parser.add_argument(
+        "--at", default="-1", metavar="PLACE", help="an event's number, 00:41:12, 41m or an ISO time"
+    )
+    parser.add_argument("--note", default="", help="what to remember of it")
+    parser.add_argument("--remove", metavar="NAME", help="take a bookmark away")
+    parser.add_argument("--export", metavar="FILE", help="write the bookmarks of all sessions to a file")
+    parser.add_argument(
+        "--import", dest="taken", metavar="FILE", help="take over the bookmarks of such a file"
+    )
+    add_settings_options(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    from core.store.bookmark_transfer import export_bookmarks, import_bookmarks, recover_imports
+
+    recover_imports()
+    if args.export is not None:
+        content, notices = export_bookmarks()
+        _save(Path(args.export), content)
+        for notice in notices:
+            print(f"nooscope: {notice}", file=sys.stderr)
+        return 0
+    if args.taken is not None:
+        imported = import_bookmarks(_take(Path(args.taken)))
+        print(f"{imported.added} bookmarks taken over from {imported.sessions} sessions")
+        return 0
+    if not args.path:
+        print("nooscope: name a log, or use --export or --import", file=sys.stderr)
+        return 2
+    return _one(args)
+
+
+def _save(path: Path, content: bytes) -> None:
+    from core.errors import NooscopeError
+
+    try:
+        path.write_bytes(content)
+    except OSError as error:
+        raise NooscopeError(f"{path}: {error.strerror}") from error
+
+
+def _take(path: Path) -> bytes:
+    from core.errors import NooscopeError
+
+    try:
+        with path.open("rb") as file:
+            content = file.read(_LARGEST + 1)
+    except OSError as error:
+        raise NooscopeError(f"{path}: {error.strerror}") from error
+    if len(content) > _LARGEST:
+        raise NooscopeError(f"{path}: is too large for a file of bookmarks")
+    return content
+
+
+def _one(args: argparse.Namespace) -> int:
+    from core.report.formatting import clock, plain
+    from core.store.bookmarks import Bookmark, Bookmarks
+    from core.timeline.checkpoint import agrees, state_hash
+    from tui.cli.recordings import one_session, place, recording
+
+    settings = settings_from(args).settings
+    session, _ = one_session(args.path, settings)
+    store = Bookmarks(session.id)
+    timeline = recording(args.path, settings, args.project)
+    if args.remove is not None:
+        gone = store.remove(args.remove)
+        print("taken away" if gone else f"no bookmark is named {args.remove}")
+        return 0 if gone else 1
+    if args.add is not None:
+        index = place(timeline, args.at)
+        content = state_hash(timeline.society_at(index))
+        store.put(Bookmark(args.add, index, timeline.time_of(index), time.time(), args.note, content))
+    start = timeline.events[0].at
+    kept = store.read()
+    for each in kept:
+        same = "" if agrees(timeline, each.place, each.checkpoint) else "  (the mind there is another now)"
+        words = f"{plain(each.name, 30):<30} {plain(each.note, 60)}{same}"
+        print(f"{clock(each.at - start)}  event {each.place:<7} {words}")
+    if not kept:
+        print("no bookmarks; put one with --add NAME --at PLACE")
+    return 0

@@ -1,0 +1,49 @@
+"""`nooscope completion`: a script that lets a shell complete commands, options and names."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("shell", nargs="?", choices=SHELLS, help="the shell the script is for")
+    parser.add_argument(
+        "--list", choices=("settings", "themes", "stories"), help="the names the scripts ask for"
+    )
+    parser.epilog = 'bash and zsh: eval "$(nooscope completion SHELL)" in the start-up file'
+
+
+def run(args: argparse.Namespace) -> int:
+    if args.list:
+        for name in _names(args.list):
+            print(name)
+        return 0
+    if args.shell is None:
+        from core.errors import UsageError
+
+        raise UsageError(f"name a shell: {', '.join(SHELLS)}")
+    from tui.cli.completion.grammar import commands
+
+    print(importlib.import_module(f"tui.cli.completion.{args.shell}").script(commands()), end="")
+    return 0
+
+
+def _names(kind: str) -> list[str]:
+    if kind == "settings":
+        from core.settings.layers import tunables
+
+        return list(tunables())
+    if kind == "stories":
+        from sample_sessions import samples
+
+        return [sample.name for sample in samples()]
+    from textual.theme import BUILTIN_THEMES
+
+    import themes
+    from tui.screens.user_theme import default_folder
+
+    ours = [theme.name for theme in themes.load(default_folder()).themes]
+    return sorted({*ours, *BUILTIN_THEMES})

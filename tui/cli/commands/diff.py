@@ -1,0 +1,30 @@
+"""`nooscope diff`: what differs between two moments of a mind."""
+
+from __future__ import annotations
+
+import argparse
+
+from tui.cli.options import add_settings_options, known_agent, settings_from
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("path", metavar="PATH", help="a log")
+    parser.add_argument("--from", dest="begin", default="0", metavar="PLACE", help="the earlier place")
+    parser.add_argument("--to", dest="end", default="-1", metavar="PLACE", help="the later place")
+    parser.add_argument("--agent", help="which agent (default: the main one)")
+    add_settings_options(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    from core.report.difference import difference
+    from core.report.formatting import plain
+    from tui.cli.recordings import place, recording
+
+    timeline = recording(args.path, settings_from(args).settings, args.project)
+    begin, end = place(timeline, args.begin), place(timeline, args.end)
+    print(f"from {begin} to {end} of {len(timeline)} events")
+    agent = known_agent(timeline, args.agent)
+    lines = difference(timeline.at(begin, agent), timeline.at(end, agent))
+    for line in lines or ["nothing differs"]:
+        print(plain(line))
+    return 0

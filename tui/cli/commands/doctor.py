@@ -1,0 +1,112 @@
+"""`nooscope doctor`: whether everything here is as nooscope needs it, and what to do where it is not."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tui.cli.options import add_settings_options, settings_from
+
+if TYPE_CHECKING:
+    from core.logs.reader import Kit
+    from core.settings import Settings
+    from core.settings.layers import Resolved
+    from tui.cli.checkup import Section
+
+_SIGNS = {"fine": " ", "note": "·", "problem": "▲"}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="as JSON")
+    add_settings_options(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    from tui.cli.checkup import stores as keeping
+
+    mended = keeping.chains()
+    sections = [*_sections(args, _settings(args)), mended]
+    problems = [problem for section in sections for problem in section.problems]
+    if args.json:
+        from core.report.formatting import page
+
+        facts = {section.name: section.facts for section in sections}
+        print(page({"fine": not problems, "problems": problems, **facts}))
+    else:
+        _print_text(sections, problems)
+    return 1 if problems else 0
+
+
+def _settings(args: argparse.Namespace) -> Resolved:
+    """The settings in force; their faults are part of the report, but a wrong `--set` is wrong usage."""
+    told = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(told):
+            return settings_from(args)
+    except SystemExit:
+        sys.stderr.write(told.getvalue())
+        raise
+
+
+def _sections(args: argparse.Namespace, resolved: Resolved) -> Iterator[Section]:
+    from tui.cli.checkup import logs, machine
+    from tui.cli.checkup import stores as keeping
+
+    project = args.project or Path.cwd()
+    ingest = resolved.settings.ingest
+    yield machine.versions()
+    yield machine.terminal(os.environ)
+    yield logs.agents(os.environ, Path.home(), ingest)
+    kit, troubles = _kit(resolved.settings)
+    yield logs.unread(os.environ, Path.home(), kit, ingest)
+    yield keeping.settings(resolved, project, [*troubles, *_faults(args, resolved.settings)])
+    yield keeping.folders()
+    yield keeping.kept()
+
+
+def _kit(settings: Settings) -> tuple[Kit, list[str]]:
+    """What readers share, without the user's tables where they cannot be used."""
+    from core.errors import NooscopeError
+    from core.logs.finder import make_kit
+    from core.settings.logs import IngestSettings
+
+    try:
+        return make_kit(settings.ingest), []
+    except NooscopeError as error:
+        return make_kit(IngestSettings()), [str(error)]
+
+
+def _faults(args: argparse.Namespace, settings: Settings) -> list[str]:
+    """What is wrong with rule files, policies and themes."""
+    import themes
+    from tui.cli.initial import outset
+    from tui.screens.user_theme import default_folder
+
+    loaded = themes.load(default_folder())
+    known = {theme.name for theme in loaded.themes}
+    faults = [*outset(args.project).faults, *loaded.complaints]
+    wanted = settings.screen.theme
+    if wanted not in known:
+        from textual.theme import BUILTIN_THEMES
+
+        if wanted not in BUILTIN_THEMES:
+            faults.append(f"screen.theme: there is no theme {wanted!r}")
+    return faults
+
+
+def _print_text(sections: list[Section], problems: list[str]) -> None:
+    from core.report.formatting import count
+
+    for section in sections:
+        print(section.name)
+        width = min(18, max(len(each.label) for each in section.findings))
+        for each in section.findings:
+            print(f"{_SIGNS[each.level]} {each.label:<{width}}  {each.text}")
+        print()
+    print(f"{count(len(problems), 'problem')} (▲)" if problems else "All fine.")

@@ -1,0 +1,124 @@
+"""`nooscope fleet`: every session of this machine, who needs a person first."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from core.errors import UnreadableLog
+from tui.cli.showing import add_screen_options, can_show, screen_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from core.live.fleet.roster import Roster
+    from core.live.fleet.row import Row
+    from core.settings import Settings
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "paths", nargs="*", type=Path, metavar="PATH", help="look in these files and folders instead"
+    )
+    parser.add_argument("--json", action="store_true", help="as JSON, once")
+    parser.add_argument("--once", action="store_true", help="as a table, once")
+    parser.add_argument("--within", type=_hours, metavar="HOURS", help="sessions changed so recently")
+    add_screen_options(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    settings = screen_settings(args)
+    if args.within is not None:
+        fleet = settings.screen.fleet.model_copy(update={"within": args.within})
+        screen = settings.screen.model_copy(update={"fleet": fleet})
+        settings = settings.model_copy(update={"screen": screen})
+    paths = [path.expanduser() for path in args.paths]
+    for path in paths:
+        if not path.exists():
+            raise UnreadableLog(f"{path}: no such file or folder")
+    if args.json or args.once or not can_show():
+        return _once(settings, paths, args.project, as_json=args.json)
+    from tui.app import run_app
+
+    return run_app(None, settings, fleet=_roster(settings, paths), project=args.project)
+
+
+def _hours(text: str) -> float:
+    hours = float(text)
+    if not 0.1 <= hours <= 8760:
+        raise argparse.ArgumentTypeError("give hours from 0.1 to 8760")
+    return hours
+
+
+def _roster(settings: Settings, paths: Sequence[Path]) -> Roster:
+    import os
+
+    from core.live.fleet.roster import Roster
+
+    return Roster(settings, os.environ, Path.home(), paths=paths)
+
+
+def _once(settings: Settings, paths: Sequence[Path], project: Path | None, *, as_json: bool) -> int:
+    from core.live.fleet.order import Order, listed
+    from core.live.fleet.row import Row
+    from core.live.fleet.thread import once
+    from tui.cli.initial import spoken_outset
+
+    roster = _roster(settings, paths)
+    roster.beginning = spoken_outset(project)
+    rows, now = once(roster)
+    ordered = [item for item in listed(rows, Order()) if isinstance(item, Row)]
+    if as_json:
+        _print_json(ordered, now)
+    elif ordered:
+        _print_table(ordered, now)
+    else:
+        print(f"No session changed within the last {settings.screen.fleet.within:g} hours.")
+    return 0
+
+
+def _print_json(rows: Sequence[Row], now: float) -> None:
+    import json
+
+    from core.live.fleet.order import census
+    from core.live.fleet.row import as_json
+
+    counted = census(rows)._asdict()
+    print(
+        json.dumps({"at": now, "counts": counted, "sessions": [as_json(row, now) for row in rows]}, indent=2)
+    )
+
+
+def _print_table(rows: Sequence[Row], now: float) -> None:
+    from core.live.fleet.order import census
+    from core.report.formatting import fraction, plain, short
+    from tui.widgets.fleet.columns import age
+
+    table = [("", "standing", "for", "project", "agent", "state", "frust", "flow", "ctx", "tok/m", "why")]
+    table += [
+        (
+            row.standing.glyph,
+            row.standing.word,
+            "" if row.standing.since is None else age(now - row.standing.since),
+            plain(row.name, 28),
+            plain(row.agent, 16),
+            row.state.replace("_", " "),
+            fraction(row.frustration),
+            fraction(row.flow),
+            f"{100 * row.facts.context:.0f}%" if row.context_tokens else "-",
+            short(row.burn) if row.burn else "-",
+            row.why,
+        )
+        for row in rows
+    ]
+    widths = [max(len(row[column]) for row in table) for column in range(10)]
+    right = (2, 6, 7, 8, 9)
+    for *cells, why in table:
+        made = [
+            cell.rjust(width) if place in right else cell.ljust(width)
+            for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
+        ]
+        print("  ".join([*made, why]).rstrip())
+    need, look, work, rest = census(rows)
+    print(f"\n{need} in need of you, {look} worth a look, {work} at work, {rest} at rest")

@@ -1,0 +1,37 @@
+"""`nooscope frame`: a whole mind at one moment."""
+
+from __future__ import annotations
+
+import argparse
+
+from core.report import formatting as words
+from tui.cli.options import add_settings_options, known_agent, settings_from
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("path", metavar="PATH", help="a log")
+    parser.add_argument(
+        "--at",
+        default="-1",
+        metavar="PLACE",
+        help="an event's number, -1 for the last, 00:41:12, 41m or an ISO time",
+    )
+    parser.add_argument("--agent", help="which agent (default: the main one)")
+    parser.add_argument("--json", action="store_true", help="as JSON")
+    add_settings_options(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    from core.report.difference import page
+    from tui.cli.recordings import place, recording
+
+    timeline = recording(args.path, settings_from(args).settings, args.project)
+    index = place(timeline, args.at)
+    frame = timeline.at(index, known_agent(timeline, args.agent))
+    if args.json:
+        print(words.page({"index": index, "of": len(timeline), "frame": frame}))
+        return 0
+    print(f"after {index} of {len(timeline)} events, agent {words.plain(frame.agent)}")
+    for line in page(frame):
+        print(words.plain(line))
+    return 0

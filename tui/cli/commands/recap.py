@@ -1,0 +1,33 @@
+"""`nooscope recap`: what happened between two moments, told from our own readings."""
+
+from __future__ import annotations
+
+import argparse
+
+from tui.cli.options import add_settings_options, positive, settings_from
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("path", metavar="PATH", help="a log")
+    parser.add_argument("--from", dest="begin", default="0", metavar="PLACE", help="the earlier place")
+    parser.add_argument("--to", dest="end", default="-1", metavar="PLACE", help="the later place")
+    parser.add_argument("--as", dest="form", choices=("narrative", "structural"), default="narrative")
+    parser.add_argument("--tokens", type=positive, default=300, metavar="N", help="most a narrative may take")
+    add_settings_options(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    from core.report.chrono import ChronoNav, Request, SummaryPolicy
+    from core.report.formatting import plain
+    from tui.cli.recordings import place, recording
+
+    timeline = recording(args.path, settings_from(args).settings, args.project)
+    begin, end = sorted((place(timeline, args.begin), place(timeline, args.end)))
+    nav = ChronoNav(timeline)
+    at = timeline.time_of(len(timeline))
+    nav.go(Request(begin, "backward", SummaryPolicy("none")), at)
+    arrival = nav.go(Request(end, "forward", SummaryPolicy(args.form, args.tokens)), at)
+    print(f"from {begin} to {end} of {len(timeline)} events")
+    for line in [*arrival.summary, *([""] if arrival.summary else []), *arrival.lines]:
+        print(plain(line))
+    return 0

@@ -1,0 +1,118 @@
+"""`nooscope rules`: the methods in force, what was learned about them, and whether a file is right."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tui.cli.options import PROJECT_FILE, add_settings_options, settings_from, user_file
+
+if TYPE_CHECKING:
+    from core.response import Learned, RuleSet
+    from core.response.method import Method
+
+_HEADS = ("id", "mode", "type", "signals", "states", "sensitivity", "frequency", "from")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.add_argument(
+        "--reset-learned", action="store_true", help="forget what sensitivity has learned so far"
+    )
+    add_settings_options(parser)
+    parts = parser.add_subparsers(dest="part", metavar="")
+    check = parts.add_parser("check", help="say whether a rule file can be used")
+    check.add_argument("file", metavar="FILE", type=Path, help="the rule file")
+
+
+def run(args: argparse.Namespace) -> int:
+    if args.part == "check":
+        return _check(args.file)
+    from core.store.learned import LearnedStore
+
+    store = LearnedStore()
+    if args.reset_learned:
+        print("Forgotten." if store.reset() else "Nothing had been learned.")
+        return 0
+    rules, learned = rules_from(args), store.read()
+    if store.problem:
+        print(f"nooscope: {store.problem}", file=sys.stderr)
+    if args.json:
+        _print_json(rules, learned)
+    else:
+        _print_table(rules, learned, settings_from(args).settings.response.scoring.threshold)
+    return 0
+
+
+def rules_from(args: argparse.Namespace) -> RuleSet:
+    """The built-in methods with both rule files over them; faults go to standard error."""
+    from tui.cli.initial import rule_files
+
+    files = rule_files(args.project)
+    rules = files.load()
+    for fault in files.faults:
+        print(f"nooscope: {fault}", file=sys.stderr)
+    return rules
+
+
+def _check(path: Path) -> int:
+    from core.errors import PolicyError
+    from core.response import add_rules, built_in
+    from core.store.rules import read_rules
+
+    content = read_rules(path)
+    if content is None:
+        raise PolicyError(f"{path}: there is no such file")
+    base = built_in()
+    rules = add_rules(base, content, str(path))
+    given = [name for name, origin in rules.origins.items() if origin == str(path)]
+    bent = [name for name in given if base.method(name) is not None]
+    new = [name for name in given if base.method(name) is None]
+    print(f"{path}: fine")
+    for what, names in (("changes", bent), ("adds", new)):
+        if names:
+            print(f"  {what} {', '.join(names)}")
+    return 0
+
+
+def _print_json(rules: RuleSet, learned: Learned) -> None:
+    from core.report.formatting import page
+
+    rows = [
+        {**method.model_dump(mode="json"), "origin": rules.origins[method.id]} for method in rules.methods
+    ]
+    print(page({"methods": rows, "learned": learned}))
+
+
+def _print_table(rules: RuleSet, learned: Learned, threshold: float) -> None:
+    rows = [_HEADS, *(_row(method, rules.origins[method.id]) for method in rules.methods)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADS))]
+    for row in rows:
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    print(f"\nA method fires when its score is above {threshold:g}, or above its own threshold.")
+    moved = ", ".join(f"{axis} {delta:+.3f}" for axis, delta in learned.deltas.items() if delta)
+    if learned.stretches:
+        print(f"Learned from {learned.stretches} stretches of work: {moved or 'nothing moved yet'}.")
+    else:
+        print(f"Nothing learned yet. Your own rules go into {user_file().with_name('receptor-rules.json')},")
+        print(f"a project's into .nooscope-rules.json beside its {PROJECT_FILE}.")
+
+
+def _row(method: Method, origin: str) -> tuple[str, ...]:
+    from core.percept import AGENT_STATES
+    from core.response.method import CUES
+
+    trigger = method.trigger
+    own = "" if trigger.threshold is None else f" > {trigger.threshold:g}"
+    return (
+        method.id if method.enabled else f"{method.id} (off)",
+        method.mode,
+        method.type,
+        "any" if set(trigger.signals) == set(CUES) else ", ".join(trigger.signals),
+        "any" if set(trigger.states) == set(AGENT_STATES) else ", ".join(trigger.states),
+        f"{trigger.sensitivity:g}{own}",
+        trigger.frequency,
+        origin,
+    )

@@ -1,0 +1,152 @@
+"""`nooscope sessions`: what agents have been doing on this machine, the newest first."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tui.cli.options import add_settings_options, settings_from
+
+if TYPE_CHECKING:
+    from core.logs.discovery import Found
+
+HELP = "list the agents' sessions on this machine"
+
+SHOWN = 40
+"""Rows on a terminal, unless all are asked for."""
+WIDE = 110
+"""Columns from which a terminal has room for whole paths."""
+
+NOTHING = """\
+No sessions found.
+
+nooscope reads what coding agents write to disk by themselves. It looked for Claude Code, Codex, Gemini CLI,
+OpenCode, pi, OpenHands and Copilot CLI in their usual places (and where CLAUDE_CONFIG_DIR, CODEX_HOME and the
+like point). Run one of them once, or name a log or a folder of logs:
+
+  nooscope sessions PATH
+  nooscope analyze PATH"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "paths", nargs="*", metavar="PATH", help="look in these files, folders or patterns instead"
+    )
+    parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.add_argument("--all", action="store_true", help=f"on a terminal, more than the newest {SHOWN}")
+    add_settings_options(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    import os
+    import time
+
+    from core.logs.discovery import describe, find
+
+    settings = settings_from(args).settings.ingest
+    now = time.time()
+    if args.paths:
+        from core.logs.finder import make_kit, sessions
+
+        kit = make_kit(settings)
+        found = describe(sessions(args.paths, kit, settings.lines), now, settings.follow.active_within)
+        for fault in kit.diagnostics.first:
+            print(f"nooscope: {fault.file}: {fault.reason}", file=sys.stderr)
+    else:
+        found = find(os.environ, Path.home(), now=now, active_within=settings.follow.active_within)
+    if args.json:
+        _print_json(found, now)
+    elif found:
+        _print_table(found, now, every=args.all or not sys.stdout.isatty())
+    else:
+        print(NOTHING)
+    return 0
+
+
+def _print_json(found: list[Found], now: float) -> None:
+    import json
+
+    rows = [
+        {
+            "agent": one.agent,
+            "session": one.session,
+            "project": one.project,
+            "path": str(one.path),
+            "paths": [str(path) for path in one.paths],
+            "modified": one.modified,
+            "age": round(max(0.0, now - one.modified), 3),
+            "size": one.size,
+            "events": one.events,
+            "active": one.active,
+        }
+        for one in found
+    ]
+    print(json.dumps({"sessions": rows}, indent=2))
+
+
+def _print_table(found: list[Found], now: float, *, every: bool) -> None:
+    shown = found if every else found[:SHOWN]
+    wide = not sys.stdout.isatty() or shutil.get_terminal_size().columns >= WIDE
+    rows = [("", "agent", "project", "age", "events", "size", "log" if wide else "session")]
+    rows += [
+        (
+            "●" if one.active else "·",
+            one.agent,
+            shortened(homely(printable(one.project)) or "-", 32),
+            age(now - one.modified),
+            f"~{one.events:,}",
+            size(one.size),
+            homely(printable(str(one.path))) if wide else printable(one.session)[:8],
+        )
+        for one in shown
+    ]
+    widths = [max(len(row[column]) for row in rows) for column in range(6)]
+    for mark, agent, project, *numbers, last in rows:
+        columns = [mark.ljust(1), agent.ljust(widths[1]), project.ljust(widths[2])]
+        columns += [number.rjust(width) for number, width in zip(numbers, widths[3:], strict=True)]
+        print("  ".join([*columns, last]).rstrip())
+    active = sum(one.active for one in found)
+    more = f"; {len(found) - len(shown)} more with --all" if len(shown) < len(found) else ""
+    print(f"\n{_plural(len(found), 'session')}, {active} active (●){more}")
+
+
+def printable(text: str) -> str:
+    """Text from a log without what a terminal would take as a command."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
+
+
+def homely(path: str) -> str:
+    """A path with the home folder as ~."""
+    home = str(Path.home())
+    return "~" + path[len(home) :] if path == home or path.startswith(home + "/") else path
+
+
+def shortened(path: str, width: int) -> str:
+    """The end of a path that is too long."""
+    return path if len(path) <= width else "…" + path[-(width - 1) :]
+
+
+def age(seconds: float) -> str:
+    """How long ago, in the unit that says it best."""
+    left = max(0.0, seconds)
+    for unit, length, upto in (("s", 1.0, 60.0), ("min", 60.0, 3600.0), ("h", 3600.0, 86_400.0)):
+        if left < upto:
+            return f"{int(left / length)} {unit}"
+    return f"{int(left / 86_400.0)} d"
+
+
+def size(count: int) -> str:
+    """Bytes in the unit that says it best."""
+    amount = float(count)
+    for unit in ("B", "kB", "MB"):
+        if amount < 1000.0:
+            return f"{amount:.0f} {unit}" if unit == "B" or amount >= 10 else f"{amount:.1f} {unit}"
+        amount /= 1000.0
+    return f"{amount:.1f} GB"
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")

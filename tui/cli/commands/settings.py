@@ -1,0 +1,132 @@
+"""`nooscope settings`: every setting, as a table, as a file, as JSON."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+from tui.cli.options import add_settings_options, settings_from
+
+if TYPE_CHECKING:
+    from core.settings.layers import Resolved
+    from core.settings.tunable import Tunable
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "words", nargs="*", metavar="WORD", help="only settings whose name or sentence has all words"
+    )
+    parser.add_argument(
+        "--changed", action="store_true", help="only settings that differ from the built-in value"
+    )
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--toml", action="store_true", help="as a file one can save and edit")
+    form.add_argument("--json", action="store_true", help="as JSON")
+    add_settings_options(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    from core.settings.layers import tunables, value_of
+
+    resolved = settings_from(args)
+    chosen = [each for each in tunables().values() if _wanted(each, args.words)]
+    if args.changed:
+        chosen = [each for each in chosen if value_of(resolved.settings, each.name) != each.default]
+    if args.json:
+        _print_json(chosen, resolved)
+    elif args.toml:
+        from core.settings.toml import write
+
+        print(write(chosen, {each.name: value_of(resolved.settings, each.name) for each in chosen}), end="")
+    elif chosen:
+        _print_table(chosen, resolved)
+    else:
+        print("No setting differs from its built-in value." if args.changed else "No setting matches.")
+    return 0
+
+
+def _wanted(tunable: Tunable, words: list[str]) -> bool:
+    text = f"{tunable.name} {tunable.sentence}".lower()
+    return all(word.lower() in text for word in words)
+
+
+def _print_json(chosen: list[Tunable], resolved: Resolved) -> None:
+    import json
+
+    from core.settings.layers import BUILT_IN, value_of
+
+    rows = [
+        {
+            "name": each.name,
+            "value": _plain(value_of(resolved.settings, each.name)),
+            "default": _plain(each.default),
+            "origin": resolved.origins.get(each.name, BUILT_IN),
+            "kind": each.kind,
+            "low": each.low,
+            "high": each.high,
+            "step": each.step,
+            "unit": each.unit,
+            "choices": list(each.choices),
+            "sentence": each.sentence,
+        }
+        for each in chosen
+    ]
+    complaints = [complaint._asdict() for complaint in resolved.complaints]
+    json.dump({"settings": rows, "complaints": complaints}, sys.stdout, indent=2)
+    print()
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value.model_dump() if hasattr(value, "model_dump") else value
+
+
+def _print_table(chosen: list[Tunable], resolved: Resolved) -> None:
+    """One line a setting; its sentence moves below where the terminal is narrow."""
+    from core.settings.layers import BUILT_IN, value_of
+    from core.settings.toml import literal
+
+    rows = [
+        (
+            each.name,
+            _shown(literal(_plain(value_of(resolved.settings, each.name))), each.unit),
+            resolved.origins.get(each.name, BUILT_IN),
+            _bounds(each),
+            each.sentence,
+        )
+        for each in chosen
+    ]
+    heads = ("name", "value", "from", "bounds", "what it does")
+    widths = [max(len(row[column]) for row in [heads, *rows]) for column in range(4)]
+    room = shutil.get_terminal_size((120, 24)).columns - sum(widths) - 8
+    beside = room >= 24
+    for row in [heads, *rows]:
+        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=False))
+        if not beside:
+            print(line.rstrip())
+            if row is not heads:
+                print(textwrap.indent(textwrap.fill(row[4], 76), "    "))
+            continue
+        first, *rest = textwrap.wrap(row[4], room) or [""]
+        print(f"{line}  {first}".rstrip())
+        for more in rest:
+            print(" " * (sum(widths) + 8) + more)
+
+
+def _shown(text: str, unit: str, most: int = 28) -> str:
+    text = f"{text} {unit}" if unit else text
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def _bounds(tunable: Tunable) -> str:
+    if tunable.low is not None or tunable.high is not None:
+        low = "" if tunable.low is None else f"{tunable.low:g}"
+        high = "" if tunable.high is None else f"{tunable.high:g}"
+        return f"{low} .. {high}".strip()
+    return {"switch": "true|false", "choice": "|".join(tunable.choices)}.get(tunable.kind, "")

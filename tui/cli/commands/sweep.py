@@ -1,0 +1,141 @@
+"""`nooscope sweep`: one setting over its range, over many sessions at once."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tui.cli.options import PROJECT_FILE, positive, settings_from
+
+if TYPE_CHECKING:
+    from core.logs.session import LogSession
+    from core.settings import Settings
+    from core.timeline.initial_state import Beginning
+    from core.timeline.sweep import Sweep
+
+_SMALL = 400_000
+"""Bytes below which starting another process costs more than it saves."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("paths", nargs="+", metavar="PATH", help="a log, a folder of logs, or a pattern")
+    parser.add_argument(
+        "--set",
+        dest="sweep",
+        metavar="NAME=lo:hi:n",
+        required=True,
+        help="the setting, and how many values from where to where",
+    )
+    parser.add_argument("--json", action="store_true", help="as JSON: the values and what fired at each")
+    parser.add_argument(
+        "--jobs", type=positive, metavar="N", help="how many sessions at once (default: one a core)"
+    )
+    parser.add_argument(
+        "--project",
+        metavar="FOLDER",
+        type=Path,
+        default=None,
+        help=f"the watched project, whose {PROJECT_FILE} is read (default: this folder)",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    from core.logs.finder import make_kit, sessions
+    from core.timeline.sweep import checked, joined, spoken_sweep
+    from tui.cli.initial import spoken_outset
+
+    name, values = spoken_sweep(args.sweep)
+    settings = settings_from(argparse.Namespace(project=args.project, assignments=[])).settings
+    checked(settings, name, values)
+    kit = make_kit(settings.ingest)
+    found = sessions(args.paths, kit, settings.ingest.lines)
+    for fault in kit.diagnostics.first:
+        print(f"nooscope: {fault.file}: {fault.reason}", file=sys.stderr)
+    beginning = spoken_outset(args.project)
+    done = joined(list(_progress(sweeps(found, settings, name, values, args.jobs, beginning), len(found))))
+    if args.json:
+        _print_json(done)
+    else:
+        _print_text(done)
+    return 0
+
+
+def sweeps(
+    found: list[LogSession],
+    settings: Settings,
+    name: str,
+    values: Sequence[float],
+    wanted: int | None,
+    beginning: Beginning | None = None,
+) -> Iterator[Sweep]:
+    """Every session at every value, as many at once as there are cores."""
+    from core.timeline.initial_state import PLAIN
+    from core.timeline.sweep import sweep_session
+
+    more = (settings, name, values, None, beginning or PLAIN)
+    jobs = min(wanted or os.cpu_count() or 1, len(found))
+    if jobs <= 1 or (not wanted and sum(map(_size, found)) * len(values) < _SMALL * 20):
+        for session in found:
+            yield sweep_session(session, *more)
+        return
+    from core.report.process_pool import shared_out
+
+    yield from shared_out(jobs, sweep_session, found, *more)
+
+
+def _size(session: LogSession) -> int:
+    return sum(log.path.stat().st_size for log in session.logs if log.path.exists())
+
+
+def _progress(sweeps: Iterator[Sweep], total: int) -> Iterator[Sweep]:
+    shown = sys.stderr.isatty() and total > 1
+    for number, sweep in enumerate(sweeps, 1):
+        if shown:
+            print(f"\r{number} of {total} sessions", end="", file=sys.stderr, flush=True)
+        yield sweep
+    if shown:
+        print("\r" + " " * 40 + "\r", end="", file=sys.stderr, flush=True)
+
+
+def _print_json(sweep: Sweep) -> None:
+    import msgspec
+
+    content = msgspec.to_builtins(sweep)
+    for point, row in zip(sweep.points, content["points"], strict=True):
+        row["precision"], row["recall"] = point.score.precision, point.score.recall
+    sys.stdout.write(msgspec.json.format(msgspec.json.encode(content), indent=2).decode() + "\n")
+
+
+def _print_text(sweep: Sweep) -> None:
+    from core.report.formatting import count
+    from core.settings.layers import tunables
+    from tui.widgets.tuning.sweep_chart import chart
+
+    tunable = tunables()[sweep.name]
+    print(f"{sweep.name}  {tunable.sentence}")
+    print(f"{count(sweep.sessions, 'session')}, {count(sweep.events, 'event')}")
+    print()
+    width = min(100, shutil.get_terminal_size((100, 24)).columns)
+    for line in chart(sweep, width, 14):
+        print("".join(text for text, _ in line).rstrip())
+    print()
+    names = sorted({name for point in sweep.points for name in point.names})
+    heads = ["value", "fired", *(["precision", "recall"] if sweep.labelled else []), *names]
+    rows = [heads]
+    for point in sweep.points:
+        agreed = [_share(point.score.precision), _share(point.score.recall)] if sweep.labelled else []
+        here = "▸" if point.value == sweep.present else ""
+        figures = [str(point.names.get(name, 0)) for name in names]
+        rows.append([f"{here}{point.value:g}", str(point.fired), *agreed, *figures])
+    widths = [max(len(row[column]) for row in rows) for column in range(len(heads))]
+    for row in rows:
+        print("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)))
+
+
+def _share(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"

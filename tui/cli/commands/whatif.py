@@ -1,0 +1,88 @@
+"""`nooscope whatif`: what would have fired with other settings."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, Any
+
+from tui.cli.options import add_settings_options, settings_from
+
+if TYPE_CHECKING:
+    from core.timeline.firings import Difference, Pair
+    from core.timeline.marks import Mark
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("path", metavar="PATH", help="a log")
+    parser.add_argument("--json", action="store_true", help="as JSON: lists kept, gained, lost and moved")
+    other = parser.add_mutually_exclusive_group()
+    other.add_argument(
+        "--steer", metavar="WORDS", help="try a word of yours, given at the place named by --at"
+    )
+    other.add_argument("--dream", metavar="SEED", type=int, help="run past stretches again in another order")
+    parser.add_argument(
+        "--at", default="-1", metavar="PLACE", help="where the steer is tried (default: the end)"
+    )
+    add_settings_options(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    from core.timeline.branch import dream, pre_steer, sim
+    from tui.cli.recordings import place, recording
+
+    other = settings_from(args).settings
+    actual = settings_from(argparse.Namespace(project=args.project, assignments=[])).settings
+    timeline = recording(args.path, actual, args.project)
+    if args.steer is not None:
+        branch = pre_steer(timeline, args.steer, place(timeline, args.at))
+    elif args.dream is not None:
+        branch = dream(timeline, args.dream)
+    else:
+        branch = sim(timeline, other)
+    branch.grow()
+    difference = branch.difference()
+    if args.json:
+        _print_json(difference, branch.cost.events)
+    else:
+        _print_text(difference, timeline.events[0].at, branch.cost.events)
+    return 0
+
+
+def _print_json(difference: Difference, events: int) -> None:
+    import msgspec
+
+    def mark(each: Mark) -> dict[str, Any]:
+        return {"event": each.place, "at": each.at, "agent": each.agent, "kind": each.kind, "name": each.name}
+
+    def pair(each: Pair) -> dict[str, Any]:
+        return {**mark(each.actual), "to_event": each.other.place, "to_at": each.other.at}
+
+    encoded = msgspec.json.encode(
+        {
+            "events": events,
+            "kept": [mark(each.actual) for each in difference.kept],
+            "gained": [mark(each) for each in difference.gained],
+            "lost": [mark(each) for each in difference.lost],
+            "moved": [pair(each) for each in difference.moved],
+        }
+    )
+    sys.stdout.write(msgspec.json.format(encoded, indent=2).decode() + "\n")
+
+
+def _print_text(difference: Difference, start: float, events: int) -> None:
+    from core.report.formatting import clock, count, plain
+
+    print(f"{count(events, 'event')} run again")
+    rows: list[tuple[str, ...]] = [("", "kept", "gained", "lost", "moved")]
+    rows += [(name, *map(str, figures)) for name, figures in difference.table().items()]
+    widths = [max(len(row[column]) for row in rows) for column in range(5)]
+    for row in rows:
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    if difference.equal:
+        print("nothing would have fired otherwise")
+    for glyph, marks in (("+", difference.gained), ("-", difference.lost)):
+        for mark in marks:
+            print(f"{glyph} {clock(mark.at - start)}  {mark.name}  {plain(mark.agent, 24)}")
+    for pair in difference.moved:
+        print(f"~ {clock(pair.actual.at - start)} -> {clock(pair.other.at - start)}  {pair.actual.name}")

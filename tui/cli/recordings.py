@@ -1,0 +1,92 @@
+"""Sessions named on the command line, as recordings."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from core.errors import UnreadableLog, UsageError
+
+if TYPE_CHECKING:
+    from core.logs.reader import Kit
+    from core.logs.session import LogSession
+    from core.settings import Settings
+    from core.timeline.cache import Cache
+    from core.timeline.timeline import Timeline
+
+
+def cache_of(settings: Settings) -> Cache | None:
+    """The cache on this machine, unless it is switched off."""
+    from platformdirs import user_cache_path
+
+    from core.timeline.cache import Cache
+
+    chosen = settings.timeline.cache
+    if not chosen.on or chosen.limit == 0:
+        return None
+    return Cache(user_cache_path("nooscope", appauthor=False), chosen.limit * 1_000_000)
+
+
+def one_session(path: str, settings: Settings) -> tuple[LogSession, Kit]:
+    """The one session at a path, or `PATH#SESSION` of several, and what its readers share."""
+    from core.logs.finder import make_kit, sessions
+
+    kit = make_kit(settings.ingest)
+    log, _, wanted = (path, "", "") if Path(path).exists() else path.partition("#")
+    found = sessions([log], kit, settings.ingest.lines)
+    chosen = [one for one in found if not wanted or one.id == wanted]
+    if len(chosen) == 1:
+        return chosen[0], kit
+    from core.report.formatting import plain
+
+    names = ", ".join(plain(one.id, 40) for one in found[:5]) + (", ..." if len(found) > 5 else "")
+    if not chosen:
+        raise UsageError(f"{log} holds no session {plain(wanted, 40)!r}; there are {names}")
+    raise UsageError(f"{log} holds {len(found)} sessions; name one as {log}#SESSION: {names}")
+
+
+def recording(path: str, settings: Settings, project: Path | None = None) -> Timeline:
+    """The one session at a path as a recording, with progress on a terminal."""
+    from core.timeline.opening import Progress, record
+    from tui.cli.initial import spoken_outset
+
+    session, kit = one_session(path, settings)
+    beginning = spoken_outset(project)
+    shown = sys.stderr.isatty()
+
+    def report(progress: Progress) -> bool:
+        if shown:
+            print(f"\rreading {100 * progress.share:.0f}%", end="", file=sys.stderr, flush=True)
+        return True
+
+    timeline = record(session, settings, kit, cache=cache_of(settings), report=report, beginning=beginning)
+    if shown:
+        print("\r" + " " * 16 + "\r", end="", file=sys.stderr, flush=True)
+    if timeline is None or len(timeline) == 0:
+        raise UnreadableLog(f"{path} holds no events")
+    return timeline
+
+
+def place(timeline: Timeline, spoken: str) -> int:
+    """`120`, `-1`, `00:41:12`, `41m` or an ISO time as a number of events."""
+    from core.logs.times import seconds
+
+    text = spoken.strip()
+    if text.lstrip("-").isdecimal():
+        number = int(text)
+        return max(0, len(timeline) + 1 + number) if number < 0 else min(number, len(timeline))
+    start = timeline.events[0].at
+    parts = text.split(":")
+    if 2 <= len(parts) <= 3 and all(part.isdecimal() for part in parts):
+        offset = 0
+        for part in parts:
+            offset = offset * 60 + int(part)
+        return timeline.index_at(start + offset)
+    units = {"s": 1, "m": 60, "h": 3600}
+    if text and text[-1] in units and text[:-1].replace(".", "", 1).isdecimal():
+        return timeline.index_at(start + float(text[:-1]) * units[text[-1]])
+    moment = seconds(text)
+    if moment is None:
+        raise UsageError(f"{spoken!r} is no place; write an event's number, 00:41:12, 41m or an ISO time")
+    return timeline.index_at(moment)

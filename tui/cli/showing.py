@@ -1,0 +1,106 @@
+"""From the command line to the screen, or to the text report where there is no terminal."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tui.cli.options import add_settings_options, settings_from
+
+if TYPE_CHECKING:
+    from core.logs.discovery import Found
+    from core.settings import Settings
+
+
+NO_SESSIONS = "A sample: no agent has left a session on this machine yet; o looks again."
+
+
+def add_screen_options(parser: argparse.ArgumentParser) -> None:
+    """`--theme`, `--no-motion` and the settings options."""
+    parser.add_argument("--theme", metavar="NAME", help="colours for this run")
+    parser.add_argument("--no-motion", action="store_true", help="show each change at once")
+    add_settings_options(parser)
+
+
+def screen_settings(args: argparse.Namespace, settings: Settings | None = None) -> Settings:
+    """The settings in force, with what the screen's own options say on top."""
+    chosen = settings or settings_from(args).settings
+    changed: dict[str, object] = {}
+    if args.theme:
+        changed["theme"] = args.theme
+    if args.no_motion:
+        changed["motion"] = False
+    return chosen.model_copy(update={"screen": chosen.screen.model_copy(update=changed)})
+
+
+def found_here(settings: Settings) -> list[Found]:
+    """The sessions on this machine, the newest first."""
+    from core.logs.discovery import find
+
+    within = settings.ingest.follow.active_within
+    return find(os.environ, Path.home(), now=time.time(), active_within=within)
+
+
+def can_show() -> bool:
+    """Whether there is a terminal that can be drawn on."""
+    able = os.environ.get("TERM", "") not in ("", "dumb", "unknown")
+    return able and sys.stdout.isatty() and sys.stdin.isatty()
+
+
+def show(
+    path: Path | None, settings: Settings, *, live: bool, session: str = "", project: Path | None = None
+) -> int:
+    """Show a session; without a path the newest that is active, else the picker, else a sample."""
+    if not can_show():
+        return report(path, settings, project)
+    from core.live.source import Target
+    from tui.app import run_app
+
+    if path is not None:
+        return run_app(Target(path, live, session), settings, project=project)
+    here = found_here(settings)
+    if not here:
+        return _show_sample(settings, project)
+    active = [found for found in here if found.active]
+    newest = Target(active[0].path, True, active[0].session) if active else None
+    return run_app(newest, settings, project=project)
+
+
+def _show_sample(settings: Settings, project: Path | None) -> int:
+    """What there is to see before any agent has run here."""
+    from tui.cli.commands.demo import FIRST, chosen
+    from tui.screens.demo_app import run_demo
+
+    sample = chosen(FIRST)
+    play = settings.timeline.play.model_copy(update={"speed": sample.speed})
+    timeline = settings.timeline.model_copy(update={"play": play})
+    return run_demo(sample, settings.model_copy(update={"timeline": timeline}), project, note=NO_SESSIONS)
+
+
+def report(path: Path | None, settings: Settings, project: Path | None = None) -> int:
+    """Print what went on in a session, in the newest one where none is named."""
+    from core.logs.finder import make_kit, sessions
+    from core.report.analysis import analyse
+    from core.report.page import text
+    from tui.cli.commands.sessions import NOTHING
+    from tui.cli.initial import spoken_outset
+
+    wanted = ""
+    if path is None:
+        found = found_here(settings)
+        if not found:
+            print(NOTHING)
+            return 0
+        path, wanted = found[0].path, found[0].session
+    logs = sessions([path], make_kit(settings.ingest), settings.ingest.lines)
+    chosen = [one for one in logs if one.id == wanted] or logs
+    width = shutil.get_terminal_size((100, 24)).columns
+    beginning = spoken_outset(project)
+    done = [analyse(one, settings, beginning=beginning).summary for one in chosen]
+    print("\n\n".join(text(summary, width) for summary in done))
+    return 0

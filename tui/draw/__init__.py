@@ -1,0 +1,1 @@
+"""Canvas, bars, styles and formatting: knows no session."""

@@ -1,0 +1,104 @@
+"""What the command palette finds: every key as a command, and the session's marks, paths and bookmarks."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from functools import partial
+from typing import Protocol, cast
+
+from textual.app import SystemCommand
+from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.content import Content
+from textual.dom import DOMNode
+from textual.message import Message
+from textual.screen import Screen
+
+from core.receptor.readings import NodeReading
+from core.report.formatting import clock, plain
+from core.store.bookmarks import Bookmark
+from core.timeline.timeline import Timeline
+from tui.feed.messages import Seek, ShowEvents
+from tui.feed.view import View
+
+_MOST = 60
+
+
+class _Observatory(Protocol):
+    """What a search needs of the app."""
+
+    view: View | None
+    recording: Timeline | None
+    bookmarks: tuple[Bookmark, ...]
+
+    def post_message(self, message: Message) -> bool: ...
+
+
+class Places(Provider):
+    """Marks, paths and bookmarks of the session on the screen."""
+
+    async def discover(self) -> Hits:
+        for number, (text, help_text, message) in enumerate(self._all()):
+            if number >= _MOST:
+                return
+            yield DiscoveryHit(Content(text), partial(self._go, message), text, help_text)
+
+    async def search(self, query: str) -> Hits:
+        words = query.lower().split()
+        found = 0
+        for text, help_text, message in self._all():
+            if all(word in text.lower() for word in words):
+                found += 1
+                shown = Content(text)
+                for word in words:
+                    begin = text.lower().find(word)
+                    shown = shown.stylize("bold underline", begin, begin + len(word))
+                yield Hit(1.0 - found / (_MOST + 2), shown, partial(self._go, message), text, help_text)
+            if found >= _MOST:
+                return
+
+    def _go(self, message: Message) -> None:
+        cast(_Observatory, self.app).post_message(message)
+
+    def _all(self) -> Iterator[tuple[str, str, Message]]:
+        """Bookmarks, then marks from the newest back, then paths from the hottest down."""
+        app = cast(_Observatory, self.app)
+        view, timeline = app.view, app.recording
+        if view is None or timeline is None:
+            return
+        for bookmark in app.bookmarks:
+            yield f"⚑ {plain(bookmark.name, 80)}", plain(bookmark.note, 80), Seek(bookmark.place)
+        for number in range(len(timeline.marks) - 1, -1, -1):
+            mark = timeline.marks[number]
+            words = f"{clock(mark.at - view.start)}  {mark.kind}  {plain(mark.name, 60)}"
+            who = "" if mark.agent == "main" else plain(mark.agent, 24)
+            yield words, who, Seek(mark.place + 1)
+        for path in _leaves(view.frame.receptor.heatmap.tree):
+            yield plain(path, 90), "events of this path", ShowEvents(path)
+
+
+def _leaves(nodes: Iterable[NodeReading]) -> Iterator[str]:
+    for node in nodes:
+        if node.leaf is not None:
+            yield node.path
+        yield from _leaves(node.children)
+
+
+def commands(screen: Screen[object]) -> Iterator[SystemCommand]:
+    """Every key that works on a screen, as a command."""
+    told = set()
+    for key, (node, binding, enabled, _) in screen.active_bindings.items():
+        if not enabled or not binding.description or binding.id in told:
+            continue
+        told.add(binding.id)
+        title = (binding.tooltip or binding.description).strip()
+        shown = screen.app.get_key_display(binding)
+        yield SystemCommand(
+            title, f"{shown}  ({key})" if shown != key else key, _runner(screen, node, binding.action)
+        )
+
+
+def _runner(screen: Screen[object], node: DOMNode, action: str) -> Callable[[], Awaitable[None]]:
+    async def run() -> None:
+        await screen.app.run_action(action, default_namespace=node)
+
+    return run

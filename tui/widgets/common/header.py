@@ -1,0 +1,162 @@
+"""The line at the top: what is shown, whose mind it is, and how it is with it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePath
+from typing import ClassVar
+
+from rich.cells import cell_len
+
+from core.events import MAIN
+from core.report.formatting import count, plain, short, span
+from tui.draw.gauge import meter
+from tui.feed.view import View
+from tui.widgets.common.panel import Line, Panel
+
+_STATES = {"stuck": "▲", "deep_work": "◆", "exploring": "○", "delegating": "◇", "idle": "·"}
+_MODES = {"live": ("◉ LIVE", "live"), "paused": ("‖ PAUSED", "strong"), "replay": ("▷ REPLAY", "strong")}
+
+
+_DATE = re.compile(r"-\d{8}$")
+_ROOMY = 100
+
+
+class StatusHeader(Panel, can_focus=False):
+    """One line, or two where there is room for it; what matters least gives way first."""
+
+    HELP: ClassVar[str] = """\
+## Status
+
+`◉ LIVE` follows the log, `‖ PAUSED` holds while the recording goes on, `▷ REPLAY` plays it.
+State: `▲` stuck, `◆` deep work, `○` exploring, `◇` delegating, `·` idle.
+Context is the share of the way to compaction; tokens a minute are those sent anew and got back.
+"""
+    DEFAULT_CSS = """
+    StatusHeader { height: 1; border: none; padding: 0 1; background: $panel; }
+    StatusHeader.-two { height: 2; }
+    """
+    EMPTY: ClassVar[str] = "nooscope"
+
+    def lines(self, view: View, width: int, height: int) -> list[Line]:
+        if height < 2:
+            left = [*_mode(view), *_subject(view, width)]
+            state, governor, *rest = _condition(view)
+            right = [state, *_notice(view)[:1], *_context(view), governor, *_who(view)[:1], *rest]
+            return [_spread(left, right, width)]
+        return [
+            _spread(
+                [[("nooscope", "strong")], *_mode(view), *_subject(view, width)], _condition(view), width
+            ),
+            _spread([*_who(view), *_notice(view)], [*_context(view), *_spending(view)], width),
+        ]
+
+
+def _mode(view: View) -> list[Line]:
+    word, ink = _MODES[view.mode]
+    if view.mode == "replay" and view.playing:
+        word = "▶ REPLAY"
+    pieces: list[Line] = [[(word, ink)]]
+    if view.mode == "replay":
+        pieces[0].append((f" x{view.speed:g}", "quiet"))
+    if view.loading is not None:
+        pieces.append(
+            [*meter(view.loading, 8, "live", thin=True), (f" {100 * view.loading:.0f}% read", "quiet")]
+        )
+    return pieces
+
+
+def _subject(view: View, width: int) -> list[Line]:
+    subject = view.subject
+    project = PurePath(subject.project).name or PurePath(subject.path).stem
+    model = _DATE.sub("", subject.model.rpartition("/")[2].removeprefix("claude-"))
+    tight = width < _ROOMY
+    names = [
+        "" if tight else plain(subject.tool, 16),
+        plain(project, 14 if tight else 28),
+        plain(model, 12 if tight else 24),
+    ]
+    shown = [name for name in names if name]
+    return [[(" · ".join(shown), "plain")]] if shown else []
+
+
+def _condition(view: View) -> list[Line]:
+    frame = view.frame
+    state = frame.receptor.meta.state
+    governor = frame.governor
+    pieces: list[Line] = [
+        [(f"{_STATES[state]} {state.replace('_', ' ').upper()}", "alert" if state == "stuck" else "strong")]
+    ]
+    if governor.state == "HALTED":
+        pieces.append([(f"■ would halt: {governor.halt}", "alert")])
+    else:
+        ink = "strong" if governor.state == "RECOVERING" else "plain"
+        pieces.append([("governor ", "quiet"), (governor.state.lower(), ink)])
+    regime = frame.mind.regime.regime
+    pieces.append([("regime ", "quiet"), (regime, "alert" if regime == "crisis" else "plain")])
+    if frame.affect.quarantined:
+        pieces.append([("▣ quarantine", "alert")])
+    return pieces
+
+
+def _who(view: View) -> list[Line]:
+    if len(view.agents) < 2 and view.agent == MAIN:
+        return []
+    running = view.people.running
+    return [
+        [("agent ", "quiet"), (plain(view.agent, 20), "strong")],
+        [(f"{running} of {count(len(view.people.agents), 'agent')} running", "quiet")],
+    ]
+
+
+def _notice(view: View) -> list[Line]:
+    pieces: list[Line] = []
+    if view.notice:
+        pieces.append([(f"! {plain(view.notice, 60)}", "alert")])
+    if view.in_flight:
+        first = plain(view.in_flight[0], 18)
+        more = f" +{len(view.in_flight) - 1}" if len(view.in_flight) > 1 else ""
+        pieces.append([("running ", "quiet"), (first + more, "plain")])
+    elif view.mode == "live" and view.frame.receptor.idle and view.total:
+        pieces.append([(f"silent for {span(view.at - view.end)}", "quiet")])
+    if view.skipped:
+        pieces.append([(f"{count(view.skipped, 'line')} skipped", "quiet")])
+    return pieces
+
+
+def _context(view: View) -> list[Line]:
+    sleep = view.frame.mind.sleep
+    if not sleep.context_tokens:
+        return []
+    ink = "alert" if sleep.context >= 0.9 else "plain"
+    return [
+        [
+            ("context ", "quiet"),
+            *meter(sleep.context, 6, ink, thin=True),
+            (f" {100 * sleep.context:.0f}%", ink),
+        ]
+    ]
+
+
+def _spending(view: View) -> list[Line]:
+    return [[(f"{short(view.burn)} tokens/min", "plain" if view.burn else "quiet")]]
+
+
+def _length(pieces: list[Line]) -> int:
+    return sum(cell_len(text) for piece in pieces for text, _ in piece) + 2 * max(0, len(pieces) - 1)
+
+
+def _spread(left: list[Line], right: list[Line], width: int) -> Line:
+    """Both ends of a line; what does not fit is left away, from the right end's last piece on."""
+    while right and _length(left) + _length(right) + 2 > width:
+        right = right[:-1]
+    while left and _length(left) + 2 > width:
+        left = left[:-1]
+    room = width - _length(left) - _length(right) - (2 if left else 0)
+    line: Line = []
+    for piece in left:
+        line += [*piece, ("  ", "plain")]
+    line.append((" " * room, "plain"))
+    for number, piece in enumerate(right):
+        line += [*([("  ", "plain")] if number else []), *piece]
+    return line

@@ -1,0 +1,212 @@
+"""The panel every instrument is built on: lines made once when the view changes, drawn by the line API."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
+
+from rich.cells import cell_len, set_cell_size
+from rich.segment import Segment
+from rich.style import Style
+from textual.binding import Binding, BindingType
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.strip import Strip
+from textual.widget import Widget
+
+from tui.draw.styles import mix
+from tui.feed.view import View
+
+if TYPE_CHECKING:
+    from core.timeline.timeline import Timeline
+
+Line: TypeAlias = list[tuple[str, str]]
+"""Pieces of text, each with the ink it is drawn in; text from a log must have gone through `plain`."""
+
+
+class Panel(Widget, can_focus=True):
+    """A framed instrument; a subclass turns a view into lines."""
+
+    DEFAULT_CSS = """
+    Panel {
+        border: round $foreground 25%;
+        border-title-color: $foreground;
+        border-title-style: bold;
+        border-subtitle-color: $quiet;
+        padding: 0 1;
+        background: $background;
+        &:focus { border: round $accent; border-title-color: $accent; }
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "zoom", "Zoom", id="panel.zoom", tooltip="This panel alone, with its details"),
+    ]
+    TITLE: ClassVar[str] = ""
+    EMPTY: ClassVar[str] = "waiting for the first event"
+
+    class Zoom(Message):
+        """Ask for this panel on the whole screen."""
+
+        def __init__(self, panel: Panel) -> None:
+            super().__init__()
+            self.panel = panel
+
+    view: reactive[View | None] = reactive(None, repaint=False)
+    detailed: reactive[bool] = reactive(False)
+    """Shown alone, with its details."""
+    recording: reactive[Timeline | None] = reactive(None)
+    """Where the past is read from, never further than the view's playhead."""
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+        self._edge_only = False
+        super().__init__(id=id, classes=classes)
+        self.border_title = self.TITLE
+        self._made: list[Line] = []
+        self._strips: list[Strip] | None = None
+        self._inks: dict[str, Style] | None = None
+        self._base = Style.null()
+        self._made_for = Size(0, 0)
+
+    def lines(self, view: View, width: int, height: int) -> list[Line]:
+        """What to draw; at most `height` lines are seen."""
+        raise NotImplementedError
+
+    def details(self, view: View, width: int, height: int) -> list[Line]:
+        """What to draw when the panel has the whole screen."""
+        return self.lines(view, width, height)
+
+    def subtitle(self, view: View) -> str | None:  # noqa: ARG002
+        """A word on the lower edge, in our own words only; None leaves it as it is."""
+        return None
+
+    def look(self) -> Any:
+        """How the person arranged it, for another panel of its kind to take over."""
+        return None
+
+    def take(self, look: Any) -> None:
+        """Be arranged as another panel of its kind was."""
+
+    def action_zoom(self) -> None:
+        self.post_message(self.Zoom(self))
+
+    def watch_view(self, view: View | None) -> None:  # noqa: ARG002
+        self._say()
+        self._follow()
+
+    def _say(self) -> None:
+        """Put the word of the moment on the lower edge."""
+        said = None if self.view is None else self.subtitle(self.view)
+        if said is not None and said != (self.border_subtitle or ""):
+            self._edge_only = True
+            self.border_subtitle = said
+            self._edge_only = False
+
+    def refresh(
+        self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False
+    ) -> Self:
+        """Draw again; a new word on the lower edge alone leaves the lines as they are."""
+        if self._edge_only:
+            left, right = self.gutter.left, self.gutter.right
+            regions = (Region(-left, self.size.height, self.size.width + left + right, 1),)
+        return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
+
+    def _follow(self) -> None:
+        """Draw what is different; a panel that is not in sight is drawn when it comes into sight."""
+        size = self.size
+        if self._strips is None or self._made_for != size or not self.screen.is_current:
+            self._strips = None
+            self.refresh()
+            return
+        before, strips = self._made, self._strips
+        self._build(size, strips)
+        for y in range(max(len(before), len(self._made))):
+            if y >= len(before) or y >= len(self._made) or before[y] != self._made[y]:
+                self.refresh(Region(0, y, size.width, 1))
+
+    def watch_detailed(self) -> None:
+        self._strips = None
+
+    def watch_recording(self) -> None:
+        self.redraw()
+
+    def redraw(self) -> None:
+        """Make the lines anew although the view is the same."""
+        self._say()
+        self._strips = None
+        self.refresh()
+
+    def notify_style_update(self) -> None:
+        self._strips = self._inks = None
+        super().notify_style_update()
+
+    def mixed(self) -> dict[str, Style]:
+        """Every ink on the ground of this panel."""
+        return mix(self.app.theme_variables, self.background_colors[1])
+
+    def render_line(self, y: int) -> Strip:
+        size = self.size
+        if self._strips is None or self._made_for != size:
+            self._made = []
+            self._build(size, [])
+        if self._strips is not None and y < len(self._strips):
+            return self._strips[y]
+        return Strip.blank(size.width, self.rich_style)
+
+    def _build(self, size: Size, before: list[Strip]) -> None:
+        """Make the lines, and a strip of each that is not as it was."""
+        width, height = size
+        if self.view is None:
+            made: list[Line] = [[(self.EMPTY, "quiet")]]
+        elif self.detailed:
+            made = self.details(self.view, width, height)
+        else:
+            made = self.lines(self.view, width, height)
+        if self._inks is None:
+            self._inks, self._base = self.mixed(), self.rich_style
+        inks, base, old = self._inks, self._base, self._made
+        known = len(old)
+        self._made = made[:height]
+        self._strips = [
+            before[y] if y < known and old[y] == line else _strip(line, width, inks, base)
+            for y, line in enumerate(self._made)
+        ]
+        self._made_for = size
+
+
+def _strip(line: Line, width: int, inks: dict[str, Style], base: Style) -> Strip:
+    segments = [Segment(text, inks[ink]) for text, ink in line if text]
+    return Strip(segments).adjust_cell_length(width, base)
+
+
+def fit(text: str, width: int) -> str:
+    """Text cut or padded to exactly `width` cells, a cut shown by an ellipsis."""
+    if width <= 0:
+        return ""
+    if cell_len(text) <= width:
+        return set_cell_size(text, width)
+    return set_cell_size(text, width - 1) + "…"
+
+
+def first_fit(tries: Sequence[str], room: int) -> str:
+    """The first wording that fits, else the last, cut."""
+    return next((words for words in tries if cell_len(words) <= room), fit(tries[-1], room))
+
+
+_EIGHTHS = " ▏▎▍▌▋▊▉█"
+
+
+def bar(share: float, width: int) -> str:
+    """A bar with a resolution of an eighth of a cell, padded to `width`."""
+    eighths = round(min(1.0, max(0.0, share)) * width * 8)
+    whole, rest = divmod(eighths, 8)
+    return ("█" * whole + (_EIGHTHS[rest] if rest else "")).ljust(width)
+
+
+_SPARKS = "▁▂▃▄▅▆▇█"
+
+
+def spark(values: list[float], low: float = 0.0, high: float = 1.0) -> str:
+    """One glyph a value."""
+    reach = (high - low) or 1.0
+    return "".join(_SPARKS[min(7, max(0, int((value - low) / reach * 7.999)))] for value in values)

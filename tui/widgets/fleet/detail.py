@@ -1,0 +1,104 @@
+"""What is said about one session below the table, and about the fleet above it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from textual.content import Content
+
+from core.live.fleet.order import Order, census, listed
+from core.live.fleet.row import Row
+from core.report.formatting import count, fraction, plain, short, span
+from tui.cli.commands.sessions import homely
+from tui.widgets.fleet.columns import age
+
+_COLOURS = ("$quiet", "$live", "$axis-seeking", "$alert")
+LATE = 5.0
+"""Seconds after which the picture is said to be old."""
+
+
+def title(rows: Sequence[Row], order: Order, now: float, late: float, width: int) -> Content:
+    """How the fleet stands, and what is listed; an old picture is said to be old."""
+    counted = census(rows)
+    parts: list[tuple[str, str]] = [("nooscope ", "bold"), ("fleet  ", "$quiet")]
+    if late >= LATE:
+        parts.append((f"! not updated for {age(late)}  ", "$alert bold"))
+    parts.append(
+        (f"▲ {counted.need} need{'s' if counted.need == 1 else ''} you", "$alert bold")
+        if counted.need
+        else ("▲ nobody asks", "$quiet")
+    )
+    parts += [
+        (f"  ▽ {counted.look} to look at", "$axis-seeking" if counted.look else "$quiet"),
+        (f"  ● {counted.work} at work", "$live" if counted.work else "$quiet"),
+        (f"  ○ {counted.rest} at rest", "$quiet"),
+    ]
+    clock = datetime.fromtimestamp(now).astimezone().strftime("%H:%M:%S")
+    narrowed = _narrowed(rows, order)
+    sorting = f"by {order.sorting}{', by project' if order.grouped else ''}"
+    tries = [f"{narrowed}{sorting}  {clock}", f"{narrowed}{sorting}", narrowed.strip()]
+    if narrowed and len(tries[-1]) + 1 > width - sum(len(text) for text, _ in parts):
+        parts = parts[1:]
+    room = width - sum(len(text) for text, _ in parts)
+    right = next((text for text in tries if len(text) + 1 <= room), "")
+    parts.append((right.rjust(room), "bold" if narrowed else "$quiet"))
+    return Content.assemble(*parts)
+
+
+def _narrowed(rows: Sequence[Row], order: Order) -> str:
+    """How many of all are listed, where some are left out."""
+    if not (order.urgent or order.text):
+        return ""
+    shown = len(listed(rows, order._replace(grouped=False)))
+    return f"{shown} of {len(rows)} shown  "
+
+
+def detail(row: Row, now: float, lines: int, width: int) -> Content:
+    """All about one session, in so many lines."""
+    stands, facts = row.standing, row.facts
+    since = "" if stands.since is None else f" for {span(max(0.0, now - stands.since))}"
+    head = [(f"{stands.glyph} {stands.word}{since}", f"{_COLOURS[stands.level]} bold")]
+    silence = f"log silent for {span(max(0.0, now - facts.heard))}" if facts.heard else "log never heard"
+    open_calls = ", ".join(f"{plain(call.tool, 20)} {age(now - call.at)}" for call in facts.open[:4])
+    context = (
+        f"context {100 * facts.context:.0f}% ({short(row.context_tokens)} of {short(row.compaction_point)})"
+    )
+    said: list[list[tuple[str, str]]] = [
+        [*head, (f"  {row.why}", "")],
+        [
+            (silence, "bold" if now - facts.heard >= 60 else ""),
+            (f" · open: {open_calls}" if open_calls else " · no call open", "" if open_calls else "$quiet"),
+            (f" · last: {f'{row.last_sign} {row.last}'.strip()}", "$quiet"),
+        ],
+        [(f"{plain(row.agent)} · {plain(row.model) or 'model unknown'} · {plain(row.project)}", "")],
+        [
+            (f"{row.state.replace('_', ' ')}, {row.pattern.replace('_', ' ')}", ""),
+            (f" · frustration {fraction(row.frustration)}, flow {fraction(row.flow)}", ""),
+            (f" · governor {row.governor.lower()}{' ' + row.halt.lower() if row.halt else ''}", ""),
+            (f" · {short(row.burn)} tokens/min", ""),
+        ],
+        [
+            (context if row.context_tokens else "context unknown", ""),
+            (
+                f", about {count(facts.turns_left, 'turn')} to compaction"
+                if facts.turns_left is not None
+                else "",
+                "",
+            ),
+            (f" · {count(row.compactions, 'compaction')}", ""),
+            (
+                f" · {count(facts.subagents, 'sub-agent')}, {facts.running} at work"
+                if facts.subagents
+                else "",
+                "",
+            ),
+            (f" · {count(facts.events, 'event')}{' read, of the end only' if row.partial else ''}", ""),
+            (f" · {count(row.skipped, 'line')} skipped" if row.skipped else "", ""),
+        ],
+        [(plain(homely(str(row.path))), "$quiet")],
+    ]
+    if lines < 6:
+        said = [said[0], said[1], said[5] if lines < 4 else said[4], said[5]]
+    shown = [Content.assemble(*parts).truncate(width, ellipsis=True) for parts in said[:lines]]
+    return Content("\n").join(shown)

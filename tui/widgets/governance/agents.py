@@ -1,0 +1,97 @@
+"""The card of a session's agents: who runs, who has reported, and what they feel together."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from core.affect import FIELDS
+from core.report.formatting import count, plain
+from core.society import AgentReading
+from tui.feed.view import View
+from tui.widgets.common.card import Card, pair
+from tui.widgets.common.panel import Line, fit
+from tui.widgets.governance.fields import CHANGED, NAMES
+
+
+class SocietyCard(Card):
+    """Everyone in the session as a tree, and what they feel together."""
+
+    TITLE: ClassVar[str] = "Society"
+    TALL: ClassVar[tuple[int, int]] = (8, 12)
+    HELP: ClassVar[str] = """\
+## Society
+
+The main agent and its sub-agents. `●` runs, `✓` `✗` has reported back, `▣` is quarantined; beside each its
+events and the field that is furthest from rest. Below, the session's shared mood, and fields whose
+contagion is suppressed because they ran away.
+"""
+
+    def said(self, view: View, width: int) -> list[Line]:
+        return self._list(view, width, 10)
+
+    def more(self, view: View, width: int) -> list[Line]:
+        return self._list(view, width, 24 if not self.detailed else 300)
+
+    def _list(self, view: View, width: int, most: int) -> list[Line]:
+        people = view.people
+        shown = people.agents[:most]
+        guides = tree_guides([agent.depth for agent in shown])
+        made = [self._agent(view, agent, guide, width) for agent, guide in zip(shown, guides, strict=True)]
+        if len(people.agents) > most:
+            made.append([(f"and {len(people.agents) - most} more", "quiet")])
+        made.append([])
+        finished = f", {people.finished} finished" if people.finished else ""
+        made.append(
+            [(fit(f"{people.running} running{finished}, {count(people.rounds, 'round')}", width), "quiet")]
+        )
+        strongest = _strongest(people.zone.mean)
+        if strongest:
+            made.append(pair("shared mood", strongest, width))
+        made.extend(
+            [("! ", "alert"), (fit(f"{NAMES[field]} spirals, suppressed", max(1, width - 2)), "alert")]
+            for field in people.zone.spirals
+        )
+        return made
+
+    def _agent(self, view: View, agent: AgentReading, indent: str, width: int) -> Line:
+        if agent.quarantined:
+            sign, ink = "▣", "alert"
+        elif agent.ended is None:
+            sign, ink = "●", "live"
+        else:
+            sign, ink = ("✓", "confidence") if agent.outcome == "success" else ("✗", "frustration")
+        role = f" {plain(agent.role, 20)}" if agent.role else ""
+        felt = _strongest(agent.deviations)
+        room = max(6, width - len(indent) - 2 - 6 - (18 if width >= 34 else 0))
+        here = agent.name == view.agent
+        line: Line = [
+            (indent, "baseline"),
+            (f"{sign} ", ink),
+            (fit(plain(agent.name, 24) + role, room), "strong" if here else "plain"),
+            (f"{agent.events:>6,}", "quiet"),
+        ]
+        return [*line, (f" {felt:>17}", "quiet")] if width >= 34 else line
+
+
+def _strongest(deviations: tuple[float, ...]) -> str:
+    """The field that is furthest from rest, in words; empty where all are at rest."""
+    place = max(range(len(deviations)), key=lambda number: abs(deviations[number]))
+    if abs(deviations[place]) < CHANGED:
+        return ""
+    return f"{NAMES[FIELDS[place]]} {deviations[place]:+.2f}"
+
+
+def tree_guides(depths: list[int]) -> list[str]:
+    """The lines that lead to each row of a tree given by its depths, parents first."""
+    guides = []
+    for place, depth in enumerate(depths):
+        cells = []
+        for level in range(1, depth + 1):
+            later = next((other for other in depths[place + 1 :] if other <= level), 0)
+            goes_on = later == level
+            if level == depth:
+                cells.append("├ " if goes_on else "└ ")
+            else:
+                cells.append("│ " if goes_on else "  ")
+        guides.append("".join(cells))
+    return guides

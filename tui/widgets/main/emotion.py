@@ -1,0 +1,132 @@
+"""The emotion axes: where each stands, where it would fire, what is normal, where it is going."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from core.percept import AXES
+from core.receptor.readings import AxisReading
+from core.report.formatting import fraction, span
+from tui.draw.gauge import meter, sparkline
+from tui.feed.view import View
+from tui.widgets.common.panel import Line, Panel, fit
+from tui.widgets.main.axis import SHORT, arrow, chosen, marks, past, sign
+from tui.widgets.main.explain import explain
+
+_NAME = 13
+_WIDE = 34
+"""From this width on names are written out."""
+_CELL = 12
+"""Width of an axis where only a figure fits."""
+
+
+class EmotionAxes(Panel):
+    """Five axes and the auxiliary sixth as bars with threshold and baseline."""
+
+    TITLE: ClassVar[str] = "Emotion"
+    HELP: ClassVar[str] = """\
+## Emotion
+
+Six values from 0 to 1. What the agent does gives each a push; time lets it fade.
+
+* `│` threshold: from here on a signal fires. It moves with what is normal for this agent.
+* `▟` baseline: what is normal for this agent, as a slow average.
+* `●` fires now. `○3` is below its threshold again and let go after 3 more events.
+* `▲` rising, `▼` falling, against a minute ago.
+
+*Uncertainty* is a helper and drawn smaller. **Enter** shows which events make up each value and the three
+terms of each threshold.
+
+How far to trust it: read it as a mood, not as a verdict. With the published figures the axes hardly tell
+failing runs from succeeding ones; fatigue mostly says how long the run has been. Repeated calls and failing
+tests say more. Every figure can be tuned.
+"""
+
+    def lines(self, view: View, width: int, height: int) -> list[Line]:
+        axes = view.frame.receptor.axes
+        if height < 5:
+            return _grid(axes, width, height)
+        if height < len(axes):
+            return [_row(axis, width) for axis in chosen(axes, height)]
+        rows = [_row(axis, width) for axis in axes]
+        spare = height - len(axes)
+        if spare < len(axes):
+            gap: list[Line] = [[]] if spare > 1 else []
+            return rows + gap + self._history(view, chosen(axes, spare - len(gap)), width)
+        made: list[Line] = []
+        blank: list[Line] = [[]] if height >= 3 * len(axes) - 1 else []
+        for row, curve in zip(rows, self._history(view, axes, width, under=True), strict=True):
+            made += [row, curve, *blank]
+        return made[:height]
+
+    def details(self, view: View, width: int, height: int) -> list[Line]:
+        return explain(self.recording, view, width, height)
+
+    def _history(
+        self, view: View, axes: Sequence[AxisReading], width: int, *, under: bool = False
+    ) -> list[Line]:
+        """The last while of some axes; under its own bar a name need not be said again."""
+        name, tail = (_NAME, 9) if width >= _WIDE else (7, 8)
+        room = max(1, width - name - tail)
+        found, seconds = past(self.recording, view, axes, room)
+        made: list[Line] = []
+        for axis, points in zip(axes, found, strict=True):
+            label = axis.axis if name == _NAME else SHORT[axis.axis]
+            if under:
+                level = fraction(axis.threshold)
+                label = f"fires {level}" if name == _NAME else f"at {level}"
+            said = f" {span(seconds)}" if points and not made else ""
+            made.append(
+                [
+                    (fit(label, name), "quiet"),
+                    (fit(sparkline(points), room), f"{axis.axis}-dim"),
+                    (fit(said, tail), "quiet"),
+                ]
+            )
+        return made
+
+
+def _row(axis: AxisReading, width: int) -> Line:
+    wide = width >= _WIDE
+    name = _NAME if wide else 7
+    ink = "quiet" if axis.axis == AXES[-1] and not axis.firing else "plain"
+    word = axis.axis if wide else SHORT[axis.axis]
+    label: Line = [(fit(word, name), ink)]
+    if axis.firing:
+        label = [(word, f"{axis.axis}-tag"), (" " * (name - len(word)), "plain")]
+    figure = f" {fraction(axis.value):>4}{' ' if wide else ''}"
+    room = max(1, width - name - len(figure) - 3)
+    strong = "strong" if axis.firing else ink
+    return [
+        *label,
+        *meter(axis.value, room, axis.axis, marks(axis), thin=axis.axis == AXES[-1]),
+        (figure, strong),
+        (arrow(axis), "quiet"),
+        (sign(axis), axis.axis),
+    ]
+
+
+def _grid(axes: tuple[AxisReading, ...], width: int, height: int) -> list[Line]:
+    """Several axes a line, for panels of a few lines."""
+    columns = max(1, min(-(-len(axes) // max(1, height)), width // _CELL))
+    shown = chosen(axes, columns * max(1, height))
+    rows = -(-len(shown) // columns)
+    room = width // columns
+    made: list[Line] = [[] for _ in range(rows)]
+    for number, axis in enumerate(shown):
+        made[number % rows] += [*_row(axis, room - 2), ("  ", "plain")] if room >= 30 else _cell(axis, room)
+    return made
+
+
+def _cell(axis: AxisReading, room: int) -> Line:
+    word = SHORT[axis.axis]
+    label: Line = [(fit(word, 6), "plain")]
+    if axis.firing:
+        label = [(word, f"{axis.axis}-tag"), (" " * (6 - len(word)), "plain")]
+    return [
+        *label,
+        (sparkline([axis.value]), axis.axis),
+        (f"{fraction(axis.value):>3}"[:3], "strong" if axis.firing else "plain"),
+        (fit(sign(axis)[0] if axis.firing else arrow(axis), max(1, room - 10)), axis.axis),
+    ]

@@ -1,0 +1,272 @@
+"""The path tree: where the work is, which files are read and which rewritten, and how it felt there."""
+
+from __future__ import annotations
+
+from typing import ClassVar, NamedTuple
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.widgets import Input
+
+from core.report.formatting import count, plain
+from tui.draw.gauge import meter
+from tui.feed.messages import ShowEvents
+from tui.feed.view import View
+from tui.widgets.common.panel import Line, Panel, fit
+from tui.widgets.main.path_columns import PathColumns, add_scrollbar, shortened
+from tui.widgets.main.path_rows import ORDERS, Order, PathRow, above, path_rows
+
+
+class PathLook(NamedTuple):
+    """How the person arranged the tree."""
+
+    order: Order
+    sought: str
+    folded: frozenset[str]
+    cursor: str
+
+
+class PathTree(Panel):
+    """The heatmap as a tree that keeps its place while it changes."""
+
+    TITLE: ClassVar[str] = "Paths"
+    EMPTY: ClassVar[str] = "no path touched yet"
+    HELP: ClassVar[str] = """\
+## Paths
+
+Where the work is: each path with its visits, folders with the sum of all below them.
+The bar is heat: visits that fade with work time. Its colour says how near a path is to the hottest file.
+`r9 w6` was read 9 times and edited 6 times. The sign is the agent's state at the last visit:
+`◆` deep work, `○` exploring, `▲` stuck, `◇` delegating, `·` idle; beside it, how long ago that was.
+`s` sorts by heat, recency or edits, `x` folds, `/` filters, `enter` lists the events of a path.
+"""
+    DEFAULT_CSS = """
+    PathTree {
+        & > Input {
+            display: none; dock: bottom; height: 1; border: none; padding: 0;
+            background: $panel; color: $foreground;
+            &:focus { border: none; }
+        }
+        &.-filtering > Input { display: block; }
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "move(-1)", "Up", id="paths.up", tooltip="To the path above", show=False),
+        Binding("down", "move(1)", "Down", id="paths.down", tooltip="To the path below", show=False),
+        Binding("pageup", "page(-1)", "Page up", id="paths.page_up", tooltip="A page up", show=False),
+        Binding("pagedown", "page(1)", "Page down", id="paths.page_down", tooltip="A page down", show=False),
+        Binding("enter", "events", "events", id="paths.events", tooltip="The events that touched this path"),
+        Binding("z", "zoom", "zoom", id="paths.zoom", tooltip="This panel alone, with its details"),
+        Binding("s", "sort", "sort", id="paths.sort", tooltip="By heat, by recency, by edits"),
+        Binding("x", "fold", "fold", id="paths.fold", tooltip="Open or close this folder"),
+        Binding("X", "fold_all", "fold all", id="paths.fold_all", tooltip="Open or close every folder"),
+        Binding("slash", "filter", "filter", id="paths.filter", tooltip="Only paths that hold these letters"),
+        Binding(
+            "escape", "unfilter", "All", id="paths.unfilter", tooltip="Show every path again", show=False
+        ),
+    ]
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id, classes=classes)
+        self.order: Order = "heat"
+        self.sought = ""
+        self.folded: set[str] = set()
+        self.cursor = ""
+        """The path the person is at; empty until they move."""
+        self._rows: list[PathRow] = []
+        self._top = 0
+        self._line = 0
+        """Line of the cursor below the top."""
+
+    def compose(self) -> ComposeResult:
+        yield Input(placeholder="part of a path", select_on_focus=False, id="path-filter")
+
+    @property
+    def rows(self) -> tuple[PathRow, ...]:
+        """What can be seen by scrolling, from top to bottom."""
+        return tuple(self._rows)
+
+    def subtitle(self, view: View) -> str:
+        shown = len(view.frame.receptor.heatmap.top)
+        leaves = view.frame.receptor.heatmap.leaves
+        many = count(leaves, "path") if shown == leaves else f"{shown} of {count(leaves, 'path')}"
+        return f"by {self.order} · {many}" if leaves else ""
+
+    def look(self) -> PathLook:
+        return PathLook(self.order, self.sought, frozenset(self.folded), self.cursor)
+
+    def take(self, look: PathLook) -> None:
+        self.order, self.sought, self.cursor = look.order, look.sought, look.cursor
+        self.folded = set(look.folded)
+        with self.prevent(Input.Changed):
+            self.query_one(Input).value = look.sought
+        self.set_class(bool(look.sought), "-filtering")
+        self._again()
+
+    def watch_view(self, view: View | None) -> None:
+        if view is not None:
+            self._arrange(view)
+        super().watch_view(view)
+
+    def _arrange(self, view: View) -> None:
+        """Make the rows anew and find the cursor's path among them, on the line where it was."""
+        before = self._place()
+        self._rows = path_rows(view.frame.receptor.heatmap.tree, self.order, self.folded, self.sought)
+        if not self.cursor:
+            return
+        paths = {row.path: number for number, row in enumerate(self._rows)}
+        if self.cursor not in paths:
+            found = next((path for path in above(self.cursor) if path in paths), "")
+            if not found and self._rows:
+                found = self._rows[min(before, len(self._rows) - 1)].path
+            self.cursor = found
+        if self.cursor:
+            self._top = max(0, paths[self.cursor] - self._line)
+
+    def _place(self) -> int:
+        return next((number for number, row in enumerate(self._rows) if row.path == self.cursor), 0)
+
+    def _again(self) -> None:
+        if self.view is not None:
+            self._arrange(self.view)
+        self.redraw()
+
+    def lines(self, view: View, width: int, height: int) -> list[Line]:
+        room = max(1, height - self.has_class("-filtering") - self.detailed)
+        if not self._rows:
+            words = f"no path holds “{plain(self.sought)}”" if self.sought else self.EMPTY
+            return [[(words, "quiet")]]
+        self._scroll(room)
+        seen = self._rows[self._top : self._top + room]
+        overflow = len(self._rows) > room
+        columns = PathColumns(self._rows, width - overflow)
+        hot = max(row.hottest for row in self._rows)
+        full = max(row.heat for row in self._rows)
+        made = [
+            self._row(row, columns, view.at, row.hottest / hot if hot else 0, row.heat / full if full else 0)
+            for row in seen
+        ]
+        if overflow:
+            add_scrollbar(made, self._top, len(self._rows))
+        return [columns.titles(), *made] if self.detailed else made
+
+    def _scroll(self, room: int) -> None:
+        """Keep the cursor in sight."""
+        if self.cursor:
+            place = self._place()
+            self._top = min(max(self._top, place - room + 1), place)
+        self._top = max(0, min(self._top, len(self._rows) - room))
+        self._line = max(0, self._place() - self._top)
+
+    def _row(self, row: PathRow, columns: PathColumns, at: float, near: float, share: float) -> Line:
+        here = self.has_focus and row.path == self.cursor
+        heat = f"heat-{min(4, 1 + int(near * 4))}"
+        sign = ("▸ " if row.folded else "▾ ") if row.folder else ""
+        bare = row.folder and not row.folded
+        tail = f" ({row.visits})" if row.folder or columns.ages or not (row.opened or row.modified) else ""
+        room = (columns.whole if bare else columns.name) - len(row.guide) - len(sign)
+        name = shortened(plain(row.name), max(3, room - len(tail)))
+        label = fit(f"{name}{tail}", max(1, room))
+        line: Line = [(row.guide, "baseline"), (sign, "quiet")]
+        if here:
+            line.append((label, "cursor"))
+        else:
+            line += [
+                (label[: len(name)], "plain" if near >= 0.25 else "quiet"),
+                (label[len(name) :], "quiet"),
+            ]
+        if not bare:
+            if columns.read:
+                read = f" r{row.opened}" if row.opened else ""
+                wrote = f" w{row.modified}" if row.modified else ""
+                line += [(read.rjust(columns.read), "quiet"), (wrote.rjust(columns.wrote), "strong")]
+            line += columns.freshness(row, at)
+        return [*line, (" ", "plain"), *meter(share, columns.bar, heat)]
+
+    def action_move(self, by: int) -> None:
+        if self._rows:
+            place = (self._place() if self.cursor else self._top - (by > 0)) + by
+            self.cursor = self._rows[max(0, min(place, len(self._rows) - 1))].path
+            self.redraw()
+
+    def action_page(self, by: int) -> None:
+        self.action_move(by * max(1, self.size.height - 1))
+
+    def action_sort(self) -> None:
+        self.order = ORDERS[(ORDERS.index(self.order) + 1) % len(ORDERS)]
+        self._again()
+
+    def action_fold(self) -> None:
+        row = next((row for row in self._rows if row.path == self.cursor), None)
+        if row is not None and row.folder:
+            self.folded ^= {row.path}
+            self._again()
+
+    def action_fold_all(self) -> None:
+        """Close every folder; where all are closed, open them."""
+        folders = {row.path for row in self._rows if row.folder}
+        if any(row.folder and not row.folded for row in self._rows):
+            self.folded |= folders
+        else:
+            self.folded.clear()
+        self._again()
+
+    def action_filter(self) -> None:
+        self.add_class("-filtering")
+        self._again()
+        self.query_one(Input).focus()
+
+    def action_unfilter(self) -> None:
+        self.query_one(Input).value = self.sought = ""
+        self.remove_class("-filtering")
+        self._again()
+        self.focus()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Leave escape to the screen while nothing is filtered."""
+        if action == "unfilter":
+            return bool(self.sought) or self.has_class("-filtering")
+        return super().check_action(action, parameters)
+
+    def action_events(self) -> None:
+        self.post_message(ShowEvents(self.cursor))
+
+    @on(Input.Changed)
+    def _sift(self, event: Input.Changed) -> None:
+        event.stop()
+        self.sought = event.value.strip()
+        self._again()
+
+    @on(Input.Submitted)
+    def _keep(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.set_class(bool(self.sought), "-filtering")
+        self.focus()
+
+    def on_focus(self) -> None:
+        self.redraw()
+
+    def on_blur(self) -> None:
+        self.redraw()
+
+    def on_click(self, event: events.Click) -> None:
+        at = event.get_content_offset(self)
+        line = self._top + at.y - self.detailed if at is not None else -1
+        if at is None or not 0 <= line < len(self._rows):
+            return
+        row = self._rows[line]
+        self.cursor = row.path
+        self.redraw()
+        if row.folder and at.x < len(row.guide) + 2:
+            self.action_fold()
+        elif event.chain == 2:
+            self.action_events()
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        event.stop()
+        self.action_move(2)
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        event.stop()
+        self.action_move(-2)

@@ -1,0 +1,205 @@
+"""The feed: what fired, what was done about it, and what else changed, newest first."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from typing import ClassVar, NamedTuple
+
+from textual.binding import Binding, BindingType
+from textual.events import Click, MouseScrollDown, MouseScrollUp
+from textual.reactive import reactive
+
+from core.report.formatting import clock, plain, span
+from core.timeline.marks import Mark, MarkKind
+from tui.feed.messages import Seek
+from tui.feed.view import View
+from tui.widgets.common.glyphs import figure, glyph, ink, words
+from tui.widgets.common.mark_filter import Sieve
+from tui.widgets.common.panel import Line, Panel, fit
+
+KINDS: tuple[MarkKind, ...] = ("signal", "method", "halt", "quarantine", "compaction", "shift")
+"""What the feed holds."""
+_PAGE = 10
+
+
+class FeedLook(NamedTuple):
+    """How the person arranged the feed."""
+
+    everyone: bool
+    chosen: Mark | None
+
+
+class SignalFeed(Panel):
+    """A list with a cursor; enter takes the playhead to the event under it."""
+
+    TITLE: ClassVar[str] = "Signals"
+    HELP: ClassVar[str] = """\
+## Signals
+
+What happened that may be worth a look, newest first, never later than the playhead.
+
+`▲` a signal of trouble and `△` one of things going well, with how far above its threshold it was; `◆` a
+method that answered; `■` the governor would have halted; `▣` quarantine; `▽` the context was compacted; `◇`
+the work moved to other files.
+
+**Up** and **down** choose an entry, **enter** takes the playhead there, **a** shows all agents or only the
+one on screen, **z** gives the feed the whole screen.
+
+How far to trust it: the feed is complete, each entry did happen in the model. Whether it means trouble is
+another matter: signals say that something is unusual *for this agent*.
+"""
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "jump", "Go there", id="signals.jump", tooltip="Take the playhead to this entry"),
+        Binding("up,k", "cursor(-1)", "Newer", id="signals.up", tooltip="Choose the entry above", show=False),
+        Binding(
+            "down,j", "cursor(1)", "Older", id="signals.down", tooltip="Choose the entry below", show=False
+        ),
+        Binding(
+            "pageup",
+            f"cursor(-{_PAGE})",
+            "Page up",
+            id="signals.page_up",
+            tooltip="Ten entries up",
+            show=False,
+        ),
+        Binding(
+            "pagedown",
+            f"cursor({_PAGE})",
+            "Page down",
+            id="signals.page_down",
+            tooltip="Ten entries down",
+            show=False,
+        ),
+        Binding("a", "agents", "All agents", id="signals.agents", tooltip="All agents, or the one on screen"),
+        Binding("z", "zoom", "Zoom", id="signals.zoom", tooltip="This panel alone, with its details"),
+    ]
+
+    everyone: reactive[bool] = reactive(True)
+    """Whether entries of all agents are shown."""
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id, classes=classes)
+        self._sieve = Sieve(*KINDS)
+        self._chosen: Mark | None = None
+        """The entry under the cursor; None follows the newest."""
+        self._top = 0
+        self._rows = 0
+
+    def lines(self, view: View, width: int, height: int) -> list[Line]:
+        stop = self._stop(view)
+        self._rows = max(1, height)
+        if stop == 0:
+            return [[(fit("nothing fired so far", width), "quiet")]]
+        cursor = self._cursor(stop)
+        self._top = min(max(self._top, cursor - self._rows + 1), cursor, max(0, stop - self._rows))
+        kept = self._sieve.kept
+        return [
+            self._row(kept[stop - 1 - place], view, width, place == cursor)
+            for place in range(self._top, min(stop, self._top + self._rows))
+        ]
+
+    def subtitle(self, view: View) -> str:
+        stop = self._stop(view)
+        return "" if stop == 0 else f"{self._cursor(stop) + 1} of {stop}"
+
+    def look(self) -> FeedLook:
+        return FeedLook(self.everyone, self._chosen)
+
+    def take(self, look: FeedLook) -> None:
+        self.everyone, self._chosen = look
+        self.redraw()
+
+    def watch_everyone(self) -> None:
+        self._top = 0
+        self.redraw()
+
+    def action_cursor(self, by: int) -> None:
+        """Choose another entry."""
+        if self.view is None:
+            return
+        stop = self._stop(self.view)
+        if stop:
+            place = max(0, min(stop - 1, self._cursor(stop) + by))
+            self._choose(place, stop)
+
+    def action_jump(self) -> None:
+        """Take the playhead to the event of the chosen entry."""
+        if self.view is None:
+            return
+        stop = self._stop(self.view)
+        if stop:
+            mark = self._sieve.kept[stop - 1 - self._cursor(stop)]
+            self._chosen = None
+            self.post_message(Seek(mark.place + 1))
+
+    def action_agents(self) -> None:
+        """Show all agents, or only the one on screen."""
+        self.everyone = not self.everyone
+
+    def on_focus(self) -> None:
+        self.redraw()
+
+    def on_blur(self) -> None:
+        """Unattended, the feed shows what is newest."""
+        self._chosen = None
+        self.redraw()
+
+    def on_click(self, event: Click) -> None:
+        """Choose the entry clicked; clicked twice, go there."""
+        inside = event.get_content_offset(self)
+        if self.view is None or inside is None:
+            return
+        place = self._top + inside.y
+        stop = self._stop(self.view)
+        if place < stop:
+            self._choose(place, stop)
+            if event.chain > 1:
+                self.action_jump()
+
+    def on_mouse_scroll_down(self, event: MouseScrollDown) -> None:
+        event.stop()
+        self.action_cursor(3)
+
+    def on_mouse_scroll_up(self, event: MouseScrollUp) -> None:
+        event.stop()
+        self.action_cursor(-3)
+
+    def _choose(self, place: int, stop: int) -> None:
+        self._chosen = None if place == 0 else self._sieve.kept[stop - 1 - place]
+        self.redraw()
+
+    def _stop(self, view: View) -> int:
+        """How many entries there are up to the playhead."""
+        if self.recording is None:
+            return 0
+        return self._sieve.until(self.recording.marks, view.index, None if self.everyone else view.agent)
+
+    def _cursor(self, stop: int) -> int:
+        """Where the chosen entry stands, counted from the newest."""
+        if self._chosen is None:
+            return 0
+        kept = self._sieve.kept
+        place = bisect_left(self._sieve.places, self._chosen.place, hi=stop)
+        while place < stop and kept[place] is not self._chosen and kept[place].place == self._chosen.place:
+            place += 1
+        return max(0, stop - 1 - place)
+
+    def _row(self, mark: Mark, view: View, width: int, under: bool) -> Line:
+        at = mark.at - view.start
+        when = clock(at) if width >= 30 else clock(at)[3:] if at < 3600 else clock(at)[:5]
+        tail = f" {figure(mark)}" if figure(mark) else ""
+        if self.detailed:
+            tail = f" {figure(mark):>8}{span(max(0.0, view.at - mark.at)):>9} ago  event {mark.place + 1:>6,}"
+        room = max(0, width - len(when) - 3 - len(tail))
+        text = fit(words(mark), room).rstrip()
+        who = "" if mark.agent == view.agent and not self.detailed else f" · {plain(mark.agent, 20)}"
+        who = who if len(view.agents) > 1 and len(text) + 6 <= room else ""
+        if under and self.has_focus:
+            return [(fit(f"{when} {glyph(mark)} {fit(text + who, room)}{tail}", width), "cursor")]
+        return [
+            (f"{when} ", "quiet"),
+            (f"{glyph(mark)} ", ink(mark)),
+            (text, "strong" if mark.kind in ("halt", "quarantine", "method") else "plain"),
+            (fit(who, room - len(text)), "quiet"),
+            (tail, "quiet" if self.detailed else ink(mark)),
+        ]

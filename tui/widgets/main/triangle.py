@@ -1,0 +1,253 @@
+"""The neuron triangle: the flow gate, the emotion neuron, the meta neuron, and what passes between them."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from core.percept import AXES
+from tui.draw.canvas import Canvas
+from tui.draw.gauge import meter
+from tui.feed.view import View
+from tui.widgets.common.panel import Line, Panel, fit
+from tui.widgets.main.axis import SHORT
+from tui.widgets.main.neurons import (
+    STATE_INKS,
+    Neurons,
+    against,
+    field_pieces,
+    fired_line,
+    gate_line,
+    neurons,
+    rate_pieces,
+    standing_lines,
+    waiting_lines,
+)
+
+_LETTERS = {axis: SHORT[axis][:1] for axis in AXES}
+
+
+class NeuronTriangle(Panel):
+    """Three nodes that light up, and the two edges that act."""
+
+    TITLE: ClassVar[str] = "Neuron triangle"
+    HELP: ClassVar[str] = """\
+## Neuron triangle
+
+Three small detectors that watch the emotion axes.
+
+* **A, the flow gate** fires while flow is above its threshold, and then silences B: who flows is left alone.
+* **B, the emotion neuron** fires where an axis leaves what is normal. `●` fires, `○` is held although below
+  its threshold, with the events left until it is let go.
+* **C, the meta neuron** fires nothing. It names the agent's state and bends B's thresholds a little: a minus
+  makes B more alert, a plus calmer. It cannot reach A.
+
+`.71/.45` is a value against its threshold. A line of full dots acts now, a faint one does not. A name on
+coloured ground fired a moment ago. Hit rates say in how many of C's last
+events an axis was the strongest.
+
+How far to trust it: a firing says that an axis is high *for this agent*, not that the run will fail. With the
+published figures the triangle hardly tells failing runs from succeeding ones.
+"""
+
+    def lines(self, view: View, width: int, height: int) -> list[Line]:
+        now = neurons(view, self.recording)
+        if height < 6 or width < 26:
+            return _listed(now, width, height)
+        if height < 12 or width < 50:
+            return _small(now, width, height)
+        return _large(now, width, min(height, 20))
+
+    def details(self, view: View, width: int, height: int) -> list[Line]:
+        now = neurons(view, self.recording)
+        if width < 50 or height < 18:
+            return self.lines(view, width, height)
+        made = _large(now, width, min(20, height - 8))
+        return [*made, [], *_memory(now, width), [], *_acting(now)]
+
+
+def _title(now: Neurons, node: str) -> tuple[str, str]:
+    if node == "A":
+        return " A flow gate ", "flow-tag" if now.glow_a else "flow" if now.gate.firing else "strong"
+    if node == "B":
+        glow = now.glow_b
+        return " B emotion ", f"{glow}-tag" if glow else now.lit or "strong"
+    return " C meta ", "strong"
+
+
+def _state(now: Neurons) -> tuple[str, str]:
+    state = now.meta.state
+    return state.replace("_", " "), STATE_INKS[state]
+
+
+def _listed(now: Neurons, width: int, height: int) -> list[Line]:
+    """One line a node, for small panels."""
+    standing = standing_lines(now) or [[("○ quiet", "quiet")]]
+    word, ink = _state(now)
+    field = field_pieces(now)
+    made: list[Line] = [
+        [("A ", "strong"), *gate_line(now)],
+        [("B ", "strong"), *standing[0]],
+        [("C ", "strong"), (f"◉ {word} ", ink), *_spaced(field, width - len(word) - 5)],
+        fired_line(now, width),
+        *([("  ", "plain"), *line] for line in [*standing[1:], *waiting_lines(now)]),
+    ]
+    return made[:height]
+
+
+def _spaced(pieces: list[tuple[str, str]], room: int) -> Line:
+    """As many pieces as fit, a space between."""
+    line: Line = []
+    for text, ink in pieces:
+        room -= len(text) + 1
+        if room < 0:
+            break
+        line += [(" ", "plain"), (text, ink)]
+    return line
+
+
+def _small(now: Neurons, width: int, height: int) -> list[Line]:
+    """The triangle without frames."""
+    canvas = Canvas(width, height)
+    middle = width // 2
+    head = 1 if height < 8 else 2
+    base = head + min(4, max(2, height - head - 5))
+    name, ink = _title(now, "A")
+    lamp = f"{'●' if now.gate.firing else '○'} {against(now.gate.value, now.gate.threshold)}"
+    value_ink = "flow" if now.gate.firing else "plain"
+    if head == 1:
+        end = canvas.put(middle - (len(name) + len(lamp)) // 2, 0, name, ink)
+        canvas.put(end + 1, 0, lamp, value_ink)
+    else:
+        canvas.put(middle - len(name) // 2, 0, name, ink)
+        canvas.put(middle - len(lamp) // 2, 1, lamp, value_ink)
+    start, end_b, end_c = (middle - 4.5, float(head)), (5.0, base - 0.3), (width - 4.5, base - 0.3)
+    _edge(canvas, start, end_b, "flow" if now.gate.firing else "")
+    _edge(canvas, (middle + 4.5, float(head)), end_c, "")
+    if now.gate.firing:
+        _silences(canvas, start, end_b)
+    name, ink = _title(now, "B")
+    end = canvas.put(0, base, name, ink)
+    name, ink = _title(now, "C")
+    canvas.put(width - len(name), base, name, ink)
+    bent, room = now.bent, width - end - len(name) - 2
+    canvas.put(end + 1, base, ("◀" + "━" * (room - 1)) if bent else "┄" * room, bent or "quiet")
+    _columns(canvas, now, base + 1)
+    return canvas.lines()
+
+
+def _columns(canvas: Canvas, now: Neurons, top: int) -> None:
+    """Under B what it hears, under C its state, its field and its hit rates; last the newest firing."""
+    width, last = canvas.width, canvas.height - 1
+    word, ink = _state(now)
+    right: Line = [(f"◉ {word}", ink), *field_pieces(now)]
+    if canvas.height - top - len(right) > 2:
+        right += [("hit rates", "quiet"), *rate_pieces(now)] if rate_pieces(now) else []
+    left = standing_lines(now) or [[("○ quiet", "quiet")]]
+    left += waiting_lines(now)
+    for number in range(max(1, last - top)):
+        text, ink = right[number] if number < len(right) else ("", "plain")
+        canvas.put(width - len(text) - 1, top + number, text, ink)
+        if number < len(left):
+            canvas.lay(1, top + number, left[number], width - len(text) - 4)
+    if last > top:
+        canvas.lay(1, last, fired_line(now, width - 2), width - 1)
+
+
+def _edge(canvas: Canvas, start: tuple[float, float], end: tuple[float, float], ink: str) -> None:
+    """A full line where something acts, a faint one where not."""
+    canvas.stroke(start, end, ink or "quiet", 1 if ink else 3)
+
+
+def _silences(canvas: Canvas, start: tuple[float, float], end: tuple[float, float]) -> None:
+    """Say what the edge from A does, on its first line with room to the left of it."""
+    slope = (end[0] - start[0]) / (end[1] - start[1])
+    for row in range(int(start[1]), int(end[1]) + 1):
+        reach = int(start[0] + slope * (min(row + 1.0, end[1]) - start[1]))
+        if (reach >= len("silences ") and row > start[1]) or reach > 2 * len("silences "):
+            canvas.put(reach - len("silences "), row, "silences", "flow")
+            return
+
+
+def _large(now: Neurons, width: int, height: int) -> list[Line]:
+    """The triangle with a frame for each node."""
+    canvas = Canvas(width, height)
+    inner = min(6, max(3, height - 9))
+    foot = height - 1
+    top_b = foot - inner - 2
+    wide_a = min(34, max(24, width // 3))
+    wide_b = min(36, max(22, (width - 14) // 2))
+    wide_c = min(30, max(16, width - wide_b - 16))
+    left_a, left_c = (width - wide_a) // 2, width - wide_c
+    gate = now.gate
+    canvas.frame(left_a, 0, wide_a, 4, "flow" if gate.firing else "quiet")
+    canvas.put(left_a + 2, 0, *_title(now, "A"))
+    bar = meter(gate.value, wide_a - 4, "flow", ((gate.threshold, "│", "threshold"),))
+    canvas.lay(left_a + 2, 1, bar, wide_a - 4)
+    canvas.lay(left_a + 2, 2, gate_line(now), wide_a - 4)
+    start, end = (left_a + wide_a * 0.25, 4.0), (wide_b * 0.72, top_b - 0.25)
+    _edge(canvas, start, end, "flow" if gate.firing else "")
+    _edge(canvas, (left_a + wide_a * 0.75, 4.0), (left_c + wide_c * 0.5, top_b - 0.25), "")
+    lit = now.lit or now.glow_b
+    canvas.frame(0, top_b, wide_b, inner + 2, lit or "quiet")
+    canvas.put(2, top_b, *_title(now, "B"))
+    if gate.firing:
+        canvas.put(int(end[0]), top_b, "┻", "flow")
+        _silences(canvas, start, end)
+    rows = [*standing_lines(now), *waiting_lines(now)][:inner]
+    for number, line in enumerate(rows):
+        canvas.lay(2, top_b + 1 + number, line, wide_b - 4)
+    _meta(canvas, now, left_c, top_b, wide_c, inner)
+    _field(canvas, now, wide_b, left_c - wide_b, top_b + 1 + inner // 2)
+    canvas.lay(1, foot, fired_line(now, width - 2), width - 1)
+    return canvas.lines()
+
+
+def _meta(canvas: Canvas, now: Neurons, x: int, y: int, width: int, inner: int) -> None:
+    canvas.frame(x, y, width, inner + 2, now.bent or "quiet")
+    canvas.put(x + 2, y, *_title(now, "C"))
+    word, ink = _state(now)
+    canvas.put(canvas.put(x + 2, y + 1, "◉ ", ink), y + 1, word, f"{ink}-tag" if ink != "quiet" else ink)
+    rates = rate_pieces(now)
+    canvas.put(x + 2, y + 2, "hit rates" if rates else "no hits", "quiet")
+    for number, (text, ink) in enumerate(rates[: inner - 2]):
+        canvas.put(x + 2, y + 3 + number, text, ink)
+
+
+def _field(canvas: Canvas, now: Neurons, x: int, room: int, y: int) -> None:
+    """The edge from C to B, and what it adds to which threshold."""
+    bent = now.bent
+    canvas.put(x, y, ("◀" + "━" * (room - 1)) if bent else "┄" * room, bent or "quiet")
+    canvas.put(x + (room - 5) // 2, y - 1, "field", "quiet")
+    pieces = field_pieces(now) or [("at rest", "quiet")]
+    for number, (text, ink) in enumerate(pieces):
+        canvas.put(x + (room - len(text)) // 2, y + 1 + number, text, ink)
+
+
+def _memory(now: Neurons, width: int) -> list[Line]:
+    """C's memory: the strongest axis of each of the last events, oldest first."""
+    line: Line = [("C remembers  ", "quiet")]
+    for axis in now.meta.buffer[-max(1, width - 30) :]:
+        line.append((_LETTERS[axis], axis) if axis else ("·", "quiet"))
+    rates: Line = [(fit("hit rates", 13), "quiet")]
+    for axis, rate in now.meta.rates:
+        rates += [(f"{SHORT[axis]} ", "quiet"), (f"{rate:.0%}  ", axis if rate else "quiet")]
+    field: Line = [(fit("field", 13), "quiet")]
+    for axis, amount in now.meta.field:
+        field += [(f"{SHORT[axis]} ", "quiet"), (f"{amount:+.2f}  ", axis if amount else "quiet")]
+    return [line, rates, field]
+
+
+def _acting(now: Neurons) -> list[Line]:
+    """What acts on what, in sentences."""
+    gate = now.gate
+    first = (
+        "A fires: B is silent and holds nothing."
+        if gate.firing
+        else f"A is quiet: flow lacks {max(0.0, gate.threshold - gate.value):.2f} to its threshold."
+    )
+    made: list[Line] = [[(first, "plain")]]
+    for axis, amount in now.meta.field:
+        if amount:
+            how = "lowers" if amount < 0 else "raises"
+            made.append([(f"C {how} the threshold of {axis} by {abs(amount):.2f}.", "plain")])
+    return made if len(made) > 1 else [*made, [("C leaves B's thresholds as they are.", "plain")]]

@@ -1,0 +1,216 @@
+"""What fired, by name, under both settings; and the mind at the playhead under both."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.reactive import reactive
+
+from core.governor.machine import STATES as GOVERNOR_STATES
+from core.mind.cortical import REGIMES
+from core.percept import AGENT_STATES, AXES, PATTERNS
+from core.report.formatting import fraction
+from core.timeline.firings import FIRINGS
+from core.timeline.rerun import key_of
+from core.timeline.timeline import Timeline
+from core.timeline.track import Track
+from tui.feed.messages import Failed, Seek
+from tui.feed.view import View
+from tui.widgets.common.panel import Line, Panel, fit
+from tui.widgets.common.scroller import Scroller
+from tui.widgets.tuning.compared import Compared
+from tui.widgets.tuning.comparison import reading
+
+Counted = tuple[str, int, int, int, int]
+
+
+class FiringTable(Scroller):
+    """A row for each signal, method and halt; enter jumps to its next difference."""
+
+    TITLE: ClassVar[str] = "What would have fired"
+    EMPTY: ClassVar[str] = "nothing fired"
+    HEAD: ClassVar[int] = 1
+    HELP: ClassVar[str] = """\
+## What would have fired
+
+For each signal, method, halt and quarantine: how often it fired, how often it would have fired, and how many
+of these are kept, gained, lost or moved in time. Enter jumps to the next difference of the row.
+"""
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "jump", "jump", id="firings.jump", tooltip="To the next difference of this row"),
+    ]
+
+    compared: reactive[Compared | None] = reactive(None)
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._listed: list[Counted] = []
+        self._listed_for: object = None
+        self._cursor = 0
+
+    def watch_compared(self) -> None:
+        self._list()
+
+    def watch_recording(self) -> None:
+        self._list()
+
+    def watch_view(self, view: View | None) -> None:
+        if view is not None and self.compared is None and self._listed_for != view.total:
+            self._list()
+
+    def _list(self) -> None:
+        if self.compared is not None:
+            table = self.compared.difference.table()
+            self._listed = [(name, *row) for name, row in table.items()]
+            self._listed.sort(key=lambda row: (-(row[2] + row[3] + row[4]), row[0]))
+            self._listed_for = None
+        else:
+            self._listed = _actual(self.recording)
+            self._listed_for = len(self.recording) if self.recording is not None else 0
+        self._cursor = min(self._cursor, max(0, len(self._listed) - 1))
+        difference = self.compared.difference if self.compared else None
+        self.border_subtitle = (
+            ""
+            if difference is None
+            else f"· {len(difference.kept)}  + {len(difference.gained)}"
+            f"  − {len(difference.lost)}  ~ {len(difference.moved)}"
+        )
+        self.resize_rows()
+
+    def count_rows(self) -> int:
+        return len(self._listed)
+
+    def head(self, number: int, width: int) -> Line:  # noqa: ARG002
+        name, room = _rooms(width)
+        long = ("was", "would", "kept", "gained", "lost", "moved")
+        words = long if room >= 7 else ("was", "if", "·", "+", "−", "~")
+        return [(fit("", name), "quiet"), ("".join(word.rjust(room) for word in words), "quiet")]
+
+    def row(self, number: int, width: int) -> Line:
+        name_room, room = _rooms(width)
+        name, kept, gained, lost, moved = self._listed[number]
+        here = number == self._cursor and self.has_focus
+        actual, other = kept + lost + moved, kept + gained + moved
+        changed = bool(gained or lost or moved)
+        return [
+            (fit(name.replace("_", " "), name_room), "cursor" if here else "plain" if changed else "quiet"),
+            (f"{actual}".rjust(room), "plain"),
+            (f"{other}".rjust(room), "strong" if other != actual else "plain"),
+            (f"{kept}".rjust(room), "quiet"),
+            (_signed("+", gained).rjust(room), "live" if gained else "quiet"),
+            (_signed("−", lost).rjust(room), "alert" if lost else "quiet"),
+            (_signed("~", moved).rjust(room), "threshold" if moved else "quiet"),
+        ]
+
+    def action_move(self, by: int) -> None:
+        self._cursor = max(0, min(self._cursor + by, len(self._listed) - 1))
+        top = self.scroll_offset.y
+        if not top <= self._cursor < top + self.page:
+            self.scroll_to(y=max(0, self._cursor - self.page // 2), animate=False, immediate=True)
+        self.refresh()
+
+    def action_jump(self) -> None:
+        """To the next difference of the row after the playhead, around the end."""
+        view, compared = self.view, self.compared
+        if view is None or compared is None or not self._listed:
+            return
+        name = self._listed[self._cursor][0]
+        places = [place for place, _, mark in compared.changes() if key_of(mark) == name]
+        if not places:
+            self.post_message(Failed(f"{name.replace('_', ' ')} fires as it did"))
+            return
+        later = [place for place in places if place + 1 > view.index]
+        self.post_message(Seek((later or places)[0] + 1))
+
+
+def _rooms(width: int) -> tuple[int, int]:
+    """Room of a name and of each figure."""
+    room = 9 if width >= 90 else 7 if width >= 62 else 4
+    return max(8, width - 6 * room), room
+
+
+def _signed(sign: str, number: int) -> str:
+    return f"{sign}{number}" if number else "0"
+
+
+def _actual(timeline: Timeline | None) -> list[Counted]:
+    if timeline is None:
+        return []
+    marks = timeline.marks.between(0, len(timeline))
+    counts = Counter(key_of(mark) for mark in marks if mark.kind in FIRINGS)
+    return [(name, number, 0, 0, 0) for name, number in sorted(counts.items())]
+
+
+_NAMED = {
+    "state": AGENT_STATES,
+    "pattern": PATTERNS,
+    "regime": REGIMES,
+    "governor": GOVERNOR_STATES,
+}
+_FIGURES = (
+    "state",
+    "pattern",
+    "regime",
+    "governor",
+    *(f"axis.{axis}" for axis in AXES),
+    "sleep",
+    "context",
+    "accuracy",
+    "volatility",
+)
+
+
+class Figures(Panel):
+    """The mind at the playhead: what it was, and what it would have been."""
+
+    TITLE: ClassVar[str] = "At the playhead"
+    HELP: ClassVar[str] = """\
+## At the playhead
+
+Readings after the event one looks at, as they were and, after an arrow, as they would have been.
+`=` says that nothing differs.
+"""
+
+    compared: reactive[Compared | None] = reactive(None)
+
+    def watch_compared(self) -> None:
+        self.redraw()
+
+    def subtitle(self, view: View) -> str:
+        return f"event {view.index:,} of {view.total:,}"
+
+    def lines(self, view: View, width: int, height: int) -> list[Line]:
+        actual = self.recording.tracks.get(view.agent) if self.recording is not None else None
+        columns = max(1, width // 31)
+        each = width // columns
+        cells = [self._cell(actual, name, view, each) for name in _FIGURES]
+        rows = -(-len(cells) // columns)
+        made: list[Line] = []
+        for row in range(min(rows, height)):
+            line: Line = []
+            for cell in cells[row::rows]:
+                line += cell
+            made.append(line)
+        return made
+
+    def _cell(self, actual: Track | None, name: str, view: View, width: int) -> Line:
+        before = reading(actual, name, view.index)
+        other, done = self.compared.track(view.agent, name) if self.compared is not None else (None, 0)
+        after = reading(other, name, view.index) if done >= view.index else None
+        label = fit(name.removeprefix("axis."), 12)
+        said = _said(name, before)
+        if self.compared is None:
+            return [(label, "quiet"), (fit(said, width - 12), "plain")]
+        changed = after is not None and _said(name, after) != said
+        told = f" → {_said(name, after)} " if changed else " =" if after is not None else " → …"
+        rest = fit(told, max(0, width - 12 - len(said)))
+        return [(label, "quiet"), (said, "plain"), (rest, "strong" if changed else "quiet")]
+
+
+def _said(name: str, value: float | None) -> str:
+    if value is None:
+        return "…"
+    names = _NAMED.get(name)
+    return names[int(value)].replace("_", " ").lower() if names else fraction(value)

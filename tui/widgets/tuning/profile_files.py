@@ -1,0 +1,91 @@
+"""Where profiles and settings are kept, and how they are written: all of a saving, or nothing of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from core.errors import StoreError
+from core.settings import Settings
+from core.settings.file import small_file
+from core.settings.layers import tunables, value_of
+from core.store.compensation import Chain, recover
+from core.store.profiles import (
+    Profile,
+    Scope,
+    file_name,
+    is_modelled,
+    profile_text,
+    read_profiles,
+    settings_text,
+)
+from tui.cli.options import PROJECT_FILE, user_file
+
+PRESETS = Path(__file__).parents[3] / "core" / "store" / "presets"
+
+Kind = Literal["profile", "settings"]
+
+
+class Shelf(NamedTuple):
+    """The folders and files of one person and one project."""
+
+    settings: Path
+    """The person's settings file."""
+    project: Path
+    """The project's folder."""
+    chains: Path
+    """Where a saving under way is noted."""
+
+    @classmethod
+    def usual(cls) -> Shelf:
+        """This person's, and the folder nooscope was started in."""
+        mine = user_file()
+        return cls(mine, Path.cwd(), mine.parent / "chains")
+
+    def folder(self, scope: Scope) -> Path:
+        """Where profiles of a scope are."""
+        if scope == "built-in":
+            return PRESETS
+        return (self.settings.parent if scope == "user" else self.project / ".nooscope") / "profiles"
+
+    def file(self, scope: Scope) -> Path:
+        """The settings file of a scope."""
+        return self.settings if scope == "user" else self.project / PROJECT_FILE
+
+    def profiles(self) -> list[Profile]:
+        """Ours, the person's, the project's."""
+        scopes: tuple[Scope, ...] = ("built-in", "user", "project")
+        return read_profiles((scope, self.folder(scope)) for scope in scopes)
+
+    def save_profile(self, name: str, sentence: str, settings: Settings, scope: Scope) -> Path:
+        """Keep all that differs from the built-in model under a name."""
+        path = self.folder(scope) / file_name(name.strip())
+        values = {
+            known: value
+            for known, each in tunables().items()
+            if is_modelled(known) and (value := value_of(settings, known)) != each.default
+        }
+        self._write({path: profile_text(sentence, values)})
+        return path
+
+    def save_settings(self, edits: Mapping[str, Any], scope: Scope) -> Path:
+        """Put changed values into a settings file, so that they hold the next time."""
+        path = self.file(scope)
+        try:
+            text = small_file(path).decode() if path.exists() else ""
+        except (OSError, UnicodeDecodeError) as error:
+            raise StoreError(f"{path} cannot be read: {error}") from error
+        self._write({path: settings_text(text, edits)})
+        return path
+
+    def _write(self, files: Mapping[Path, str]) -> None:
+        try:
+            self.chains.mkdir(parents=True, exist_ok=True)
+            recover(self.chains)
+            with Chain(f"save-{time.time_ns():x}", self.chains) as chain:
+                for path, text in files.items():
+                    chain.write(path, text.encode())
+        except OSError as error:
+            raise StoreError(f"cannot be saved: {error}") from error

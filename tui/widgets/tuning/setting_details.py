@@ -1,0 +1,180 @@
+"""What the setting under the cursor means, what it may be, and why a value was refused."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NamedTuple
+
+from rich.cells import cell_len
+from textual.reactive import reactive
+
+from core.report.formatting import plain
+from core.settings.layers import value_of
+from core.settings.tunable import Tunable
+from tui.feed.view import View
+from tui.widgets.common.card import cut
+from tui.widgets.common.page import Page, wrapped
+from tui.widgets.common.panel import Line
+from tui.widgets.tuning.catalogue import Heading, Row
+from tui.widgets.tuning.cells import Cell
+from tui.widgets.tuning.draft import Drafted, written
+from tui.widgets.tuning.setting_tables import MISSING, Path, item_at, shape_of
+
+_MOST = 3
+"""Lines of words offered."""
+
+
+class Asked(NamedTuple):
+    """A key or a word that is to be typed."""
+
+    name: str
+    path: Path
+    question: str
+    offers: tuple[str, ...]
+    here: str
+    """What stands on the line."""
+
+
+class Said(NamedTuple):
+    """All there is to explain."""
+
+    drafted: Drafted | None = None
+    row: Row | None = None
+    problem: str = ""
+    asked: Asked | None = None
+
+
+class Meaning(Page, can_focus=False):
+    """A few lines below the list."""
+
+    DEFAULT_CSS = "Meaning { border: none; padding: 0 2; }"
+    HELP: ClassVar[str] = "What the setting under the cursor means, and what it may be."
+
+    said: reactive[Said] = reactive(Said())
+
+    def watch_said(self, said: Said) -> None:
+        self.show(lambda width: _laid(said, width))
+
+    def row(self, number: int, width: int) -> Line:
+        """A line; the last in sight ends with an ellipsis where more would follow."""
+        line = super().row(number, width)
+        if number + 1 == self.page < self.count_rows():
+            return cut([*line, (" " * width, "plain")], min(width, sum(len(text) for text, _ in line) + 2))
+        return line
+
+    def watch_view(self, view: View | None) -> None:
+        """What is seen of the session changes nothing here."""
+
+
+def _named(name: str, path: Path, width: int) -> Line:
+    """A setting, or a row of its table, by its full name on one line."""
+    steps = (name, *(str(step) for step in path if isinstance(step, str) and step))
+    return [(plain(" › ".join(steps), max(8, width)), "strong")]
+
+
+def _laid(said: Said, width: int) -> list[Line]:
+    row, problem = said.row, said.problem
+    if said.asked is not None:
+        return _asked(said.asked, problem, width)
+    if row is None:
+        return [[("no setting has these words", "quiet")]]
+    if isinstance(row, Heading):
+        return [
+            [(row.group, "strong")],
+            *_lines(row.sentence, width, "plain"),
+            [("enter opens and closes it, r resets all of it", "quiet")],
+        ]
+    name, path = (row.table.name, row.path) if isinstance(row, Cell) else (row.tunable.name, ())
+    made: list[Line] = [_named(name, path, width)]
+    if problem:
+        return [*made, *_lines(f"✗ {plain(problem)}", width, "alert")]
+    if isinstance(row, Cell):
+        return [
+            *made,
+            *_lines(_sentence(row), width, "plain"),
+            *_lines(_row(row, said.drafted), width, "quiet"),
+        ]
+    tunable = row.tunable
+    made += _lines(tunable.sentence, width, "plain")
+    if tunable.kind == "table":
+        what = "closes" if row.open else "opens"
+        return [*made, *_lines(f"enter {what} its rows, E types it as TOML", width, "quiet")]
+    unit = f" {tunable.unit}" if tunable.unit else ""
+    made += _lines(f"{_standing(tunable, said.drafted)} · {tunable.allowed()}{unit}", width, "quiet")
+    return made
+
+
+def _asked(asked: Asked, problem: str, width: int) -> list[Line]:
+    """What is to be typed, why it was refused, and the words it could be."""
+    made: list[Line] = [_named(asked.name, asked.path, width)]
+    made += _lines(
+        f"✗ {plain(problem)}" if problem else asked.question, width, "alert" if problem else "plain"
+    )
+    return [*made, *_flow(asked.offers, asked.here, width)]
+
+
+def _flow(words: tuple[str, ...], here: str, width: int) -> list[Line]:
+    """As many words as there is room for, from the one on the line on, and how many more there are."""
+    first = words.index(here) if here in words else 0
+    lines: list[Line] = [[]]
+    used = 0
+    for number, each in enumerate(words[first:]):
+        word = plain(each, max(8, width - 6))
+        more = f"+{len(words) - number}" if number + first + 1 < len(words) or first else ""
+        last = len(lines) == _MOST
+        if used and used + cell_len(word) + (len(more) + 2 if last else 0) > width:
+            if last:
+                return [*lines[:-1], [*lines[-1], (more, "quiet")]]
+            lines.append([])
+            used = 0
+        lines[-1] += [(word, "cursor" if each == here else "quiet"), ("  ", "plain")]
+        used += cell_len(word) + 2
+    return lines
+
+
+def _sentence(cell: Cell) -> str:
+    return cell.leaf.sentence or cell.table.sentence
+
+
+def _row(cell: Cell, drafted: Drafted | None) -> str:
+    """What may be done with a row."""
+    form = shape_of(cell.table.name).form
+    if cell.state == "hint":
+        return "i adds a row, E types all of it as TOML"
+    if cell.state == "gone":
+        return "removed; r or enter brings it back"
+    if cell.state == "branch":
+        return "i adds a row to it, d takes all of it out"
+    if form == "list":
+        return "enter types it anew, d takes it out, i adds one after it"
+    if form == "set":
+        return f"{_known(cell, drafted)} · on or off"
+    unit = f" {cell.leaf.unit}" if cell.leaf.unit else ""
+    return f"{_known(cell, drafted)} · {cell.leaf.allowed()}{unit}"
+
+
+def _known(cell: Cell, drafted: Drafted | None) -> str:
+    """What a row is built-in, without it, and in force."""
+    versions: list[tuple[str, Any]] = [("built-in", cell.table.default)]
+    if drafted is not None:
+        versions.append(("in force", value_of(drafted.base, cell.table.name)))
+    if shape_of(cell.table.name).form == "set":
+        said = [(word, "on" if cell.label in table else "off") for word, table in versions]
+        return " · ".join(f"{word} {now}" for word, now in said)
+    items = [(word, item_at(table, cell.path)) for word, table in versions]
+    said = [(word, plain(written(item), 30)) for word, item in items if item is not MISSING]
+    if items[0][1] is MISSING and cell.knob.kind in ("number", "integer"):
+        said.insert(0, ("without it", plain(written(cell.knob.default), 30)))
+    return " · ".join(f"{word} {now}" for word, now in said) or "not built-in"
+
+
+def _lines(text: str, width: int, ink: str) -> list[Line]:
+    return [[(line, ink)] for line in wrapped(text, max(8, width))]
+
+
+def _standing(tunable: Tunable, drafted: Drafted | None) -> str:
+    said = f"built-in {plain(written(tunable.default), 40) or 'empty'}"
+    if drafted is not None:
+        force = value_of(drafted.base, tunable.name)
+        if force != tunable.default:
+            said += f" · in force {plain(written(force), 40) or 'empty'}"
+    return said

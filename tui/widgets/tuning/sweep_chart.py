@@ -1,0 +1,136 @@
+"""Firings against the value of one setting: where it is flat nothing is risked, where it is steep much is."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.reactive import reactive
+
+from core.report.formatting import count
+from core.settings.layers import tunables
+from core.timeline.sweep import Point, Sweep
+from tui.draw.canvas import Canvas
+from tui.feed.view import View
+from tui.widgets.common.panel import Line, Panel, fit
+from tui.widgets.tuning.value_bar import figure
+
+_LABEL = 6
+
+
+def chart(sweep: Sweep, width: int, height: int) -> list[Line]:
+    """Bars over the range of values, the present one marked; agreement with labels as lines of its own."""
+    points = sweep.points
+    if not points:
+        return [[("running …", "quiet")]]
+    labelled = sweep.labelled > 0
+    rows = max(2, height - (4 if labelled else 3))
+    room = max(8, width - _LABEL)
+    canvas = Canvas(width, rows + 2)
+    heights = _heights(sweep)
+    top = max(1, max(heights.values()))
+    canvas.put(0, 0, f"{top:>{_LABEL - 1}}", "quiet")
+    canvas.put(0, rows - 1, f"{0:>{_LABEL - 1}}", "quiet")
+    low, high = float(points[0].value), float(points[-1].value)
+    now = _cell(float(sweep.present), low, high, room)
+    nearest = _nearest(points, low, high, room)
+    for cell in range(room):
+        point = nearest[cell]
+        ink = "live" if cell == now else "heat-2" if sweep.moving else "heat-1"
+        eighths = round(heights[point.value] / top * rows * 8)
+        for row in range(rows):
+            left = eighths - 8 * (rows - 1 - row)
+            glyph = "█" if left >= 8 else " ▁▂▃▄▅▆▇"[left] if left > 0 else ("▁" if row == rows - 1 else " ")
+            canvas.put(_LABEL + cell, row, glyph, ink if left > 0 else "track")
+    if 0 <= now < room:
+        canvas.put(_LABEL + now, rows, "▲", "live")
+    said_low, said_high = figure(low), figure(high)
+    canvas.put(_LABEL, rows + 1, said_low, "quiet")
+    canvas.put(_LABEL + room - len(said_high), rows + 1, said_high, "quiet")
+    mark = f"{figure(float(sweep.present))} now"
+    place = max(len(said_low) + 1, min(now - len(mark) // 2, room - len(said_high) - len(mark) - 1))
+    if place + len(mark) < room:
+        canvas.put(_LABEL + place, rows + 1, mark, "live")
+    made = canvas.lines()
+    if labelled:
+        made.append(_agreement(sweep, nearest[max(0, min(now, room - 1))]))
+    made.append([(fit(_told(sweep), width), "quiet")])
+    return made
+
+
+def _heights(sweep: Sweep) -> dict[float, int]:
+    """Firings of what moves with the value; of everything where nothing does."""
+    moving = sweep.moving
+    return {
+        point.value: sum(point.names.get(name, 0) for name in moving) if moving else point.fired
+        for point in sweep.points
+    }
+
+
+def _agreement(sweep: Sweep, here: Point) -> Line:
+    best = max(sweep.points, key=lambda point: _f1(point))
+    return [
+        ("labels ", "quiet"),
+        (f"precision {_share(here.score.precision)} recall {_share(here.score.recall)} now", "live"),
+        (f" · best at {figure(float(best.value))}: ", "quiet"),
+        (f"{_share(best.score.precision)} and {_share(best.score.recall)}", "strong"),
+    ]
+
+
+def _f1(point: Point) -> float:
+    precision, recall = point.score.precision or 0.0, point.score.recall or 0.0
+    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}".removeprefix("0") if value < 1 else "1.0"
+
+
+def _told(sweep: Sweep) -> str:
+    """What the picture shows, in words."""
+    if len(sweep.points) > 1 and not sweep.moving:
+        return f"{count(sweep.points[0].fired, sweep.what)} at every value"
+    heights = _heights(sweep)
+    values = sorted(heights, key=lambda value: abs(float(value) - float(sweep.present)))
+    here = heights[values[0]]
+    whole = next(point.fired for point in sweep.points if point.value == values[0])
+    many = count(whole, sweep.what) if here == whole else f"{here} of {count(whole, sweep.what)}"
+    steep = max((abs(heights[value] - here) for value in values[1:3]), default=0)
+    ground = "plateau" if steep <= max(1, here // 20) else "slope" if steep <= here // 3 else "cliff"
+    names = ", ".join(name.replace("_", " ") for name in sweep.moving)
+    return f"{many} now, on a {ground}: {names}"
+
+
+def _cell(value: float, low: float, high: float, room: int) -> int:
+    return round((value - low) / (high - low) * (room - 1)) if high > low else 0
+
+
+def _nearest(points: tuple[Point, ...], low: float, high: float, room: int) -> list[Point]:
+    made: list[Point] = []
+    for cell in range(room):
+        value = low + (high - low) * cell / max(1, room - 1)
+        made.append(min(points, key=lambda point: abs(float(point.value) - value)))
+    return made
+
+
+class SweepChart(Panel):
+    """The chart of the setting under the cursor."""
+
+    TITLE: ClassVar[str] = "Sweep"
+    HELP: ClassVar[str] = """\
+## Sweep
+
+How often anything fires in this session at each value of one setting. `▲` is the present value. Where the
+bars are level a small change does nothing; where they fall off it does much. With labels, precision is the
+share of judged firings that are right, recall the share of what should fire that does.
+"""
+
+    sweep: reactive[Sweep | None] = reactive(None)
+
+    def watch_sweep(self, sweep: Sweep | None) -> None:
+        if sweep is not None:
+            unit = tunables()[sweep.name].unit
+            self.border_title = f"Sweep · {sweep.name}{f' in {unit}' if unit else ''}"
+        self.redraw()
+
+    def lines(self, view: View, width: int, height: int) -> list[Line]:  # noqa: ARG002
+        return [] if self.sweep is None else chart(self.sweep, width, height)
