@@ -139,8 +139,9 @@ def test_the_example_theme_and_table_can_be_used(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("page", ["README.md", "formats.md"])
 def test_the_example_events_are_read(page: str, tmp_path: Path) -> None:
+    from core.agents.registry import make_kit
     from core.events import ToolUse
-    from core.logs.finder import make_kit, sessions
+    from core.logs.finder import sessions
     from core.logs.session import read
 
     (lines,) = [text for name, text in blocks("json") if name == page]

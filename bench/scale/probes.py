@@ -15,9 +15,10 @@ from pathlib import Path
 from bench import claude, workload
 from bench.measure import resident
 from bench.workload import Dice
+from core.agents.registry import make_kit
 from core.engine import Engine
 from core.events import Event
-from core.logs.finder import make_kit, sessions
+from core.logs.finder import sessions
 from core.logs.session import read
 from core.receptor import Receptor
 from core.settings import Settings

@@ -15,9 +15,10 @@ import orjson
 
 from bench.claude import lines, write_log, write_tree
 from bench.measure import Figure, best_of, quantile
+from core.agents.registry import AGENTS, make_kit
 from core.events import ToolUse
 from core.logs.discovery import find
-from core.logs.finder import make_kit, sessions
+from core.logs.finder import sessions
 from core.logs.follow import Follower, watch
 from core.logs.session import read
 from core.receptor import Receptor
@@ -66,7 +67,8 @@ def _bare(folder: Path) -> None:
 _PEAK = """
 import resource, sys
 from core.logs.session import read
-from core.logs.finder import make_kit, sessions
+from core.agents.registry import make_kit
+from core.logs.finder import sessions
 kit = make_kit()
 (session,) = sessions([sys.argv[1]], kit)
 count = sum(1 for _ in read(session, kit))
@@ -139,6 +141,6 @@ def _discovery(home: Path) -> Figure:
         folder.mkdir(parents=True)
         for number in range(50):
             write_log(folder / f"{project:04d}-{number:04d}.jsonl", 100_000, seed=project * 50 + number + 1)
-    found = find({}, home)
-    seconds = best_of(lambda: find({}, home), 3)
+    found = find(AGENTS, {}, home)
+    seconds = best_of(lambda: find(AGENTS, {}, home), 3)
     return Figure("finding 1,000 sessions", seconds, "s", 1.0, note=f"{len(found)} found")

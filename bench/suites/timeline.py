@@ -9,7 +9,8 @@ from pathlib import Path
 from bench.claude import write_log
 from bench.measure import Figure, best_of, quantile
 from bench.workload import Dice, session
-from core.logs.finder import make_kit, sessions
+from core.agents.registry import make_kit
+from core.logs.finder import sessions
 from core.settings import Settings
 from core.settings.layers import Given, Layer, resolve
 from core.timeline.branch import sim

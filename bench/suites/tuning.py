@@ -13,7 +13,8 @@ import themes
 from bench.claude import write_log
 from bench.measure import Figure, best_of
 from bench.workload import session
-from core.logs.finder import make_kit, sessions
+from core.agents.registry import make_kit
+from core.logs.finder import sessions
 from core.settings import Settings
 from core.society import Society
 from core.timeline.rerun import Rerun

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from core.agents.fingerprint import fingerprint
 from core.agents.normalizer import Sorted
 from core.agents.outcomes import Outcomes, Result
+from core.agents.reader import AgentKit
 from core.events import MAIN, ToolUse, Where
-from core.logs.reader import Kit
 
 __all__ = ["Calls", "Result"]
 
@@ -27,7 +27,7 @@ class Calls:
 
     __slots__ = ("_changed", "_done", "_framework", "_kit", "_open", "_orphans", "_outcomes", "_project")
 
-    def __init__(self, kit: Kit, framework: str) -> None:
+    def __init__(self, kit: AgentKit, framework: str) -> None:
         self._kit = kit
         self._framework = framework
         self._outcomes = Outcomes(kit.normalizer.outcomes)

@@ -7,8 +7,9 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
+from core.logs.envelope import FAULTS
+
 T = TypeVar("T", bound=msgspec.Struct)
-FAULTS = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
 _hints: dict[type, dict[str, Any]] = {}
 
 

@@ -10,9 +10,9 @@ from msgspec import structs
 
 from core.agents.calls import Calls
 from core.agents.fingerprint import fingerprint
+from core.agents.reader import AgentKit, AgentReader
 from core.agents.usage import Usage
 from core.events import MAIN, Event, Prompt, SessionStart, ToolUse, Where
-from core.logs.reader import Kit, Reader
 from core.logs.times import seconds
 
 STEP = 10.0
@@ -84,13 +84,13 @@ def words(value: Any, depth: int = 0) -> str:
     return ""
 
 
-class LooseReader(Reader):
+class LooseReader(AgentReader):
     """A reader that looks at each field before it trusts it."""
 
     many: ClassVar[bool] = False
     """Whether one log may hold several sessions; each begins with a `SessionStart` of the main agent."""
 
-    def __init__(self, kit: Kit, *, agent: str = MAIN, session: str = "") -> None:
+    def __init__(self, kit: AgentKit, *, agent: str = MAIN, session: str = "") -> None:
         super().__init__(kit, agent=agent, session=session)
         self.calls = Calls(kit, self.name)
         self.usage = Usage(kit.models)

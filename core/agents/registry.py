@@ -1,40 +1,42 @@
-"""The formats ingest can read."""
+"""Every agent that can be read: one for each folder beside this file."""
 
 from __future__ import annotations
 
-from core.agents.chat import reader as chat
-from core.agents.claude_code import reader as claude_code
-from core.agents.codex import reader as codex
-from core.agents.copilot import reader as copilot
-from core.agents.gemini import reader as gemini
-from core.agents.mini_swe_agent import reader as mini_swe_agent
-from core.agents.open_events import reader as openevents
-from core.agents.opencode import reader as opencode
-from core.agents.openhands import reader as openhands
-from core.agents.pi import reader as pi
-from core.agents.swe_agent import reader as swe_agent
-from core.logs.format import Format, Sample
+import importlib
+import pkgutil
+from pathlib import Path
 
-FORMATS: tuple[Format, ...] = (
-    *claude_code.FORMATS,
-    *codex.FORMATS,
-    *gemini.FORMATS,
-    *opencode.FORMATS,
-    *pi.FORMATS,
-    *swe_agent.FORMATS,
-    *mini_swe_agent.FORMATS,
-    *openhands.FORMATS,
-    *copilot.FORMATS,
-    *openevents.FORMATS,
-    *chat.FORMATS,
-)
+from core.agents.models import Models
+from core.agents.normalizer import Normalizer
+from core.agents.reader import AgentKit
+from core.logs.agent import Agent
+from core.logs.diagnostics import Diagnostics
+from core.settings.logs import IngestSettings
 
 
-def recognise(sample: Sample) -> Format | None:
-    """The format whose content this most surely is, the first of equals; or None."""
-    best, score = None, 0
-    for known in FORMATS:
-        sure = known.sniff(sample)
-        if sure > score:
-            best, score = known, sure
-    return best
+def _agents() -> tuple[Agent, ...]:
+    folder = str(Path(__file__).parent)
+    names = sorted(module.name for module in pkgutil.iter_modules([folder]) if module.ispkg)
+    found = [importlib.import_module(f"core.agents.{name}.agent").AGENT for name in names if name != "tables"]
+    return tuple(sorted(found, key=lambda agent: agent.general))
+
+
+AGENTS: tuple[Agent, ...] = _agents()
+"""In order of name, those whose format is no one agent's own at the end."""
+
+FORMATS = tuple(known for agent in AGENTS for known in agent.formats)
+
+
+def make_kit(settings: IngestSettings | None = None) -> AgentKit:
+    """What readers share: our tables and the user's, and an empty fault counter."""
+    chosen = settings or IngestSettings()
+    return AgentKit(
+        Normalizer.load(*_given(chosen.tables.tools)),
+        Models.load(*_given(chosen.tables.models), settings=chosen.context),
+        Diagnostics(chosen.lines.faults),
+        AGENTS,
+    )
+
+
+def _given(file: str) -> list[Path]:
+    return [Path(file).expanduser()] if file else []

@@ -6,22 +6,19 @@ import os
 import re
 import stat
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
-from core.agents import stores
-from core.agents.locations import ANYWHERE, PLACES, Place, roots
+from core.logs.agent import Agent, Location
 from core.logs.event_redaction import cleaned
 from core.logs.found import Found
 from core.logs.lines import opened, packed, take
 from core.logs.records import Log, stem
 from core.logs.session import LogSession
 from core.logs.times import seconds
-
-__all__ = ["Found", "describe", "find", "roots"]
 
 _HEAD = 16_384
 _TAIL = 4_096
@@ -30,20 +27,30 @@ _CWD = re.compile(rb'"(?:cwd|directory|projectPath)"' + _TEXT)
 _PROJECT_HASH = re.compile(rb'"projectHash"' + _TEXT)
 _SESSION = re.compile(rb'"(?:sessionId|session_id)"' + _TEXT)
 _TIME = re.compile(rb'"(?:timestamp|lastUpdated)"' + _TEXT)
+_ANYWHERE = Location(
+    lambda _environment, _home: [], (), (b'"role":', b'"action":', b'"observation":', b'"tool":')
+)
+"""What is known of logs that lie in no agent's usual place."""
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
 def find(
-    environment: Mapping[str, str], home: Path, *, now: float | None = None, active_within: float = 300.0
+    agents: tuple[Agent, ...],
+    environment: Mapping[str, str],
+    home: Path,
+    *,
+    now: float | None = None,
+    active_within: float = 300.0,
 ) -> list[Found]:
     """Every session where agents keep theirs, the newest first; what cannot be read is left out."""
     moment = time.time() if now is None else now
     found = [
         session
-        for place in PLACES
-        for root in place.roots(environment, home)
+        for agent in agents
+        if agent.location is not None
+        for root in agent.location.roots(environment, home)
         if root.is_dir()
-        for session in _ways[place.store](place, root, moment, active_within)
+        for session in _survey(agent.name, agent.location, root, moment, active_within)
     ]
     return sorted(found, key=_newest_first)
 
@@ -58,15 +65,17 @@ class _Glimpse(NamedTuple):
     ended: bool
 
 
-def describe(sessions: list[LogSession], now: float, active_within: float = 300.0) -> list[Found]:
+def describe(
+    agents: tuple[Agent, ...], sessions: list[LogSession], now: float, active_within: float = 300.0
+) -> list[Found]:
     """The same of sessions that were found by path, the newest first."""
-    places = {place.agent: place for place in PLACES}
+    locations = {agent.name: agent.location for agent in agents}
     found = []
     for session in sessions:
-        place = places.get(session.tool, ANYWHERE)
-        place = (place if place.marks else ANYWHERE)._replace(agent=session.tool)
+        known = locations.get(session.tool)
+        location = known if known is not None and known.marks else _ANYWHERE
         paths = list(dict.fromkeys(log.path for log in session.logs))
-        one = _weigh(place, paths, now, active_within)
+        one = _weigh(session.tool, location, paths, now, active_within)
         if one is not None:
             share = _share(session.logs[0], one.size)
             events = one.events * share // max(1, one.size)
@@ -74,19 +83,24 @@ def describe(sessions: list[LogSession], now: float, active_within: float = 300.
     return sorted(found, key=_newest_first)
 
 
-def _sessions(place: Place, root: Path, now: float, active_within: float) -> Iterator[Found]:
-    for path in _logs(place, root):
-        one = _weigh(place, [path], now, active_within)
+def _survey(agent: str, location: Location, root: Path, now: float, active_within: float) -> Iterator[Found]:
+    if location.survey is not None:
+        yield from location.survey(agent, root, now, active_within)
+        return
+    for path in _logs(location, root):
+        one = _weigh(agent, location, [path], now, active_within)
         if one is not None:
-            nested = list(_nested(place, path, one.session))
-            yield (nested and _weigh(place, [path, *nested], now, active_within)) or one
+            nested = list(_nested(location, path, one.session))
+            yield (nested and _weigh(agent, location, [path, *nested], now, active_within)) or one
 
 
-def _weigh(place: Place, paths: list[Path], now: float, active_within: float) -> Found | None:
+def _weigh(
+    agent: str, location: Location, paths: list[Path], now: float, active_within: float
+) -> Found | None:
     """One session from the two ends of its main log and the sizes of all of them."""
     try:
         size, modified = _extent(paths[0])
-        glimpse = _look(place, paths[0], size)
+        glimpse = _look(location, paths[0], size)
     except OSError:
         return None
     own = max(1, size)
@@ -99,7 +113,7 @@ def _weigh(place: Place, paths: list[Path], now: float, active_within: float) ->
         size += more
         modified, last = max(modified, when), max(last, when)
     return Found(
-        agent=place.agent,
+        agent=agent,
         session=glimpse.session,
         project=glimpse.project,
         path=paths[0],
@@ -129,28 +143,28 @@ def _extent(path: Path) -> tuple[int, float]:
     return size, modified
 
 
-def _logs(place: Place, root: Path) -> Iterator[Path]:
-    for pattern in place.patterns:
+def _logs(location: Location, root: Path) -> Iterator[Path]:
+    for pattern in location.patterns:
         try:
             for path in root.glob(pattern):
-                if not (place.passed_over and path.name.startswith(place.passed_over)):
+                if not (location.passed_over and path.name.startswith(location.passed_over)):
                     yield path
         except OSError:
             continue
 
 
-def _nested(place: Place, path: Path, session: str) -> Iterator[Path]:
+def _nested(location: Location, path: Path, session: str) -> Iterator[Path]:
     """The logs of a session's sub-agents."""
-    if not place.nested or "/" in session or session in ("", ".", ".."):
+    if not location.nested or "/" in session or session in ("", ".", ".."):
         return
-    for top, folders, files in os.walk(path.parent / session / place.nested):
+    for top, folders, files in os.walk(path.parent / session / location.nested):
         folders.sort()
         for name in sorted(files):
             if name.endswith((".jsonl", ".json")) and not name.startswith("agent-acompact-"):
                 yield Path(top, name)
 
 
-def _look(place: Place, path: Path, size: int) -> _Glimpse:
+def _look(location: Location, path: Path, size: int) -> _Glimpse:
     if path.is_dir():
         return _Glimpse("", path.parent.name, sum(1 for _ in path.iterdir()), None, ended=False)
     with opened(path) as stream:
@@ -161,7 +175,7 @@ def _look(place: Place, path: Path, size: int) -> _Glimpse:
             tail = take(stream, _TAIL)
     sample = head + tail
     tight = sample.replace(b'": ', b'":')
-    marks = sum(map(tight.count, place.marks))
+    marks = sum(map(tight.count, location.marks))
     cwd, session, times = _CWD.search(head), _SESSION.search(head), _TIME.findall(tail or head)
     project = _text(cwd[1]) if cwd else _hash(head)
     return _Glimpse(
@@ -169,7 +183,7 @@ def _look(place: Place, path: Path, size: int) -> _Glimpse:
         session=_text(session[1]) if session else _named(path),
         events=marks * max(size, len(sample)) // max(1, len(sample)),
         last=seconds(_text(times[-1])) if times else None,
-        ended=bool(place.ended) and place.ended in (tail or head),
+        ended=bool(location.ended) and location.ended in (tail or head),
     )
 
 
@@ -193,10 +207,3 @@ def _text(raw: bytes) -> str:
         return str(msgspec.json.decode(b'"' + raw + b'"', type=str))
     except (msgspec.DecodeError, UnicodeDecodeError):
         return raw.decode("utf-8", "replace")
-
-
-_ways: dict[str, Callable[[Place, Path, float, float], Iterator[Found]]] = {
-    "files": _sessions,
-    "openhands": stores.openhands,
-    "opencode": stores.opencode,
-}

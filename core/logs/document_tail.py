@@ -77,7 +77,7 @@ class RereadTail(WaitingTail):
         if stands == self._seen or (self.log.format.style == "document" and not _whole(self.log.path)):
             return
         self._seen = stands
-        kit = Kit(self._kit.normalizer, self._kit.models, Diagnostics())
+        kit = self._kit.counting(Diagnostics())
         self._again(kit)
         self._waiting.clear()
         for record in records(self.log, kit.diagnostics, self._lines):

@@ -7,9 +7,10 @@ from typing import Literal
 import msgspec
 from msgspec import Raw, Struct
 
-from core.agents.lenient import FAULTS
 from core.logs.times import seconds
 
+FAULTS = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
+"""What decoding raises on what a log may hold."""
 NOTHING = Raw(b"null")
 """A field that is not there."""
 _LONGEST = 256

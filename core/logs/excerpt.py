@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from core.events import Where
+from core.logs.database import content
 from core.logs.lines import LONGEST, opened, take
 from core.logs.records import reason
 from core.logs.redaction import redact
@@ -55,8 +56,6 @@ def _entry(where: Where, longest: int) -> Passage:
 
 def _row(where: Where, longest: int) -> Passage:
     """One row of a database, named by its table and id."""
-    from core.agents.opencode.store import content
-
     return _shown(content(Path(where.file), where.entry), False, longest)
 
 

@@ -9,11 +9,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from core.agents.models import Models
-from core.agents.normalizer import Normalizer
-from core.agents.registry import recognise
 from core.errors import UnreadableLog
 from core.events import Event, SessionStart
+from core.logs.agent import recognise
 from core.logs.diagnostics import Diagnostics
 from core.logs.format import Format, Sample
 from core.logs.lines import LineCutter, head
@@ -21,21 +19,11 @@ from core.logs.multi_session import Runs
 from core.logs.reader import Kit, Reader
 from core.logs.records import Log, feed, line_record, reason, stem
 from core.logs.session import LogSession, identity
-from core.settings.logs import IngestSettings, LineSettings
+from core.settings.logs import LineSettings
 
 _PASSED_OVER = frozenset((".git", "node_modules", "__pycache__", ".venv", ".mypy_cache", ".tox"))
 _PIECE = 4096
 _SQLITE = b"SQLite format 3\0"
-
-
-def make_kit(settings: IngestSettings | None = None) -> Kit:
-    """What readers share: our tables and the user's, and an empty fault counter."""
-    chosen = settings or IngestSettings()
-    return Kit(
-        Normalizer.load(*_given(chosen.tables.tools)),
-        Models.load(*_given(chosen.tables.models), settings=chosen.context),
-        Diagnostics(chosen.lines.faults),
-    )
 
 
 def sessions(paths: Iterable[Path | str], kit: Kit, lines: LineSettings | None = None) -> list[LogSession]:
@@ -79,7 +67,7 @@ class Finder:
 
     def __init__(self, kit: Kit, lines: LineSettings | None = None) -> None:
         self._kit = kit
-        self._silent = Kit(kit.normalizer, kit.models, Diagnostics())
+        self._silent = kit.counting(Diagnostics())
         self._lines = lines or LineSettings()
         self._known: dict[Path, _Known] = {}
         self._beginnings: dict[Path, _Beginning] = {}
@@ -169,12 +157,12 @@ class Finder:
             return None, "empty"
         if not (text.startswith((b"{", b"[", _SQLITE)) or b"\n{" in text):
             return None, "a binary file" if b"\0" in text else "no log of a known format"
-        kind = recognise(Sample(text, path))
+        kind = recognise(Sample(text, path), self._kit.agents)
         size = self._lines.head
         while kind is None and text.startswith(b"{") and b"\n" not in text and size < _LONG_HEAD:
             size *= 16
             text, before = _text(head(path, size)), len(text)
-            kind = recognise(Sample(text, path)) if len(text) > before else None
+            kind = recognise(Sample(text, path), self._kit.agents) if len(text) > before else None
             if len(text) == before:
                 break
         return kind, "" if kind else "no log of a known format"
@@ -254,10 +242,6 @@ def walk(folder: Path) -> Iterator[Path]:
 
 def _ignore(_number: int, _reason: str) -> None:
     """A fault in a head that is read again later."""
-
-
-def _given(file: str) -> list[Path]:
-    return [Path(file).expanduser()] if file else []
 
 
 def _key(log: Log) -> Path:

@@ -1,15 +1,18 @@
-"""What ingest knows of a log format before it reads a log of it."""
+"""What is known of a log format before a log of it is read."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import msgspec
 
 from core.logs.reader import Reader
+
+if TYPE_CHECKING:
+    from core.logs.links import LinkReader
 
 Style = Literal["lines", "document", "folder", "database"]
 
@@ -54,6 +57,8 @@ class Format(NamedTuple):
     reader: type[Reader]
     companions: Callable[[Path], list[Companion]] | None = None
     """Where the logs of a session's sub-agents are, given its main log."""
+    links: type[LinkReader] | None = None
+    """How its records follow each other, where not each the one before it."""
 
 
 def _object(line: bytes) -> dict[str, Any] | None:

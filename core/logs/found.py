@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import msgspec
@@ -24,3 +25,14 @@ class Found(msgspec.Struct, frozen=True):
     events: int
     """About how many; guessed from its size and a sample."""
     active: bool
+
+
+def extent(folder: Path) -> tuple[int, float, int]:
+    """Size, last change and number of a folder's files."""
+    size, number, modified = 0, 0, folder.stat().st_mtime
+    for entry in os.scandir(folder):
+        status = entry.stat()
+        size += status.st_size
+        number += 1
+        modified = max(modified, status.st_mtime)
+    return size, modified, number

@@ -21,7 +21,7 @@ class Runs:
 
     def __init__(self, kit: Kit, lines: LineSettings) -> None:
         self._kit = kit
-        self._silent = Kit(kit.normalizer, kit.models, Diagnostics())
+        self._silent = kit.counting(Diagnostics())
         self._lines = lines
         self._known: dict[Path, tuple[tuple[int, int, int], list[LogSession]]] = {}
 

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from core.events import MAIN, Event, Where
 
 if TYPE_CHECKING:
-    from core.agents.models import Models
-    from core.agents.normalizer import Normalizer
+    from core.logs.agent import Agent
     from core.logs.diagnostics import Diagnostics
 
 
 class Kit:
-    """The tables and the fault counter that all readers of one run share."""
+    """What all readers of one run share: the agents that are known, and the fault counter."""
 
-    __slots__ = ("diagnostics", "models", "normalizer")
+    __slots__ = ("agents", "diagnostics")
 
-    def __init__(self, normalizer: Normalizer, models: Models, diagnostics: Diagnostics) -> None:
-        self.normalizer = normalizer
-        self.models = models
+    def __init__(self, diagnostics: Diagnostics, agents: tuple[Agent, ...] = ()) -> None:
         self.diagnostics = diagnostics
+        self.agents = agents
+
+    def counting(self, diagnostics: Diagnostics) -> Self:
+        """The same with another fault counter."""
+        return type(self)(diagnostics, self.agents)
 
 
 class Reader(ABC):

@@ -86,7 +86,7 @@ def identity(event: Event) -> Hashable:
 
 def identities(logs: tuple[Log, ...], kit: Kit, lines: LineSettings) -> set[Hashable]:
     """What other logs tell to its end, their own faults left uncounted."""
-    silent = Kit(kit.normalizer, kit.models, Diagnostics())
+    silent = kit.counting(Diagnostics())
     return {
         identity(event)
         for log in logs

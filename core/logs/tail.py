@@ -77,7 +77,7 @@ class Tail(ABC):
     def in_flight(self) -> list[ToolUse]:
         """Calls begun but not answered yet, for showing only: reading on is not touched by it."""
         if self._in_flight is None:
-            silent = Kit(self._kit.normalizer, self._kit.models, Diagnostics())
+            silent = self._kit.counting(Diagnostics())
             copy = deepcopy(self._reader, {id(self._reader.kit): silent})
             left = finish(copy, self.log.path)
             self._in_flight = [

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import msgspec
 
+from core.agents.registry import make_kit
 from core.events import MAIN, Compaction
-from core.logs.finder import make_kit
 from core.logs.session import LogSession, read
 from core.report.compaction import Preserved, preserve
 from core.report.summary import Gatherer, Skipped, Summary

@@ -11,12 +11,12 @@ from msgspec.structs import replace
 
 from core.errors import StateError
 from core.events import Where
-from core.logs.parents import Kin, KinKind, Rank
+from core.logs.links import Link, LinkKind, Rank
 
 BranchKind = Literal["trunk", "sidechain", "rewind", "fork", "orphan"]
 """The first talk; a sub-agent's; the person went back; the log forks; the parent is not in the log."""
 
-_SPOKEN: frozenset[KinKind] = frozenset(("prompt", "rewind", "summary"))
+_SPOKEN: frozenset[LinkKind] = frozenset(("prompt", "rewind", "summary"))
 """What a second child begins with where the person went back."""
 
 
@@ -25,7 +25,7 @@ class Node(Struct, frozen=True, gc=False):
 
     id: str
     parent: str | None
-    kind: KinKind
+    kind: LinkKind
     content_hash: bytes
     """SHA-256 of the parent's content hash and this record's digest."""
     at: float
@@ -70,7 +70,7 @@ class _Line:
 class ConversationTree:
     """Nodes by id, each hung under a parent that came before it, so that no cycle can be."""
 
-    def __init__(self, kin: Iterable[Kin] = ()) -> None:
+    def __init__(self, links: Iterable[Link] = ()) -> None:
         self.roots: list[str] = []
         self.orphans = 0
         """Roots whose parent the log names but does not hold."""
@@ -83,7 +83,7 @@ class ConversationTree:
         self._continued: set[str] = set()
         self._head: str | None = None
         self._begun = False
-        for each in kin:
+        for each in links:
             self.add(each)
 
     def __len__(self) -> int:
@@ -106,57 +106,57 @@ class ConversationTree:
         """The newest node of the main conversation, or the one navigated to since."""
         return self._nodes[self._head] if self._head is not None else None
 
-    def add(self, kin: Kin) -> Node:
+    def add(self, link: Link) -> Node:
         """Hang one more record into the tree."""
-        name, place = kin.id, len(self._nodes)
+        name, place = link.id, len(self._nodes)
         if name in self._nodes:
             self.repeated += 1
             name = f"{name}@{place}"
             while name in self._nodes:
                 name += "@"
-        parent = self._nodes.get(kin.parent) if kin.parent is not None else None
-        orphan = parent is None and kin.parent is not None
-        branch = self._branch(kin, name, parent, orphan)
-        self._begun = self._begun or kin.rank != "aside"
+        parent = self._nodes.get(link.parent) if link.parent is not None else None
+        orphan = parent is None and link.parent is not None
+        branch = self._branch(link, name, parent, orphan)
+        self._begun = self._begun or link.rank != "aside"
         line = self._lines[branch]
         line.tip, line.nodes = name, line.nodes + 1
         node = Node(
             name,
             parent.id if parent else None,
-            kin.kind,
-            chained(parent.content_hash if parent else b"", kin.digest),
-            kin.at,
-            kin.where,
+            link.kind,
+            chained(parent.content_hash if parent else b"", link.digest),
+            link.at,
+            link.where,
             place,
             branch,
-            kin.rank,
-            kin.side,
-            kin.model,
-            kin.tokens,
+            link.rank,
+            link.side,
+            link.model,
+            link.tokens,
         )
         if parent is None:
             self.roots.append(name)
             self.orphans += orphan
-        elif kin.rank == "main" and kin.side == parent.side:
+        elif link.rank == "main" and link.side == parent.side:
             self._continue(parent)
         self._nodes[name] = node
-        self._files.setdefault(kin.where.file, []).append(name)
+        self._files.setdefault(link.where.file, []).append(name)
         self._hashes.setdefault(node.content_hash, name)
-        if kin.labels in self._nodes:
-            self._nodes[kin.labels] = replace(self._nodes[kin.labels], label=kin.label)
-        if self._head is None or (kin.rank != "aside" and not kin.side):
+        if link.labels in self._nodes:
+            self._nodes[link.labels] = replace(self._nodes[link.labels], label=link.label)
+        if self._head is None or (link.rank != "aside" and not link.side):
             self._head = name
         return node
 
-    def _branch(self, kin: Kin, name: str, parent: Node | None, orphan: bool) -> int:
+    def _branch(self, link: Link, name: str, parent: Node | None, orphan: bool) -> int:
         """The number of the branch a new node stands on, begun where it begins one."""
         kind: BranchKind
-        if kin.side and not (parent and parent.side):
+        if link.side and not (parent and parent.side):
             kind = "sidechain"
         elif parent is None:
-            kind = "rewind" if kin.kind == "rewind" and self._lines else "orphan" if orphan else "trunk"
-        elif kin.rank == "main" and parent.id in self._continued:
-            kind = "rewind" if kin.kind in _SPOKEN else "fork"
+            kind = "rewind" if link.kind == "rewind" and self._lines else "orphan" if orphan else "trunk"
+        elif link.rank == "main" and parent.id in self._continued:
+            kind = "rewind" if link.kind in _SPOKEN else "fork"
         else:
             return parent.branch
         if parent is None and not self._begun and self._lines:
@@ -207,10 +207,10 @@ class ConversationTree:
         found = [name for known, name in self._hashes.items() if known.hex().startswith(wanted)]
         return self._nodes[found[0]] if len(found) == 1 and wanted else None
 
-    def verify(self, kin: Iterable[Kin]) -> Node | None:
+    def verify(self, links: Iterable[Link]) -> Node | None:
         """The first node that its log, read again, does not hold as it was; a log that grew is no edit."""
         seen = dict.fromkeys(self._files, 0)
-        for each in kin:
+        for each in links:
             file = each.where.file
             place = seen.get(file, 0)
             known = self._files.get(file, ())

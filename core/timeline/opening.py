@@ -113,6 +113,6 @@ def last_screen(
             log._replace(start=max(log.start, source.size - tail)) if long and source is not None else log
         )
     timeline = Timeline(settings, beginning=beginning._replace(seed=seed_of(session.id)), every=_RARELY)
-    silent = Kit(kit.normalizer, kit.models, Diagnostics())
+    silent = kit.counting(Diagnostics())
     timeline.extend(read(session._replace(logs=tuple(cut)), silent, settings.ingest.lines))
     return timeline

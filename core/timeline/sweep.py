@@ -9,9 +9,9 @@ from typing import Any
 
 from msgspec import Struct
 
+from core.agents.registry import make_kit
 from core.errors import NooscopeError, UsageError
 from core.events import Event
-from core.logs.finder import make_kit
 from core.logs.session import LogSession, read
 from core.settings import Settings
 from core.settings.layers import Given, Layer, resolve, tunables, value_of

@@ -10,10 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.affect import FIELDS, describe
+from core.agents.registry import make_kit
 from core.engine import Engine
 from core.errors import StateError
 from core.events import AgentEnd, AgentStart, Event, Prompt, ToolUse
-from core.logs.finder import make_kit, sessions
+from core.logs.finder import sessions
 from core.logs.session import read
 from core.settings import Settings
 from core.society import Society

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from core.affect.lineage import describe
+from core.agents.registry import make_kit
 from core.engine import Step
 from core.events import Event
-from core.logs.finder import make_kit, sessions
+from core.logs.finder import sessions
 from core.logs.reader import Kit
 from core.logs.session import LogSession, read
 from core.report.summary import Gatherer, Summary

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 
 from core.agents.open_events.reader import write
+from core.agents.registry import make_kit
 from core.events import Event
 from core.logs.diagnostics import Diagnostics
-from core.logs.finder import make_kit, sessions
-from core.logs.reader import Kit
+from core.logs.finder import sessions
 from core.logs.session import read
 from tests.core.logs import log_lines as logs
 from tests.core.strategies import events
@@ -22,7 +22,7 @@ KIT = make_kit()
 
 
 def told(path: Path) -> list[list[Event]]:
-    kit = Kit(KIT.normalizer, KIT.models, Diagnostics())
+    kit = KIT.counting(Diagnostics())
     found = [list(read(session, kit)) for session in sessions([path], kit)]
     assert not [reason for reason in kit.diagnostics.counts if reason != "not JSON"]
     return found

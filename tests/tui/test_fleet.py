@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from bench.claude import lines
+from core.agents.registry import make_kit
 from core.live.fleet.member import Member
 from core.live.fleet.model import held
 from core.live.fleet.order import SORTINGS, Heading, Order, census, listed
 from core.live.fleet.roster import Roster
 from core.live.fleet.row import Row, as_json
 from core.live.fleet.thread import once
-from core.logs.finder import make_kit
 from core.logs.follow import Follower
 from core.settings import Settings
 from tests.tui.fleets import NOW, STORIES, Log, begin, tell

@@ -48,7 +48,8 @@ def test_one_process_and_several_agree(logs: Path, capsys: pytest.CaptureFixture
 
 
 def test_labels_give_precision_and_recall(logs: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from core.logs.finder import make_kit, sessions
+    from core.agents.registry import make_kit
+    from core.logs.finder import sessions
 
     found = sessions([logs], make_kit())
     Labels(found[0].id).judge(Label(3, 0.0, "missed"))

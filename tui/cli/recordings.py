@@ -30,7 +30,8 @@ def cache_of(settings: Settings) -> Cache | None:
 
 def one_session(path: str, settings: Settings) -> tuple[LogSession, Kit]:
     """The one session at a path, or `PATH#SESSION` of several, and what its readers share."""
-    from core.logs.finder import make_kit, sessions
+    from core.agents.registry import make_kit
+    from core.logs.finder import sessions
 
     kit = make_kit(settings.ingest)
     log, _, wanted = (path, "", "") if Path(path).exists() else path.partition("#")

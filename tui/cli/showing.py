@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from tui.cli.options import add_settings_options, settings_from
 
 if TYPE_CHECKING:
-    from core.logs.discovery import Found
+    from core.logs.found import Found
     from core.settings import Settings
 
 
@@ -40,10 +40,11 @@ def screen_settings(args: argparse.Namespace, settings: Settings | None = None) 
 
 def found_here(settings: Settings) -> list[Found]:
     """The sessions on this machine, the newest first."""
+    from core.agents.registry import AGENTS
     from core.logs.discovery import find
 
     within = settings.ingest.follow.active_within
-    return find(os.environ, Path.home(), now=time.time(), active_within=within)
+    return find(AGENTS, os.environ, Path.home(), now=time.time(), active_within=within)
 
 
 def can_show() -> bool:
@@ -84,7 +85,8 @@ def _show_sample(settings: Settings, project: Path | None) -> int:
 
 def report(path: Path | None, settings: Settings, project: Path | None = None) -> int:
     """Print what went on in a session, in the newest one where none is named."""
-    from core.logs.finder import make_kit, sessions
+    from core.agents.registry import make_kit
+    from core.logs.finder import sessions
     from core.report.analysis import analyse
     from core.report.page import text
     from tui.cli.commands.sessions import NOTHING

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from core.agents.registry import make_kit
 from core.live.source import Followed, Saved, Source, Target, find_session
-from core.logs.finder import make_kit
 from core.logs.session import LogSession
 from core.settings import Settings
 from core.timeline.cache import Cache

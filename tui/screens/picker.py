@@ -17,7 +17,9 @@ from textual.screen import Screen
 from textual.widgets import DataTable, Input, Static
 from textual.widgets.data_table import RowKey
 
-from core.logs.discovery import Found, find
+from core.agents.registry import AGENTS
+from core.logs.discovery import find
+from core.logs.found import Found
 from core.report.formatting import count, plain, short, span
 from core.settings import Settings
 from tui.feed.messages import OpenSession
@@ -106,7 +108,7 @@ Enter follows it if it is active and plays it otherwise; `w` follows, `r` plays,
     @work(thread=True, exclusive=True, group="sessions")
     def _look(self) -> None:
         active = self._settings.ingest.follow.active_within
-        found = find(os.environ, self._home, now=time.time(), active_within=active)
+        found = find(AGENTS, os.environ, self._home, now=time.time(), active_within=active)
         self.post_message(self.Listed(found))
 
     def on_picker_screen_listed(self, message: Listed) -> None:

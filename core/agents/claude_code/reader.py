@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from core.agents.calls import Calls, Result
 from core.agents.claude_code.lines import Block, Line, Message, Queued, Task, Told, read_line, read_part
+from core.agents.claude_code.links import ClaudeCodeLinks
 from core.agents.claude_code.subagents import Delegations, companions
 from core.agents.claude_code.texts import block_text, is_prompt, result_text, spoken
 from core.agents.fingerprint import fingerprint
 from core.agents.outcomes import exit_code
+from core.agents.reader import AgentKit, AgentReader
 from core.agents.usage import Usage
 from core.events import MAIN, Compaction, Event, Prompt, SessionStart, Where
 from core.logs.format import Format, Sample
-from core.logs.reader import Kit, Reader
 from core.logs.times import seconds
 
 _PASSED_OVER = frozenset(
@@ -57,13 +58,13 @@ def passes(record: bytes) -> bool:
     return record.startswith(_ATTACHMENT, at) and b'"queued_command"' not in record
 
 
-class ClaudeCode(Reader):
+class ClaudeCode(AgentReader):
     """Reads the lines of a session, or of one of its sub-agents."""
 
     name = "claude-code"
     passes = staticmethod(passes)
 
-    def __init__(self, kit: Kit, *, agent: str = MAIN, session: str = "") -> None:
+    def __init__(self, kit: AgentKit, *, agent: str = MAIN, session: str = "") -> None:
         super().__init__(kit, agent=agent, session=session)
         self.seen: set[str] = set()
         """Ids of lines that were read; logs that repeat each other's lines may share one set."""
@@ -342,7 +343,7 @@ def _count(value: int | None) -> int:
     return value if value is not None and 0 < value < _LARGEST else 0
 
 
-def sniff(sample: Sample) -> int:
+def _sniff(sample: Sample) -> int:
     """How surely a log is Claude Code's."""
     best = 0
     for record in sample.records:
@@ -354,5 +355,4 @@ def sniff(sample: Sample) -> int:
     return best
 
 
-FORMATS = (Format("claude-code", "lines", sniff, ClaudeCode, companions),)
-__all__ = ["FORMATS", "ClaudeCode", "companions", "sniff"]
+FORMATS = (Format("claude-code", "lines", _sniff, ClaudeCode, companions, links=ClaudeCodeLinks),)

@@ -13,9 +13,9 @@ from core.agents.codex.results import read_output
 from core.agents.codex.threads import Meta, Replay, companions, read_meta
 from core.agents.loose import STEP, LooseReader, amount, code, count, decode, kept, table, text, words
 from core.agents.normalizer import Sorted
+from core.agents.reader import AgentKit
 from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event
 from core.logs.format import Format, Sample
-from core.logs.reader import Kit
 from core.logs.times import seconds
 
 _ADDED = (
@@ -42,7 +42,7 @@ class Codex(LooseReader):
 
     name = "codex"
 
-    def __init__(self, kit: Kit, *, agent: str = MAIN, session: str = "") -> None:
+    def __init__(self, kit: AgentKit, *, agent: str = MAIN, session: str = "") -> None:
         super().__init__(kit, agent=agent, session=session)
         self._replay = Replay()
         self._bare = False
@@ -346,7 +346,7 @@ def _took(value: Any) -> float | None:
     return amount((count(told.get("secs")) * 1_000_000_000 + count(told.get("nanos"))) / 1e9)
 
 
-def sniff(sample: Sample) -> int:
+def _sniff(sample: Sample) -> int:
     """How surely a log is Codex's."""
     for record in sample.records:
         if record.get("type") == "session_meta" and isinstance(record.get("payload"), dict):
@@ -365,4 +365,4 @@ def sniff(sample: Sample) -> int:
     return 60 if {"id", "timestamp", "instructions"} <= first.keys() and "type" not in first else 0
 
 
-FORMATS = (Format("codex", "lines", sniff, Codex, companions),)
+FORMATS = (Format("codex", "lines", _sniff, Codex, companions),)

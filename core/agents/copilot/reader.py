@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from msgspec import structs
 
 from core.agents.calls import Result
+from core.agents.copilot.links import CopilotLinks
 from core.agents.loose import LooseReader, count, kept, table, text, words
 from core.events import AgentEnd, AgentStart, Compaction, Event, Outcome, SessionEnd
 from core.logs.format import Format, Sample
@@ -229,7 +230,7 @@ _READERS = {
 }
 
 
-def sniff(sample: Sample) -> int:
+def _sniff(sample: Sample) -> int:
     """Dotted types with their content under data."""
     entries = sample.records[:8]
     if entries and table(entries[0].get("data")).get("producer") == "copilot-agent":
@@ -242,4 +243,4 @@ def sniff(sample: Sample) -> int:
     return 85 if named and len(named) == len(entries) and "parentId" in named[0] else 0
 
 
-FORMATS = (Format("copilot-cli", "lines", sniff, CopilotReader),)
+FORMATS = (Format("copilot-cli", "lines", _sniff, CopilotReader, links=CopilotLinks),)

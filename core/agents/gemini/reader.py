@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from core.agents.calls import Result
+from core.agents.gemini.links import GeminiLinks
 from core.agents.loose import LooseReader, count, decode, items, table, text, words
 from core.events import AgentEnd, AgentStart, Compaction, Event, ToolUse, Where
 from core.logs.format import Companion, Format, Sample
@@ -184,7 +185,7 @@ def _session_in(opening: bytes) -> str:
     return text(decode(found.group(1))) if found else ""
 
 
-def sniff(sample: Sample) -> int:
+def _sniff(sample: Sample) -> int:
     """A header with a project hash, or messages of type gemini."""
     if b'"projectHash"' in sample.head and b'"sessionId"' in sample.head:
         return 95
@@ -197,15 +198,15 @@ def sniff(sample: Sample) -> int:
 
 
 def _lines(sample: Sample) -> int:
-    found = sniff(sample)
+    found = _sniff(sample)
     return found if sample.records and "messages" not in sample.records[0] else 0
 
 
 def _document(sample: Sample) -> int:
-    return 0 if _lines(sample) else sniff(sample)
+    return 0 if _lines(sample) else _sniff(sample)
 
 
 FORMATS = (
-    Format("gemini", "lines", _lines, GeminiReader, companions),
-    Format("gemini", "document", _document, GeminiReader, companions),
+    Format("gemini", "lines", _lines, GeminiReader, companions, GeminiLinks),
+    Format("gemini", "document", _document, GeminiReader, companions, GeminiLinks),
 )

@@ -141,7 +141,7 @@ def _time(message: dict[str, Any]) -> float | None:
     return None
 
 
-def sniff(sample: Sample) -> int:
+def _sniff(sample: Sample) -> int:
     """The name of the trajectory's format, or return codes in a conversation."""
     head = sample.head
     if not head.lstrip().startswith(b"{"):
@@ -151,4 +151,4 @@ def sniff(sample: Sample) -> int:
     return 85 if b'"messages"' in head and b"<returncode>" in head else 0
 
 
-FORMATS = (Format("mini-swe-agent", "document", sniff, MiniSweAgentReader),)
+FORMATS = (Format("mini-swe-agent", "document", _sniff, MiniSweAgentReader),)

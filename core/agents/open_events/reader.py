@@ -191,7 +191,7 @@ def _place(fault: Exception) -> str:
     return str(fault).rpartition(" - at ")[2].strip("`") if " - at " in str(fault) else "a fingerprint"
 
 
-def sniff(sample: Sample) -> int:
+def _sniff(sample: Sample) -> int:
     """Lines with a time, and a kind of ours or a session and a tool."""
     entries = sample.records[:8]
     whole = [entry for entry in entries if text(entry.get("kind")) in _KINDS and "at" in entry]
@@ -202,4 +202,4 @@ def sniff(sample: Sample) -> int:
     return 96 if whole else 80
 
 
-FORMATS = (Format("nooscope", "lines", sniff, OpenEventsReader),)
+FORMATS = (Format("nooscope", "lines", _sniff, OpenEventsReader),)

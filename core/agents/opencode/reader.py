@@ -7,8 +7,9 @@ from typing import Any
 
 from core.agents.calls import Calls, Result
 from core.agents.loose import LooseReader, amount, code, count, table, text
-from core.agents.opencode.store import MAGIC, members, rows, tables
+from core.agents.opencode.store import members, rows
 from core.events import AgentEnd, AgentStart, Compaction, Event, Prompt, ToolUse, Where
+from core.logs.database import MAGIC, tables
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
 

@@ -9,15 +9,12 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import quote
 
 import msgspec
 
 from core.agents.loose import count, decode, table, text
+from core.logs.database import connect
 
-MAGIC = b"SQLite format 3\0"
-_WAL = 2
-"""The version in a database's header that says it has a log beside it."""
 _SESSION = ("id", "parent_id", "directory", "title", "version", "agent", "time_created", "time_updated")
 
 
@@ -38,52 +35,13 @@ def rows(path: Path, since: int = 0, session: str = "") -> Iterator[Row]:
     busy or broken. Nothing is written and no writer is kept waiting.
     """
     try:
-        with closing(_connect(path)) as database:
+        with closing(connect(path)) as database:
             known = _sessions(database)
             for root in _roots(known):
                 if not session or root["id"] == session:
                     yield from _tree(database, _family(root, known), since)
     except sqlite3.Error as fault:
         raise OSError(errno.EIO, f"the database cannot be read: {fault}") from fault
-
-
-def content(path: Path, entry: str) -> bytes:
-    """What stands in the row an entry names now; blank where it is gone."""
-    name, _, row_id = entry.partition("/")
-    column = {"message": "data", "part": "data", "session": "title"}.get(name)
-    if column is None:
-        return b""
-    try:
-        with closing(_connect(path)) as database:
-            statement = f"SELECT {column} FROM {name} WHERE id = ?"  # noqa: S608 our own words
-            found = database.execute(statement, (row_id,)).fetchone()
-    except sqlite3.Error as fault:
-        raise OSError(errno.EIO, f"the database cannot be read: {fault}") from fault
-    if found is None or found[0] is None:
-        return b""
-    return found[0] if isinstance(found[0], bytes) else str(found[0]).encode("utf-8", "replace")
-
-
-def tables(path: Path) -> set[str]:
-    """The names of a database's tables; none where it cannot be read."""
-    try:
-        with closing(_connect(path)) as database:
-            return {str(name) for (name,) in database.execute("SELECT name FROM sqlite_master")}
-    except (sqlite3.Error, OSError):
-        return set()
-
-
-def _connect(path: Path) -> sqlite3.Connection:
-    """Open for reading only. Without its shared index a logged database is read as it stands on disk,
-    because SQLite would have to make that index."""
-    with path.open("rb") as stream:
-        header = stream.read(20)
-    place = quote(str(path.absolute()))
-    alone = header[18:19] == bytes((_WAL,)) and not path.with_name(f"{path.name}-shm").exists()
-    how = "mode=ro&immutable=1" if alone else "mode=ro&readonly_shm=1"
-    database = sqlite3.connect(f"file:{place}?{how}", uri=True, timeout=0.2, isolation_level=None)
-    database.execute("PRAGMA query_only = 1")
-    return database
 
 
 def _sessions(database: sqlite3.Connection) -> list[dict[str, Any]]:

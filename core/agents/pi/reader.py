@@ -7,6 +7,7 @@ from typing import Any
 
 from core.agents.calls import Result
 from core.agents.loose import LooseReader, amount, code, count, kept, table, text, words
+from core.agents.pi.links import PiLinks
 from core.events import Compaction, Event
 from core.logs.format import Format, Sample
 
@@ -116,7 +117,7 @@ def _result(told: str, error: Any, tool: str) -> Result:
     return Result(text=told, error=error is True, exit_code=0 if shell and not error else None)
 
 
-def sniff(sample: Sample) -> int:
+def _sniff(sample: Sample) -> int:
     """A header of type session, or messages wrapped in entries."""
     entries = sample.records[:8]
     if not entries:
@@ -128,4 +129,4 @@ def sniff(sample: Sample) -> int:
     return 60 if any(role in ("toolResult", "bashExecution") for role in wrapped) else 0
 
 
-FORMATS = (Format("pi", "lines", sniff, PiReader),)
+FORMATS = (Format("pi", "lines", _sniff, PiReader, links=PiLinks),)

@@ -182,7 +182,7 @@ def _state(step: dict[str, Any]) -> dict[str, Any]:
     return table(decode(state.encode("utf-8", "replace")) if isinstance(state, str) else state)
 
 
-def sniff(sample: Sample) -> int:
+def _sniff(sample: Sample) -> int:
     """A trajectory of actions and observations, or a history of an agent's messages."""
     head = sample.head
     if not head.lstrip().startswith(b"{") or b'"mini_version"' in head:
@@ -195,4 +195,4 @@ def sniff(sample: Sample) -> int:
     return 0
 
 
-FORMATS = (Format("swe-agent", "document", sniff, SweAgentReader),)
+FORMATS = (Format("swe-agent", "document", _sniff, SweAgentReader),)

@@ -44,7 +44,8 @@ class Tables(NamedTuple):
 def read_tables(*extra: Path) -> Tables:
     """Read our tables and the user's; an error names file and field."""
     tables = Tables({}, {section: dict.fromkeys(names, ()) for section, names in _SECTIONS.items()})
-    for path in (OURS / "tools.toml", OURS / "shell.toml", OURS / "outcomes.toml", *extra):
+    ours = (*sorted(OURS.parent.glob("*/tools.toml")), OURS / "shell.toml", OURS / "outcomes.toml")
+    for path in (*ours, *extra):
         content = read_table(path)
         for section, value in content.items():
             if section != "tools" and section not in _SECTIONS:

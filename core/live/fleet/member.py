@@ -12,8 +12,8 @@ from core.live.fleet.model import Model, cut
 from core.live.fleet.row import Row
 from core.live.status import Facts, Limits, standing
 from core.logs.diagnostics import Diagnostics
-from core.logs.discovery import Found
 from core.logs.finder import Finder
+from core.logs.found import Found
 from core.logs.reader import Kit
 from core.logs.session import LogSession
 from core.settings import Settings
@@ -142,7 +142,7 @@ class Member:
 
     def _own_kit(self) -> Kit:
         faults = Diagnostics(self._settings.ingest.lines.faults)
-        return Kit(self._kit.normalizer, self._kit.models, faults)
+        return self._kit.counting(faults)
 
     def rest(self) -> None:
         """Let go of the minds and keep what was last known."""

@@ -179,7 +179,7 @@ def held(follower: Follower) -> list[Event]:
     kit = follower.kit
     shared = (kit.normalizer, kit.models, follower.settings, follower.session)
     memo: dict[int, object] = {id(one): one for one in shared if one is not None}
-    memo[id(kit)] = Kit(kit.normalizer, kit.models, Diagnostics())
+    memo[id(kit)] = kit.counting(Diagnostics())
     return deepcopy(follower, memo).finish()
 
 

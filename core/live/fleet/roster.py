@@ -6,13 +6,15 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
+from core.agents.registry import AGENTS, make_kit
 from core.errors import UnreadableLog
 from core.live.fleet.member import Member
 from core.live.fleet.row import Row
+from core.logs.agent import roots
 from core.logs.diagnostics import Diagnostics
-from core.logs.discovery import Found, describe, find, roots
-from core.logs.finder import Finder, make_kit
-from core.logs.reader import Kit
+from core.logs.discovery import describe, find
+from core.logs.finder import Finder
+from core.logs.found import Found
 from core.settings import Settings
 from core.timeline.initial_state import PLAIN
 
@@ -44,9 +46,7 @@ class Roster:
         self._home = home
         self._paths = list(paths)
         self._kit = make_kit(settings.ingest)
-        self._finder = Finder(
-            Kit(self._kit.normalizer, self._kit.models, Diagnostics()), settings.ingest.lines
-        )
+        self._finder = Finder(self._kit.counting(Diagnostics()), settings.ingest.lines)
         self._members: dict[str, Member] = {}
         self._foreign: set[Path] = set()
 
@@ -55,7 +55,7 @@ class Roster:
         """Where sessions may appear."""
         if self._paths:
             return [path if path.is_dir() else path.parent for path in self._paths if path.exists()]
-        return list(dict.fromkeys(root for _, root in roots(self._environment, self._home)))
+        return list(dict.fromkeys(root for _, root in roots(AGENTS, self._environment, self._home)))
 
     def look(self) -> None:
         """Search the disk; whoever is new, or changed since, is due."""
@@ -80,9 +80,9 @@ class Roster:
     def _find(self, now: float) -> list[Found]:
         active = self.settings.ingest.follow.active_within
         if not self._paths:
-            return find(self._environment, self._home, now=now, active_within=active)
+            return find(AGENTS, self._environment, self._home, now=now, active_within=active)
         try:
-            return describe(self._finder.sessions(self._paths), now, active)
+            return describe(AGENTS, self._finder.sessions(self._paths), now, active)
         except UnreadableLog:
             return []
 

@@ -16,11 +16,11 @@ from core.agents.open_events import reader as openevents
 from core.agents.opencode import reader as opencode
 from core.agents.openhands import reader as openhands
 from core.agents.pi import reader as pi
+from core.agents.reader import AgentKit, Reader
 from core.agents.swe_agent import reader as swe_agent
 from core.events import MAIN, Event, ToolUse, Where
 from core.logs.diagnostics import Diagnostics
 from core.logs.format import Format
-from core.logs.reader import Kit, Reader
 
 FORMATS: tuple[Format, ...] = (
     *gemini.FORMATS,
@@ -37,9 +37,9 @@ _NORMALIZER = Normalizer.load()
 _MODELS = Models.load()
 
 
-def new_kit() -> Kit:
+def new_kit() -> AgentKit:
     """A kit with our tables and a fresh fault counter."""
-    return Kit(_NORMALIZER, _MODELS, Diagnostics())
+    return AgentKit(_NORMALIZER, _MODELS, Diagnostics())
 
 
 def encoded(value: Any) -> bytes:
@@ -48,7 +48,11 @@ def encoded(value: Any) -> bytes:
 
 
 def read(
-    reader: type[Reader], records: list[Any], kit: Kit | None = None, agent: str = MAIN, finish: bool = True
+    reader: type[Reader],
+    records: list[Any],
+    kit: AgentKit | None = None,
+    agent: str = MAIN,
+    finish: bool = True,
 ) -> list[Event]:
     """All events of some records, fed one after the other."""
     made = reader(kit or new_kit(), agent=agent, session="log")

@@ -9,17 +9,17 @@ from zlib import crc32
 
 from core.agents.models import Models
 from core.agents.normalizer import Normalizer
+from core.agents.reader import AgentKit, Reader
 from core.events import Event, ToolUse, Where
 from core.logs.diagnostics import Diagnostics
-from core.logs.reader import Kit, Reader
 
 NORMALIZER = Normalizer.load()
 MODELS = Models.load()
 
 
-def new_kit() -> Kit:
+def new_kit() -> AgentKit:
     """Shared tables and a fault counter of its own."""
-    return Kit(NORMALIZER, MODELS, Diagnostics())
+    return AgentKit(NORMALIZER, MODELS, Diagnostics())
 
 
 def encoded(value: Any) -> bytes:

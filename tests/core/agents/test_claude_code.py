@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from core.agents.claude_code.reader import ClaudeCode, companions, sniff
+from core.agents.claude_code.reader import FORMATS, ClaudeCode, companions
 from core.events import AgentEnd, AgentStart, Compaction, Event, Prompt, SessionStart, Turn
 from core.logs.format import Sample
 from tests.core.agents.samples import answers, asks, claude, encoded, feed, new_kit, says, stamp, uses
@@ -319,4 +319,4 @@ def test_companions(tmp_path: Path) -> None:
 )
 def test_recognised_by_content(head: dict[str, Any], sure: int) -> None:
     """Whatever the file is called."""
-    assert sniff(Sample(b"// note\n" + json.dumps(head).encode(), Path("x.txt"))) == sure
+    assert FORMATS[0].sniff(Sample(b"// note\n" + json.dumps(head).encode(), Path("x.txt"))) == sure

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from core.agents.codex.reader import Codex, sniff
+from core.agents.codex.reader import FORMATS, Codex
 from core.agents.codex.threads import companions
 from core.events import AgentEnd, AgentStart, Compaction, Event, Prompt, SessionStart, Turn
 from core.logs.format import Sample
@@ -352,7 +352,7 @@ def test_companions(tmp_path: Path) -> None:
 )
 def test_recognised_by_content(head: dict[str, Any], sure: int) -> None:
     """Whatever the file is called."""
-    assert sniff(Sample(json.dumps(head).encode(), Path("x.txt"))) == sure
+    assert FORMATS[0].sniff(Sample(json.dumps(head).encode(), Path("x.txt"))) == sure
 
 
 def test_faults_are_counted() -> None:

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from core.agents.opencode.reader import FORMATS, OpenCodeReader
-from core.agents.opencode.store import content, members, rows, tables
+from core.agents.opencode.store import members, rows
 from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Prompt, SessionStart, Turn, Where
+from core.logs.database import content, tables
 from core.logs.format import Sample
 from tests.core.agents.reading_more import kinds, new_kit, read, uses
 from tests.core.agents.samples_rest import OPENCODE, opencode_row, opencode_tool

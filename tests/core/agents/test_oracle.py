@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from core.agents.registry import recognise
+from core.agents.registry import AGENTS
 from core.events import MAIN, AgentStart, Compaction, Turn
+from core.logs.agent import recognise
 from core.logs.format import Sample
 from tests.core.agents import oracle
 from tests.core.agents.oracle import Tally
@@ -27,7 +28,7 @@ _FILES = [
 def test_the_readers_agree_with_a_naive_count(agent: str, path: Path) -> None:
     """Tool uses, failures, calls without a result, sub-agents, compactions, turns and tokens."""
     data = path.read_bytes()
-    found = recognise(Sample(data[:65536], path))
+    found = recognise(Sample(data[:65536], path), AGENTS)
     assert found is not None
     assert found.name == agent
     owner = path.stem.removeprefix("agent-") if path.parent.name == "subagents" else MAIN

@@ -13,8 +13,9 @@ import pytest
 from core.agents.chat.reader import ChatReader
 from core.agents.claude_code import reader as claude_code
 from core.agents.codex import reader as codex
-from core.agents.registry import recognise
+from core.agents.registry import AGENTS
 from core.events import MAIN, AgentStart, Compaction, Event, Prompt, SessionStart, ToolUse
+from core.logs.agent import recognise
 from core.logs.format import Format, Sample
 from tests.core.agents import oracle_more
 from tests.core.agents.oracle_more import Count
@@ -148,7 +149,7 @@ def _session_file() -> dict[str, Any]:
 )
 def test_a_small_log_is_known_for_what_it_is(records: list[Any], name: str, style: str) -> None:
     for data in (b"\n".join(map(encoded, records)), _spread(records)):
-        found = recognise(Sample(data, Path("anything")))
+        found = recognise(Sample(data, Path("anything")), AGENTS)
         assert found is not None
         assert (found.name, found.style) == (name, style)
 
@@ -174,4 +175,4 @@ def _spread(records: list[Any]) -> bytes:
     ],
 )
 def test_what_is_no_log_is_known_as_none(data: bytes) -> None:
-    assert recognise(Sample(data, Path("session.jsonl"))) is None
+    assert recognise(Sample(data, Path("session.jsonl")), AGENTS) is None

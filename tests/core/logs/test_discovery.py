@@ -11,9 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from core.agents.registry import AGENTS, make_kit
 from core.logs import lines
-from core.logs.discovery import describe, find, roots
-from core.logs.finder import make_kit, sessions
+from core.logs.agent import roots
+from core.logs.discovery import describe, find
+from core.logs.finder import sessions
 from tests.core.logs import log_lines as logs
 
 NOW = 2_000_000_000.0
@@ -36,8 +38,8 @@ def codex(session: str, cwd: str) -> bytes:
 
 
 def test_nothing_is_found_where_nothing_is(tmp_path: Path) -> None:
-    assert find({}, tmp_path) == []
-    assert roots({}, tmp_path) == []
+    assert find(AGENTS, {}, tmp_path) == []
+    assert roots(AGENTS, {}, tmp_path) == []
 
 
 def test_each_agent_is_found_in_its_place(tmp_path: Path) -> None:
@@ -80,7 +82,7 @@ def test_each_agent_is_found_in_its_place(tmp_path: Path) -> None:
         ).encode(),
     )
     put(tmp_path / ".local/share/opencode/storage/message/ses_1/msg_1.json", b"{}")
-    found = find({}, tmp_path, now=NOW)
+    found = find(AGENTS, {}, tmp_path, now=NOW)
     assert [(one.agent, one.session, one.project) for one in found] == [
         ("claude-code", "s-1", "/work/project"),
         ("codex", uuid, "/c"),
@@ -94,7 +96,7 @@ def test_each_agent_is_found_in_its_place(tmp_path: Path) -> None:
     assert first.modified == NOW - 5
     assert [path.name for path in first.paths] == ["s-1.jsonl", "agent-a.jsonl"]
     assert first.size == sum(path.stat().st_size for path in first.paths)
-    assert {agent for agent, _ in roots({}, tmp_path)} == {one.agent for one in found}
+    assert {agent for agent, _ in roots(AGENTS, {}, tmp_path)} == {one.agent for one in found}
 
 
 @pytest.mark.parametrize(
@@ -116,9 +118,9 @@ def test_the_environment_is_honoured(tmp_path: Path, variable: str, place: str, 
         put(tmp_path / "elsewhere/opencode/storage/message/ses_1/m.json", b"{}")
     home = tmp_path / "home"
     home.mkdir()
-    assert find({}, home) == []
-    assert len(find({variable: str(tmp_path / "elsewhere")}, home)) == 1
-    assert len(find({variable: ""}, tmp_path / "elsewhere")) in (0, 1)
+    assert find(AGENTS, {}, home) == []
+    assert len(find(AGENTS, {variable: str(tmp_path / "elsewhere")}, home)) == 1
+    assert len(find(AGENTS, {variable: ""}, tmp_path / "elsewhere")) in (0, 1)
 
 
 def test_active_means_lately_changed_and_lately_written(tmp_path: Path) -> None:
@@ -129,7 +131,9 @@ def test_active_means_lately_changed_and_lately_written(tmp_path: Path) -> None:
     put(claude / "restored.jsonl", logs.session(2), age=1)
     put(tmp_path / ".copilot/a/events.jsonl", b'{"type":"session.shutdown","data":{}}\n', age=1)
     put(tmp_path / ".copilot/b/events.jsonl", b'{"type":"user.message","data":{}}\n', age=1)
-    active = {f"{one.path.parent.name}/{one.path.stem}": one.active for one in find({}, tmp_path, now=NOW)}
+    active = {
+        f"{one.path.parent.name}/{one.path.stem}": one.active for one in find(AGENTS, {}, tmp_path, now=NOW)
+    }
     assert active == {
         "p/fresh": True,
         "p/stale": False,
@@ -141,7 +145,7 @@ def test_active_means_lately_changed_and_lately_written(tmp_path: Path) -> None:
 
 def test_the_number_of_events_is_a_fair_guess(tmp_path: Path) -> None:
     put(tmp_path / ".claude/projects/p/s.jsonl", logs.session(2000))
-    [one] = find({}, tmp_path, now=NOW)
+    [one] = find(AGENTS, {}, tmp_path, now=NOW)
     assert 3000 <= one.events <= 6000
 
 
@@ -159,7 +163,7 @@ def test_a_database_is_listed_without_reading_what_was_said(tmp_path: Path) -> N
             row = (name, parent, folder, int(NOW - age) * 1000)
             database.execute("INSERT INTO session VALUES (?, ?, ?, 'title', '1', 0, ?)", row)
         database.commit()
-    found = find({}, tmp_path, now=NOW)
+    found = find(AGENTS, {}, tmp_path, now=NOW)
     assert [(one.session, one.project, one.active) for one in found] == [
         ("ses_1", "/one", True),
         ("ses_3", "/three", False),
@@ -182,7 +186,7 @@ def test_a_thousand_files_are_glanced_at_only(tmp_path: Path, monkeypatch: pytes
 
     monkeypatch.setattr("core.logs.discovery.take", counted)
     begun = time.process_time()
-    found = find({}, tmp_path, now=NOW)
+    found = find(AGENTS, {}, tmp_path, now=NOW)
     spent = time.process_time() - begun
     assert [one.path.stem for one in found] == [f"s-{number}" for number in range(1000)]
     assert taken < 25_000_000
@@ -195,14 +199,14 @@ def test_what_cannot_be_read_is_left_out(tmp_path: Path) -> None:
     put(tmp_path / ".claude/projects/p/odd.jsonl", b"\xff\0" * 40_000)
     (tmp_path / ".claude/projects/p/gone.jsonl").symlink_to(tmp_path / "nowhere")
     (tmp_path / ".claude/projects/p/folder.jsonl").mkdir()
-    found = {one.path.name: one for one in find({}, tmp_path, now=NOW)}
+    found = {one.path.name: one for one in find(AGENTS, {}, tmp_path, now=NOW)}
     assert found["s.jsonl"].project == "/work/project"
     assert "gone.jsonl" not in found
     assert found["empty.jsonl"].events == 0
 
 
 def test_sessions_found_by_path_are_described_alike(shared_data: Path) -> None:
-    found = describe(sessions([shared_data / "real_sessions"], make_kit()), NOW)
+    found = describe(AGENTS, sessions([shared_data / "real_sessions"], make_kit()), NOW)
     assert len({one.path for one in found}) > 20
     assert all(one.size > 0 and one.modified > 0 and not one.active for one in found)
     runs = [one for one in found if one.path.name == "resolver-output.jsonl"]

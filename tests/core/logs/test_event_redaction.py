@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from core.agents.registry import make_kit
 from core.events import AgentStart, Event, SessionStart, ToolUse, Turn
 from core.logs.event_redaction import clean
-from core.logs.finder import make_kit, sessions
+from core.logs.finder import sessions
 from core.logs.follow import Follower
 from core.logs.session import read
 

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from core.agents.registry import make_kit
 from core.events import ToolUse, Where
 from core.logs.excerpt import read
-from core.logs.finder import make_kit, sessions
+from core.logs.finder import sessions
 from core.logs.redaction import HIDDEN
 from core.logs.session import read as read_session
 from tests.core.logs import log_lines as logs

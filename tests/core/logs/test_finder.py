@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from core.agents.registry import make_kit
 from core.errors import UnreadableLog
 from core.events import AgentStart, Event, Prompt, SessionStart, ToolUse
-from core.logs.finder import make_kit, sessions
+from core.logs.finder import sessions
 from core.logs.session import LogSession, identity, merge, read
 from tests.core.logs import log_lines as logs
 

@@ -15,10 +15,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.agents.registry import make_kit
 from core.events import Event, SessionStart, ToolUse
-from core.ingest.fleet import Fleet
 from core.logs.diagnostics import Diagnostics
-from core.logs.finder import make_kit, sessions
+from core.logs.finder import sessions
 from core.logs.follow import Follower, watch
 from core.logs.reader import Kit
 from core.logs.session import read
@@ -45,7 +45,7 @@ WHOLE = (
 
 
 def fresh_kit() -> Kit:
-    return Kit(KIT.normalizer, KIT.models, Diagnostics())
+    return KIT.counting(Diagnostics())
 
 
 def append(path: Path, data: bytes) -> None:
@@ -248,40 +248,6 @@ def test_nothing_is_opened_for_writing(tmp_path: Path) -> None:
     assert len(ours) >= 6
     assert not [flags for flags in ours if flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_APPEND)]
     assert sorted((file.name, file.stat().st_mtime_ns) for file in tmp_path.iterdir()) == before
-
-
-def test_a_fleet_wakes_what_changes_and_finds_what_is_new(tmp_path: Path) -> None:
-    old, now, new = (tmp_path / "p" / f"s-{name}.jsonl" for name in ("old", "now", "new"))
-    old.parent.mkdir()
-    old.write_bytes(logs.session(1, session="s-old"))
-    now.write_bytes(logs.session(1, first=50, session="s-now"))
-    os.utime(old, (1000, 1000))
-    os.utime(now, (5000, 5000))
-    fleet = Fleet([tmp_path, tmp_path / "not yet"], KIT, since=2000)
-
-    def poll(*changed: Path) -> dict[str, list[str]]:
-        told: dict[str, list[str]] = {}
-        for news in fleet.poll(changed or None):
-            told.setdefault(news.follower.path.stem, []).extend(uses(news.events))
-        return told
-
-    assert poll() == {"s-now": ["t50"]}
-    append(now, logs.session(1, first=60, session="s-now"))
-    assert poll(now) == {"s-now": ["t60"]}
-    new.write_bytes(logs.session(1, first=70, session="s-new"))
-    assert poll(new) == {"s-new": ["t70"]}
-    append(old, logs.session(1, first=80, session="s-old"))
-    os.utime(old, (1500, 1500))
-    assert poll() == {"s-old": ["t0", "t80"]}
-    assert poll() == {}
-    assert len(fleet.followers) == 3
-    other = old.parent / "notes.txt"
-    other.write_bytes(b"not a log\n")
-    assert poll(other) == {}
-    append(now, logs.session(1, first=90, session="s-now"))
-    assert poll(other, now) == {"s-now": ["t90"]}
-    append(now, logs.session(1, first=95, session="s-now"))
-    assert [uses(news.events) for news in fleet.poll([])] == [["t95"]]
 
 
 @pytest.mark.parametrize("writes", [lambda data: [data], lambda data: [data[:30], data[30:]]])

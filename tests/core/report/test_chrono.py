@@ -9,10 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench.workload import session
+from core.agents.registry import make_kit
 from core.errors import StateError, StoreError
 from core.events import Event, Prompt, ToolUse, Where
-from core.logs.finder import make_kit, sessions
-from core.logs.parents import Kin, session_kin
+from core.logs.finder import sessions
+from core.logs.links import Link, session_links
 from core.logs.session import read
 from core.report.chrono import ChronoNav, Request, SummaryPolicy, Trail, Visit
 from core.report.conversation import ConversationTree
@@ -219,7 +220,7 @@ def test_a_record_of_the_conversation_leads_to_its_place() -> None:
         ToolUse(at=4.0, outcome="pending", where=lines[1]),
     ]
     kin = [
-        Kin(f"n{number}", f"n{number - 1}" if number else None, "answer", 0.0, where, b"%d" % number)
+        Link(f"n{number}", f"n{number - 1}" if number else None, "answer", 0.0, where, b"%d" % number)
         for number, where in enumerate(lines)
     ]
     nav = ChronoNav(recorded(stream), ConversationTree(kin))
@@ -243,7 +244,7 @@ def test_entries_of_documents_and_rows_of_databases_lead_to_their_places() -> No
     ]
     wheres = [Where("doc", 0, 9, f"/messages/{number}") for number in range(3)]
     wheres += [Where("db", entry="part/p3"), Where("db", entry="part/none")]
-    kin = [Kin(str(number), None, "entry", 0.0, where, b"") for number, where in enumerate(wheres)]
+    kin = [Link(str(number), None, "entry", 0.0, where, b"") for number, where in enumerate(wheres)]
     nav = ChronoNav(recorded(stream), ConversationTree(kin))
     asked = ("4", "3", "2", "1", "0")
     assert [nav.go(Request(name, "backward"), 1.0).place for name in asked] == [4, 4, 4, 1, 1]
@@ -254,7 +255,7 @@ def test_records_of_a_real_session_lie_in_order(shared_data: Path) -> None:
     folder = shared_data / "real_sessions"
     for found in sessions([folder / "claude-code" / "pomodoro-timer.jsonl", folder / "pi"], kit):
         timeline = recorded(list(read(found, kit)))
-        tree = ConversationTree(session_kin(found, kit))
+        tree = ConversationTree(session_links(found, kit))
         nav = ChronoNav(timeline, tree)
         nav.go(Request(0, "backward"), 0.0)
         ids = [node.id for node in tree.path()]

@@ -10,10 +10,11 @@ from hypothesis import given, settings
 from msgspec.structs import replace
 
 from bench.workload import session
+from core.agents.registry import make_kit
 from core.engine import Frame
 from core.errors import StateError
 from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Prompt, ToolUse, Turn
-from core.logs.finder import make_kit, sessions
+from core.logs.finder import sessions
 from core.logs.session import read
 from core.percept import Signal
 from core.report.compaction import OpenEnd, Preserved, lines, open_ends, preserve, preserve_at

@@ -11,10 +11,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from core.agents.claude_code import reader as claude_code
+from core.agents.registry import make_kit
 from core.errors import StateError
 from core.events import Where
-from core.logs.finder import make_kit, sessions
-from core.logs.parents import Kin, KinKind, Rank, kin, session_kin
+from core.logs.finder import sessions
+from core.logs.links import Link, LinkKind, Rank, links, session_links
 from core.logs.records import Log
 from core.logs.session import LogSession
 from core.report.conversation import ConversationTree, Node
@@ -26,14 +27,14 @@ KIT = make_kit()
 def record(
     name: str,
     parent: str | None = None,
-    kind: KinKind = "prompt",
+    kind: LinkKind = "prompt",
     rank: Rank = "main",
     side: bool = False,
     labels: str = "",
     file: str = "log",
-) -> Kin:
+) -> Link:
     digest = sha256(f"{name} {parent}".encode()).digest()
-    return Kin(name, parent, kind, 0.0, Where(file), digest, rank, side, label="!", labels=labels)
+    return Link(name, parent, kind, 0.0, Where(file), digest, rank, side, label="!", labels=labels)
 
 
 def branches(tree: ConversationTree) -> list[tuple[str, str | None, str, str, bool]]:
@@ -179,10 +180,10 @@ def logs(draw: st.DrawFn) -> list[bytes]:
     return lines
 
 
-def written(folder: Path, lines: list[bytes]) -> list[Kin]:
+def written(folder: Path, lines: list[bytes]) -> list[Link]:
     path = folder / "log.jsonl"
     path.write_bytes(b"".join(lines))
-    return list(kin(Log(path, claude_code.FORMATS[0]), KIT))
+    return list(links(Log(path, claude_code.FORMATS[0]), KIT))
 
 
 @pytest.fixture(scope="module")
@@ -260,10 +261,10 @@ def real(shared_data: Path, agent: str) -> list[LogSession]:
 @pytest.mark.parametrize("agent", ["claude-code", "pi", "codex", "gemini", "copilot-cli", "swe-agent"])
 def test_real_sessions_verify_and_are_reachable(shared_data: Path, agent: str) -> None:
     for session in real(shared_data, agent):
-        tree = ConversationTree(session_kin(session, KIT))
+        tree = ConversationTree(session_links(session, KIT))
         assert len(tree) > 0
         check_reachable(tree)
-        assert tree.verify(session_kin(session, KIT)) is None
+        assert tree.verify(session_links(session, KIT)) is None
 
 
 @pytest.mark.parametrize(("agent", "name"), [("claude-code", "tracker.jsonl"), ("pi", "large-session.jsonl")])
@@ -273,12 +274,12 @@ def test_one_changed_byte_of_a_real_log_is_found(
     original = (shared_data / "real_sessions" / agent / name).read_bytes()
     path = tmp_path / name
     path.write_bytes(original)
-    tree = ConversationTree(kin(path, KIT))
+    tree = ConversationTree(links(path, KIT))
     for share in (0.1, 0.5, 0.93):
         spot = int(len(original) * share)
         while original[spot : spot + 1].isspace():
             spot += 1
         path.write_bytes(original[:spot] + bytes([original[spot] ^ 1]) + original[spot + 1 :])
-        found = tree.verify(kin(path, KIT))
+        found = tree.verify(links(path, KIT))
         assert found is not None
         assert found.where.offset <= spot < found.where.offset + found.where.length

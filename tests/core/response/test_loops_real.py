@@ -8,8 +8,9 @@ from pathlib import Path
 import msgspec
 
 from core.agents.chat.reader import ChatReader
+from core.agents.registry import make_kit
 from core.events import Event, Where
-from core.logs.finder import make_kit, sessions
+from core.logs.finder import sessions
 from core.logs.session import read
 from core.response.loops import Loop, LoopDetector
 from core.settings.loops import LoopSettings

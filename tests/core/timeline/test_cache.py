@@ -12,7 +12,8 @@ import cbor2
 import pytest
 
 from bench.claude import lines as claude_lines
-from core.logs.finder import make_kit, sessions
+from core.agents.registry import make_kit
+from core.logs.finder import sessions
 from core.logs.session import LogSession
 from core.settings.layers import Given, Layer, resolve
 from core.timeline.cache import Cache
@@ -135,7 +136,8 @@ def test_the_last_screen_needs_only_the_end(log: Path) -> None:
 CRASH = """
 import os, signal, sys
 from pathlib import Path
-from core.logs.finder import make_kit, sessions
+from core.agents.registry import make_kit
+from core.logs.finder import sessions
 from core.store import atomic
 from core.settings.layers import Given, Layer, resolve
 from core.timeline.cache import Cache

@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.agents.locations import PLACES
+from core.agents.registry import AGENTS
 from core.logs.discovery import find
 from core.logs.finder import Finder
 from core.report.formatting import count, plain, span
@@ -26,24 +26,26 @@ _NAMED = 5
 def agents(environment: Mapping[str, str], home: Path, settings: IngestSettings) -> Section:
     """Each agent with its folders and how many sessions lie there."""
     now = time.time()
-    found = find(environment, home, now=now, active_within=settings.follow.active_within)
+    found = find(AGENTS, environment, home, now=now, active_within=settings.follow.active_within)
     findings: list[Finding] = []
     facts = []
-    for place in PLACES:
-        sessions = [one for one in found if one.agent == place.agent]
-        folders = [(root, _state(root)) for root in place.roots(environment, home)]
+    for agent in AGENTS:
+        if agent.location is None:
+            continue
+        sessions = [one for one in found if one.agent == agent.name]
+        folders = [(root, _state(root)) for root in agent.location.roots(environment, home)]
         there = [root for root, state in folders if state == "found"]
         barred = [(root, state) for root, state in folders if state not in ("found", "missing")]
-        findings += [Finding(place.agent, f"{root}: {state}", "problem") for root, state in barred]
+        findings += [Finding(agent.name, f"{root}: {state}", "problem") for root, state in barred]
         if there:
             newest = f", the newest {span(max(0.0, now - sessions[0].modified))} ago" if sessions else ""
             where = ", ".join(map(str, there))
-            findings.append(Finding(place.agent, f"{count(len(sessions), 'session')}{newest} in {where}"))
+            findings.append(Finding(agent.name, f"{count(len(sessions), 'session')}{newest} in {where}"))
         elif not barred:
-            findings.append(Finding(place.agent, "nothing here"))
+            findings.append(Finding(agent.name, "nothing here"))
         facts.append(
             {
-                "agent": place.agent,
+                "agent": agent.name,
                 "folders": {str(root): state for root, state in folders},
                 "sessions": len(sessions),
                 "active": sum(one.active for one in sessions),
@@ -74,11 +76,11 @@ def unread(environment: Mapping[str, str], home: Path, kit: Kit, settings: Inges
 
 
 def _files(environment: Mapping[str, str], home: Path) -> Iterator[Path]:
-    for place in PLACES:
-        if place.store != "files":
+    for agent in AGENTS:
+        if agent.location is None or agent.location.survey is not None:
             continue
-        for root in place.roots(environment, home):
-            for pattern in place.patterns:
+        for root in agent.location.roots(environment, home):
+            for pattern in agent.location.patterns:
                 try:
                     yield from islice(root.glob(pattern), _LOOKED_AT)
                 except OSError:

@@ -72,8 +72,8 @@ def _sections(args: argparse.Namespace, resolved: Resolved) -> Iterator[Section]
 
 def _kit(settings: Settings) -> tuple[Kit, list[str]]:
     """What readers share, without the user's tables where they cannot be used."""
+    from core.agents.registry import make_kit
     from core.errors import NooscopeError
-    from core.logs.finder import make_kit
     from core.settings.logs import IngestSettings
 
     try:

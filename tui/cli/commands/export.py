@@ -30,7 +30,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from core.logs.finder import make_kit, sessions
+    from core.agents.registry import make_kit
+    from core.logs.finder import sessions
 
     settings = settings_from(args).settings.ingest
     kit = make_kit(settings)

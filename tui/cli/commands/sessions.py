@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from tui.cli.options import add_settings_options, settings_from
 
 if TYPE_CHECKING:
-    from core.logs.discovery import Found
+    from core.logs.found import Found
 
 HELP = "list the agents' sessions on this machine"
 
@@ -44,19 +44,23 @@ def run(args: argparse.Namespace) -> int:
     import os
     import time
 
+    from core.agents.registry import AGENTS
     from core.logs.discovery import describe, find
 
     settings = settings_from(args).settings.ingest
     now = time.time()
     if args.paths:
-        from core.logs.finder import make_kit, sessions
+        from core.agents.registry import make_kit
+        from core.logs.finder import sessions
 
         kit = make_kit(settings)
-        found = describe(sessions(args.paths, kit, settings.lines), now, settings.follow.active_within)
+        found = describe(
+            AGENTS, sessions(args.paths, kit, settings.lines), now, settings.follow.active_within
+        )
         for fault in kit.diagnostics.first:
             print(f"nooscope: {fault.file}: {fault.reason}", file=sys.stderr)
     else:
-        found = find(os.environ, Path.home(), now=now, active_within=settings.follow.active_within)
+        found = find(AGENTS, os.environ, Path.home(), now=now, active_within=settings.follow.active_within)
     if args.json:
         _print_json(found, now)
     elif found:

@@ -45,7 +45,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from core.logs.finder import make_kit, sessions
+    from core.agents.registry import make_kit
+    from core.logs.finder import sessions
     from core.timeline.sweep import checked, joined, spoken_sweep
     from tui.cli.initial import spoken_outset
 

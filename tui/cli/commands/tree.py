@@ -23,13 +23,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from core.logs.parents import session_kin
+    from core.logs.links import session_links
     from core.report.conversation import ConversationTree
     from tui.cli.recordings import one_session
 
     settings = settings_from(args).settings
     session, kit = one_session(args.path, settings)
-    tree = ConversationTree(session_kin(session, kit))
+    tree = ConversationTree(session_links(session, kit))
     if args.find:
         return _print_way(tree, args.find)
     if args.json:

@@ -68,8 +68,9 @@ def run(args: argparse.Namespace) -> int:
 
 def _refuse_other_files(path: Path, settings: Settings) -> None:
     """A log that is not there yet is waited for; a file that is no log never becomes one."""
+    from core.agents.registry import make_kit
     from core.errors import UnreadableLog
-    from core.logs.finder import Finder, make_kit
+    from core.logs.finder import Finder
 
     if path.is_dir() or not path.exists():
         return
@@ -79,10 +80,13 @@ def _refuse_other_files(path: Path, settings: Settings) -> None:
 
 
 def _latest(settings: Settings) -> Path:
+    from core.agents.registry import AGENTS
     from core.errors import UnreadableLog
     from core.logs.discovery import find
 
-    found = find(os.environ, Path.home(), now=time.time(), active_within=settings.ingest.follow.active_within)
+    found = find(
+        AGENTS, os.environ, Path.home(), now=time.time(), active_within=settings.ingest.follow.active_within
+    )
     if not found:
         raise UnreadableLog("no session found on this machine; name a log to follow")
     return found[0].path
@@ -92,9 +96,9 @@ class Watch:
     """One followed session: its minds, its notices, and what it hands on."""
 
     def __init__(self, path: Path, settings: Settings, args: argparse.Namespace) -> None:
+        from core.agents.registry import make_kit
         from core.live.carry_over import Continuity
         from core.live.notices import Herald
-        from core.logs.finder import make_kit
         from core.logs.follow import Follower
         from tui.cli.initial import spoken_outset
 

@@ -1,15 +1,14 @@
-"""Sessions that do not lie in files of their own: folders of events, and the stores of OpenCode."""
+"""The sessions of OpenCode on this machine: rows of its database, files of its older storage folder."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from core.agents.locations import Place
 from core.agents.loose import count, decode, table, text
-from core.logs.found import Found
+from core.agents.opencode.store import rows
+from core.logs.found import Found, extent
 
 _NEVER = 1 << 62
 """Milliseconds after which nothing was written."""
@@ -17,27 +16,7 @@ _PART = 2_000
 """Bytes that a part of a message takes up in a database, by and large."""
 
 
-def openhands(place: Place, root: Path, now: float, active_within: float) -> Iterator[Found]:
-    """Conversations, each a folder with one file an event."""
-    for events in root.glob("*/events"):
-        try:
-            size, modified, number = _extent(events)
-        except OSError:
-            continue
-        yield Found(
-            agent=place.agent,
-            session=events.parent.name,
-            project=_workspace(events.parent / "base_state.json"),
-            path=events,
-            paths=(events,),
-            modified=modified,
-            size=size,
-            events=number,
-            active=now - modified <= active_within,
-        )
-
-
-def opencode(place: Place, root: Path, now: float, active_within: float) -> Iterator[Found]:
+def survey(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
     """Sessions of the database, and those of the older storage folder that are not in it."""
     seen: set[str] = set()
     for session in (*_database(root / "opencode.db"), *_storage(root / "storage")):
@@ -45,7 +24,7 @@ def opencode(place: Place, root: Path, now: float, active_within: float) -> Iter
             seen.add(session["id"])
             modified = session["updated"] / 1000.0
             yield Found(
-                agent=place.agent,
+                agent=agent,
                 session=session["id"],
                 project=session["directory"],
                 path=session["path"],
@@ -58,8 +37,6 @@ def opencode(place: Place, root: Path, now: float, active_within: float) -> Iter
 
 
 def _database(path: Path) -> list[dict[str, Any]]:
-    from core.agents.opencode.store import rows
-
     try:
         told = [table(decode(row.data)).get("data") for row in rows(path, _NEVER)] if path.is_file() else []
         size = path.stat().st_size // max(1, len(told)) if told else 0
@@ -87,7 +64,7 @@ def _storage(folder: Path) -> Iterator[dict[str, Any]]:
             session = table(decode(file.read_bytes()))
             if not text(session.get("id")) or text(session.get("parentID")):
                 continue
-            size, _, number = _extent(folder / "message" / text(session["id"]))
+            size, _, number = extent(folder / "message" / text(session["id"]))
         except OSError:
             continue
         yield {
@@ -98,22 +75,3 @@ def _storage(folder: Path) -> Iterator[dict[str, Any]]:
             "size": size,
             "events": number,
         }
-
-
-def _workspace(state: Path) -> str:
-    try:
-        workspace = table(decode(state.read_bytes())).get("workspace")
-    except OSError:
-        return ""
-    return text(workspace) or text(table(workspace).get("working_dir"))
-
-
-def _extent(folder: Path) -> tuple[int, float, int]:
-    """Size, last change and number of a folder's files."""
-    size, number, modified = 0, 0, folder.stat().st_mtime
-    for entry in os.scandir(folder):
-        status = entry.stat()
-        size += status.st_size
-        number += 1
-        modified = max(modified, status.st_mtime)
-    return size, modified, number

@@ -17,10 +17,10 @@ from core.agents.codex import reader as codex
 from core.agents.copilot import reader as copilot
 from core.agents.gemini import reader as gemini
 from core.agents.pi import reader as pi
+from core.agents.registry import make_kit
 from core.logs.diagnostics import Diagnostics
-from core.logs.finder import make_kit, sessions
-from core.logs.parents import Kin, kin, session_kin
-from core.logs.reader import Kit
+from core.logs.finder import sessions
+from core.logs.links import Link, links, session_links
 from core.logs.records import Log
 from tests.core.logs.log_lines import START, call, line, prompt, result, stamp
 
@@ -34,14 +34,14 @@ FORMATS = {
 }
 
 
-def read(path: Path, name: str, content: bytes | list[Any], agent: str = "main") -> list[Kin]:
+def read(path: Path, name: str, content: bytes | list[Any], agent: str = "main") -> list[Link]:
     if isinstance(content, list):
         content = b"".join(json.dumps(record).encode() + b"\n" for record in content)
     path.write_bytes(content)
-    return list(kin(Log(path, FORMATS[name], agent), KIT))
+    return list(links(Log(path, FORMATS[name], agent), KIT))
 
 
-def shape(found: list[Kin]) -> list[tuple[str, str | None, str]]:
+def shape(found: list[Link]) -> list[tuple[str, str | None, str]]:
     return [(each.id, each.parent, each.kind) for each in found]
 
 
@@ -193,7 +193,7 @@ def test_a_document_is_a_row_of_its_messages(tmp_path: Path) -> None:
     messages = [{"role": "user", "content": "x"}, {"role": "assistant", "content": "y"}, 5]
     path.write_text(json.dumps({"info": 1, "messages": messages}))
     document = next(known for known in chat.FORMATS if known.style == "document")
-    found = list(kin(Log(path, document), KIT))
+    found = list(links(Log(path, document), KIT))
     assert shape(found) == [
         ("#/messages/0", None, "prompt"),
         ("#/messages/1", "#/messages/0", "answer"),
@@ -204,10 +204,10 @@ def test_a_document_is_a_row_of_its_messages(tmp_path: Path) -> None:
 
 
 def test_what_is_no_log_is_counted(tmp_path: Path) -> None:
-    kit = Kit(KIT.normalizer, KIT.models, Diagnostics())
+    kit = KIT.counting(Diagnostics())
     (tmp_path / "text.txt").write_text("hello")
     for path in (tmp_path / "text.txt", tmp_path / "missing", Path("bad\0name")):
-        assert list(kin(path, kit)) == []
+        assert list(links(path, kit)) == []
     assert kit.diagnostics.total == 3
 
 
@@ -243,14 +243,14 @@ def test_no_log_can_make_it_raise(
     path = tmp_path_factory.getbasetemp() / "fuzz.jsonl"
     lines = [json.dumps(value).encode() for value in values]
     path.write_bytes(b"\n".join([*lines, noise]))
-    found = list(kin(Log(path, FORMATS[name]), KIT))
+    found = list(links(Log(path, FORMATS[name]), KIT))
     assert len(found) >= len(lines)
     assert all(each.id and len(each.digest) == 32 for each in found)
 
 
 def test_real_logs_have_one_kin_a_line(shared_data: Path) -> None:
     for session in sessions([shared_data / "real_sessions" / "claude-code"], KIT):
-        found = list(session_kin(session, KIT))
+        found = list(session_links(session, KIT))
         written = sum(
             1 for log in session.logs for text in log.path.read_bytes().split(b"\n") if text.strip()
         )

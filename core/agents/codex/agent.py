@@ -1,0 +1,25 @@
+"""Codex CLI: its formats, and where it keeps its logs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from core.agents.codex.reader import FORMATS
+from core.logs.agent import Agent, Environment, Location, folder
+
+
+def _roots(environment: Environment, home: Path) -> list[Path]:
+    base = folder(environment, "CODEX_HOME") or home / ".codex"
+    return [base / "sessions", base / "archived_sessions"]
+
+
+AGENT = Agent(
+    "codex",
+    "Codex",
+    FORMATS,
+    Location(
+        _roots,
+        ("rollout-*.jsonl", "rollout-*.jsonl.zst", "*/*/*/rollout-*.jsonl", "*/*/*/rollout-*.jsonl.zst"),
+        (b'_call_output"', b'"token_count"', b'"user_message"'),
+    ),
+)

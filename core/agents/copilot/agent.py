@@ -1,0 +1,25 @@
+"""Copilot CLI: its format, and where it keeps its logs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from core.agents.copilot.reader import FORMATS
+from core.logs.agent import Agent, Environment, Location, folder
+
+
+def _roots(environment: Environment, home: Path) -> list[Path]:
+    return [folder(environment, "COPILOT_HOME") or home / ".copilot"]
+
+
+AGENT = Agent(
+    "copilot-cli",
+    "Copilot CLI",
+    FORMATS,
+    Location(
+        _roots,
+        ("**/events.jsonl",),
+        (b'"tool.execution_complete"', b'"assistant.turn_end"', b'"user.message"'),
+        ended=b'"session.shutdown"',
+    ),
+)

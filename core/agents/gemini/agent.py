@@ -1,0 +1,25 @@
+"""Gemini CLI: its formats, and where it keeps its logs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from core.agents.gemini.reader import FORMATS
+from core.logs.agent import Agent, Environment, Location, folder
+
+
+def _roots(environment: Environment, home: Path) -> list[Path]:
+    return [(folder(environment, "GEMINI_CLI_HOME") or home) / ".gemini" / "tmp"]
+
+
+AGENT = Agent(
+    "gemini",
+    "Gemini CLI",
+    FORMATS,
+    Location(
+        _roots,
+        ("*/chats/session-*.json", "*/chats/session-*.jsonl"),
+        (b'"status":', b'"type":"gemini"', b'"type":"user"'),
+        nested=".",
+    ),
+)

@@ -1,0 +1,16 @@
+"""OpenCode: its formats, and where it keeps its sessions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from core.agents.opencode.reader import FORMATS
+from core.agents.opencode.survey import survey
+from core.logs.agent import Agent, Environment, Location, folder
+
+
+def _roots(environment: Environment, home: Path) -> list[Path]:
+    return [(folder(environment, "XDG_DATA_HOME") or home / ".local" / "share") / "opencode"]
+
+
+AGENT = Agent("opencode", "OpenCode", FORMATS, Location(_roots, survey=survey))

@@ -1,0 +1,8 @@
+"""SWE-agent: its format; it has no usual place on disk."""
+
+from __future__ import annotations
+
+from core.agents.swe_agent.reader import FORMATS
+from core.logs.agent import Agent
+
+AGENT = Agent("swe-agent", "SWE-agent", FORMATS)

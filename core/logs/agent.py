@@ -1,0 +1,80 @@
+"""What is known of an agent before any of its logs is read: its formats, and where its logs lie."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from core.logs.format import Format, Sample
+from core.logs.found import Found
+
+Environment = Mapping[str, str]
+
+
+class Survey(Protocol):
+    """Lists the sessions below a root, for agents whose sessions do not lie in files of their own."""
+
+    def __call__(self, agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
+        """The sessions there; one changed within `active_within` seconds of `now` is active."""
+
+
+class Location(NamedTuple):
+    """Where an agent keeps its sessions, and how the names in there are to be read."""
+
+    roots: Callable[[Environment, Path], list[Path]]
+    patterns: tuple[str, ...] = ()
+    """Of the main logs, below a root."""
+    marks: tuple[bytes, ...] = ()
+    """What stands in a log about once an event, with no blank after a colon."""
+    passed_over: str = ""
+    """Names that begin so belong to no session of their own."""
+    nested: str = ""
+    """Where the logs of sub-agents are, below the folder named like the session."""
+    ended: bytes = b""
+    """What the last lines hold once a session is over."""
+    survey: Survey | None = None
+    """How sessions are listed there, where they are not files."""
+
+
+class Agent(NamedTuple):
+    """One agent whose logs can be read."""
+
+    name: str
+    """As events name it, such as claude-code."""
+    title: str
+    """As people call it, such as Claude Code."""
+    formats: tuple[Format, ...]
+    location: Location | None = None
+    general: bool = False
+    """Its format is not one agent's own; it is asked after all that are."""
+    tools: Path | None = None
+    """A table of its tools that does not lie in its folder here."""
+
+
+def folder(environment: Environment, name: str) -> Path | None:
+    """The folder that a variable of the environment names, if it names one."""
+    value = environment.get(name, "").strip()
+    return Path(value).expanduser() if value else None
+
+
+def recognise(sample: Sample, agents: tuple[Agent, ...]) -> Format | None:
+    """The format whose content this most surely is, the first of equals; or None."""
+    best, score = None, 0
+    for agent in agents:
+        for known in agent.formats:
+            sure = known.sniff(sample)
+            if sure > score:
+                best, score = known, sure
+    return best
+
+
+def roots(agents: tuple[Agent, ...], environment: Environment, home: Path) -> list[tuple[str, Path]]:
+    """Every existing folder in which an agent may write a session, with the agent's name."""
+    return [
+        (agent.name, root)
+        for agent in agents
+        if agent.location is not None
+        for root in agent.location.roots(environment, home)
+        if root.is_dir()
+    ]

@@ -1,0 +1,54 @@
+"""SQLite files of agents, opened for reading only."""
+
+from __future__ import annotations
+
+import errno
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from urllib.parse import quote
+
+MAGIC = b"SQLite format 3\0"
+_WAL = 2
+"""The version in a database's header that says it has a log beside it."""
+_COLUMNS = {"message": "data", "part": "data", "session": "title"}
+"""Where the words of a row stand, by the table's name."""
+
+
+def content(path: Path, entry: str) -> bytes:
+    """What stands in the row an entry names now; blank where it is gone."""
+    name, _, row_id = entry.partition("/")
+    column = _COLUMNS.get(name)
+    if column is None:
+        return b""
+    try:
+        with closing(connect(path)) as database:
+            statement = f"SELECT {column} FROM {name} WHERE id = ?"  # noqa: S608 our own words
+            found = database.execute(statement, (row_id,)).fetchone()
+    except sqlite3.Error as fault:
+        raise OSError(errno.EIO, f"the database cannot be read: {fault}") from fault
+    if found is None or found[0] is None:
+        return b""
+    return found[0] if isinstance(found[0], bytes) else str(found[0]).encode("utf-8", "replace")
+
+
+def tables(path: Path) -> set[str]:
+    """The names of a database's tables; none where it cannot be read."""
+    try:
+        with closing(connect(path)) as database:
+            return {str(name) for (name,) in database.execute("SELECT name FROM sqlite_master")}
+    except (sqlite3.Error, OSError):
+        return set()
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """Open for reading only. Without its shared index a logged database is read as it stands on disk,
+    because SQLite would have to make that index."""
+    with path.open("rb") as stream:
+        header = stream.read(20)
+    place = quote(str(path.absolute()))
+    alone = header[18:19] == bytes((_WAL,)) and not path.with_name(f"{path.name}-shm").exists()
+    how = "mode=ro&immutable=1" if alone else "mode=ro&readonly_shm=1"
+    database = sqlite3.connect(f"file:{place}?{how}", uri=True, timeout=0.2, isolation_level=None)
+    database.execute("PRAGMA query_only = 1")
+    return database

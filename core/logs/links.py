@@ -1,0 +1,211 @@
+"""Which record of a log follows which: ids, parents and digests, without the content."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Literal, NamedTuple, TypeAlias
+
+import msgspec
+
+from core.events import MAIN, Where
+from core.logs.envelope import (
+    FAULTS,
+    NOTHING,
+    Envelope,
+    Message,
+    Role,
+    as_time,
+    opened_as,
+    read_envelope,
+)
+from core.logs.finder import Finder
+from core.logs.reader import Kit
+from core.logs.records import Log, Record, reason, records
+from core.logs.redaction import redact
+from core.logs.session import LogSession
+from core.settings.logs import LineSettings
+
+LinkKind = Literal[
+    "start",
+    "prompt",
+    "answer",
+    "result",
+    "system",
+    "compaction",
+    "summary",
+    "rewind",
+    "setting",
+    "label",
+    "progress",
+    "update",
+    "entry",
+    "unreadable",
+]
+Rank = Literal["main", "beside", "aside"]
+"""What carries the conversation on, what belongs to its parent's turn, what is only kept with it."""
+
+LONGEST_LABEL = 120
+_LISTS = ("messages", "trajectory", "history", "events")
+
+
+class Link(NamedTuple):
+    """One record's place in the conversation."""
+
+    id: str
+    parent: str | None
+    kind: LinkKind
+    at: float
+    """Epoch seconds; of a record without a time, those of the one before."""
+    where: Where
+    digest: bytes
+    """SHA-256 of the record's bytes."""
+    rank: Rank = "main"
+    side: bool = False
+    """It belongs to a sub-agent."""
+    model: str = ""
+    tokens: int = 0
+    """Tokens the model wrote, where the record tells."""
+    label: str = ""
+    labels: str = ""
+    """The record that `label` names."""
+
+
+def links(place: Path | Log, kit: Kit, lines: LineSettings | None = None) -> Iterator[Link]:
+    """Every record of one log in its order; never raises, and holds no more than a record at a time."""
+    limits = lines or LineSettings()
+    log = place if isinstance(place, Log) else _found(place, kit, limits)
+    if log is None:
+        return
+    reader = (log.format.links or LinkReader)(log)
+    whole = log.format.style == "document"
+    for record in records(log, kit.diagnostics, limits):
+        if whole:
+            for entry in _entries(record):
+                yield reader.read(entry)
+        else:
+            yield reader.read(record)
+
+
+def _found(path: Path, kit: Kit, lines: LineSettings) -> Log | None:
+    try:
+        log = Finder(kit, lines).log(path)
+    except (OSError, ValueError) as fault:
+        kit.diagnostics.note(str(path), 0, reason(fault) if isinstance(fault, OSError) else str(fault))
+        return None
+    if log is None:
+        kit.diagnostics.note(str(path), 0, "no log of a known format")
+    return log
+
+
+def session_links(session: LogSession, kit: Kit, lines: LineSettings | None = None) -> Iterator[Link]:
+    """Every record of a session, log after log, the main agent's first."""
+    for log in session.logs:
+        yield from links(log, kit, lines)
+
+
+class LinkReader:
+    """A log without parents: each record follows the one before it."""
+
+    def __init__(self, log: Log) -> None:
+        self._side = log.agent != MAIN
+        self._prefix = f"{log.agent}#" if self._side else "#"
+        self.last: str | None = None
+        self._at = 0.0
+
+    def read(self, record: Record) -> Link:
+        """The record's link; what is no JSON object is kept by its place."""
+        try:
+            told = read_envelope(record.data)
+        except FAULTS:
+            found = self.aside(record, "unreadable")
+        else:
+            self._at = as_time(told, self._at)
+            found = self.follow(told, record)
+        self.last = found.id
+        return found
+
+    def follow(self, told: Envelope, record: Record) -> Link:
+        """The link of a record that could be read."""
+        kind, message = turn(told)
+        return self.link(record, self.name(record), self.last, kind, "main", message)
+
+    def name(self, record: Record) -> str:
+        return f"{self._prefix}{record.where.entry or record.line}"
+
+    def aside(self, record: Record, kind: LinkKind) -> Link:
+        return self.link(record, self.name(record), self.last, kind, "aside")
+
+    def link(
+        self,
+        record: Record,
+        name: str,
+        parent: str | None,
+        kind: LinkKind,
+        rank: Rank,
+        message: Message | None = None,
+        side: bool = False,
+    ) -> Link:
+        return Link(
+            name,
+            parent,
+            kind,
+            self._at,
+            record.where,
+            sha256(record.data).digest(),
+            rank,
+            self._side or side,
+            message.model_name if message else "",
+            message.written if message else 0,
+        )
+
+
+_Entries: TypeAlias = list[msgspec.Raw]
+_KINDS: dict[Role, LinkKind] = {
+    "session": "start",
+    "user": "prompt",
+    "assistant": "answer",
+    "tool": "result",
+    "system": "system",
+    "compaction": "compaction",
+    "summary": "summary",
+    "setting": "setting",
+    "label": "label",
+    "": "entry",
+}
+
+
+def turn(told: Envelope) -> tuple[LinkKind, Message | None]:
+    role, message = opened_as(told)
+    return _KINDS[role], message
+
+
+def _entries(record: Record) -> Iterator[Record]:
+    """The items of a document's list of messages as records of their own; else the document as one."""
+    pointer, found = _listed(record.data)
+    if not found:
+        yield record
+    where = record.where
+    for place, raw in enumerate(found):
+        entry = Where(where.file, where.offset, where.length, f"{pointer}/{place}")
+        yield Record(bytes(raw), entry, place + 1)
+
+
+def _listed(data: bytes) -> tuple[str, _Entries]:
+    try:
+        if data.lstrip(b"\xef\xbb\xbf\0 \t\r\n")[:1] == b"[":
+            return "", msgspec.json.decode(data, type=list[msgspec.Raw])
+        fields = msgspec.json.decode(data, type=dict[str, msgspec.Raw])
+        for name in _LISTS:
+            if bytes(memoryview(fields.get(name, NOTHING))[:1]) == b"[":
+                return f"/{name}", msgspec.json.decode(fields[name], type=list[msgspec.Raw])
+    except FAULTS:
+        pass
+    return "", []
+
+
+def label_words(words: str) -> str:
+    """A label a person may see: one line, without secrets."""
+    line = "".join(letter if letter.isprintable() else " " for letter in words)
+    return redact(line)[:LONGEST_LABEL].strip()
