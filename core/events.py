@@ -100,8 +100,10 @@ class Turn(_Base, frozen=True, kw_only=True, gc=False, tag="turn"):
 
 
 class ToolUse(_Base, frozen=True, kw_only=True, gc=False, tag="tool_use"):
-    """A call and what came of it, at the time of its result."""
+    """A call and what came of it, at the time of its result; `where` is the result's place."""
 
+    called: Where | None = None
+    """The call's own place, where its record is not the result's."""
     id: str = ""
     action: Action = "other"
     tool: str = ""

@@ -161,6 +161,7 @@ class Calls:
             at=at,
             agent=agent,
             where=where,
+            called=call.where if call.where != where else None,
             id=call_id,
             action=action,
             tool=call.tool,

@@ -59,6 +59,19 @@ def _row(where: Where, longest: int) -> Passage:
     return _shown(content(Path(where.file), where.entry), False, longest)
 
 
+def raw(where: Where) -> bytes:
+    """What stands at a place, as it is, bounded; for those who take out what they show and redact that."""
+    if where.entry.startswith("/"):
+        try:
+            value = msgspec.json.decode(_bytes(where, min(where.length, LONGEST)))
+            return msgspec.json.encode(_point(value, where.entry))
+        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError, LookupError, ValueError):
+            return b""
+    if where.entry:
+        return content(Path(where.file), where.entry)
+    return _bytes(where, min(where.length, LONGEST))
+
+
 def _bytes(where: Where, length: int) -> bytes:
     with opened(Path(where.file)) as stream:
         stream.seek(where.offset)
