@@ -1,4 +1,4 @@
-"""The words behind an event, read from its log when somebody looks: what was asked, said, run, and what came back."""
+"""The words behind an event, read from its log when somebody looks: asked, said, run, answered."""
 
 from __future__ import annotations
 

@@ -1,0 +1,101 @@
+"""Adding an agent is adding a folder."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from core.agents.registry import AGENTS, FORMATS, agents_in, make_kit
+from core.events import Prompt, SessionStart, ToolUse
+from core.logs.discovery import find
+from core.logs.finder import sessions
+from core.logs.session import read
+
+READER = """
+from core.agents.calls import Result
+from core.agents.loose import LooseReader, text
+from core.logs.format import Format
+
+
+class ZorkReader(LooseReader):
+    name = "zork"
+
+    def read(self, value, out):
+        at = self.moment(value.get("t"))
+        if not self.begun:
+            out.append(self.start(at, "z-1", project="/cave"))
+        if "say" in value:
+            out.append(self.prompt(at, text(value["say"]), self.here()))
+        if "use" in value:
+            out.append(self.calls.both("", value["use"], value, None, at, Result("done"), self.here()))
+
+
+def _sniff(sample):
+    return 95 if sample.records and sample.records[0].get("zork") else 0
+
+
+FORMATS = (Format("zork", "lines", _sniff, ZorkReader),)
+"""
+AGENT = """
+from pathlib import Path
+
+from core.logs.agent import Agent, Location
+from zork_agents.zork.reader import FORMATS
+
+AGENT = Agent(
+    "zork",
+    "Zork",
+    FORMATS,
+    Location(lambda environment, home: [home / ".zork"], ("*.jsonl",), (b'"t":',)),
+    tools=Path(__file__).with_name("tools.toml"),
+)
+"""
+LINES = [
+    {"t": 1_700_000_000, "zork": True, "say": "open the mailbox"},
+    {"t": 1_700_000_005, "use": "peer", "path": "leaflet.txt"},
+]
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A package of agents with one folder in it."""
+    folder = tmp_path / "zork_agents" / "zork"
+    folder.mkdir(parents=True)
+    for path in (folder.parent, folder):
+        (path / "__init__.py").write_text("")
+    (folder / "reader.py").write_text(READER)
+    (folder / "agent.py").write_text(AGENT)
+    (folder / "tools.toml").write_text('[tools.zork]\nfile_read = ["peer"]\n')
+    monkeypatch.syspath_prepend(tmp_path)
+    yield "zork_agents"
+    for name in [name for name in sys.modules if name.startswith("zork_agents")]:
+        del sys.modules[name]
+
+
+def test_every_folder_is_an_agent() -> None:
+    folders = {path.parent.name for path in Path("core/agents").glob("*/agent.py")}
+    assert len(folders) == len(AGENTS) >= 11
+    assert len({agent.name for agent in AGENTS}) == len(AGENTS)
+    assert [agent.general for agent in AGENTS] == sorted(agent.general for agent in AGENTS)
+    assert all(known.name == agent.name for agent in AGENTS for known in agent.formats)
+    assert len(FORMATS) == sum(len(agent.formats) for agent in AGENTS)
+
+
+def test_a_folder_adds_an_agent(package: str, tmp_path: Path) -> None:
+    zork = agents_in(package)
+    log = tmp_path / "home" / ".zork" / "cave.jsonl"
+    log.parent.mkdir(parents=True)
+    log.write_text("".join(json.dumps(line) + "\n" for line in LINES))
+    kit = make_kit(more=zork)
+    [session] = sessions([log], kit)
+    start, prompt, use = read(session, kit)
+    assert isinstance(start, SessionStart) and (start.tool, start.project) == ("zork", "/cave")
+    assert isinstance(prompt, Prompt) and prompt.characters == len("open the mailbox")
+    assert isinstance(use, ToolUse) and (use.action, use.targets) == ("file_read", ("leaflet.txt",))
+    assert not kit.diagnostics.total
+    [found] = find(kit.agents, {}, tmp_path / "home")
+    assert (found.agent, found.path) == ("zork", log)
