@@ -129,14 +129,19 @@ class Calls:
         return self._use(call_id, _Call(tool, kind, at, agent, where), at, result, where, agent, duration)
 
     def unanswered(self) -> list[ToolUse]:
-        """The calls that got no result, in their order; they are forgotten."""
-        left = list(self._open.items())
-        self._open.clear()
-        self._done.update(call_id for call_id, _ in left)
+        """The calls that got no result so far, in their order."""
         pending = Result(running=True)
         return [
-            self._use(call_id, call, call.at, pending, call.where, call.agent, None) for call_id, call in left
+            self._use(call_id, call, call.at, pending, call.where, call.agent, None)
+            for call_id, call in self._open.items()
         ]
+
+    def give_up(self) -> list[ToolUse]:
+        """The same, no longer waited for."""
+        left = self.unanswered()
+        self._done.update(self._open)
+        self._open.clear()
+        return left
 
     def _use(
         self,

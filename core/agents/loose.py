@@ -119,6 +119,10 @@ class LooseReader(AgentReader):
         """The answer still open, and the calls that never got a result."""
         return [*self.usage.finish(), *self.calls.unanswered()]
 
+    def close_all(self) -> list[Event]:
+        """The same amid a log, where nothing of it is waited for any more."""
+        return [*self.usage.close_all(), *self.calls.give_up()]
+
     def note(self, reason: str) -> None:
         """Count a fault of this record."""
         self.kit.diagnostics.note(self._place.file, self._line, reason)

@@ -43,8 +43,16 @@ class Usage:
         return None if turn.id and turn.id in self._closed else self._close(turn)
 
     def finish(self) -> list[Turn]:
-        """The turns of all open messages."""
+        """The turns of all open messages, which stay open."""
+        return [self._widened(turn) for turn in self._open.values()]
+
+    def close_all(self) -> list[Turn]:
+        """The same, which are over."""
         return [self._close(self._open.pop(agent)) for agent in list(self._open)]
+
+    def only(self, turn: Turn) -> Turn | None:
+        """What `once` would give, without taking it in."""
+        return None if turn.id and turn.id in self._closed else self._widened(turn)
 
     def _close(self, turn: Turn) -> Turn:
         """A window once seen to be wider than its model's usual one stays wide."""
@@ -55,7 +63,10 @@ class Usage:
         if window > usual:
             key = (turn.agent, turn.model)
             self._wide[key] = max(window, self._wide.get(key, 0))
-        elif self._wide and window == usual:
-            widest = self._wide.get((turn.agent, turn.model))
-            return turn if widest is None else replace(turn, context_window=widest)
-        return turn
+        return self._widened(turn)
+
+    def _widened(self, turn: Turn) -> Turn:
+        widest = self._wide.get((turn.agent, turn.model)) if self._wide else None
+        if widest is None or turn.context_window != self._models.window(turn.model):
+            return turn
+        return replace(turn, context_window=widest)

@@ -43,9 +43,10 @@ class WaitingTail(Tail):
         """The calls that never got over, and what the end completes."""
         return [event for event in self._waiting.values() if self.passed.new(event)] + super().finish()
 
-    def in_flight(self) -> list[ToolUse]:
-        """Calls begun but not answered yet."""
-        return [*self._waiting.values(), *super().in_flight()]
+    def held(self) -> list[Event]:
+        """The calls that are not over, and what the end would complete."""
+        more = [event for event in super().held() if getattr(event, "id", None) not in self._waiting]
+        return [*self._waiting.values(), *more]
 
     def _settled(self, record: Record) -> Iterator[Event]:
         for event in self._news(record):

@@ -70,6 +70,10 @@ class Follower:
         """What only the end of the logs completes: an unended last line, calls without a result."""
         return list(merge([iter(one.finish()) for one in self._tails.values()])) if self._tails else []
 
+    def held(self) -> list[Event]:
+        """What the logs have begun and not ended; reading on is not touched by it."""
+        return list(merge([iter(one.held()) for one in self._tails.values()])) if self._tails else []
+
     def in_flight(self) -> list[ToolUse]:
         """Calls begun but not answered yet, oldest first; for showing only."""
         waiting = [call for one in self._tails.values() for call in one.in_flight()]

@@ -57,5 +57,8 @@ class Reader(ABC):
         return self.feed(record, where, line)
 
     def finish(self) -> list[Event]:
-        """The events that only the log's end completes: calls that never got a result."""
+        """The events that only the log's end completes: calls that never got a result.
+
+        Asking changes nothing, so that it also tells what a growing log holds open.
+        """
         return []

@@ -6,10 +6,8 @@ import os
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator
-from copy import deepcopy
 
 from core.events import MAIN, Event, SessionStart, ToolUse
-from core.logs.diagnostics import Diagnostics
 from core.logs.lines import LineCutter, take
 from core.logs.reader import Kit, Reader
 from core.logs.records import Log, Record, feed, finish, line_record, reason
@@ -74,14 +72,15 @@ class Tail(ABC):
         """What only the end of the log completes; nothing is read after it."""
         return [event for event in finish(self._reader, self.log.path) if self.passed.new(event)]
 
+    def held(self) -> list[Event]:
+        """What the log has begun and not ended: open calls, a last turn; reading on is not touched by it."""
+        return finish(self._reader, self.log.path)
+
     def in_flight(self) -> list[ToolUse]:
         """Calls begun but not answered yet, for showing only: reading on is not touched by it."""
         if self._in_flight is None:
-            silent = self._kit.counting(Diagnostics())
-            copy = deepcopy(self._reader, {id(self._reader.kit): silent})
-            left = finish(copy, self.log.path)
             self._in_flight = [
-                event for event in left if isinstance(event, ToolUse) and event.outcome == "pending"
+                event for event in self.held() if isinstance(event, ToolUse) and event.outcome == "pending"
             ]
         return self._in_flight
 

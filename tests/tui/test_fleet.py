@@ -12,7 +12,6 @@ import pytest
 from bench.claude import lines
 from core.agents.registry import make_kit
 from core.live.fleet.member import Member
-from core.live.fleet.model import held
 from core.live.fleet.order import SORTINGS, Heading, Order, census, listed
 from core.live.fleet.roster import Roster
 from core.live.fleet.row import Row, as_json
@@ -248,7 +247,7 @@ def test_looking_at_open_calls_leaves_reading_untouched(tmp_path: Path) -> None:
     looked, plain = Follower(log.path, kit), Follower(log.path, make_kit())
     read = [event for batch in looked.drain() for event in batch]
     assert read == [event for batch in plain.drain() for event in batch]
-    kinds = [type(event).__name__ for event in held(looked)]
+    kinds = [type(event).__name__ for event in looked.held()]
     assert kinds.count("ToolUse") == 1
     log.result("fine")
     log.say()

@@ -61,7 +61,7 @@ class ChatReader(LooseReader):
             self.note("neither a message nor a run")
 
     def _run(self, run: dict[str, Any], out: list[Event]) -> None:
-        out.extend(self.finish())
+        out.extend(self.close_all())
         self.calls = Calls(self.kit, self.name)
         self._waiting.clear()
         self._number = 0
@@ -93,7 +93,7 @@ class ChatReader(LooseReader):
                 turn = next(turns, None)
                 at = turn if at is None else at
             self._message(message, at, self.here(f"/messages/{place}"), out)
-        out.extend(self.finish())
+        out.extend(self.close_all())
 
     def _message(self, message: dict[str, Any], at: float | None, where: Where, out: list[Event]) -> None:
         self._number += 1
@@ -113,7 +113,7 @@ class ChatReader(LooseReader):
             self.note("message of an unknown role")
 
     def _answer(self, message: dict[str, Any], where: Where, out: list[Event]) -> None:
-        out.extend(self.calls.unanswered())
+        out.extend(self.calls.give_up())
         self._waiting.clear()
         usage = table(message.get("usage"))
         cached = count(table(usage.get("prompt_tokens_details")).get("cached_tokens"))

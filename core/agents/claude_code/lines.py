@@ -5,7 +5,8 @@ from __future__ import annotations
 import msgspec
 from msgspec import Raw, Struct
 
-from core.agents.lenient import FAULTS, salvage
+from core.agents.lenient import salvage
+from core.logs.envelope import FAULTS
 
 _NOTHING = Raw(b"null")
 

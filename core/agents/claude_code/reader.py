@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from core.agents.calls import Calls, Result
-from core.agents.claude_code.lines import Block, Line, Message, Queued, Task, Told, read_line, read_part
+from core.agents.claude_code.lines import (
+    Block,
+    Line,
+    Message,
+    Queued,
+    Task,
+    Tokens,
+    Told,
+    read_line,
+    read_part,
+)
 from core.agents.claude_code.links import ClaudeCodeLinks
 from core.agents.claude_code.subagents import Delegations, companions
 from core.agents.claude_code.texts import block_text, is_prompt, result_text, spoken
@@ -11,7 +21,7 @@ from core.agents.fingerprint import fingerprint
 from core.agents.outcomes import exit_code
 from core.agents.reader import AgentKit, AgentReader
 from core.agents.usage import Usage
-from core.events import MAIN, Compaction, Event, Prompt, SessionStart, Where
+from core.events import MAIN, Compaction, Event, Prompt, SessionStart, Turn, Where
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
 
@@ -94,11 +104,8 @@ class ClaudeCode(AgentReader):
 
     def finish(self) -> list[Event]:
         """The answers still open, and the calls that never got a result."""
-        out: list[Event] = []
-        for agent in list(self._messages):
-            self._close(agent, out)
-        out += self._calls.unanswered()
-        return out
+        turns = [self._usage.only(self._turn(agent, *held)) for agent, held in self._messages.items()]
+        return [*(turn for turn in turns if turn is not None), *self._calls.unanswered()]
 
     def _take(self, line: Line, where: Where, number: int, out: list[Event]) -> None:
         kind = line.type
@@ -292,26 +299,24 @@ class ClaudeCode(AgentReader):
         held = self._messages.pop(agent, None)
         if held is None:
             return
-        message, at, where = held
-        usage = message.usage
-        if usage is None:
-            return
-        turn = self._usage.once(
-            self.kit.models.turn(
-                at,
-                model=message.model or "",
-                input_tokens=_count(usage.input_tokens),
-                output_tokens=_count(usage.output_tokens),
-                cache_read=_count(usage.cache_read_input_tokens),
-                cache_write=_count(usage.cache_creation_input_tokens),
-                message=message.id or "",
-                agent=agent,
-                where=where,
-                stop=message.stop_reason or "",
-            )
-        )
+        turn = self._usage.once(self._turn(agent, *held))
         if turn is not None:
             out.append(turn)
+
+    def _turn(self, agent: str, message: Message, at: float, where: Where) -> Turn:
+        usage = message.usage or Tokens()
+        return self.kit.models.turn(
+            at,
+            model=message.model or "",
+            input_tokens=_count(usage.input_tokens),
+            output_tokens=_count(usage.output_tokens),
+            cache_read=_count(usage.cache_read_input_tokens),
+            cache_write=_count(usage.cache_creation_input_tokens),
+            message=message.id or "",
+            agent=agent,
+            where=where,
+            stop=message.stop_reason or "",
+        )
 
     def _settle(self, line: Line) -> None:
         """A line read before: its calls are answered elsewhere."""

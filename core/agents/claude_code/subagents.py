@@ -13,8 +13,8 @@ from core.agents.calls import Calls
 from core.agents.claude_code.lines import Line, Told
 from core.agents.claude_code.texts import spoken
 from core.agents.fingerprint import fingerprint
-from core.agents.lenient import FAULTS
 from core.events import AgentEnd, AgentStart, Event, Outcome, ToolUse, Where
+from core.logs.envelope import FAULTS
 from core.logs.format import Companion
 
 _HELPER = re.compile(r"a[a-z_]{4,}-")

@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Raw
 
 from core.agents.claude_code.lines import Block
-from core.agents.lenient import FAULTS
+from core.logs.envelope import FAULTS
 
 _UNSPOKEN = (
     "<local-command-",

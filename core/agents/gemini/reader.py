@@ -66,7 +66,7 @@ class GeminiReader(LooseReader):
         at = self.moment(message.get("timestamp"))
         said = words(message.get("content"))
         if kind == "user" and said and said != _CONTINUE:
-            out.extend(self.usage.finish())
+            out.extend(self.usage.close_all())
             out.append(self.prompt(at, said, where))
         elif kind == "info":
             self._info(at, said, where, out)

@@ -63,13 +63,13 @@ class MiniSweAgentReader(LooseReader):
                 out.append(self.prompt(self.now, words(message.get("content")), where))
         if info.get("exit_status") is not None:
             reason = text(info["exit_status"])
-            out.extend(self.finish())
+            out.extend(self.close_all())
             out.append(SessionEnd(at=self.now, agent=self.agent, where=self.here(), reason=reason))
 
     def _answer(
         self, place: int, message: dict[str, Any], model: str, where: Where, out: list[Event]
     ) -> None:
-        out.extend(self.calls.unanswered())
+        out.extend(self.calls.give_up())
         self._waiting.clear()
         extra = table(message.get("extra"))
         out.append(self._turn(place, table(extra.get("response")), model, where))

@@ -30,9 +30,11 @@ def write(event: Event, session: str) -> bytes:
     for name in _PRINTS:
         if name in told:
             told[name] = f"{told[name]:016x}"
-    if event.where is not None:
-        place = zip(Where.__struct_fields__, structs.astuple(event.where), strict=True)
-        told["where"] = {name: value for name, value in place if value or name == "file"}
+    for name in ("where", "called"):
+        place = told.get(name)
+        if isinstance(place, Where):
+            parts = zip(Where.__struct_fields__, structs.astuple(place), strict=True)
+            told[name] = {part: value for part, value in parts if value or part == "file"}
     opening = {"kind": event.__struct_config__.tag, "at": event.at}
     if not isinstance(event, SessionStart):
         opening["session"] = session

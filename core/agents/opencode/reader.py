@@ -62,8 +62,13 @@ class OpenCodeReader(LooseReader):
 
     def finish(self) -> list[Event]:
         """What the log leaves open: a stop by the person, calls without a result."""
-        left: list[Event] = [self._stopped.pop(session) for session in list(self._stopped)]
-        return [*left, *super().finish()]
+        return [*self._stopped.values(), *super().finish()]
+
+    def close_all(self) -> list[Event]:
+        """The same amid a log."""
+        left = [*self._stopped.values(), *super().close_all()]
+        self._stopped.clear()
+        return left
 
     def _row(self, row: dict[str, Any], out: list[Event]) -> None:
         data = dict(self.table(row.get("data"), "data"))
@@ -97,7 +102,7 @@ class OpenCodeReader(LooseReader):
 
     def _begin(self, name: str, info: dict[str, Any], out: list[Event]) -> None:
         if self.begun:
-            out.extend(self.finish())
+            out.extend(self.close_all())
             self.calls = Calls(self.kit, self.name)
         at = seconds(table(info.get("time")).get("created"))
         if at is not None:

@@ -72,7 +72,7 @@ class OpenHandsReader(LooseReader):
                 self._act(step, place, where, out)
             elif isinstance(step.get("observation"), str):
                 self._observe(step, where, out)
-        out.extend(self.finish())
+        out.extend(self.close_all())
 
     def _act(self, step: dict[str, Any], place: str, where: Where, out: list[Event]) -> None:
         self._answer(table(step.get("tool_call_metadata")), where, out)

@@ -5,14 +5,12 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable
-from copy import deepcopy
 from pathlib import Path, PurePath
 
 from core.events import MAIN, Event, SessionStart, ToolUse, Turn
 from core.live.fleet.row import BUCKETS
 from core.live.status import Facts
 from core.live.status_facts import Lookout
-from core.logs.diagnostics import Diagnostics
 from core.logs.follow import Follower
 from core.logs.lines import packed
 from core.logs.reader import Kit
@@ -124,7 +122,7 @@ class Model:
         if self._unseen and not self.behind:
             monotonic = time.monotonic()
             if monotonic >= self._look_after or now - heard >= _SETTLED:
-                self._held = held(self.follower)
+                self._held = self.follower.held()
                 cost = time.monotonic() - monotonic
                 self._look_after = monotonic + max(_LEAST, _PATIENCE * cost)
                 self._unseen = now - heard < _SETTLED
@@ -172,15 +170,6 @@ class Model:
         name = tool_of(event) if isinstance(event, ToolUse) else kind_of(event)
         shown = " ".join(part for part in (name, words, PurePath(path).name) if part)
         return plain(shown, 60), OUTCOME_SIGNS.get(outcome, ("", ""))[0]
-
-
-def held(follower: Follower) -> list[Event]:
-    """What the logs have begun and not ended: calls without a result, a last turn. Reading is untouched."""
-    kit = follower.kit
-    shared = (kit.normalizer, kit.models, follower.settings, follower.session)
-    memo: dict[int, object] = {id(one): one for one in shared if one is not None}
-    memo[id(kit)] = kit.counting(Diagnostics())
-    return deepcopy(follower, memo).finish()
 
 
 def cut(session: LogSession, most: int, size: Callable[[Path], int]) -> tuple[LogSession, bool]:

@@ -16,11 +16,12 @@ from core.agents.open_events import reader as openevents
 from core.agents.opencode import reader as opencode
 from core.agents.openhands import reader as openhands
 from core.agents.pi import reader as pi
-from core.agents.reader import AgentKit, Reader
+from core.agents.reader import AgentKit
 from core.agents.swe_agent import reader as swe_agent
 from core.events import MAIN, Event, ToolUse, Where
 from core.logs.diagnostics import Diagnostics
 from core.logs.format import Format
+from core.logs.reader import Reader
 
 FORMATS: tuple[Format, ...] = (
     *gemini.FORMATS,

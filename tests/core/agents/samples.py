@@ -9,9 +9,10 @@ from zlib import crc32
 
 from core.agents.models import Models
 from core.agents.normalizer import Normalizer
-from core.agents.reader import AgentKit, Reader
+from core.agents.reader import AgentKit
 from core.events import Event, ToolUse, Where
 from core.logs.diagnostics import Diagnostics
+from core.logs.reader import Reader
 
 NORMALIZER = Normalizer.load()
 MODELS = Models.load()

@@ -41,7 +41,7 @@ def test_a_result_without_a_call_is_counted_once() -> None:
 
 
 def test_calls_without_results_are_pending_in_order() -> None:
-    """They are told once, at the time of the call."""
+    """They are told at the time of the call, until they are given up."""
     calls = Calls(new_kit(), "claude-code")
     for at, name in enumerate("cab"):
         calls.begin(name, "Bash", {"command": "make"}, float(at))
@@ -51,6 +51,7 @@ def test_calls_without_results_are_pending_in_order() -> None:
         ("a", 1.0, "pending", None),
         ("b", 2.0, "pending", None),
     ]
+    assert calls.give_up() == left
     assert calls.unanswered() == []
     assert calls.end("a", 3.0, Result("late"), _HERE) is None
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from core.agents.claude_code.reader import FORMATS, ClaudeCode, companions
+from core.agents.claude_code.reader import FORMATS, ClaudeCode
+from core.agents.claude_code.subagents import companions
 from core.events import AgentEnd, AgentStart, Compaction, Event, Prompt, SessionStart, Turn
 from core.logs.format import Sample
 from tests.core.agents.samples import answers, asks, claude, encoded, feed, new_kit, says, stamp, uses

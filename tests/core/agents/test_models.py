@@ -115,6 +115,7 @@ def test_the_last_usage_of_a_message_counts() -> None:
     assert usage.see(_turn("a", 9)) is None
     assert usage.see(_turn("c", 3, agent="child")) is None
     assert [turn.id for turn in usage.finish()] == ["b", "c"]
+    assert [turn.id for turn in usage.close_all()] == ["b", "c"]
     assert usage.finish() == []
     assert usage.once(_turn("b", 2)) is None
 

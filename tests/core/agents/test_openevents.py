@@ -37,6 +37,7 @@ def _field(name: str, hint: Any) -> st.SearchStrategy[Any]:
         **dict.fromkeys(("call", "shape", "result", "before", "after"), _PRINT),
         "at": _TIME,
         "where": st.none() | _PLACE,
+        "called": st.none() | _PLACE,
         "action": st.sampled_from(ACTIONS),
         "outcome": st.sampled_from(OUTCOMES),
         "purpose": st.sampled_from(PURPOSES),
