@@ -12,7 +12,7 @@ from typing import NamedTuple
 from core.agents.models import Models
 from core.agents.normalizer import Normalizer
 from core.agents.registry import recognise
-from core.errors import UnreadableLog
+from core.errors import SettingsError, UnreadableLog
 from core.events import Event, SessionStart
 from core.logs.diagnostics import Diagnostics
 from core.logs.format import Format, Sample
@@ -21,7 +21,7 @@ from core.logs.multi_session import Runs
 from core.logs.reader import Kit, Reader
 from core.logs.records import Log, feed, line_record, reason, stem
 from core.logs.session import LogSession, identity
-from core.settings.logs import IngestSettings, LineSettings
+from core.settings.logs import IngestSettings, LineSettings, TableSettings
 
 _PASSED_OVER = frozenset((".git", "node_modules", "__pycache__", ".venv", ".mypy_cache", ".tox"))
 _PIECE = 4096
@@ -29,13 +29,31 @@ _SQLITE = b"SQLite format 3\0"
 
 
 def make_kit(settings: IngestSettings | None = None) -> Kit:
-    """What readers share: our tables and the user's, and an empty fault counter."""
+    """What readers share: our tables and the user's that can be used, and an empty fault counter."""
     chosen = settings or IngestSettings()
+    lost = unusable_tables(chosen.tables)
+    tools = [] if "tools" in lost else _given(chosen.tables.tools)
+    models = [] if "models" in lost else _given(chosen.tables.models)
     return Kit(
-        Normalizer.load(*_given(chosen.tables.tools)),
-        Models.load(*_given(chosen.tables.models), settings=chosen.context),
+        Normalizer.load(*tools),
+        Models.load(*models, settings=chosen.context),
         Diagnostics(chosen.lines.faults),
     )
+
+
+def unusable_tables(tables: TableSettings) -> dict[str, str]:
+    """Which of the user's tables cannot be used, and why; we go on with ours."""
+    lost: dict[str, str] = {}
+    for name, load in (("tools", Normalizer.load), ("models", Models.load)):
+        file = getattr(tables, name)
+        try:
+            if file:
+                load(*_given(file))
+        except SettingsError as error:
+            lost[name] = str(error)
+        except (OSError, ValueError, RuntimeError) as error:
+            lost[name] = f"{file!r} cannot be read: {error}"
+    return lost
 
 
 def sessions(paths: Iterable[Path | str], kit: Kit, lines: LineSettings | None = None) -> list[LogSession]:
