@@ -209,7 +209,7 @@ def test_every_preset_is_sound_and_says_what_it_is_for() -> None:
     for profile in found.values():
         assert profile.complaints == ()
         assert profile.sentence.endswith(".")
-        assert Draft(Settings()).lay(taken_over(profile)) == ""
+        assert Draft(Settings()).lay(taken_over(profile, Settings())) == ""
     assert not found["balanced"].values
 
 

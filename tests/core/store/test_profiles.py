@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import StoreError
+from core.settings import Settings
 from core.settings.layers import read_file, tunables
 from core.store.profiles import (
     file_name,
@@ -35,7 +36,7 @@ def test_a_profile_is_read_back_as_it_was_written(tmp_path: Path) -> None:
 def test_a_wrong_value_is_left_out_and_told(tmp_path: Path) -> None:
     path = tmp_path / "odd.toml"
     path.write_text("[receptor.ambient]\nlow = 7.0\nhigh = 0.9\n")
-    profile = read_profile(path, "project")
+    profile = read_profile(path, "user")
     assert dict(profile.values) == {"receptor.ambient.high": 0.9}
     assert "a number from 0 to 0.5" in str(profile.complaints[0])
 
@@ -43,7 +44,7 @@ def test_a_wrong_value_is_left_out_and_told(tmp_path: Path) -> None:
 def test_taking_over_sets_the_rest_of_the_model_back(tmp_path: Path) -> None:
     path = tmp_path / "one.toml"
     path.write_text(profile_text("", {OFFSET: 0.3}))
-    values = taken_over(read_profile(path, "user"))
+    values = taken_over(read_profile(path, "user"), Settings())
     assert values[OFFSET] == 0.3
     assert values[LOW] == tunables()[LOW].default
     assert not any(
@@ -84,7 +85,7 @@ def test_values_are_put_into_a_settings_file(text: str, tmp_path: Path) -> None:
     made = settings_text(text, values)
     path = tmp_path / "settings.toml"
     path.write_text(made)
-    layer, faults = read_file(path)
+    layer, faults = read_file(path, "person")
     assert faults == ()
     held = {given.name: given.value for given in layer.values}
     assert values.items() <= held.items()
