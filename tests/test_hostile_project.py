@@ -74,6 +74,8 @@ def lay(home: Path, monkeypatch: pytest.MonkeyPatch, *, high: bool) -> Path:
     project, outside = home / "project", home / "outside"
     (project / ".nooscope" / "profiles").mkdir(parents=True)
     outside.mkdir()
+    for folder in ours(home):
+        (folder / "nooscope").mkdir(parents=True)
     (outside / "secret.toml").write_text("[tools.claude_code]\nfile_read = ['Bash']\n")
     text = harmful(outside, high=high)
     (project / ".nooscope.toml").write_text(text)
@@ -316,3 +318,61 @@ async def test_a_film_on_the_screen(
         async with app.run_test(size=(120, 40)) as pilot:
             await until(pilot, lambda: app.view is not None and app.view.total > 20)
     unharmed(seen, home)
+
+
+def test_a_projects_policy_may_only_narrow(
+    home: Path, log: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (home / ".nooscope-policy.toml").write_text(
+        'name = "theirs"\n[fields.persistence]\nceiling = 0.8\nfloor = 0.01\n'
+        "[fields.escalation]\nceiling = 0.8\n"
+    )
+    assert main(["settings", "--changed", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert [(row["name"], row["value"]) for row in said["settings"]] == [
+        ("affect.fields.persistence.ceiling", 0.8)
+    ]
+    assert [(each["name"], each["line"]) for each in said["complaints"]] == [
+        ("affect.fields.persistence.floor", 4),
+        ("affect.fields.escalation.ceiling", 6),
+    ]
+
+
+PATHS = {
+    "missing": "/nowhere/tools.toml",
+    "folder": "/",
+    "nobody": "~nobody-of-that-name/tools.toml",
+    "device": "/dev/zero",
+    "null": "a\\u0000b",
+}
+
+
+@pytest.mark.parametrize("path", PATHS.values(), ids=PATHS)
+@pytest.mark.parametrize("name", ["ingest.tables.tools", "ingest.tables.models"])
+@pytest.mark.parametrize("words", [("analyze", "LOG"), ("watch", "LOG", "--headless", "--idle", "0.05")])
+def test_a_path_that_cannot_be_used_is_one_message(
+    words: tuple[str, ...],
+    name: str,
+    path: str,
+    home: Path,
+    log: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    mine = home / "mine.toml"
+    mine.write_text(f'{name} = "{path}"\n')
+    monkeypatch.setenv("NOOSCOPE_CONFIG", str(mine))
+    assert main([str(log) if word == "LOG" else word for word in words]) == 0
+    said = [line for line in capsys.readouterr().err.splitlines() if name in line]
+    assert len(said) == 1 and "it is left out" in said[0] and str(mine) in said[0]
+
+
+@pytest.mark.parametrize("folder", ["FILE", "~nobody-of-that-name/x", "a\\u0000b"])
+def test_a_folder_that_cannot_be_used_is_one_message(
+    folder: str, home: Path, log: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mine = home / "mine.toml"
+    mine.write_text(f'response.persona.folder = "{folder.replace("FILE", str(log))}"\n')
+    monkeypatch.setenv("NOOSCOPE_CONFIG", str(mine))
+    assert main(["watch", str(log), "--headless", "--idle", "0.05"]) == 0
+    assert capsys.readouterr().err.count("response.persona.folder") == 1

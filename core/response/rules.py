@@ -56,15 +56,21 @@ def add_foreign_rules(base: RuleSet, content: bytes, source: str) -> tuple[RuleS
     methods = {method.id: method for method in base.methods}
     origins = dict(base.origins)
     refused: list[str] = []
-    added = 0
-    for name, method in _wanted(methods, content, source).items():
+    wanted = _wanted(methods, content, source)
+    new = [name for name in wanted if name not in methods]
+    if len(new) > MOST:
+        left = len(new) - MOST
+        refused.append(f"{source}: {left} methods are left out: a project may add up to {MOST}")
+    surplus = set(new[MOST:])
+    for name, method in wanted.items():
+        if name in surplus:
+            continue
         known = methods.get(name)
         if known is not None:
             taken, losses = narrowed(known, method)
             said = [str(loss) for loss in losses]
         else:
-            taken, added = method, added + 1
-            why = unwanted(method) or (f"a project may add up to {MOST} methods" if added > MOST else "")
+            taken, why = method, unwanted(method)
             said = [f"the method is left out: {why}"] if why else []
         refused += [f"{source}{_line(content, name)}: {name}: {each}" for each in said]
         if taken != known and (known is not None or not said):
@@ -109,7 +115,7 @@ def _entries(content: bytes, source: str) -> list[Any]:
         tree = json.loads(content)
     except json.JSONDecodeError as error:
         raise PolicyError(f"{source}:{error.lineno}: is not JSON: {error.msg}") from None
-    except (UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise PolicyError(f"{source}: is not JSON: {error}") from None
     if not isinstance(tree, dict) or not isinstance(tree.get("methods"), list):
         raise PolicyError(f'{source}: methods: missing; a rule file is {{"methods": [...]}}')

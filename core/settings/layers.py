@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import functools
+import itertools
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -20,6 +21,10 @@ from core.settings.tunable import Group, Tunable, walk
 PREFIX = "NOOSCOPE_"
 RESERVED = frozenset({"NOOSCOPE_CONFIG"})
 BUILT_IN = "built-in"
+_LONGEST = 200
+"""Characters of a wrong value that are shown."""
+_STRANGE = 50
+"""Unknown names of one file that are named one by one; the rest are counted."""
 
 
 class Given(NamedTuple):
@@ -74,22 +79,22 @@ def read_file(path: Path, owner: Owner, group: str = "") -> tuple[Layer, tuple[C
     """
     origin = str(path)
     empty = Layer(origin, owner=owner)
+    start = f"{group}." if group else ""
     try:
         text = small_file(path).decode()
-        tree = tomllib.loads(text)
+        leaves = list(_leaves(tomllib.loads(text), start))
     except FileNotFoundError:
         return empty, ()
     except (OSError, UnicodeDecodeError) as error:
         return empty, (
             Complaint(origin, 0, "", f"cannot be read ({reason(error)}); its settings are left out"),
         )
-    except tomllib.TOMLDecodeError as error:
+    except RecursionError:
+        return empty, (Complaint(origin, 0, "", "is nested too deeply; its settings are left out"),)
+    except ValueError as error:
         return empty, (Complaint(origin, 0, "", f"is not TOML: {error}; its settings are left out"),)
     lines = key_lines(text)
-    start = f"{group}." if group else ""
-    values = tuple(
-        Given(name, value, _line(lines, name.removeprefix(start))) for name, value in _leaves(tree, start)
-    )
+    values = tuple(Given(name, value, _line(lines, name.removeprefix(start))) for name, value in leaves)
     return Layer(origin, values, owner), ()
 
 
@@ -136,16 +141,24 @@ def resolve(layers: Sequence[Layer]) -> Resolved:
     What a project may not set is left out here, so that nothing reads settings without it.
     """
     chosen: dict[str, list[_Taken]] = {}
+    order = itertools.count()
     complaints: list[Complaint] = []
     for layer in layers:
+        strange = [given for given in layer.values if given.name not in tunables()]
+        if len(strange) > _STRANGE:
+            left = len(strange) - _STRANGE
+            complaints.append(Complaint(layer.origin, 0, "", f"{left} more names in it are no settings"))
+        unsaid = {given.name for given in strange[_STRANGE:]}
         for given in layer.values:
+            if given.name in unsaid:
+                continue
             problem, value = _checked(given)
             if not problem and layer.owner == "project":
                 problem = _refused(given, value, chosen)
             if problem:
                 complaints.append(Complaint(layer.origin, given.line, given.name, problem))
             else:
-                chosen.setdefault(given.name, []).append(_Taken(layer, given, value))
+                chosen.setdefault(given.name, []).append(_Taken(layer, given, value, next(order)))
     while True:
         try:
             settings = Settings.model_validate(_tree(chosen)) if chosen else Settings.model_construct()
@@ -162,6 +175,8 @@ class _Taken(NamedTuple):
     layer: Layer
     given: Given
     value: Any
+    order: int
+    """How many values were taken before it."""
 
 
 def _refused(given: Given, value: Any, chosen: Mapping[str, Sequence[_Taken]]) -> str:
@@ -173,7 +188,9 @@ def _refused(given: Given, value: Any, chosen: Mapping[str, Sequence[_Taken]]) -
         return ""
     if tunable.trust.way == "never":
         return "only your own settings may set it; a project's value is left out"
-    return f"{given.value!r} is left out: it is {standing!r}, and a project {tunable.trust.said()}"
+    return (
+        f"{_shown(given.value)} is left out: it is {_shown(standing)}, and a project {tunable.trust.said()}"
+    )
 
 
 def value_of(settings: Settings, name: str) -> Any:
@@ -202,6 +219,11 @@ def _leaves(tree: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, An
             yield name, value
 
 
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
 def _line(lines: Mapping[str, int], name: str) -> int:
     """The line of a key, or of the table that it is written inside of."""
     while name and name not in lines:
@@ -228,7 +250,7 @@ def _checked(given: Given) -> tuple[str, Any]:
         return "", _adapter(given.name).validate_python(given.value, strict=tunable.kind != "table")
     except ValidationError as error:
         detail = "" if tunable.kind != "table" else f" ({error.errors()[0]['msg']})"
-        return f"{given.value!r} is not allowed, it may be {tunable.allowed()}{detail}", None
+        return f"{_shown(given.value)} is not allowed, it may be {tunable.allowed()}{detail}", None
 
 
 @functools.cache
@@ -262,12 +284,14 @@ def _withdraw(error: ValidationError, chosen: dict[str, list[_Taken]]) -> Compla
     inside = [name for name in chosen if name == group or name.startswith(group + ".") or not group]
     inside = inside or list(chosen)
     foreign = [name for name in inside if chosen[name][-1].layer.owner == "project"]
-    culprit = (foreign or inside)[-1]
-    layer, given, _ = chosen[culprit].pop()
+    culprit = max(foreign or inside, key=lambda name: chosen[name][-1].order)
+    layer, given, *_ = chosen[culprit].pop()
     if not chosen[culprit]:
         del chosen[culprit]
     reason = str(first["msg"]).removeprefix("Value error, ")
-    return Complaint(layer.origin, given.line, culprit, f"{given.value!r} does not fit the rest: {reason}")
+    return Complaint(
+        layer.origin, given.line, culprit, f"{_shown(given.value)} does not fit the rest: {reason}"
+    )
 
 
 def _nearest(name: str, known: Iterable[str]) -> str:

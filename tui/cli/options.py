@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import stat
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -144,7 +145,9 @@ def _unusable(settings: Settings) -> Iterator[tuple[str, str]]:
             yield f"ingest.tables.{name}", problem
     folder = settings.response.persona.folder
     try:
-        if folder and Path(folder).expanduser().exists() and not Path(folder).expanduser().is_dir():
+        if folder and not stat.S_ISDIR(Path(folder).expanduser().stat().st_mode):
             yield "response.persona.folder", f"{folder!r} is not a folder"
+    except FileNotFoundError:
+        return
     except (OSError, ValueError, RuntimeError) as error:
         yield "response.persona.folder", f"{folder!r} cannot be used ({error})"

@@ -9,18 +9,20 @@ import pytest
 
 from core.errors import StoreError
 from core.settings import Settings
-from core.settings.layers import read_file, tunables
+from core.settings.layers import Given, Layer, read_file, resolve, tunables
 from core.store.profiles import (
     file_name,
     profile_text,
     read_profile,
     read_profiles,
+    refuse_foreign,
     settings_text,
     taken_over,
 )
 
 OFFSET = "receptor.ambient.offset.frustration"
 LOW = "receptor.ambient.low"
+GROWTH = "response.loops.growth"
 
 
 def test_a_profile_is_read_back_as_it_was_written(tmp_path: Path) -> None:
@@ -106,3 +108,23 @@ def test_a_file_that_cannot_be_added_to_is_left_alone() -> None:
 def test_what_is_written_is_toml() -> None:
     text = profile_text("A sentence.", {name: each.default for name, each in tunables().items()})
     assert tomllib.loads(text)["receptor"]["ambient"]["low"] == 0.25
+
+
+def test_a_projects_profile_only_narrows(tmp_path: Path) -> None:
+    path = tmp_path / "theirs.toml"
+    path.write_text(
+        profile_text("", {OFFSET: 0.15, LOW: 0.4, "response.notices.command": ("touch", "x"), GROWTH: 1.8})
+    )
+    profile = read_profile(path, "project")
+    assert dict(profile.values) == {OFFSET: 0.15, GROWTH: 1.8}
+    assert sorted(fault.name for fault in profile.complaints) == [LOW, "response.notices.command"]
+    mine = resolve([Layer("mine", (Given(OFFSET, 0.12),))]).settings
+    assert taken_over(profile, Settings()) == {OFFSET: 0.15, GROWTH: 1.8}
+    assert taken_over(profile, mine) == {GROWTH: 1.8}
+    assert set(read_profile(path, "user").values) == {OFFSET, LOW, "response.notices.command", GROWTH}
+
+
+def test_what_a_project_may_not_set_is_not_saved_for_one() -> None:
+    refuse_foreign({OFFSET: 0.15, GROWTH: 1.8})
+    with pytest.raises(StoreError, match=f"{LOW} and 1 more: a project may not set it; save it as your own"):
+        refuse_foreign({OFFSET: 0.15, LOW: 0.4, GROWTH: 3.0})
