@@ -63,7 +63,7 @@ def foreign() -> str:
 
 def trusts() -> str:
     """How many settings are of each class."""
-    counted = Counter(each.trust.name for each in tunables().values())
+    counted = Counter[str](each.trust.name for each in tunables().values())
     meant = {
         "person only": "It runs, sends, writes, reads a path, costs memory, or could silence an alert.",
         "project may narrow": "A project may only move it to where more is told, and only so far.",

@@ -65,8 +65,8 @@ def tunable(
 
 
 def _trust(model: type[Group], field: FieldInfo) -> Trust | None:
-    extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
-    own = extra.get("project")
+    extra: Any = field.json_schema_extra
+    own = extra.get("project") if isinstance(extra, dict) else None
     return own if isinstance(own, Trust) else model.trust
 
 
