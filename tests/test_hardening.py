@@ -199,7 +199,7 @@ def test_such_a_name_can_be_kept_out_of_the_cache(log: Path, run: Run) -> None:
         (("analyze", "{}", "--jobs", "0"), 2, "above 0"),
         (("analyze", "{}", "--set", "x=1"), 2, "no such setting"),
         (("analyze", "{}", "--set", "receptor.ambient=1"), 2, "a group of settings"),
-        (("analyze", "{}", "--set", "ingest.tables.tools=/nowhere/x"), 1, "/nowhere/x"),
+        (("analyze", "{}", "--set", "ingest.tables.tools=/nowhere/x"), 0, "/nowhere/x"),
         (("analyze", "{}", "--metrics", "/nowhere/x"), 1, "cannot be written"),
         (("export", "{}", "-o", "/nowhere/x"), 2, "cannot write"),
         (("export", "{}", "-o", "{}"), 2, "the log itself"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -48,6 +49,27 @@ def settings(*prefixes: str) -> str:
             bounds = "" if each.low is None else f"{number(each.low)} to {number(each.high or 0)}"
             rows.append((f"`{each.name}`", _value(each.default, each.unit), bounds, each.sentence))
     return table(("setting", "default", "bounds", "what it does"), rows)
+
+
+def foreign() -> str:
+    """Every setting that a watched project may touch: its default, and how far it may be moved."""
+    rows = [
+        (f"`{each.name}`", _value(each.default, each.unit), each.trust.said(), each.sentence)
+        for each in tunables().values()
+        if each.trust.way != "never"
+    ]
+    return table(("setting", "default", "a project", "what it does"), rows)
+
+
+def trusts() -> str:
+    """How many settings are of each class."""
+    counted = Counter[str](each.trust.name for each in tunables().values())
+    meant = {
+        "person only": "It runs, sends, writes, reads a path, costs memory, or could silence an alert.",
+        "project may narrow": "A project may only move it to where more is told, and only so far.",
+        "project may set": "It changes how things look or what advice says, and nothing else.",
+    }
+    return table(("class", "settings", "why"), ((name, counted[name], why) for name, why in meant.items()))
 
 
 def _below(name: str, prefix: str) -> bool:
@@ -256,6 +278,8 @@ _EVERYWHERE = ("--help", "--set", "--project", "--theme", "--no-motion")
 
 TABLES: dict[str, Callable[..., str]] = {
     "settings": settings,
+    "foreign": foreign,
+    "trusts": trusts,
     "impulses": impulses,
     "axes": axes,
     "meanings": meanings,

@@ -25,10 +25,10 @@ from core.settings.affect import (
     StabilitySettings,
     UncertaintySettings,
 )
-from core.settings.tunable import Group, Tunable, walk
+from core.settings.tunable import Closed, Tunable, walk
 
 
-class FieldsPolicy(Group):
+class FieldsPolicy(Closed):
     """The control fields a policy governs; one left out stays as the settings have it."""
 
     uncertainty_sensitivity: UncertaintySettings | None = None
@@ -40,7 +40,7 @@ class FieldsPolicy(Group):
     cooperation: CooperationSettings | None = None
 
 
-class Policy(Group):
+class Policy(Closed):
     """Named bounds for affect: a part it names is wholly the policy's, its gaps filled with defaults."""
 
     name: str = Field("built-in", min_length=1, max_length=80)
@@ -74,7 +74,7 @@ def parse_policy(data: Mapping[str, Any], source: str) -> Policy:
         raise PolicyError("\n".join(f"{source}: {line}" for line in lines)) from None
 
 
-def _named(group: Group, exclude: tuple[str, ...] = ()) -> Iterator[tuple[str, Group]]:
+def _named(group: Closed, exclude: tuple[str, ...] = ()) -> Iterator[tuple[str, Closed]]:
     for name in type(group).model_fields:
         value = getattr(group, name)
         if name not in exclude and value is not None:
@@ -101,11 +101,11 @@ def _allowed(entry: Tunable, word: str) -> str:
 
 
 def _siblings(words: list[str]) -> list[str]:
-    model: type[Group] = Policy
+    model: type[Closed] = Policy
     for word in words:
         field = model.model_fields.get(word)
         kinds = (field.annotation, *get_args(field.annotation)) if field is not None else ()
-        groups = [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Group)]
+        groups = [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Closed)]
         if not groups:
             return []
         model = groups[0]

@@ -10,9 +10,10 @@ from pathlib import Path
 from core.agents.models import Models
 from core.agents.normalizer import Normalizer
 from core.agents.reader import AgentKit
+from core.errors import SettingsError
 from core.logs.agent import Agent
 from core.logs.diagnostics import Diagnostics
-from core.settings.logs import IngestSettings
+from core.settings.logs import IngestSettings, TableSettings
 
 
 def agents_in(package: str) -> tuple[Agent, ...]:
@@ -34,15 +35,32 @@ FORMATS = tuple(known for agent in AGENTS for known in agent.formats)
 
 
 def make_kit(settings: IngestSettings | None = None, more: tuple[Agent, ...] = ()) -> AgentKit:
-    """What readers share: our tables and the user's, an empty fault counter; `more` agents beside our own."""
+    """What readers share: our tables and the user's that can be used, an empty fault counter, all agents."""
     chosen = settings or IngestSettings()
-    tools = [agent.tools for agent in more if agent.tools is not None]
+    lost = unusable_tables(chosen.tables)
+    tools = [] if "tools" in lost else _given(chosen.tables.tools)
+    models = [] if "models" in lost else _given(chosen.tables.models)
     return AgentKit(
-        Normalizer.load(*tools, *_given(chosen.tables.tools)),
-        Models.load(*_given(chosen.tables.models), settings=chosen.context),
+        Normalizer.load(*(agent.tools for agent in more if agent.tools is not None), *tools),
+        Models.load(*models, settings=chosen.context),
         Diagnostics(chosen.lines.faults),
         tuple(sorted((*AGENTS, *more), key=lambda agent: agent.general)),
     )
+
+
+def unusable_tables(tables: TableSettings) -> dict[str, str]:
+    """Which of the user's tables cannot be used, and why; we go on with ours."""
+    lost: dict[str, str] = {}
+    for name, load in (("tools", Normalizer.load), ("models", Models.load)):
+        file = getattr(tables, name)
+        try:
+            if file:
+                load(*_given(file))
+        except SettingsError as error:
+            lost[name] = str(error)
+        except (OSError, ValueError, RuntimeError) as error:
+            lost[name] = f"{file!r} cannot be read: {error}"
+    return lost
 
 
 def _given(file: str) -> list[Path]:

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import time
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
 import msgspec
 
@@ -17,15 +17,10 @@ from core.report.formatting import plain
 from core.response import Notice
 from core.settings.response import NoticeSettings
 
-if TYPE_CHECKING:
-    from core.settings import Settings
-    from core.settings.layers import Resolved
-
 TITLES: Mapping[str, str] = {"needs_you": "needs you", "risk": "at risk", "done": "done"}
 GLYPHS: Mapping[str, str] = {"needs_you": "▲", "risk": "⚑", "done": "✓"}
 _BELLS: Mapping[str, str] = {"needs_you": "\a\a", "risk": "\a", "done": "\a"}
 _LONGEST = 240
-_FROM_PERSON_ONLY = ("command", "webhook")
 
 
 @dataclass(frozen=True)
@@ -248,21 +243,6 @@ class Herald:
         courier = Courier(channel, self._settings.waiting)
         self._couriers.append(courier)
         return courier
-
-
-def without_project_commands(resolved: Resolved, project: str) -> tuple[Settings, list[str]]:
-    """Settings without commands and addresses a project's file asks for: only the person may name those."""
-    settings = resolved.settings
-    refused = [
-        name for name in _FROM_PERSON_ONLY if resolved.origins.get(f"response.notices.{name}") == project
-    ]
-    if not refused:
-        return settings, []
-    defaults = NoticeSettings()
-    notices = settings.response.notices.model_copy(update={name: getattr(defaults, name) for name in refused})
-    response = settings.response.model_copy(update={"notices": notices})
-    said = [f"{project}: response.notices.{name} is only taken from your own settings" for name in refused]
-    return settings.model_copy(update={"response": response}), said
 
 
 def _filled(word: str, notice: Told) -> str:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from core.percept import AGENT_STATES, AgentState, Axis
-from core.settings.tunable import Group, tunable
+from core.settings.tunable import Closed, tunable
 
 Cue = Literal[
     "compound", "frustration", "seeking", "uncertainty", "confidence", "fatigue", "loop", "halt", "pressure"
@@ -78,7 +78,7 @@ def _sentence(text: str) -> str:
     return text
 
 
-class Trigger(Group):
+class Trigger(Closed):
     """When a method is a candidate, and how easily it fires."""
 
     signals: Annotated[tuple[Cue, ...], BeforeValidator(_cues)] = Field(min_length=1)
@@ -91,7 +91,7 @@ class Trigger(Group):
     """Speak of loops even while the agent flows: a loop of successes feels like flow."""
 
 
-class Deliver(Group):
+class Deliver(Closed):
     """The intervention a method asks for."""
 
     kind: InterventionKind = "follow_up"
@@ -102,7 +102,7 @@ class Deliver(Group):
     deadline: float | None = Field(None, ge=1, le=86_400)
 
 
-class Action(Group):
+class Action(Closed):
     """What a method says, and to whom."""
 
     say: Annotated[str, AfterValidator(_sentence)] = Field("", max_length=300)
@@ -111,7 +111,7 @@ class Action(Group):
     deliver: Deliver | None = None
 
 
-class Method(Group):
+class Method(Closed):
     """One way to respond."""
 
     id: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")

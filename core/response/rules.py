@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple, get_args
@@ -12,9 +13,10 @@ from pydantic.fields import FieldInfo
 
 from core.errors import PolicyError
 from core.percept import AGENT_STATES
+from core.response.foreign import MOST, narrowed, unwanted
 from core.response.method import CUES, PLACES, Deliver, Method
 from core.response.tables import RECEPTOR_RULES
-from core.settings.tunable import Group
+from core.settings.tunable import Closed
 
 BUILT_IN = "built-in"
 
@@ -44,12 +46,51 @@ def add_rules(base: RuleSet, content: bytes, source: str) -> RuleSet:
 
     All or nothing: a file with a fault changes nothing, and every fault is named with what is allowed.
     """
-    entries = _entries(content, source)
+    methods = {method.id: method for method in base.methods}
+    wanted = _wanted(methods, content, source)
+    return RuleSet(tuple((methods | wanted).values()), {**base.origins, **dict.fromkeys(wanted, source)})
+
+
+def add_foreign_rules(base: RuleSet, content: bytes, source: str) -> tuple[RuleSet, tuple[str, ...]]:
+    """Lay a watched project's file over a set as far as it only warns more; what of it is left out."""
     methods = {method.id: method for method in base.methods}
     origins = dict(base.origins)
+    refused: list[str] = []
+    wanted = _wanted(methods, content, source)
+    new = [name for name in wanted if name not in methods]
+    if len(new) > MOST:
+        left = len(new) - MOST
+        refused.append(f"{source}: {left} methods are left out: a project may add up to {MOST}")
+    surplus = set(new[MOST:])
+    for name, method in wanted.items():
+        if name in surplus:
+            continue
+        known = methods.get(name)
+        if known is not None:
+            taken, losses = narrowed(known, method)
+            said = [str(loss) for loss in losses]
+        else:
+            taken, why = method, unwanted(method)
+            said = [f"the method is left out: {why}"] if why else []
+        refused += [f"{source}{_line(content, name)}: {name}: {each}" for each in said]
+        if taken != known and (known is not None or not said):
+            methods[name] = taken
+            origins[name] = source
+    return RuleSet(tuple(methods.values()), origins), tuple(refused)
+
+
+def _line(content: bytes, name: str) -> str:
+    """Where a file names a method, as `:7`."""
+    found = re.search(rb'"id"\s*:\s*"' + re.escape(name.encode()) + b'"', content)
+    return f":{len(content[: found.end()].splitlines())}" if found else ""
+
+
+def _wanted(known: Mapping[str, Method], content: bytes, source: str) -> dict[str, Method]:
+    """Every method a file names, laid over the known one of that id; PolicyError where any is wrong."""
+    found: dict[str, Method] = {}
     faults: list[str] = []
     seen: dict[str, int] = {}
-    for place, entry in enumerate(entries):
+    for place, entry in enumerate(_entries(content, source)):
         name = entry.get("id") if isinstance(entry, dict) else None
         label = f"methods[{place}]" + (f" ({name})" if isinstance(name, str) else "")
         if not isinstance(entry, dict) or not isinstance(name, str):
@@ -58,16 +99,15 @@ def add_rules(base: RuleSet, content: bytes, source: str) -> RuleSet:
             faults.append(f"{label}: the id is methods[{seen[name]}]'s already")
         else:
             seen[name] = place
-            known = methods.get(name)
+            below = known.get(name)
             try:
-                methods[name] = Method.model_validate(_laid_over(known.model_dump() if known else {}, entry))
-                origins[name] = source
+                found[name] = Method.model_validate(_laid_over(below.model_dump() if below else {}, entry))
             except ValidationError as error:
                 first = {each["loc"][: _depth(each["loc"])]: each for each in reversed(error.errors())}
                 faults += [f"{label}: {_fault(each)}" for each in reversed(first.values())]
     if faults:
         raise PolicyError("\n".join(f"{source}: {fault}" for fault in faults))
-    return RuleSet(tuple(methods.values()), origins)
+    return found
 
 
 def _entries(content: bytes, source: str) -> list[Any]:
@@ -75,7 +115,7 @@ def _entries(content: bytes, source: str) -> list[Any]:
         tree = json.loads(content)
     except json.JSONDecodeError as error:
         raise PolicyError(f"{source}:{error.lineno}: is not JSON: {error.msg}") from None
-    except (UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise PolicyError(f"{source}: is not JSON: {error}") from None
     if not isinstance(tree, dict) or not isinstance(tree.get("methods"), list):
         raise PolicyError(f'{source}: methods: missing; a rule file is {{"methods": [...]}}')
@@ -151,14 +191,14 @@ def _allowed(words: list[str]) -> str:
     return f"a table with {_listed(_siblings(words))}"
 
 
-def _groups(words: list[str]) -> Iterator[type[Group]]:
-    model: type[Group] = Method
+def _groups(words: list[str]) -> Iterator[type[Closed]]:
+    model: type[Closed] = Method
     yield model
     for word in words:
         if word not in model.model_fields:
             return
         inner = Deliver if word == "deliver" else model.model_fields[word].annotation
-        if not (isinstance(inner, type) and issubclass(inner, Group)):
+        if not (isinstance(inner, type) and issubclass(inner, Closed)):
             return
         model = inner
         yield model

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, get_args
 
+from core.settings.trust import FEWER, PERSON, Trust, higher, lower
 from core.settings.tunable import Group, part, tunable
 
 Trigger = Literal[
@@ -30,6 +31,9 @@ AUTHORITIES: tuple[Authority, ...] = get_args(Authority)
 Mask = Literal["inherited", "attenuated", "excluded"]
 
 
+_SLOWER = lower(0.02)
+
+
 def _rest(default: float, why: str) -> Any:
     return tunable(default, why, ge=0.25, le=0.75, step=0.01)
 
@@ -38,20 +42,24 @@ def _tau(default: float, why: str) -> Any:
     return tunable(default, why, ge=10, le=14400, step=10, unit="s")
 
 
-def _rate(default: float, why: str) -> Any:
-    return tunable(default, why, ge=0.005, le=0.25, step=0.005)
+def _rate(default: float, why: str, project: Trust = _SLOWER) -> Any:
+    return tunable(default, why, ge=0.005, le=0.25, step=0.005, project=project)
 
 
 def _gain(default: float, why: str) -> Any:
     return tunable(default, why, ge=-0.2, le=0.2, step=0.005)
 
 
-class FieldSettings(Group):
+class FieldSettings(Group, project=PERSON):
     """What policy says of one control field."""
 
     rest: float = _rest(0.5, "Value it returns to when nothing happens.")
-    floor: float = tunable(0.05, "Lowest value it may take; never mute.", ge=0, le=0.25, step=0.01)
-    ceiling: float = tunable(0.95, "Highest value it may take; never absolute.", ge=0.75, le=1, step=0.01)
+    floor: float = tunable(
+        0.05, "Lowest value it may take; never mute.", ge=0, le=0.25, step=0.01, project=higher(0.25)
+    )
+    ceiling: float = tunable(
+        0.95, "Highest value it may take; never absolute.", ge=0.75, le=1, step=0.01, project=lower(0.75)
+    )
     time_constant: float = _tau(600, "Seconds in which a deviation fades to about a third.")
     slowest: float = tunable(
         4.0, "How many times stabilisation may stretch the time constant.", ge=1, le=20, step=0.5, unit="x"
@@ -63,12 +71,21 @@ class FieldSettings(Group):
     on_novelty: float = _gain(0, "Raw change at full novelty that paid off before.")
     on_uncertainty: float = _gain(0, "Raw change at full uncertainty.")
     on_success: float = _gain(0, "Raw change at a full success.")
-    triggers: tuple[Trigger, ...] = tunable(TRIGGERS, "What may drive it; all else is refused.")
-    authority: tuple[Authority, ...] = tunable(AUTHORITIES, "Who may drive it; anyone else is refused.")
+    triggers: tuple[Trigger, ...] = tunable(
+        TRIGGERS, "What may drive it; all else is refused.", project=FEWER
+    )
+    authority: tuple[Authority, ...] = tunable(
+        AUTHORITIES, "Who may drive it; anyone else is refused.", project=FEWER
+    )
     inherits: Mask = tunable("attenuated", "How a sub-agent takes it over from its parent.")
     returns: Mask = tunable("excluded", "How a parent takes it back from a sub-agent.")
     contagion_limit: float = tunable(
-        0.15, "Most that other agents may shift it within a window.", ge=0, le=0.5, step=0.01
+        0.15,
+        "Most that other agents may shift it within a window.",
+        ge=0,
+        le=0.5,
+        step=0.01,
+        project=lower(0),
     )
 
 
@@ -113,16 +130,30 @@ class PersistenceSettings(FieldSettings):
     inherits: Mask = tunable("attenuated", "A sub-agent begins less worn than its parent.")
     returns: Mask = tunable("attenuated", "A sub-agent's result encourages or discourages its parent.")
     contagion_limit: float = tunable(
-        0.08, "Small, as it should rest on an agent's own experience.", ge=0, le=0.5, step=0.01
+        0.08,
+        "Small, as it should rest on an agent's own experience.",
+        ge=0,
+        le=0.5,
+        step=0.01,
+        project=lower(0),
     )
 
 
 class EscalationSettings(FieldSettings):
-    """How readily pressure leads to asking for help."""
+    """How readily pressure leads to asking for help; a project must not make an agent ask less."""
 
     rest: float = _rest(0.3, "Low, as without pressure nobody need be asked.")
     time_constant: float = _tau(300, "Five minutes, about as long as a push lasts.")
-    rate_limit: float = _rate(0.1, "Wide, as help that comes late is no help.")
+    rate_limit: float = _rate(0.1, "Wide, as help that comes late is no help.", PERSON)
+    ceiling: float = tunable(
+        0.95, "Highest value it may take; never absolute.", ge=0.75, le=1, step=0.01, project=PERSON
+    )
+    triggers: tuple[Trigger, ...] = tunable(
+        TRIGGERS, "What may drive it; all else is refused.", project=PERSON
+    )
+    authority: tuple[Authority, ...] = tunable(
+        AUTHORITIES, "Who may drive it; anyone else is refused.", project=PERSON
+    )
     on_competing: float = _gain(0.04, "Objectives that compete are the person's to rank.")
     on_pressure: float = _gain(0.1, "Pressure is its own subject, so the largest gain.")
     on_success: float = _gain(-0.04, "With success the reason to ask goes away.")
@@ -163,7 +194,7 @@ class FieldsSettings(Group):
     cooperation: CooperationSettings = part(CooperationSettings, "Working with others.")
 
 
-class ObservationSettings(Group):
+class ObservationSettings(Group, project=PERSON):
     """When an event counts as an observation, and how strong it is."""
 
     least_failures: float = tunable(2, "Failures in a row that make a pattern.", ge=1, le=10, step=0.5)
@@ -191,7 +222,7 @@ class ObservationSettings(Group):
     report: float = tunable(0.5, "Success in a sub-agent's good report.", ge=0, le=1, step=0.05)
 
 
-class HysteresisSettings(Group):
+class HysteresisSettings(Group, project=PERSON):
     """Bad news moves faster than good news."""
 
     negative: float = tunable(
@@ -201,7 +232,7 @@ class HysteresisSettings(Group):
     positive: float = tunable(0.5, "Share of a change that success applies.", ge=0.05, le=0.8, step=0.01)
 
 
-class StabilitySettings(Group):
+class StabilitySettings(Group, project=PERSON):
     """Fields that swing are slowed."""
 
     band: float = tunable(
@@ -214,28 +245,36 @@ class StabilitySettings(Group):
     )
 
 
-class QuarantineSettings(Group):
+class QuarantineSettings(Group, project=PERSON):
     """When affect is too volatile to be passed on or trusted."""
 
     window: float = tunable(
         300, "Stretch of time over which changes are summed.", ge=30, le=7200, step=30, unit="s"
     )
     enter: float = tunable(
-        0.1, "Volatility above which quarantine begins.", ge=0.06, le=2, step=0.01, unit="1/min"
+        0.1,
+        "Volatility above which quarantine begins.",
+        ge=0.06,
+        le=2,
+        step=0.01,
+        unit="1/min",
+        project=lower(0.06),
     )
     release: float = tunable(
         0.05, "Volatility below which quarantine ends.", ge=0.005, le=0.055, step=0.005, unit="1/min"
     )
 
 
-class ContagionSettings(Group):
+class ContagionSettings(Group, project=PERSON):
     """How agents of one session move each other."""
 
     every: int = tunable(64, "Events of the session between two rounds.", ge=1, le=10000, step=1)
     delegation: float = tunable(0.5, "Damping between a parent and its sub-agent.", ge=0, le=0.95, step=0.05)
     tree: float = tunable(0.3, "Damping between agents that touch the same file.", ge=0, le=0.95, step=0.05)
     broadcast: float = tunable(0.2, "Damping from the main agent to all others.", ge=0, le=0.95, step=0.05)
-    strength: float = tunable(0.25, "Share of the gap closed in one exposure.", ge=0, le=1, step=0.05)
+    strength: float = tunable(
+        0.25, "Share of the gap closed in one exposure.", ge=0, le=1, step=0.05, project=lower(0)
+    )
     least: float = tunable(0.05, "Deviation below which nothing is passed on.", ge=0.01, le=0.5, step=0.01)
     gap: float = tunable(0.03, "Gap below which an exposure changes nothing.", ge=0, le=0.5, step=0.01)
     window: float = tunable(600, "Time over which shifts are limited.", ge=10, le=14400, step=10, unit="s")
@@ -246,7 +285,7 @@ class ContagionSettings(Group):
     paths: int = tunable(512, "Files whose last visitor is remembered.", ge=16, le=65536, step=16)
 
 
-class InheritanceSettings(Group):
+class InheritanceSettings(Group, project=PERSON):
     """What passes between a parent and its sub-agents."""
 
     blend: float = tunable(
@@ -259,15 +298,15 @@ class InheritanceSettings(Group):
     back: float = tunable(0.3, "Weight of a sub-agent's last state in its parent.", ge=0, le=1, step=0.05)
 
 
-class NoiseSettings(Group):
+class NoiseSettings(Group, project=PERSON):
     """Bounded, seeded variation of raw updates."""
 
     amplitude: float = tunable(
-        0.0, "Largest noise on a raw update; 0 turns it off.", ge=0, le=0.05, step=0.005
+        0.0, "Largest noise on a raw update; 0 turns it off.", ge=0, le=0.05, step=0.005, project=lower(0)
     )
 
 
-class LineageSettings(Group):
+class LineageSettings(Group, project=PERSON):
     """The chain of every change."""
 
     kept: int = tunable(
@@ -275,7 +314,7 @@ class LineageSettings(Group):
     )
 
 
-class PromotionTarget(Group):
+class PromotionTarget(Group, project=PERSON):
     """Least score with which an item is promoted."""
 
     base: float = tunable(0.3, "Value at rest.", ge=0.2, le=0.5, step=0.01)
@@ -284,7 +323,7 @@ class PromotionTarget(Group):
     reach: float = tunable(0.6, "Change for a full deviation of caution.", ge=0, le=2, step=0.05)
 
 
-class BreadthTarget(Group):
+class BreadthTarget(Group, project=PERSON):
     """How many past episodes a recall looks at."""
 
     base: float = tunable(5, "Value at rest.", ge=3, le=8, step=0.5)
@@ -293,7 +332,7 @@ class BreadthTarget(Group):
     reach: float = tunable(14, "Change for a full deviation of curiosity.", ge=0, le=60, step=0.5)
 
 
-class BranchTarget(Group):
+class BranchTarget(Group, project=PERSON):
     """How many branches a dream may open, as a factor."""
 
     base: float = tunable(1, "Value at rest.", ge=0.5, le=1.5, step=0.05)
@@ -302,7 +341,7 @@ class BranchTarget(Group):
     reach: float = tunable(2, "Change for a full deviation of novelty appetite.", ge=0, le=10, step=0.1)
 
 
-class FadingTarget(Group):
+class FadingTarget(Group, project=PERSON):
     """How fast unpromoted items fade, as a factor."""
 
     base: float = tunable(1, "Value at rest.", ge=0.5, le=1.5, step=0.05)
@@ -311,16 +350,16 @@ class FadingTarget(Group):
     reach: float = tunable(2, "Change for a full deviation of persistence.", ge=0, le=10, step=0.1)
 
 
-class EscalationTarget(Group):
+class EscalationTarget(Group, project=PERSON):
     """Pressure at which the person is asked."""
 
-    base: float = tunable(0.6, "Value at rest.", ge=0.4, le=0.8, step=0.01)
+    base: float = tunable(0.6, "Value at rest.", ge=0.4, le=0.8, step=0.01, project=lower(0.4))
     low: float = tunable(0.2, "Lowest value.", ge=0.05, le=0.4, step=0.01)
-    high: float = tunable(0.9, "Highest value.", ge=0.8, le=1, step=0.01)
+    high: float = tunable(0.9, "Highest value.", ge=0.8, le=1, step=0.01, project=lower(0.8))
     reach: float = tunable(0.8, "Change for a full deviation of escalation.", ge=0, le=2, step=0.05)
 
 
-class RetryTarget(Group):
+class RetryTarget(Group, project=PERSON):
     """Retries before a line of work is called failed."""
 
     base: float = tunable(3, "Value at rest.", ge=2, le=5, step=0.5)
@@ -329,7 +368,7 @@ class RetryTarget(Group):
     reach: float = tunable(10, "Change for a full deviation of persistence.", ge=0, le=50, step=0.5)
 
 
-class DelegationTarget(Group):
+class DelegationTarget(Group, project=PERSON):
     """From working alone to delegating."""
 
     base: float = tunable(0.5, "Value at rest.", ge=0.3, le=0.7, step=0.01)
@@ -340,7 +379,7 @@ class DelegationTarget(Group):
     reach: float = tunable(1, "Change for a full deviation of cooperation.", ge=0, le=2, step=0.05)
 
 
-class AcceptanceTarget(Group):
+class AcceptanceTarget(Group, project=PERSON):
     """How strict the gate for proposed changes is."""
 
     base: float = tunable(0.5, "Value at rest.", ge=0.3, le=0.7, step=0.01)
@@ -349,7 +388,7 @@ class AcceptanceTarget(Group):
     reach: float = tunable(0.8, "Change for a full deviation of caution.", ge=0, le=2, step=0.05)
 
 
-class ModulationSettings(Group):
+class ModulationSettings(Group, project=PERSON):
     """The eight parameters affect may bend, and how far."""
 
     promotion: PromotionTarget = part(PromotionTarget, "Least score with which an item is promoted.")
@@ -365,7 +404,7 @@ class ModulationSettings(Group):
     )
 
 
-class SocietySettings(Group):
+class SocietySettings(Group, project=PERSON):
     """How many minds of one session are kept awake."""
 
     finished: int = tunable(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from core.settings.trust import PERSON
 from core.settings.tunable import Group, tunable
 
 
-class FleetSettings(Group):
+class FleetSettings(Group, project=PERSON):
     """All sessions of this machine at a glance."""
 
     within: float = tunable(

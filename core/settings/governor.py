@@ -6,12 +6,13 @@ from typing import Literal, Self
 
 from pydantic import ValidationError, model_validator
 
+from core.settings.trust import PERSON, lower
 from core.settings.tunable import Group, part, tunable
 
 ProfileName = Literal["observing", "conservative", "balanced", "aggressive"]
 
 
-class AppraisalSettings(Group):
+class AppraisalSettings(Group, project=PERSON):
     """From signals to changes of pressure."""
 
     reward_confidence: float = tunable(0.3, "Confidence gained by a full reward.", ge=0, le=1, step=0.01)
@@ -35,7 +36,7 @@ def _weight(default: float, sentence: str) -> float:
     return weight
 
 
-class WeightSettings(Group):
+class WeightSettings(Group, project=PERSON):
     """How much each pressure grants to, or takes from, each budget."""
 
     confidence_effort: float = _weight(0.6, "How much confidence grants effort.")
@@ -60,7 +61,7 @@ class WeightSettings(Group):
     frustration_persistence: float = _weight(0.8, "How much frustration takes from persistence.")
 
 
-class ProfileSettings(Group):
+class ProfileSettings(Group, project=PERSON):
     """The figures of the profile `observing`: patient, and halting only where a person would ask why."""
 
     effort_scale: float = tunable(2.0, "How strongly pressures move effort.", ge=0.1, le=3, step=0.05)
@@ -82,17 +83,31 @@ class ProfileSettings(Group):
         0.0, "Persistence and exploration lost with time.", ge=0, le=0.05, step=0.001, unit="/s"
     )
     stagnation_window: int = tunable(
-        12, "Steps in a row without reward that are stagnation.", ge=2, le=500, step=1, unit="steps"
+        12,
+        "Steps in a row without reward that are stagnation.",
+        ge=2,
+        le=500,
+        step=1,
+        unit="steps",
+        project=lower(6),
     )
     exhaustion_threshold: float = tunable(
         0.03, "Effort at or under which the agent is exhausted.", ge=0, le=0.3, step=0.01
     )
-    max_risk: float = tunable(1.5, "Risk at which it halts; above 1 never.", ge=0.1, le=2, step=0.05)
+    max_risk: float = tunable(
+        1.5, "Risk at which it halts; above 1 never.", ge=0.1, le=2, step=0.05, project=lower(0.6)
+    )
     max_exploration: float = tunable(
-        1.5, "Exploration at which it halts; above 1 never.", ge=0.1, le=2, step=0.05
+        1.5, "Exploration at which it halts; above 1 never.", ge=0.1, le=2, step=0.05, project=lower(0.6)
     )
     max_steps: int = tunable(
-        1000, "Steps after which the fuse ends every episode.", ge=5, le=100_000, step=10, unit="steps"
+        1000,
+        "Steps after which the fuse ends every episode.",
+        ge=5,
+        le=100_000,
+        step=10,
+        unit="steps",
+        project=lower(100),
     )
     stagnation_floor: float = tunable(
         0.2, "Effort at or under which stagnation halts.", ge=0, le=1, step=0.01
@@ -112,7 +127,7 @@ class ProfileSettings(Group):
     )
 
 
-class InputSettings(Group):
+class InputSettings(Group, project=PERSON):
     """From tool uses to reward, urgency and difficulty."""
 
     confirmed: float = tunable(
@@ -150,7 +165,7 @@ class InputSettings(Group):
     )
 
 
-class EpisodeSettings(Group):
+class EpisodeSettings(Group, project=PERSON):
     """What is remembered of governed episodes."""
 
     kept: int = tunable(32, "Ended episodes that are remembered.", ge=1, le=1000, step=1, unit="episodes")
@@ -159,7 +174,7 @@ class EpisodeSettings(Group):
     )
 
 
-class GovernorSettings(Group):
+class GovernorSettings(Group, project=PERSON):
     """Bounded agency: whose figures govern, and what they are."""
 
     profile: ProfileName = tunable(

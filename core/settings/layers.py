@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import functools
+import itertools
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -14,11 +15,16 @@ from pydantic import TypeAdapter, ValidationError
 from core.settings import Settings
 from core.settings.file import reason, small_file
 from core.settings.toml import key_lines
+from core.settings.trust import Owner
 from core.settings.tunable import Group, Tunable, walk
 
 PREFIX = "NOOSCOPE_"
 RESERVED = frozenset({"NOOSCOPE_CONFIG"})
 BUILT_IN = "built-in"
+_LONGEST = 200
+"""Characters of a wrong value that are shown."""
+_STRANGE = 50
+"""Unknown names of one file that are named one by one; the rest are counted."""
 
 
 class Given(NamedTuple):
@@ -35,6 +41,8 @@ class Layer(NamedTuple):
     origin: str
     """A file's path, `environment` or `--set`."""
     values: tuple[Given, ...] = ()
+    owner: Owner = "person"
+    """Whose word it is; a project's is taken only as far as each setting says."""
 
 
 class Complaint(NamedTuple):
@@ -64,23 +72,30 @@ def tunables() -> Mapping[str, Tunable]:
     return {each.name: each for each in walk(Settings)}
 
 
-def read_file(path: Path) -> tuple[Layer, tuple[Complaint, ...]]:
-    """A TOML file as a layer; a file that is not there is an empty one."""
+def read_file(path: Path, owner: Owner, group: str = "") -> tuple[Layer, tuple[Complaint, ...]]:
+    """A person's or a project's TOML file as a layer, all of it or the part below one group.
+
+    A file that is not there is an empty one.
+    """
     origin = str(path)
+    empty = Layer(origin, owner=owner)
+    start = f"{group}." if group else ""
     try:
         text = small_file(path).decode()
-        tree = tomllib.loads(text)
+        leaves = list(_leaves(tomllib.loads(text), start))
     except FileNotFoundError:
-        return Layer(origin), ()
+        return empty, ()
     except (OSError, UnicodeDecodeError) as error:
-        return Layer(origin), (
+        return empty, (
             Complaint(origin, 0, "", f"cannot be read ({reason(error)}); its settings are left out"),
         )
-    except tomllib.TOMLDecodeError as error:
-        return Layer(origin), (Complaint(origin, 0, "", f"is not TOML: {error}; its settings are left out"),)
+    except RecursionError:
+        return empty, (Complaint(origin, 0, "", "is nested too deeply; its settings are left out"),)
+    except ValueError as error:
+        return empty, (Complaint(origin, 0, "", f"is not TOML: {error}; its settings are left out"),)
     lines = key_lines(text)
-    values = tuple(Given(name, value, lines.get(name, 0)) for name, value in _leaves(tree))
-    return Layer(origin, values), ()
+    values = tuple(Given(name, value, _line(lines, name.removeprefix(start))) for name, value in leaves)
+    return Layer(origin, values, owner), ()
 
 
 def read_environment(environment: Mapping[str, str]) -> tuple[Layer, tuple[Complaint, ...]]:
@@ -121,31 +136,78 @@ def variable_name(name: str) -> str:
 
 
 def resolve(layers: Sequence[Layer]) -> Resolved:
-    """Lay the layers over the built-in values, the last one on top."""
-    chosen: dict[str, Any] = {}
-    givers: dict[str, tuple[Layer, Given]] = {}
+    """Lay the layers over the built-in values, the last one on top.
+
+    What a project may not set is left out here, so that nothing reads settings without it.
+    """
+    chosen: dict[str, list[_Taken]] = {}
+    order = itertools.count()
     complaints: list[Complaint] = []
     for layer in layers:
+        strange = [given for given in layer.values if given.name not in tunables()]
+        if len(strange) > _STRANGE:
+            left = len(strange) - _STRANGE
+            complaints.append(Complaint(layer.origin, 0, "", f"{left} more names in it are no settings"))
+        unsaid = {given.name for given in strange[_STRANGE:]}
         for given in layer.values:
+            if given.name in unsaid:
+                continue
             problem, value = _checked(given)
+            if not problem and layer.owner == "project":
+                problem = _refused(given, value, chosen)
             if problem:
                 complaints.append(Complaint(layer.origin, given.line, given.name, problem))
             else:
-                chosen[given.name] = value
-                givers[given.name] = (layer, given)
+                chosen.setdefault(given.name, []).append(_Taken(layer, given, value, next(order)))
     while True:
         try:
             settings = Settings.model_validate(_tree(chosen)) if chosen else Settings.model_construct()
             break
         except ValidationError as error:
-            complaints.append(_withdraw(error, chosen, givers))
-    origins = {name: layer.origin for name, (layer, _) in givers.items()}
+            complaints.append(_withdraw(error, chosen))
+    origins = {name: taken[-1].layer.origin for name, taken in chosen.items()}
     return Resolved(settings, origins, tuple(complaints))
+
+
+class _Taken(NamedTuple):
+    """One value that holds unless a later one stands over it."""
+
+    layer: Layer
+    given: Given
+    value: Any
+    order: int
+    """How many values were taken before it."""
+
+
+def _refused(given: Given, value: Any, chosen: Mapping[str, Sequence[_Taken]]) -> str:
+    """Why a project's value is left out; empty where it may be taken."""
+    tunable = tunables()[given.name]
+    below = chosen.get(given.name)
+    standing = below[-1].value if below else tunable.default
+    if tunable.trust.allows(value, standing):
+        return ""
+    if tunable.trust.way == "never":
+        return "only your own settings may set it; a project's value is left out"
+    return (
+        f"{_shown(given.value)} is left out: it is {_shown(standing)}, and a project {tunable.trust.said()}"
+    )
 
 
 def value_of(settings: Settings, name: str) -> Any:
     """One setting by its dotted name."""
     return functools.reduce(getattr, name.split("."), settings)
+
+
+def with_value(settings: Settings, name: str, value: Any) -> Settings:
+    """The settings with one of them changed."""
+    first, _, rest = name.partition(".")
+
+    def put(group: Group, path: list[str]) -> Group:
+        head, *tail = path
+        inner = put(getattr(group, head), tail) if tail else value
+        return group.model_copy(update={head: inner})
+
+    return settings.model_copy(update={first: put(getattr(settings, first), rest.split("."))})
 
 
 def _leaves(tree: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, Any]]:
@@ -155,6 +217,18 @@ def _leaves(tree: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, An
             yield from _leaves(value, name + ".")
         else:
             yield name, value
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def _line(lines: Mapping[str, int], name: str) -> int:
+    """The line of a key, or of the table that it is written inside of."""
+    while name and name not in lines:
+        name = name.rpartition(".")[0]
+    return lines.get(name, 0)
 
 
 def _spoken(text: str, tunable: Tunable | None) -> Any:
@@ -176,7 +250,7 @@ def _checked(given: Given) -> tuple[str, Any]:
         return "", _adapter(given.name).validate_python(given.value, strict=tunable.kind != "table")
     except ValidationError as error:
         detail = "" if tunable.kind != "table" else f" ({error.errors()[0]['msg']})"
-        return f"{given.value!r} is not allowed, it may be {tunable.allowed()}{detail}", None
+        return f"{_shown(given.value)} is not allowed, it may be {tunable.allowed()}{detail}", None
 
 
 @functools.cache
@@ -192,29 +266,32 @@ def _adapter(name: str) -> TypeAdapter[Any]:
     return TypeAdapter(Annotated[annotation, field])
 
 
-def _tree(chosen: Mapping[str, Any]) -> dict[str, Any]:
+def _tree(chosen: Mapping[str, Sequence[_Taken]]) -> dict[str, Any]:
     tree: dict[str, Any] = {}
-    for name, value in chosen.items():
+    for name, taken in chosen.items():
         *groups, last = name.split(".")
         node = tree
         for group in groups:
             node = node.setdefault(group, {})
-        node[last] = value
+        node[last] = taken[-1].value
     return tree
 
 
-def _withdraw(
-    error: ValidationError, chosen: dict[str, Any], givers: dict[str, tuple[Layer, Given]]
-) -> Complaint:
-    """Take back the newest value of a group whose values do not go together."""
+def _withdraw(error: ValidationError, chosen: dict[str, list[_Taken]]) -> Complaint:
+    """Take back the newest value of a group whose values do not go together, a project's first."""
     first = error.errors()[0]
     group = ".".join(map(str, first["loc"]))
     inside = [name for name in chosen if name == group or name.startswith(group + ".") or not group]
-    culprit = inside[-1] if inside else next(reversed(chosen))
-    layer, given = givers.pop(culprit)
-    del chosen[culprit]
+    inside = inside or list(chosen)
+    foreign = [name for name in inside if chosen[name][-1].layer.owner == "project"]
+    culprit = max(foreign or inside, key=lambda name: chosen[name][-1].order)
+    layer, given, *_ = chosen[culprit].pop()
+    if not chosen[culprit]:
+        del chosen[culprit]
     reason = str(first["msg"]).removeprefix("Value error, ")
-    return Complaint(layer.origin, given.line, culprit, f"{given.value!r} does not fit the rest: {reason}")
+    return Complaint(
+        layer.origin, given.line, culprit, f"{_shown(given.value)} does not fit the rest: {reason}"
+    )
 
 
 def _nearest(name: str, known: Iterable[str]) -> str:

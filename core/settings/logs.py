@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from core.settings.trust import PERSON, lower
 from core.settings.tunable import Group, part, tunable
 
 
-class LineSettings(Group):
+class LineSettings(Group, project=PERSON):
     """How much of a log is taken in at once."""
 
     longest: int = tunable(
@@ -37,7 +38,7 @@ class LineSettings(Group):
     )
 
 
-class FollowSettings(Group):
+class FollowSettings(Group, project=PERSON):
     """How growing logs are watched."""
 
     poll: float = tunable(
@@ -66,7 +67,7 @@ class FollowSettings(Group):
     )
 
 
-class ContextSettings(Group):
+class ContextSettings(Group, project=PERSON):
     """How large an agent's context may grow."""
 
     default_window: int = tunable(
@@ -76,6 +77,7 @@ class ContextSettings(Group):
         le=10_000_000,
         step=1000,
         unit="tokens",
+        project=lower(32_000),
     )
     extended_window: int = tunable(
         1_000_000,
@@ -84,6 +86,7 @@ class ContextSettings(Group):
         le=20_000_000,
         step=1000,
         unit="tokens",
+        project=lower(200_000),
     )
     compaction_share: float = tunable(
         0.835,
@@ -91,10 +94,11 @@ class ContextSettings(Group):
         ge=0.1,
         le=1.0,
         step=0.005,
+        project=lower(0.5),
     )
 
 
-class TableSettings(Group):
+class TableSettings(Group, project=PERSON):
     """The user's own tables."""
 
     tools: str = tunable("", "A file with tool names of your own, added to ours.")

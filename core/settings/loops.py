@@ -6,30 +6,39 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from core.settings.trust import ON, PERSON, lower
 from core.settings.tunable import Group, part, tunable
 
 DetectorName = Literal["exact", "failing", "oscillation", "near", "burn"]
 Limit = Annotated[int, Field(ge=0, le=10_000)]
 
 
-class ExactSettings(Group):
+class ExactSettings(Group, project=PERSON):
     """The same calls with the same results, again and again."""
 
-    enabled: bool = tunable(True, "Watch for equal calls with equal results.")
-    single: int = tunable(4, "Times one call repeats in a row before it is a loop.", ge=2, le=100, step=1)
-    rounds: int = tunable(3, "Rounds of several calls before they are a loop.", ge=2, le=100, step=1)
+    enabled: bool = tunable(True, "Watch for equal calls with equal results.", project=ON)
+    single: int = tunable(
+        4, "Times one call repeats in a row before it is a loop.", ge=2, le=100, step=1, project=lower(3)
+    )
+    rounds: int = tunable(
+        3, "Rounds of several calls before they are a loop.", ge=2, le=100, step=1, project=lower(2)
+    )
     longest: int = tunable(6, "Calls in the longest round looked for.", ge=1, le=6, step=1)
 
 
-class NearSettings(Group):
+class NearSettings(Group, project=PERSON):
     """Calls that differ only in numbers or quoted text, with nothing new coming back."""
 
-    enabled: bool = tunable(True, "Watch for nearly equal calls that bring nothing new.")
+    enabled: bool = tunable(True, "Watch for nearly equal calls that bring nothing new.", project=ON)
     single: int = tunable(
-        5, "Times a call nearly repeats in a row before it is a loop.", ge=2, le=100, step=1
+        5, "Times a call nearly repeats in a row before it is a loop.", ge=2, le=100, step=1, project=lower(3)
     )
-    edits: int = tunable(8, "Failed edits of one file in a row that are a loop.", ge=2, le=100, step=1)
-    rounds: int = tunable(3, "Rounds of nearly equal calls before they are a loop.", ge=2, le=100, step=1)
+    edits: int = tunable(
+        8, "Failed edits of one file in a row that are a loop.", ge=2, le=100, step=1, project=lower(3)
+    )
+    rounds: int = tunable(
+        3, "Rounds of nearly equal calls before they are a loop.", ge=2, le=100, step=1, project=lower(2)
+    )
     longest: int = tunable(6, "Calls in the longest round looked for.", ge=1, le=6, step=1)
     telling: int = tunable(
         200,
@@ -41,28 +50,32 @@ class NearSettings(Group):
     )
 
 
-class FailingSettings(Group):
+class FailingSettings(Group, project=PERSON):
     """A command that fails again although nothing was edited."""
 
-    enabled: bool = tunable(True, "Watch for commands that fail again with nothing edited.")
-    times: int = tunable(5, "Failures without an edit between before they are a loop.", ge=2, le=100, step=1)
+    enabled: bool = tunable(True, "Watch for commands that fail again with nothing edited.", project=ON)
+    times: int = tunable(
+        5, "Failures without an edit between before they are a loop.", ge=2, le=100, step=1, project=lower(3)
+    )
     kept: int = tunable(32, "Different failing commands remembered at a time.", ge=4, le=256, step=4)
     linger: int = tunable(6, "Other calls after which a failing command is let go.", ge=1, le=100, step=1)
 
 
-class OscillationSettings(Group):
+class OscillationSettings(Group, project=PERSON):
     """Edits that undo one another."""
 
-    enabled: bool = tunable(True, "Watch for edits that undo one another.")
-    flips: int = tunable(3, "Times an edit is undone or redone before it is a loop.", ge=1, le=100, step=1)
+    enabled: bool = tunable(True, "Watch for edits that undo one another.", project=ON)
+    flips: int = tunable(
+        3, "Times an edit is undone or redone before it is a loop.", ge=1, le=100, step=1, project=lower(2)
+    )
     kept: int = tunable(64, "Edits remembered at a time.", ge=4, le=512, step=4)
     linger: int = tunable(10, "Other calls after which an undone edit is let go.", ge=1, le=100, step=1)
 
 
-class BurnSettings(Group):
+class BurnSettings(Group, project=PERSON):
     """Tokens spent while nothing new comes of it."""
 
-    enabled: bool = tunable(True, "Watch for tokens spent without progress.")
+    enabled: bool = tunable(True, "Watch for tokens spent without progress.", project=ON)
     tokens: int = tunable(
         400_000,
         "Tokens without progress that are a burn.",
@@ -70,8 +83,11 @@ class BurnSettings(Group):
         le=50_000_000,
         step=10_000,
         unit="tokens",
+        project=lower(50_000),
     )
-    turns: int = tunable(10, "Answers without progress that a burn takes at least.", ge=1, le=1000, step=1)
+    turns: int = tunable(
+        10, "Answers without progress that a burn takes at least.", ge=1, le=1000, step=1, project=lower(4)
+    )
     untold: int = tunable(
         40_000,
         "Tokens an answer counts where the log tells none.",
@@ -92,7 +108,7 @@ class BurnSettings(Group):
     kept: int = tunable(512, "Results remembered, to know a new one.", ge=16, le=8192, step=16)
 
 
-class LoopSettings(Group):
+class LoopSettings(Group, project=PERSON):
     """When going round in circles is worth a word."""
 
     exact: ExactSettings = part(ExactSettings, "The same calls with the same results.")
@@ -101,10 +117,16 @@ class LoopSettings(Group):
     oscillation: OscillationSettings = part(OscillationSettings, "Edits that undo one another.")
     burn: BurnSettings = part(BurnSettings, "Tokens spent without progress.")
     growth: float = tunable(
-        2.0, "A loop is told again when it grew this many times.", ge=1.1, le=10, step=0.1
+        2.0, "A loop is told again when it grew this many times.", ge=1.1, le=10, step=0.1, project=lower(1.5)
     )
     cooldown: float = tunable(
-        300.0, "The same loop that comes back is not told sooner.", ge=0, le=7200, step=10, unit="s"
+        300.0,
+        "The same loop that comes back is not told sooner.",
+        ge=0,
+        le=7200,
+        step=10,
+        unit="s",
+        project=lower(60),
     )
     tools: dict[str, dict[DetectorName, Limit]] = tunable(
         {}, "Limits of a tool or program by detector; 0 never tells."

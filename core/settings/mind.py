@@ -14,10 +14,11 @@ from core.settings.mind_state import (
     MetricsSettings,
     TierSettings,
 )
+from core.settings.trust import ON, PERSON, lower
 from core.settings.tunable import Group, part, tunable
 
 
-class RelevanceSettings(Group):
+class RelevanceSettings(Group, project=PERSON):
     """How much each kind of stimulus matters, by regime."""
 
     policy_violation: float = tunable(
@@ -46,7 +47,7 @@ class RelevanceSettings(Group):
     dream_request: float = tunable(0.4, "Relevance of a compaction asked for or near.", ge=0, le=1, step=0.05)
 
 
-class UrgencySettings(Group):
+class UrgencySettings(Group, project=PERSON):
     """How soon each cause wants an answer: 1 at once, 0 whenever."""
 
     interrupt: float = tunable(1.0, "Urgency when the person stops the agent.", ge=0, le=1, step=0.05)
@@ -68,14 +69,18 @@ class UrgencySettings(Group):
     context: float = tunable(0.7, "Urgency of a context that is nearly full.", ge=0, le=1, step=0.05)
 
 
-class StimulusSettings(Group):
+class StimulusSettings(Group, project=PERSON):
     """Which events become stimuli."""
 
-    streak: int = tunable(3, "Failures in a row that make an error streak.", ge=2, le=20, step=1)
-    repeats: int = tunable(3, "Equal calls with equal results that count as repeating.", ge=2, le=50, step=1)
+    streak: int = tunable(
+        3, "Failures in a row that make an error streak.", ge=2, le=20, step=1, project=lower(2)
+    )
+    repeats: int = tunable(
+        3, "Equal calls with equal results that count as repeating.", ge=2, le=50, step=1, project=lower(2)
+    )
     repeat_memory: int = tunable(16, "How many different calls are remembered.", ge=1, le=256, step=1)
     burn_factor: float = tunable(
-        4.0, "Times the usual burn of a turn that make a spike.", ge=1.5, le=50, step=0.5
+        4.0, "Times the usual burn of a turn that make a spike.", ge=1.5, le=50, step=0.5, project=lower(2)
     )
     burn_floor: int = tunable(
         20000, "Turns cheaper than this never count as spikes.", ge=0, le=1000000, step=1000, unit="tokens"
@@ -85,12 +90,17 @@ class StimulusSettings(Group):
     )
     burn_warmup: int = tunable(5, "Turns before spikes can be told.", ge=1, le=100, step=1)
     context_near: float = tunable(
-        0.85, "Share of the way to compaction that counts as near.", ge=0.3, le=1, step=0.01
+        0.85,
+        "Share of the way to compaction that counts as near.",
+        ge=0.3,
+        le=1,
+        step=0.01,
+        project=lower(0.5),
     )
     urgency: UrgencySettings = part(UrgencySettings, "How soon each cause wants an answer.")
 
 
-class SalienceSettings(Group):
+class SalienceSettings(Group, project=PERSON):
     """What the mind attends to."""
 
     novelty_weight: float = tunable(0.4, "Share of novelty in a score.", ge=0, le=1, step=0.05)
@@ -107,7 +117,7 @@ class SalienceSettings(Group):
     relevance: RelevanceSettings = part(RelevanceSettings, "How much each kind matters, by regime.")
 
 
-class HabituationSettings(Group):
+class HabituationSettings(Group, project=PERSON):
     """How repetition wears off."""
 
     half_life: float = tunable(
@@ -127,7 +137,7 @@ class HabituationSettings(Group):
     )
 
 
-class SleepSettings(Group):
+class SleepSettings(Group, project=PERSON):
     """How the need to consolidate grows."""
 
     threshold: float = tunable(
@@ -144,13 +154,21 @@ class SleepSettings(Group):
     )
 
 
-class ContextSettings(Group):
+class ContextSettings(Group, project=PERSON):
     """Where the agent's context is compacted."""
 
     window: int = tunable(
-        200000, "Context window where the log names none.", ge=4000, le=10000000, step=1000, unit="tokens"
+        200000,
+        "Context window where the log names none.",
+        ge=4000,
+        le=10000000,
+        step=1000,
+        unit="tokens",
+        project=lower(32_000),
     )
-    share: float = tunable(0.92, "Share of the window that is used at most.", ge=0.3, le=1, step=0.01)
+    share: float = tunable(
+        0.92, "Share of the window that is used at most.", ge=0.3, le=1, step=0.01, project=lower(0.5)
+    )
     reserve: int = tunable(
         33000, "Tokens of the window kept free for the answer.", ge=0, le=500000, step=1000, unit="tokens"
     )
@@ -159,7 +177,7 @@ class ContextSettings(Group):
     )
 
 
-class RuleSettings(Group):
+class RuleSettings(Group, project=PERSON):
     """One rule that answers a signal which strays from its own average."""
 
     on: bool = tunable(True, "Whether this rule corrects anything.")
@@ -189,7 +207,7 @@ class PleasureRuleSettings(RuleSettings):
     persistence: int = tunable(20, "Ticks in a row it must stay there.", ge=1, le=200, step=1, unit="ticks")
 
 
-class HomeostasisSettings(Group):
+class HomeostasisSettings(Group, project=PERSON):
     """What is corrected when signals stray, and the knobs themselves."""
 
     smoothing: float = tunable(
@@ -214,7 +232,7 @@ class HomeostasisSettings(Group):
     )
 
 
-class ClockSettings(Group):
+class ClockSettings(Group, project=PERSON):
     """When the mind ticks, in working time."""
 
     gamma_longest: float = tunable(
@@ -251,10 +269,10 @@ class ClockSettings(Group):
         return self
 
 
-class TriggerSettings(Group):
+class TriggerSettings(Group, project=PERSON):
     """One trigger that may wake the mind between ticks."""
 
-    on: bool = tunable(True, "Whether this trigger may fire.")
+    on: bool = tunable(True, "Whether this trigger may fire.", project=ON)
     resolution: Literal["gamma", "theta"] = tunable("theta", "A quick look, or a full pass.")
     least: float = tunable(1.0, "Least size of what sets it off.", ge=0, le=1000000, step=1)
     refire: float = tunable(5.0, "Seconds before it may fire again.", ge=0, le=86400, step=5, unit="s")
@@ -263,33 +281,45 @@ class TriggerSettings(Group):
 class FailureTrigger(TriggerSettings):
     """Several failures in a row."""
 
-    least: float = tunable(4.0, "Failures in a row that set it off.", ge=2, le=100, step=1)
-    refire: float = tunable(60.0, "Seconds before it may fire again.", ge=0, le=86400, step=5, unit="s")
+    least: float = tunable(4.0, "Failures in a row that set it off.", ge=2, le=100, step=1, project=lower(2))
+    refire: float = tunable(
+        60.0, "Seconds before it may fire again.", ge=0, le=86400, step=5, unit="s", project=lower(20)
+    )
 
 
 class ContextTrigger(TriggerSettings):
     """The context is nearly full."""
 
-    least: float = tunable(0.85, "Share of the way to compaction that sets it off.", ge=0, le=1, step=0.01)
-    refire: float = tunable(300.0, "Seconds before it may fire again.", ge=0, le=86400, step=5, unit="s")
+    least: float = tunable(
+        0.85, "Share of the way to compaction that sets it off.", ge=0, le=1, step=0.01, project=lower(0.5)
+    )
+    refire: float = tunable(
+        300.0, "Seconds before it may fire again.", ge=0, le=86400, step=5, unit="s", project=lower(60)
+    )
 
 
 class ReportTrigger(TriggerSettings):
     """A sub-agent is done."""
 
     resolution: Literal["gamma", "theta"] = tunable("gamma", "A quick look, or a full pass.")
-    refire: float = tunable(30.0, "Seconds before it may fire again.", ge=0, le=86400, step=5, unit="s")
+    refire: float = tunable(
+        30.0, "Seconds before it may fire again.", ge=0, le=86400, step=5, unit="s", project=lower(10)
+    )
 
 
 class BurnTrigger(TriggerSettings):
     """Tokens burn much faster than usual."""
 
     resolution: Literal["gamma", "theta"] = tunable("gamma", "A quick look, or a full pass.")
-    least: float = tunable(4.0, "Times the usual burn that set it off.", ge=1, le=1000, step=0.5)
-    refire: float = tunable(60.0, "Seconds before it may fire again.", ge=0, le=86400, step=5, unit="s")
+    least: float = tunable(
+        4.0, "Times the usual burn that set it off.", ge=1, le=1000, step=0.5, project=lower(2)
+    )
+    refire: float = tunable(
+        60.0, "Seconds before it may fire again.", ge=0, le=86400, step=5, unit="s", project=lower(20)
+    )
 
 
-class WakeupSettings(Group):
+class WakeupSettings(Group, project=PERSON):
     """What may wake the mind between ticks."""
 
     window: float = tunable(
@@ -303,7 +333,7 @@ class WakeupSettings(Group):
     token_burn: BurnTrigger = part(BurnTrigger, "Tokens burn much faster than usual.")
 
 
-class DreamSettings(Group):
+class DreamSettings(Group, project=PERSON):
     """What a consolidation leaves behind."""
 
     kept: int = tunable(16, "How many past dreams are remembered.", ge=1, le=256, step=1)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
+from core.settings.trust import PERSON, PROJECT, lower
 from core.settings.tunable import Group, part, tunable
 
 
-class MoodSettings(Group):
+class MoodSettings(Group, project=PERSON):
     """How fast pleasure, arousal and dominance follow the work."""
 
     pleasure_rise: float = tunable(
@@ -45,7 +46,7 @@ class MoodSettings(Group):
     )
 
 
-class RegimeSettings(Group):
+class RegimeSettings(Group, project=PERSON):
     """When the work counts as calm, progress, turbulence or crisis."""
 
     turbulence_enter: float = tunable(
@@ -71,7 +72,7 @@ class RegimeSettings(Group):
     )
 
 
-class VitalitySettings(Group):
+class VitalitySettings(Group, project=PERSON):
     """How much life is left, and the phase that follows from it."""
 
     economic_share: float = tunable(
@@ -94,7 +95,7 @@ class CorticalSettings(Group):
     vitality: VitalitySettings = part(VitalitySettings, "Budget left, accuracy, and the phase.")
 
 
-class ForecastSettings(Group):
+class ForecastSettings(Group, project=PERSON):
     """The forecast of the next call's outcome, and how it is scored."""
 
     prior_failure: float = tunable(
@@ -130,31 +131,37 @@ class ForecastSettings(Group):
     )
 
 
-class FabricSettings(Group):
+class FabricSettings(Group, project=PERSON):
     """The ring of what the mind did."""
 
     capacity: int = tunable(10_000, "How many events the ring keeps.", ge=100, le=100_000, step=100)
     tail: int = tunable(64, "How many of the last events a snapshot carries.", ge=0, le=1000, step=8)
 
 
-class EpisodeSettings(Group):
+class EpisodeSettings(Group, project=PERSON):
     """Stretches of work, and how alike two of them are."""
 
     regime_weight: float = tunable(
-        0.4, "Weight of the same regime in how alike episodes are.", ge=0, le=1, step=0.05
+        0.4, "Weight of the same regime in how alike episodes are.", ge=0, le=1, step=0.05, project=PROJECT
     )
     affect_weight: float = tunable(
-        0.3, "Weight of the same mood in how alike episodes are.", ge=0, le=1, step=0.05
+        0.3, "Weight of the same mood in how alike episodes are.", ge=0, le=1, step=0.05, project=PROJECT
     )
     task_weight: float = tunable(
-        0.3, "Weight of the same task in how alike episodes are.", ge=0, le=1, step=0.05
+        0.3, "Weight of the same task in how alike episodes are.", ge=0, le=1, step=0.05, project=PROJECT
     )
     recency_ticks: int = tunable(
         10_000, "Age at which an episode counts half.", ge=100, le=1_000_000, step=100, unit="ticks"
     )
-    top_k: int = tunable(5, "How many past episodes a recall gives.", ge=1, le=50, step=1)
+    top_k: int = tunable(5, "How many past episodes a recall gives.", ge=1, le=50, step=1, project=PROJECT)
     token_budget: int = tunable(
-        200, "Most tokens the recalled lines may take.", ge=10, le=10_000, step=10, unit="tokens"
+        200,
+        "Most tokens the recalled lines may take.",
+        ge=10,
+        le=10_000,
+        step=10,
+        unit="tokens",
+        project=PROJECT,
     )
     capacity: int = tunable(128, "How many episodes of this session are kept.", ge=8, le=2000, step=8)
     remembered: int = tunable(
@@ -163,7 +170,9 @@ class EpisodeSettings(Group):
     least_calls: int = tunable(
         3, "Calls an episode needs before a pattern change ends it.", ge=1, le=50, step=1
     )
-    path_depth: int = tunable(2, "How many folders of a path the task keeps.", ge=1, le=6, step=1)
+    path_depth: int = tunable(
+        2, "How many folders of a path the task keeps.", ge=1, le=6, step=1, project=PROJECT
+    )
     open_size: int = tunable(
         64, "How many actions and folders an open episode may name.", ge=8, le=512, step=8
     )
@@ -184,7 +193,7 @@ class EpisodeSettings(Group):
     )
 
 
-class TierSettings(Group):
+class TierSettings(Group, project=PERSON):
     """Which models count as large, what a day may cost, and the gate's threshold."""
 
     none_words: tuple[str, ...] = tunable(
@@ -219,7 +228,7 @@ class TierSettings(Group):
     )
     otherwise: Literal["T0", "T1", "T2"] = tunable("T2", "Tier of a model that no word of the table names.")
     daily_money: float = tunable(
-        25.0, "What a day may cost; 0 sets no limit.", ge=0, le=10_000, step=1, unit="$"
+        25.0, "What a day may cost; 0 sets no limit.", ge=0, le=10_000, step=1, unit="$", project=lower(1)
     )
     daily_tokens: int = tunable(
         10_000_000,
@@ -228,6 +237,7 @@ class TierSettings(Group):
         le=10_000_000_000,
         step=100_000,
         unit="tokens",
+        project=lower(100_000),
     )
     no_large_from: float = tunable(
         0.7, "Share of the daily budget from which no large model is due.", ge=0.1, le=1, step=0.05
@@ -250,7 +260,7 @@ class TierSettings(Group):
     )
 
 
-class MetricsSettings(Group):
+class MetricsSettings(Group, project=PERSON):
     """The wide record of each tick."""
 
     gamma: bool = tunable(True, "Write a record for the frequent gamma ticks too.")

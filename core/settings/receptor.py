@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from core.settings.trust import PERSON, PROJECT, Trust, higher, lower
 from core.settings.tunable import Group, part, tunable
 
 
-class TimeSettings(Group):
+class TimeSettings(Group, project=PERSON):
     """How much of the wall clock the agent lives through."""
 
     cap: float = tunable(30.0, "Longest pause that still counts in full.", ge=1, le=120, step=1, unit="s")
@@ -16,7 +17,7 @@ class TimeSettings(Group):
     )
 
 
-class CommanderSettings(Group):
+class CommanderSettings(Group, project=PERSON):
     """How behaviour is read off the windows."""
 
     short: float = tunable(
@@ -45,10 +46,20 @@ class CommanderSettings(Group):
         0.30, "Share of delegated work that is delegation.", ge=0, le=1, step=0.05
     )
     trial_alternations: int = tunable(
-        3, "Changes between editing and running that make a trial loop.", ge=1, le=20, step=1
+        3,
+        "Changes between editing and running that make a trial loop.",
+        ge=1,
+        le=20,
+        step=1,
+        project=lower(2),
     )
     trial_failures: float = tunable(
-        0.40, "Share of failing commands above which the loop is trial and error.", ge=0, le=1, step=0.05
+        0.40,
+        "Share of failing commands above which the loop is trial and error.",
+        ge=0,
+        le=1,
+        step=0.05,
+        project=lower(0.2),
     )
 
 
@@ -56,7 +67,7 @@ def _half_life(default: float) -> Any:
     return tunable(default, "Time in which the axis falls to half.", ge=10, le=7200, step=10, unit="s")
 
 
-class HalfLifeSettings(Group):
+class HalfLifeSettings(Group, project=PERSON):
     """How long each feeling lasts."""
 
     frustration: float = _half_life(180.0)
@@ -67,7 +78,7 @@ class HalfLifeSettings(Group):
     uncertainty: float = _half_life(180.0)
 
 
-class EmotionSettings(Group):
+class EmotionSettings(Group, project=PERSON):
     """How the axes rise, fall and are explained."""
 
     half_life: HalfLifeSettings = part(HalfLifeSettings, "How long each feeling lasts.")
@@ -87,7 +98,9 @@ class EmotionSettings(Group):
         0.3, "Flow lost for each unit of the strongest signal.", ge=0, le=1, step=0.05
     )
     remembered: int = tunable(64, "Recent events that can explain a value.", ge=4, le=1000, step=4)
-    trend: float = tunable(60.0, "How far back a trend looks.", ge=5, le=1800, step=5, unit="s")
+    trend: float = tunable(
+        60.0, "How far back a trend looks.", ge=5, le=1800, step=5, unit="s", project=PROJECT
+    )
 
 
 def _impulse(default: float, axis: str) -> Any:
@@ -95,7 +108,7 @@ def _impulse(default: float, axis: str) -> Any:
     return tunable(default, f"What one such event adds to {axis}.", ge=least, le=1, step=0.005)
 
 
-class Impulse(Group):
+class Impulse(Group, project=PERSON):
     """What one kind of event adds to the six axes; fatigue is never taken away."""
 
     frustration: float = _impulse(0.0, "frustration")
@@ -215,7 +228,7 @@ class ContextShift(Impulse):
     uncertainty: float = _impulse(0.10, "uncertainty")
 
 
-class ImpulseSettings(Group):
+class ImpulseSettings(Group, project=PERSON):
     """What every kind of event adds to the axes."""
 
     shell_failure: ShellFailure = part(ShellFailure, "A shell command failed.")
@@ -239,22 +252,29 @@ class ImpulseSettings(Group):
     context_shift: ContextShift = part(ContextShift, "The work moved to other paths.")
 
 
-def _offset(default: float) -> Any:
-    return tunable(default, "How far above normal the axis must rise to fire.", ge=0, le=0.8, step=0.01)
+def _offset(default: float, project: Trust) -> Any:
+    return tunable(
+        default,
+        "How far above normal the axis must rise to fire.",
+        ge=0,
+        le=0.8,
+        step=0.01,
+        project=project,
+    )
 
 
-class OffsetSettings(Group):
+class OffsetSettings(Group, project=PERSON):
     """How far from normal is worth a signal."""
 
-    frustration: float = _offset(0.20)
-    seeking: float = _offset(0.25)
-    confidence: float = _offset(0.25)
-    fatigue: float = _offset(0.30)
-    flow: float = _offset(0.20)
-    uncertainty: float = _offset(0.25)
+    frustration: float = _offset(0.20, lower(0.1))
+    seeking: float = _offset(0.25, lower(0.1))
+    confidence: float = _offset(0.25, lower(0.1))
+    fatigue: float = _offset(0.30, lower(0.15))
+    flow: float = _offset(0.20, higher(0.5))
+    uncertainty: float = _offset(0.25, lower(0.1))
 
 
-class AmbientSettings(Group):
+class AmbientSettings(Group, project=PERSON):
     """What is normal for this agent."""
 
     time_constant: float = tunable(
@@ -276,13 +296,13 @@ class AmbientSettings(Group):
     offset: OffsetSettings = part(OffsetSettings, "How far from normal is worth a signal.")
 
 
-class NeuronSettings(Group):
+class NeuronSettings(Group, project=PERSON):
     """How a signal is held."""
 
     hold: int = tunable(3, "Events in a row below the threshold that release a signal.", ge=1, le=20, step=1)
 
 
-class MetaSettings(Group):
+class MetaSettings(Group, project=PERSON):
     """How the meta neuron bends the thresholds of the others."""
 
     buffer: int = tunable(20, "Firings it looks back on.", ge=4, le=200, step=1)
@@ -298,7 +318,7 @@ class MetaSettings(Group):
     deep_flow: float = tunable(0.15, "Flow above which implementation is deep work.", ge=0, le=1, step=0.05)
 
 
-class HeatmapSettings(Group):
+class HeatmapSettings(Group, project=PERSON):
     """Where the work is."""
 
     fade: float = tunable(
@@ -310,7 +330,7 @@ class HeatmapSettings(Group):
     )
     leaves: int = tunable(512, "Most paths remembered; the coldest are forgotten.", ge=32, le=20000, step=32)
     targets: int = tunable(32, "Most paths of one tool use that are looked at.", ge=1, le=1000, step=1)
-    shown: int = tunable(40, "Hottest paths the tree shows.", ge=5, le=500, step=5)
+    shown: int = tunable(40, "Hottest paths the tree shows.", ge=5, le=500, step=5, project=PROJECT)
 
 
 class ReceptorSettings(Group):

@@ -7,30 +7,48 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from core.settings.loops import LoopSettings
+from core.settings.trust import ON, PERSON, PROJECT, higher, lower
 from core.settings.tunable import Group, part, tunable
 
 Clock = Annotated[str, Field(pattern=r"^$|^([01]\d|2[0-3]):[0-5]\d$")]
 Address = Annotated[str, Field(pattern=r"^$|^https?://\S+$")]
 
 
-class ScoringSettings(Group):
+class ScoringSettings(Group, project=PERSON):
     """When a method fires."""
 
-    threshold: float = tunable(0.15, "A method fires when its score is above this.", ge=0, le=1, step=0.01)
+    threshold: float = tunable(
+        0.15, "A method fires when its score is above this.", ge=0, le=1, step=0.01, project=lower(0.05)
+    )
     mismatch: float = tunable(
-        0.3, "What a score is multiplied with in a state that is not the method's.", ge=0, le=1, step=0.05
+        0.3,
+        "What a score is multiplied with in a state that is not the method's.",
+        ge=0,
+        le=1,
+        step=0.05,
+        project=higher(0.6),
     )
-    low: float = tunable(2400.0, "Rest of a method of low frequency.", ge=1, le=86_400, step=60, unit="s")
+    low: float = tunable(
+        2400.0, "Rest of a method of low frequency.", ge=1, le=86_400, step=60, unit="s", project=lower(600)
+    )
     medium: float = tunable(
-        1200.0, "Rest of a method of medium frequency.", ge=1, le=86_400, step=60, unit="s"
+        1200.0,
+        "Rest of a method of medium frequency.",
+        ge=1,
+        le=86_400,
+        step=60,
+        unit="s",
+        project=lower(300),
     )
-    high: float = tunable(300.0, "Rest of a method of high frequency.", ge=1, le=86_400, step=10, unit="s")
+    high: float = tunable(
+        300.0, "Rest of a method of high frequency.", ge=1, le=86_400, step=10, unit="s", project=lower(60)
+    )
     recovery: float = tunable(
         2.0, "Power with which a method comes back over its rest.", ge=0.5, le=6, step=0.5
     )
 
 
-class EscalationSettings(Group):
+class EscalationSettings(Group, project=PERSON):
     """How much each trouble presses towards asking the person."""
 
     compound: float = tunable(1.5, "How much frustration with seeking presses.", ge=0, le=4, step=0.1)
@@ -38,40 +56,68 @@ class EscalationSettings(Group):
     seeking: float = tunable(0.5, "How much seeking alone presses.", ge=0, le=4, step=0.1)
     uncertainty: float = tunable(0.5, "How much uncertainty presses.", ge=0, le=4, step=0.1)
     fatigue: float = tunable(0.3, "How much fatigue presses.", ge=0, le=4, step=0.1)
-    loop: float = tunable(1.0, "How much going round in circles presses.", ge=0, le=4, step=0.1)
-    halt: float = tunable(0.7, "How much a governor that would halt presses.", ge=0, le=1, step=0.05)
+    loop: float = tunable(
+        1.0, "How much going round in circles presses.", ge=0, le=4, step=0.1, project=higher(1.5)
+    )
+    halt: float = tunable(
+        0.7, "How much a governor that would halt presses.", ge=0, le=1, step=0.05, project=higher(1)
+    )
     rearm: float = tunable(
-        0.8, "Share of the threshold below which the person may be asked again.", ge=0, le=1, step=0.05
+        0.8,
+        "Share of the threshold below which the person may be asked again.",
+        ge=0,
+        le=1,
+        step=0.05,
+        project=higher(0.95),
     )
 
 
-class ActionSettings(Group):
+class ActionSettings(Group, project=PERSON):
     """What the actions look at and how much they say."""
 
-    recalled: int = tunable(3, "Past episodes a search names.", ge=1, le=20, step=1)
-    alike: int = tunable(5, "Past episodes a look ahead compares.", ge=1, le=50, step=1)
-    paths: int = tunable(3, "Paths a suggestion names of each kind.", ge=1, le=20, step=1)
-    visits: int = tunable(3, "Visits that make a path worth going back to.", ge=1, le=50, step=1)
+    recalled: int = tunable(3, "Past episodes a search names.", ge=1, le=20, step=1, project=PROJECT)
+    alike: int = tunable(5, "Past episodes a look ahead compares.", ge=1, le=50, step=1, project=PROJECT)
+    paths: int = tunable(3, "Paths a suggestion names of each kind.", ge=1, le=20, step=1, project=PROJECT)
+    visits: int = tunable(
+        3, "Visits that make a path worth going back to.", ge=1, le=50, step=1, project=PROJECT
+    )
     left_after: float = tunable(
-        300.0, "A path counts as left when not visited for so long.", ge=10, le=7200, step=10, unit="s"
+        300.0,
+        "A path counts as left when not visited for so long.",
+        ge=10,
+        le=7200,
+        step=10,
+        unit="s",
+        project=PROJECT,
     )
     left_within: float = tunable(
-        3600.0, "A path left longer ago is not suggested.", ge=60, le=86_400, step=60, unit="s"
+        3600.0,
+        "A path left longer ago is not suggested.",
+        ge=60,
+        le=86_400,
+        step=60,
+        unit="s",
+        project=PROJECT,
     )
     centre: float = tunable(
-        0.5, "Share of the heat a folder needs to be the centre of work.", ge=0.1, le=1, step=0.05
+        0.5,
+        "Share of the heat a folder needs to be the centre of work.",
+        ge=0.1,
+        le=1,
+        step=0.05,
+        project=PROJECT,
     )
     log: int = tunable(200, "Entries the action log keeps.", ge=10, le=5000, step=10)
 
 
-class MemoSettings(Group):
+class MemoSettings(Group, project=PERSON):
     """The notices that could be handed to the agent."""
 
     size: int = tunable(3, "Notices the memo holds.", ge=1, le=20, step=1)
     tokens: int = tunable(200, "Tokens the memo's text may take.", ge=20, le=4000, step=10, unit="tokens")
 
 
-class QueueSettings(Group):
+class QueueSettings(Group, project=PERSON):
     """Interventions that wait for their moment."""
 
     size: int = tunable(32, "Interventions that may wait at once.", ge=1, le=500, step=1)
@@ -84,7 +130,7 @@ class QueueSettings(Group):
     )
 
 
-class LearningSettings(Group):
+class LearningSettings(Group, project=PERSON):
     """How sensitivity follows what is usual for this agent, across sessions."""
 
     enabled: bool = tunable(True, "Let sensitivity learn from session to session.")
@@ -96,7 +142,7 @@ class LearningSettings(Group):
     bound: float = tunable(0.3, "Furthest sensitivity may move either way.", ge=0, le=1, step=0.05)
 
 
-class PriorSettings(Group):
+class PriorSettings(Group, project=PERSON):
     """What one session hands to the next."""
 
     enabled: bool = tunable(True, "Begin a session with what was normal in earlier ones.")
@@ -104,7 +150,7 @@ class PriorSettings(Group):
     age: float = tunable(7.0, "An older prior is not used.", ge=0.1, le=365, step=0.5, unit="d")
 
 
-class PersonaSettings(Group):
+class PersonaSettings(Group, project=PERSON):
     """Anonymous statistics shared through a folder."""
 
     folder: str = tunable("", "Folder where personas are left and met; empty for none.")
@@ -117,12 +163,12 @@ class PersonaSettings(Group):
     cousin: float = tunable(0.2, "How much of a less alike persona is taken over.", ge=0, le=1, step=0.05)
 
 
-class NoticeSettings(Group):
+class NoticeSettings(Group, project=PERSON):
     """How the person is told, and when not."""
 
-    needs_you: bool = tunable(True, "Tell when an agent needs the person.")
-    risk: bool = tunable(True, "Tell when an agent is at risk.")
-    done: bool = tunable(True, "Tell when an agent is done or waits for input.")
+    needs_you: bool = tunable(True, "Tell when an agent needs the person.", project=ON)
+    risk: bool = tunable(True, "Tell when an agent is at risk.", project=ON)
+    done: bool = tunable(True, "Tell when an agent is done or waits for input.", project=ON)
     bell: bool = tunable(True, "Ring the terminal's bell.")
     desktop: Literal["off", "osc9", "osc777"] = tunable(
         "off", "Escape code for a desktop notice, as the terminal knows it."

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from core.settings.fleet import FleetSettings
+from core.settings.trust import PERSON, PROJECT
 from core.settings.tunable import Group, part, tunable
 
 Series = Literal[
@@ -21,7 +22,7 @@ Series = Literal[
 ]
 
 
-class ScreenSettings(Group):
+class ScreenSettings(Group, project=PERSON):
     """What is shown, and how."""
 
     theme: str = tunable("nocturne", "Theme the screen begins with.")
@@ -33,10 +34,18 @@ class ScreenSettings(Group):
     tail: float = tunable(
         1.0, "A longer log shows its end first, then reads all.", ge=0, le=1000, step=0.5, unit="MB"
     )
-    series: Series = tunable("frustration", "Reading the timeline begins with.")
-    gap: float = tunable(600.0, "A silence this long is drawn as a gap.", ge=10, le=86_400, step=10, unit="s")
+    series: Series = tunable("frustration", "Reading the timeline begins with.", project=PROJECT)
+    gap: float = tunable(
+        600.0, "A silence this long is drawn as a gap.", ge=10, le=86_400, step=10, unit="s", project=PROJECT
+    )
     burn: float = tunable(
-        120.0, "Stretch over which tokens a minute are counted.", ge=10, le=3600, step=10, unit="s"
+        120.0,
+        "Stretch over which tokens a minute are counted.",
+        ge=10,
+        le=3600,
+        step=10,
+        unit="s",
+        project=PROJECT,
     )
     keymap: dict[str, str] = tunable({}, "Other keys, by the id that help shows for each.")
     fleet: FleetSettings = part(FleetSettings, "All sessions of this machine at a glance.")

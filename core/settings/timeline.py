@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from core.settings.trust import PERSON, PROJECT
 from core.settings.tunable import Group, part, tunable
 
 
-class KeyFrameSettings(Group):
+class KeyFrameSettings(Group, project=PERSON):
     """How densely whole states are kept."""
 
     every: int = tunable(96, "Events between two kept states; fewer seek faster.", ge=16, le=8192, step=16)
@@ -13,16 +14,24 @@ class KeyFrameSettings(Group):
     i_share: float = tunable(0.3, "Share of change above which a whole state is kept.", ge=0, le=1, step=0.05)
 
 
-class PlaySettings(Group):
+class PlaySettings(Group, project=PERSON):
     """How a recording plays."""
 
     idle: float = tunable(
-        5.0, "A pause longer than this is played as if it were this long.", ge=0, le=3600, step=1, unit="s"
+        5.0,
+        "A pause longer than this is played as if it were this long.",
+        ge=0,
+        le=3600,
+        step=1,
+        unit="s",
+        project=PROJECT,
     )
-    speed: float = tunable(4.0, "Speed at which a replay begins.", ge=0.25, le=64, step=0.25, unit="x")
+    speed: float = tunable(
+        4.0, "Speed at which a replay begins.", ge=0.25, le=64, step=0.25, unit="x", project=PROJECT
+    )
 
 
-class CacheSettings(Group):
+class CacheSettings(Group, project=PERSON):
     """What is remembered on disk, so that a second opening is instant."""
 
     on: bool = tunable(True, "Keep key frames of opened sessions in the cache folder.")
@@ -32,16 +41,22 @@ class CacheSettings(Group):
     )
 
 
-class BranchSettings(Group):
+class BranchSettings(Group, project=PERSON):
     """What-if runs."""
 
     near: float = tunable(
-        60.0, "A firing counts as moved, not lost, within this time.", ge=0, le=3600, step=5, unit="s"
+        60.0,
+        "A firing counts as moved, not lost, within this time.",
+        ge=0,
+        le=3600,
+        step=5,
+        unit="s",
+        project=PROJECT,
     )
     most: int = tunable(1_000_000, "Most events one branch may run.", ge=1000, le=100_000_000, step=1000)
 
 
-class CheckpointSettings(Group):
+class CheckpointSettings(Group, project=PERSON):
     """Named moments one can return to."""
 
     kept: int = tunable(16, "Named checkpoints kept; the oldest go first.", ge=1, le=1000, step=1)

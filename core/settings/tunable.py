@@ -3,17 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator
-from typing import Any, Literal, NamedTuple, get_args, get_origin
+from typing import Any, ClassVar, Literal, NamedTuple, get_args, get_origin
 
 import msgspec
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.fields import FieldInfo
 
+from core.settings.trust import Trust
 
-class Group(BaseModel):
-    """Settings that belong together: frozen, and closed to unknown names."""
+
+class Closed(BaseModel):
+    """Values that belong together: frozen, and closed to unknown names."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
+
+
+class Group(Closed):
+    """Settings that belong together; each says how far a watched project may move it.
+
+    `class Loops(Group, project=PERSON)` says it for all, `tunable(..., project=ON)` for one.
+    """
+
+    trust: ClassVar[Trust | None] = None
+
+    def __init_subclass__(cls, *, project: Trust | None = None, **rest: Any) -> None:
+        super().__init_subclass__(**rest)
+        if project is not None:
+            cls.trust = project
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **_: Any) -> None:
+        for name, field in cls.model_fields.items():
+            if not _is_group(field.annotation) and _trust(cls, field) is None:
+                raise TypeError(
+                    f"{cls.__name__}.{name} does not say what a project may do with it: declare the group "
+                    "with project=PERSON or PROJECT, or the setting with project=PERSON, PROJECT, ON, FEWER, "
+                    "lower(...) or higher(...)"
+                )
 
 
 def tunable(
@@ -24,12 +50,28 @@ def tunable(
     le: float | None = None,
     step: float | None = None,
     unit: str = "",
+    project: Trust | None = None,
 ) -> Any:
-    """Declare one setting: its default, its sentence, its bounds, the step of its slider, its unit."""
+    """Declare one setting: default, sentence, bounds, the step of its slider, unit, what a project may do.
+
+    Without a word on projects the word of its group holds.
+    """
     extra: dict[str, Any] = {"unit": unit}
+    if project is not None:
+        extra["project"] = project
     if step is not None:
         extra["step"] = step
     return Field(default, description=sentence, ge=ge, le=le, json_schema_extra=extra)
+
+
+def _trust(model: type[Group], field: FieldInfo) -> Trust | None:
+    extra: Any = field.json_schema_extra
+    own = extra.get("project") if isinstance(extra, dict) else None
+    return own if isinstance(own, Trust) else model.trust
+
+
+def _is_group(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, Group)
 
 
 def part(group: type[Group], sentence: str) -> Any:
@@ -37,13 +79,13 @@ def part(group: type[Group], sentence: str) -> Any:
     return Field(default_factory=group.model_construct, description=sentence)
 
 
-def canonical(group: Group, leave: Container[str] = ()) -> bytes:
+def canonical(group: Closed, leave: Container[str] = ()) -> bytes:
     """All values below a group as JSON, the same bytes for equal values."""
     return msgspec.json.encode(_plain(group, leave))
 
 
 def _plain(value: Any, leave: Container[str] = ()) -> Any:
-    if isinstance(value, Group):
+    if isinstance(value, Closed):
         return {name: _plain(inner) for name, inner in value if name not in leave}
     return float(value) if type(value) is int else value
 
@@ -61,6 +103,8 @@ class Tunable(NamedTuple):
     unit: str
     sentence: str
     choices: tuple[str, ...]
+    trust: Trust
+    """What a watched project may do with it."""
 
     def allowed(self) -> str:
         """What it may be, in words."""
@@ -92,10 +136,12 @@ def walk(model: type[Group], prefix: str = "") -> Iterator[Tunable]:
         if isinstance(annotation, type) and issubclass(annotation, Group):
             yield from walk(annotation, f"{prefix}{name}.")
         else:
-            yield _describe(prefix + name, field)
+            yield _describe(model, prefix + name, field)
 
 
-def _describe(name: str, field: FieldInfo) -> Tunable:
+def _describe(model: type[Group], name: str, field: FieldInfo) -> Tunable:
+    trust = _trust(model, field)
+    assert trust is not None  # noqa: S101 a group without it does not load
     extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
     step = extra.get("step")
     return Tunable(
@@ -110,6 +156,7 @@ def _describe(name: str, field: FieldInfo) -> Tunable:
         choices=tuple(map(str, get_args(field.annotation)))
         if get_origin(field.annotation) is Literal
         else (),
+        trust=trust,
     )
 
 

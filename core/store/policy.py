@@ -1,4 +1,4 @@
-"""Affect policies as files: the person's own, or the watched project's."""
+"""Affect policies as files of the person's own."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from core.errors import PolicyError
 from core.settings.file import reason, small_file
 
 USER_FILE = "affect-policy.toml"
-PROJECT_FILE = ".nooscope-policy.toml"
 
 
 def read_policy(path: Path) -> Policy | None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from core.errors import StoreError
+from core.settings import Settings
 from core.settings.file import small_file
 from core.settings.layers import Complaint, read_file, resolve, tunables, value_of
 from core.settings.toml import key_lines, literal, write
@@ -37,7 +38,7 @@ class Profile(NamedTuple):
 
 def read_profile(path: Path, scope: Scope) -> Profile:
     """One file; a value that cannot be used is left out and told."""
-    layer, faults = read_file(path)
+    layer, faults = read_file(path, "project" if scope == "project" else "person")
     found = resolve([layer])
     values = {name: value_of(found.settings, name) for name in found.origins}
     return Profile(path.stem, _sentence(path), scope, path, values, (*faults, *found.complaints))
@@ -58,8 +59,17 @@ def is_modelled(name: str) -> bool:
     return name.startswith(ROOMS) and not name.startswith(OURS)
 
 
-def taken_over(profile: Profile) -> dict[str, Any]:
-    """Every setting as the profile wants it: its own values, and built-in ones for all else of the model."""
+def taken_over(profile: Profile, standing: Settings) -> dict[str, Any]:
+    """Every setting as the profile wants it: its own values, and built-in ones for all else of the model.
+
+    A project's profile only narrows what stands.
+    """
+    if profile.scope == "project":
+        return {
+            name: value
+            for name, value in profile.values.items()
+            if tunables()[name].trust.allows(value, value_of(standing, name))
+        }
     usual = {name: each.default for name, each in tunables().items() if is_modelled(name)}
     return {**usual, **profile.values}
 
@@ -76,6 +86,17 @@ def profile_text(sentence: str, values: Mapping[str, Any]) -> str:
     known = [tunables()[name] for name in tunables() if name in values]
     said = " ".join(sentence.split())
     return (f"# {said}\n\n" if said else "") + (write(known, values) if known else "")
+
+
+def refuse_foreign(values: Mapping[str, Any]) -> None:
+    """Stop before a project's file is given what would be left out when it is read."""
+    known = tunables()
+    lost = [
+        name for name, value in values.items() if not known[name].trust.allows(value, known[name].default)
+    ]
+    if lost:
+        more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
+        raise StoreError(f"{lost[0]}{more}: a project {known[lost[0]].trust.said()}; save it as your own")
 
 
 def settings_text(text: str, values: Mapping[str, Any]) -> str:

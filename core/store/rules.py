@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from core.errors import PolicyError
-from core.response.rules import RuleSet, add_rules, built_in
+from core.response.rules import RuleSet, add_foreign_rules, add_rules, built_in
 from core.settings.file import reason, small_file
 
 USER_FILE = "receptor-rules.json"
@@ -33,23 +33,25 @@ def read_rules(path: Path) -> bytes | None:
 class RuleFiles:
     """The rules in force; a file that turns bad keeps its last good word."""
 
-    def __init__(self, paths: Sequence[Path]) -> None:
-        self._paths = tuple(dict.fromkeys(paths))
+    def __init__(self, own: Sequence[Path], projects: Sequence[Path] = ()) -> None:
+        self._own = tuple(dict.fromkeys(own))
+        self._projects = tuple(path for path in dict.fromkeys(projects) if path not in self._own)
         self._good: dict[Path, bytes] = {}
         self.faults: tuple[str, ...] = ()
-        """What is wrong with files as they are now."""
+        """What is wrong with files as they are now, and what of a project's is left out."""
 
     def load(self) -> RuleSet:
-        """Read all files anew; later ones win."""
+        """Read all files anew; later ones win, but a project's only where it warns more."""
         rules = built_in()
         faults: list[str] = []
-        for path in self._paths:
+        for path in (*self._own, *self._projects):
             try:
                 content = read_rules(path)
                 if content is None:
                     self._good.pop(path, None)
                     continue
-                rules = add_rules(rules, content, str(path))
+                rules, refused = self._laid(rules, path, content)
+                faults += refused
                 self._good[path] = content
             except PolicyError as error:
                 kept = path in self._good
@@ -57,6 +59,11 @@ class RuleFiles:
                 faults += [*str(error).splitlines(), f"{path}: {stays}"]
                 if kept:
                     with suppress(PolicyError):
-                        rules = add_rules(rules, self._good[path], str(path))
+                        rules, _ = self._laid(rules, path, self._good[path])
         self.faults = tuple(faults)
         return rules
+
+    def _laid(self, rules: RuleSet, path: Path, content: bytes) -> tuple[RuleSet, tuple[str, ...]]:
+        if path in self._projects:
+            return add_foreign_rules(rules, content, str(path))
+        return add_rules(rules, content, str(path)), ()

@@ -48,7 +48,7 @@ def test_every_setting_has_an_environment_variable_of_its_own() -> None:
 
 
 def test_a_later_layer_wins(tmp_path: Path) -> None:
-    file, faults = read_file(written(tmp_path, f"{OFFSET} = 0.1\n"))
+    file, faults = read_file(written(tmp_path, f"{OFFSET} = 0.1\n"), "person")
     environment, more = read_environment({variable_name(OFFSET): "0.3", "HOME": "/"})
     line, rest = read_assignments([f"{OFFSET}=0.15"])
     assert (faults, more, rest) == ((), (), ())
@@ -76,7 +76,7 @@ def test_a_fault_names_file_line_key_and_what_is_allowed(tmp_path: Path) -> None
         '# mine\n[receptor.ambient]\ntime_constant = "slow"\ntime_konstant = 3\n\n[receptor.ambient.offset]\n'
         "seeking = 7.5\nflow = 0.3\n",
     )
-    layer, faults = read_file(path)
+    layer, faults = read_file(path, "person")
     resolved = resolve([layer])
     said = [str(complaint) for complaint in resolved.complaints]
     assert faults == ()
@@ -92,15 +92,15 @@ def test_a_fault_names_file_line_key_and_what_is_allowed(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("text", ["receptor = [", "a = 1\na = 2\n", "\x00"])
 def test_a_file_that_is_not_toml_is_left_out_with_a_word(tmp_path: Path, text: str) -> None:
-    layer, faults = read_file(written(tmp_path, text))
+    layer, faults = read_file(written(tmp_path, text), "person")
     assert layer.values == ()
     assert "is not TOML" in str(faults[0])
 
 
 def test_a_file_that_cannot_be_read_is_left_out_with_a_word(tmp_path: Path) -> None:
-    layer, faults = read_file(tmp_path)
+    layer, faults = read_file(tmp_path, "person")
     assert layer.values == () and "cannot be read" in str(faults[0])
-    assert read_file(tmp_path / "none.toml") == (Layer(str(tmp_path / "none.toml")), ())
+    assert read_file(tmp_path / "none.toml", "person") == (Layer(str(tmp_path / "none.toml")), ())
 
 
 def test_a_group_is_no_setting() -> None:
@@ -133,7 +133,7 @@ def test_the_saved_file_reads_back_as_it_was(tmp_path: Path) -> None:
     settings = resolve([Layer("file", (Given(OFFSET, 0.31),))]).settings
     text = write(tunables().values(), {name: value_of(settings, name) for name in tunables()})
     tomllib.loads(text)
-    layer, faults = read_file(written(tmp_path, text))
+    layer, faults = read_file(written(tmp_path, text), "person")
     again = resolve([layer])
     assert faults == () and again.complaints == ()
     assert again.settings == settings != Settings()

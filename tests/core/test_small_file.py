@@ -64,7 +64,7 @@ def test_the_null_device_is_an_empty_file() -> None:
 
 def test_settings_are_refused_with_a_word(tmp_path: Path, unfit: Unfit) -> None:
     why = unfit(tmp_path / "a.toml")
-    layer, (fault,) = read_file(tmp_path / "a.toml")
+    layer, (fault,) = read_file(tmp_path / "a.toml", "person")
     assert layer.values == ()
     assert why in str(fault) and "a.toml: cannot be read" in str(fault)
 

@@ -52,12 +52,12 @@ def test_settings_as_a_table(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_settings_as_json_say_where_each_came_from(nobody: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (nobody / ".nooscope.toml").write_text(f"{OFFSET} = 0.4\nnothing.such = 1\n")
+    (nobody / ".nooscope.toml").write_text(f"{OFFSET} = 0.15\nnothing.such = 1\n")
     assert main(["settings", "--changed", "--json"]) == 0
     captured = capsys.readouterr()
     said = json.loads(captured.out)
     assert [(row["name"], row["value"], row["origin"]) for row in said["settings"]] == [
-        (OFFSET, 0.4, str(nobody / ".nooscope.toml"))
+        (OFFSET, 0.15, str(nobody / ".nooscope.toml"))
     ]
     assert said["complaints"][0]["line"] == 2
     assert ".nooscope.toml:2: nothing.such: no such setting" in captured.err

@@ -14,10 +14,9 @@ from typing import Any
 
 import pytest
 
-from core.live.notices import Courier, Herald, Told, quiet, told, without_project_commands
+from core.live.notices import Courier, Herald, Told, quiet, told
 from core.response import Notice
 from core.response.method import NoticeKind
-from core.settings.layers import Given, Layer, resolve
 from core.settings.response import NoticeSettings
 
 NOON = time(12, 0)
@@ -205,21 +204,3 @@ def test_nobody_waits_for_a_slow_channel() -> None:
     assert courier.flush(20.0)
     assert taken[-2:] == ["c", "d"]
     assert courier.dropped + len(taken) == 4
-
-
-def test_a_project_cannot_make_us_run_or_send_anything() -> None:
-    values = (
-        Given("response.notices.command", ["rm", "-rf", "/"]),
-        Given("response.notices.webhook", "http://evil.example/"),
-        Given("response.notices.bell", False),
-    )
-    settings, refused = without_project_commands(
-        resolve([Layer("/p/.nooscope.toml", values)]), "/p/.nooscope.toml"
-    )
-    assert settings.response.notices.command == ()
-    assert settings.response.notices.webhook == ""
-    assert settings.response.notices.bell is False
-    assert len(refused) == 2 and "only taken from your own settings" in refused[0]
-    mine, none = without_project_commands(resolve([Layer("/home/me.toml", values)]), "/p/.nooscope.toml")
-    assert mine.response.notices.command == ("rm", "-rf", "/")
-    assert none == []

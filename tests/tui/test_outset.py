@@ -44,17 +44,17 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def lay_down(folder: Path, policy: str = "strict", sensitivity: object = 0.1) -> None:
-    """A project's policy and rules."""
-    (folder / ".nooscope-policy.toml").write_text(f'name = "{policy}"\n')
+def lay_down(folder: Path, policy: str = "strict", sensitivity: object = 0.9) -> None:
+    """The person's policy and a project's rules."""
+    (folder.parent / "config" / "affect-policy.toml").write_text(f'name = "{policy}"\n')
     entry = {"id": "path_suggest", "trigger": {"sensitivity": sensitivity}}
     (folder / ".nooscope-rules.json").write_text(json.dumps({"methods": [entry]}))
 
 
 def spoil(home: Path) -> None:
     """A policy and a rule file with one wrong field each."""
-    (home / "config" / "affect-policy.toml").write_text("[fields.persistence]\nceiling = 7\n")
     lay_down(home / "project", sensitivity="high")
+    (home / "config" / "affect-policy.toml").write_text("[fields.persistence]\nceiling = 7\n")
 
 
 FAULTS = (
@@ -73,20 +73,28 @@ def test_nothing_laid_down_is_a_plain_beginning() -> None:
     assert outset() == (PLAIN, ())
 
 
-def test_the_project_stands_over_the_person(home: Path) -> None:
-    (home / "config" / "affect-policy.toml").write_text('name = "mine"\n')
+def test_the_persons_policy_and_the_projects_more_sensitive_rule_hold(home: Path) -> None:
+    lay_down(home / "project", "mine")
+    (home / "project" / ".nooscope-policy.toml").write_text('name = "theirs"\n')
     policy = outset().beginning.policy
     assert policy is not None and policy.name == "mine"
-    lay_down(home / "project")
-    policy = outset().beginning.policy
-    assert policy is not None and policy.name == "strict"
-    assert sensitivity(outset().beginning.society(Settings())) == 0.1
+    assert sensitivity(outset().beginning.society(Settings())) == 0.9
+
+
+def test_a_less_sensitive_rule_of_a_project_is_named_and_left_out(home: Path) -> None:
+    lay_down(home / "project", "mine", 0.1)
+    found = outset()
+    assert sensitivity(found.beginning.society(Settings())) == 0.5
+    assert found.faults == (
+        f"{home / 'project' / '.nooscope-rules.json'}:1: path_suggest: trigger.sensitivity: left out, "
+        "a project may only raise it",
+    )
 
 
 def test_a_fault_is_named_and_the_rest_holds(home: Path) -> None:
     spoil(home)
     found = outset()
-    assert found.beginning.policy is not None and found.beginning.policy.name == "strict"
+    assert found.beginning.policy is None
     assert found.beginning.rules is None
     for fault in FAULTS:
         assert any(fault in said for said in found.faults), fault
@@ -133,14 +141,14 @@ def test_every_command_begins_alike(
     assert ran(words, log) == 0
     assert minds
     assert {society.engine().affect.policy.name for society in minds} == {"strict"}
-    assert {sensitivity(society) for society in minds} == {0.1}
+    assert {sensitivity(society) for society in minds} == {0.9}
     elsewhere = home / "elsewhere"
     elsewhere.mkdir()
-    lay_down(elsewhere, "other", 0.2)
+    lay_down(elsewhere, "other", 0.8)
     minds.clear()
     assert ran(words, log, "--project", str(elsewhere)) == 0
     assert {society.engine().affect.policy.name for society in minds} == {"other"}
-    assert {sensitivity(society) for society in minds} == {0.2}
+    assert {sensitivity(society) for society in minds} == {0.8}
     assert "nooscope: /" not in capsys.readouterr().err
 
 
@@ -153,7 +161,7 @@ def test_every_command_names_a_fault_and_goes_on(
     said = capsys.readouterr().err
     for fault in FAULTS:
         assert said.count(fault) == 1
-    assert {society.engine().affect.policy.name for society in minds} == {"strict"}
+    assert {society.engine().affect.policy.name for society in minds} == {"built-in"}
 
 
 def test_no_prior_leaves_policy_and_rules_in_force(home: Path, log: Path, minds: list[Society]) -> None:
@@ -191,7 +199,7 @@ async def test_a_session_on_the_screen(home: Path, log: Path, app_here: Make, li
     async with app.run_test() as pilot:
         view = await shown(app, pilot, lambda view: view.total == 300 and view.loading is None)
         assert view.frame.affect.policy == "strict"
-        assert app.recording is not None and sensitivity(app.recording.society) == 0.1
+        assert app.recording is not None and sensitivity(app.recording.society) == 0.9
 
 
 @pytest.mark.parametrize("live", [True, False])
@@ -200,7 +208,7 @@ async def test_faults_are_told_on_the_screen(home: Path, log: Path, app_here: Ma
     app = app_here(log, live=live)
     async with app.run_test() as pilot:
         view = await shown(app, pilot, lambda view: view.total == 300 and view.loading is None)
-        assert view.frame.affect.policy == "strict"
+        assert view.frame.affect.policy == "built-in"
         told = [notice.message for notice in app._notifications]
         for fault in FAULTS:
             assert len([said for said in told if fault in said]) == 1
@@ -215,7 +223,7 @@ async def test_the_cache_knows_only_plain_sessions(home: Path, log: Path, app_he
         if policy == "strict":
             lay_down(home / "project")
         else:
-            for file in (home / "project").iterdir():
+            for file in (*(home / "project").iterdir(), *(home / "config").iterdir()):
                 file.unlink()
         app = app_here(log, live=False, settings=settings)
         async with app.run_test() as pilot:
@@ -242,7 +250,7 @@ async def test_the_fleet_on_the_screen(home: Path, still: Settings, minds: list[
             await pilot.pause(0.01)
             if isinstance(app.screen, FleetScreen) and minds:
                 break
-        assert {society.engine().affect.policy.name for society in minds} == {"strict"}
+        assert {society.engine().affect.policy.name for society in minds} == {"built-in"}
         told = [notice.message for notice in app._notifications]
         for fault in FAULTS:
             assert len([said for said in told if fault in said]) == 1

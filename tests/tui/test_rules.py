@@ -38,11 +38,11 @@ def test_the_table_names_every_method(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_as_json_with_where_each_came_from(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    bend(home / "config" / "receptor-rules.json", 0.9)
-    bend(home / "project" / ".nooscope-rules.json", 0.1)
+    bend(home / "config" / "receptor-rules.json", 0.4)
+    bend(home / "project" / ".nooscope-rules.json", 0.7)
     assert main(["rules", "--json"]) == 0
     methods = {row["id"]: row for row in json.loads(capsys.readouterr().out)["methods"]}
-    assert methods["path_suggest"]["trigger"]["sensitivity"] == 0.1
+    assert methods["path_suggest"]["trigger"]["sensitivity"] == 0.7
     assert methods["path_suggest"]["origin"] == str(home / "project" / ".nooscope-rules.json")
     assert methods["engram_probe"]["origin"] == "built-in"
 

@@ -209,7 +209,7 @@ def test_every_preset_is_sound_and_says_what_it_is_for() -> None:
     for profile in found.values():
         assert profile.complaints == ()
         assert profile.sentence.endswith(".")
-        assert Draft(Settings()).lay(taken_over(profile)) == ""
+        assert Draft(Settings()).lay(taken_over(profile, Settings())) == ""
     assert not found["balanced"].values
 
 
@@ -236,3 +236,15 @@ def test_a_saving_that_fails_leaves_what_was(tmp_path: Path) -> None:
     assert (tmp_path / "profiles").read_text() == "in the way"
     with pytest.raises(StoreError, match="no name"):
         shelf.save_profile("../x", "", Settings(), "user")
+
+
+@pytest.mark.parametrize("kind", ["profile", "settings"])
+def test_a_project_is_not_given_what_it_may_not_set(tmp_path: Path, kind: str) -> None:
+    shelf = Shelf(tmp_path / "settings.toml", tmp_path / "project", tmp_path / "chains")
+    mine = resolve([Layer("x", (Given("receptor.ambient.low", 0.4),))]).settings
+    with pytest.raises(StoreError, match=r"receptor\.ambient\.low: a project may not set it"):
+        if kind == "profile":
+            shelf.save_profile("calm", "", mine, "project")
+        else:
+            shelf.save_settings({"receptor.ambient.low": 0.4}, "project")
+    assert not (tmp_path / "project").exists()

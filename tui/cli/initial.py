@@ -1,4 +1,4 @@
-"""How every session begins here: under the policy and the rules of the person and of the project."""
+"""How every session begins here: under the person's policy and both the person's and the project's rules."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from core.response.rules import built_in
-from core.store.policy import PROJECT_FILE as PROJECT_POLICY
 from core.store.policy import USER_FILE as USER_POLICY
 from core.store.policy import chosen_policy
 from core.store.rules import USER_FILE as USER_RULES
@@ -26,15 +25,17 @@ class Outset(NamedTuple):
 
 def rule_files(project: Path | None = None) -> RuleFiles:
     """The person's rules and those of the watched project, by default of this folder."""
-    return RuleFiles([user_file().with_name(USER_RULES), project_file(project or Path.cwd())])
+    return RuleFiles([user_file().with_name(USER_RULES)], [project_file(project or Path.cwd())])
 
 
 def outset(project: Path | None = None) -> Outset:
-    """Read both policies and both rule files anew; one that cannot be used is named and left out."""
+    """Read the person's policy and both rule files anew; one that cannot be used is named and left out.
+
+    A project's policy is a layer of the settings and only narrows them.
+    """
     files = rule_files(project)
     rules = files.load()
-    paths = [user_file().with_name(USER_POLICY), (project or Path.cwd()) / PROJECT_POLICY]
-    policy, faults = chosen_policy(paths)
+    policy, faults = chosen_policy([user_file().with_name(USER_POLICY)])
     own = None if rules == built_in() else rules
     return Outset(Beginning(policy=policy, rules=own), (*files.faults, *faults))
 

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import argparse
 import os
+import stat
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from core.settings.layers import Resolved
+    from core.settings import Settings
+    from core.settings.layers import Complaint, Layer, Resolved
     from core.timeline.timeline import Timeline
 
 PROJECT_FILE = ".nooscope.toml"
+PROJECT_POLICY = ".nooscope-policy.toml"
 
 
 def add_settings_options(parser: argparse.ArgumentParser) -> None:
@@ -77,21 +81,73 @@ def user_file() -> Path:
     return user_config_path("nooscope", appauthor=False) / "settings.toml"
 
 
-def settings_from(args: argparse.Namespace) -> Resolved:
-    """All layers laid over each other; faults go to standard error, a wrong `--set` ends the run."""
+def settings_from(args: argparse.Namespace, *, told: bool = False) -> Resolved:
+    """All layers laid over each other; faults go to standard error unless they were told before.
+
+    A wrong `--set` ends the run; a path that cannot be used only costs its setting.
+    """
     from core.settings.layers import read_assignments, read_environment, read_file, resolve
 
-    project = (args.project or Path.cwd()) / PROJECT_FILE
+    mine, project = user_file(), args.project or Path.cwd()
+    theirs = project / PROJECT_FILE
     read = [
-        read_file(user_file()),
-        read_file(project),
+        read_file(mine, "person"),
+        *([] if _same(mine, theirs) else [read_file(theirs, "project")]),
+        _policy(project / PROJECT_POLICY),
         read_environment(os.environ),
         read_assignments(args.assignments),
     ]
     resolved = resolve([layer for layer, _ in read])
-    complaints = [*(fault for _, faults in read for fault in faults), *resolved.complaints]
-    for complaint in complaints:
+    wrong = [*(fault for _, faults in read for fault in faults), *resolved.complaints]
+    settings, lost = _without_lost_paths(resolved)
+    for complaint in () if told else (*wrong, *lost):
         print(f"nooscope: {complaint}", file=sys.stderr)
-    if any(complaint.origin == "--set" for complaint in complaints):
+    if any(complaint.origin == "--set" for complaint in wrong):
         raise SystemExit(2)
-    return resolved._replace(complaints=tuple(complaints))
+    kept = {
+        name: origin for name, origin in resolved.origins.items() if name not in {one.name for one in lost}
+    }
+    return resolved._replace(settings=settings, origins=kept, complaints=(*wrong, *lost))
+
+
+def _policy(path: Path) -> tuple[Layer, tuple[Complaint, ...]]:
+    """A project's policy as a layer, for it may only narrow what stands; its name is for people alone."""
+    from core.settings.layers import read_file
+
+    layer, faults = read_file(path, "project", "affect")
+    values = tuple(given for given in layer.values if given.name != "affect.name")
+    return layer._replace(values=values), faults
+
+
+def _same(one: Path, other: Path) -> bool:
+    """Whether the person named the project's file as their own."""
+    return one.absolute() == other.absolute()
+
+
+def _without_lost_paths(resolved: Resolved) -> tuple[Settings, list[Complaint]]:
+    """The settings with the built-in value in place of every path that cannot be used."""
+    from core.settings.layers import BUILT_IN, Complaint, with_value
+
+    settings = resolved.settings
+    lost: list[Complaint] = []
+    for name, problem in _unusable(settings):
+        settings = with_value(settings, name, "")
+        lost.append(Complaint(resolved.origins.get(name, BUILT_IN), 0, name, f"{problem}; it is left out"))
+    return settings, lost
+
+
+def _unusable(settings: Settings) -> Iterator[tuple[str, str]]:
+    tables = settings.ingest.tables
+    if tables.tools or tables.models:
+        from core.agents.registry import unusable_tables
+
+        for name, problem in unusable_tables(tables).items():
+            yield f"ingest.tables.{name}", problem
+    folder = settings.response.persona.folder
+    try:
+        if folder and not stat.S_ISDIR(Path(folder).expanduser().stat().st_mode):
+            yield "response.persona.folder", f"{folder!r} is not a folder"
+    except FileNotFoundError:
+        return
+    except (OSError, ValueError, RuntimeError) as error:
+        yield "response.persona.folder", f"{folder!r} cannot be used ({error})"

@@ -8,18 +8,21 @@ from pathlib import Path
 import pytest
 
 from core.errors import StoreError
-from core.settings.layers import read_file, tunables
+from core.settings import Settings
+from core.settings.layers import Given, Layer, read_file, resolve, tunables
 from core.store.profiles import (
     file_name,
     profile_text,
     read_profile,
     read_profiles,
+    refuse_foreign,
     settings_text,
     taken_over,
 )
 
 OFFSET = "receptor.ambient.offset.frustration"
 LOW = "receptor.ambient.low"
+GROWTH = "response.loops.growth"
 
 
 def test_a_profile_is_read_back_as_it_was_written(tmp_path: Path) -> None:
@@ -35,7 +38,7 @@ def test_a_profile_is_read_back_as_it_was_written(tmp_path: Path) -> None:
 def test_a_wrong_value_is_left_out_and_told(tmp_path: Path) -> None:
     path = tmp_path / "odd.toml"
     path.write_text("[receptor.ambient]\nlow = 7.0\nhigh = 0.9\n")
-    profile = read_profile(path, "project")
+    profile = read_profile(path, "user")
     assert dict(profile.values) == {"receptor.ambient.high": 0.9}
     assert "a number from 0 to 0.5" in str(profile.complaints[0])
 
@@ -43,7 +46,7 @@ def test_a_wrong_value_is_left_out_and_told(tmp_path: Path) -> None:
 def test_taking_over_sets_the_rest_of_the_model_back(tmp_path: Path) -> None:
     path = tmp_path / "one.toml"
     path.write_text(profile_text("", {OFFSET: 0.3}))
-    values = taken_over(read_profile(path, "user"))
+    values = taken_over(read_profile(path, "user"), Settings())
     assert values[OFFSET] == 0.3
     assert values[LOW] == tunables()[LOW].default
     assert not any(
@@ -84,7 +87,7 @@ def test_values_are_put_into_a_settings_file(text: str, tmp_path: Path) -> None:
     made = settings_text(text, values)
     path = tmp_path / "settings.toml"
     path.write_text(made)
-    layer, faults = read_file(path)
+    layer, faults = read_file(path, "person")
     assert faults == ()
     held = {given.name: given.value for given in layer.values}
     assert values.items() <= held.items()
@@ -105,3 +108,23 @@ def test_a_file_that_cannot_be_added_to_is_left_alone() -> None:
 def test_what_is_written_is_toml() -> None:
     text = profile_text("A sentence.", {name: each.default for name, each in tunables().items()})
     assert tomllib.loads(text)["receptor"]["ambient"]["low"] == 0.25
+
+
+def test_a_projects_profile_only_narrows(tmp_path: Path) -> None:
+    path = tmp_path / "theirs.toml"
+    path.write_text(
+        profile_text("", {OFFSET: 0.15, LOW: 0.4, "response.notices.command": ("touch", "x"), GROWTH: 1.8})
+    )
+    profile = read_profile(path, "project")
+    assert dict(profile.values) == {OFFSET: 0.15, GROWTH: 1.8}
+    assert sorted(fault.name for fault in profile.complaints) == [LOW, "response.notices.command"]
+    mine = resolve([Layer("mine", (Given(OFFSET, 0.12),))]).settings
+    assert taken_over(profile, Settings()) == {OFFSET: 0.15, GROWTH: 1.8}
+    assert taken_over(profile, mine) == {GROWTH: 1.8}
+    assert set(read_profile(path, "user").values) == {OFFSET, LOW, "response.notices.command", GROWTH}
+
+
+def test_what_a_project_may_not_set_is_not_saved_for_one() -> None:
+    refuse_foreign({OFFSET: 0.15, GROWTH: 1.8})
+    with pytest.raises(StoreError, match=f"{LOW} and 1 more: a project may not set it; save it as your own"):
+        refuse_foreign({OFFSET: 0.15, LOW: 0.4, GROWTH: 3.0})

@@ -6,7 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from core.response.rules import RuleSet, built_in
+import pytest
+
+from core.response.rules import RuleSet, add_rules, built_in
 from core.store.rules import RuleFiles, project_file
 
 
@@ -21,11 +23,11 @@ def sensitivity(rules: RuleSet) -> float:
     return method.trigger.sensitivity
 
 
-def test_the_projects_word_stands_over_the_persons(tmp_path: Path) -> None:
+def test_a_later_file_of_the_persons_wins(tmp_path: Path) -> None:
     user = write(tmp_path / "user.json", id="path_suggest", trigger={"sensitivity": 0.9})
-    project = write(tmp_path / "project.json", id="path_suggest", trigger={"sensitivity": 0.1})
-    assert sensitivity(RuleFiles([user, project]).load()) == 0.1
-    assert sensitivity(RuleFiles([project, user]).load()) == 0.9
+    other = write(tmp_path / "other.json", id="path_suggest", trigger={"sensitivity": 0.1})
+    assert sensitivity(RuleFiles([user, other]).load()) == 0.1
+    assert sensitivity(RuleFiles([other, user]).load()) == 0.9
     assert RuleFiles([tmp_path / "none.json"]).load() == built_in()
 
 
@@ -59,3 +61,106 @@ def test_the_hidden_project_file_comes_first(tmp_path: Path) -> None:
     assert project_file(tmp_path).name == "receptor-rules.json"
     (tmp_path / ".nooscope-rules.json").write_text("{}")
     assert project_file(tmp_path).name == ".nooscope-rules.json"
+
+
+def laid(tmp_path: Path, **method: Any) -> tuple[RuleSet, tuple[str, ...]]:
+    """A project's rules over what a person says of path_suggest."""
+    mine = write(
+        tmp_path / "mine.json",
+        id="path_suggest",
+        trigger={"sensitivity": 0.4, "frequency": "medium", "threshold": 0.2},
+    )
+    files = RuleFiles([mine], [write(tmp_path / "theirs.json", **method)])
+    return files.load(), files.faults
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "may"),
+    [
+        ("enabled", False, False),
+        ("enabled", True, True),
+        ("mode", "background", False),
+        ("type", "action_log", False),
+        ("action", {"say": "All is well."}, False),
+        ("action", {"kind": "done"}, False),
+        ("action", {"deliver": {"kind": "steer"}}, False),
+        ("trigger", {"sensitivity": 0.39}, False),
+        ("trigger", {"sensitivity": 0.4}, True),
+        ("trigger", {"sensitivity": 0.41}, True),
+        ("trigger", {"frequency": "low"}, False),
+        ("trigger", {"frequency": "high"}, True),
+        ("trigger", {"threshold": 0.21}, False),
+        ("trigger", {"threshold": 0.2}, True),
+        ("trigger", {"threshold": 0.19}, True),
+        ("trigger", {"threshold": None}, False),
+        ("trigger", {"signals": ["halt"]}, False),
+        ("trigger", {"signals": ["any"]}, True),
+        ("trigger", {"states": ["idle"]}, False),
+        ("trigger", {"states": ["any"]}, True),
+        ("trigger", {"despite_flow": True}, True),
+    ],
+)
+def test_a_project_may_only_make_a_method_more_sensitive(
+    tmp_path: Path, field: str, value: Any, may: bool
+) -> None:
+    rules, faults = laid(tmp_path, id="path_suggest", **{field: value})
+    mine = RuleFiles([tmp_path / "mine.json"]).load()
+    own = add_rules(mine, (tmp_path / "theirs.json").read_bytes(), "x")
+    assert rules.methods == (own.methods if may else mine.methods)
+    assert len(faults) == (not may)
+    if faults:
+        name = f"{field}.{next(iter(value))}" if field == "trigger" else field
+        assert faults[0].startswith(f"{tmp_path / 'theirs.json'}:1: path_suggest: {name}: left out, ")
+        assert rules.origins == mine.origins
+
+
+def test_what_is_refused_costs_nothing_else_of_the_file(tmp_path: Path) -> None:
+    rules, faults = laid(
+        tmp_path, id="path_suggest", enabled=False, trigger={"sensitivity": 0.8, "frequency": "low"}
+    )
+    method = rules.method("path_suggest")
+    assert method is not None and method.enabled
+    assert (method.trigger.sensitivity, method.trigger.frequency) == (0.8, "medium")
+    assert len(faults) == 2
+
+
+NEW: dict[str, Any] = {
+    "type": "status_notify",
+    "mode": "notify",
+    "trigger": {"signals": ["fatigue"], "states": ["any"], "sensitivity": 0.5},
+}
+
+
+@pytest.mark.parametrize(
+    ("more", "part"),
+    [
+        ({"id": "rest_now"}, ""),
+        ({"id": "rest_now", "action": {"kind": "needs_you", "say": "Rest."}}, ""),
+        ({"id": "rest_now", "action": {"kind": "done"}}, "action.kind is done"),
+        ({"id": "rest_now", "action": {"deliver": {"kind": "steer"}}}, "put words to an agent"),
+        ({"id": "done"}, "a word of our own"),
+        ({"id": "question"}, "a word of our own"),
+    ],
+)
+def test_a_project_may_add_methods_that_warn(tmp_path: Path, more: dict[str, Any], part: str) -> None:
+    rules, faults = laid(tmp_path, **NEW, **more)
+    assert (rules.method(more["id"]) is None) == bool(part)
+    assert (part in faults[0] and ":1: " in faults[0]) if part else faults == ()
+
+
+def test_a_project_may_add_so_many_and_no_more(tmp_path: Path) -> None:
+    path = tmp_path / "theirs.json"
+    usual = len(built_in().methods)
+    for count, kept, faults in ((32, 32, 0), (33, 32, 1), (2000, 32, 1)):
+        path.write_text(json.dumps({"methods": [{"id": f"m{number}", **NEW} for number in range(count)]}))
+        files = RuleFiles([], [path])
+        assert len(files.load().methods) == usual + kept
+        assert len(files.faults) == faults
+
+
+def test_a_number_too_long_to_read_costs_only_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "theirs.json"
+    path.write_text('{"methods": [' + "9" * 5000 + "]}")
+    files = RuleFiles([], [path])
+    assert files.load() == built_in()
+    assert "is not JSON" in files.faults[0]

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from tui.cli.options import add_settings_options, settings_from
 
 if TYPE_CHECKING:
-    from core.logs.reader import Kit
     from core.settings import Settings
     from core.settings.layers import Resolved
     from tui.cli.checkup import Section
@@ -55,6 +54,7 @@ def _settings(args: argparse.Namespace) -> Resolved:
 
 
 def _sections(args: argparse.Namespace, resolved: Resolved) -> Iterator[Section]:
+    from core.agents.registry import make_kit
     from tui.cli.checkup import logs, machine
     from tui.cli.checkup import stores as keeping
 
@@ -63,23 +63,10 @@ def _sections(args: argparse.Namespace, resolved: Resolved) -> Iterator[Section]
     yield machine.versions()
     yield machine.terminal(os.environ)
     yield logs.agents(os.environ, Path.home(), ingest)
-    kit, troubles = _kit(resolved.settings)
-    yield logs.unread(os.environ, Path.home(), kit, ingest)
-    yield keeping.settings(resolved, project, [*troubles, *_faults(args, resolved.settings)])
+    yield logs.unread(os.environ, Path.home(), make_kit(ingest), ingest)
+    yield keeping.settings(resolved, project, _faults(args, resolved.settings))
     yield keeping.folders()
     yield keeping.kept()
-
-
-def _kit(settings: Settings) -> tuple[Kit, list[str]]:
-    """What readers share, without the user's tables where they cannot be used."""
-    from core.agents.registry import make_kit
-    from core.errors import NooscopeError
-    from core.settings.logs import IngestSettings
-
-    try:
-        return make_kit(settings.ingest), []
-    except NooscopeError as error:
-        return make_kit(IngestSettings()), [str(error)]
 
 
 def _faults(args: argparse.Namespace, settings: Settings) -> list[str]:

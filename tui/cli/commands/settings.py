@@ -70,6 +70,8 @@ def _print_json(chosen: list[Tunable], resolved: Resolved) -> None:
             "step": each.step,
             "unit": each.unit,
             "choices": list(each.choices),
+            "class": each.trust.name,
+            "project": f"a project {each.trust.said()}",
             "sentence": each.sentence,
         }
         for each in chosen
@@ -98,30 +100,38 @@ def _print_table(chosen: list[Tunable], resolved: Resolved) -> None:
             _shown(literal(_plain(value_of(resolved.settings, each.name))), each.unit),
             resolved.origins.get(each.name, BUILT_IN),
             _bounds(each),
+            _project(each),
             each.sentence,
         )
         for each in chosen
     ]
-    heads = ("name", "value", "from", "bounds", "what it does")
-    widths = [max(len(row[column]) for row in [heads, *rows]) for column in range(4)]
-    room = shutil.get_terminal_size((120, 24)).columns - sum(widths) - 8
+    heads = ("name", "value", "from", "bounds", "a project", "what it does")
+    widths = [max(len(row[column]) for row in [heads, *rows]) for column in range(5)]
+    room = shutil.get_terminal_size((120, 24)).columns - sum(widths) - 10
     beside = room >= 24
     for row in [heads, *rows]:
         line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=False))
         if not beside:
             print(line.rstrip())
             if row is not heads:
-                print(textwrap.indent(textwrap.fill(row[4], 76), "    "))
+                print(textwrap.indent(textwrap.fill(row[5], 76), "    "))
             continue
-        first, *rest = textwrap.wrap(row[4], room) or [""]
+        first, *rest = textwrap.wrap(row[5], room) or [""]
         print(f"{line}  {first}".rstrip())
         for more in rest:
-            print(" " * (sum(widths) + 8) + more)
+            print(" " * (sum(widths) + 10) + more)
 
 
 def _shown(text: str, unit: str, most: int = 28) -> str:
     text = f"{text} {unit}" if unit else text
     return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def _project(tunable: Tunable) -> str:
+    """What a watched project may do with it, in a few words."""
+    if tunable.trust.way == "never":
+        return "person only"
+    return tunable.trust.said().removesuffix(" it").replace(" it,", ",")
 
 
 def _bounds(tunable: Tunable) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from tui.cli.options import PROJECT_FILE, seconds, settings_from
+from tui.cli.options import seconds, settings_from
 from tui.cli.showing import add_screen_options, screen_settings, show
 
 if TYPE_CHECKING:
@@ -46,13 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from core.live.notices import without_project_commands
-
-    resolved = settings_from(args)
-    project = str((args.project or Path.cwd()) / PROJECT_FILE)
-    settings, refused = without_project_commands(resolved, project)
-    for sentence in refused:
-        print(f"nooscope: {sentence}", file=sys.stderr)
+    settings = settings_from(args).settings
     if not args.headless:
         named = _latest(settings) if args.path == "latest" else args.path and Path(args.path).expanduser()
         chosen = screen_settings(args, settings)

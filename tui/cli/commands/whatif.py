@@ -32,7 +32,7 @@ def run(args: argparse.Namespace) -> int:
     from tui.cli.recordings import place, recording
 
     other = settings_from(args).settings
-    actual = settings_from(argparse.Namespace(project=args.project, assignments=[])).settings
+    actual = settings_from(argparse.Namespace(project=args.project, assignments=[]), told=True).settings
     timeline = recording(args.path, actual, args.project)
     if args.steer is not None:
         branch = pre_steer(timeline, args.steer, place(timeline, args.at))

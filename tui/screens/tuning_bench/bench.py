@@ -139,7 +139,7 @@ applied, and nothing is kept before it is saved.
 
     def _take_over(self, profile: Profile | None) -> None:
         if profile is not None:
-            self.lay(taken_over(profile), profile.name)
+            self.lay(taken_over(profile, self.draft.base), profile.name)
 
     def action_save(self) -> None:
         self.app.push_screen(SaveScreen(self.shelf, len(self.draft.edits)), self._save)

@@ -19,6 +19,7 @@ from core.store.profiles import (
     is_modelled,
     profile_text,
     read_profiles,
+    refuse_foreign,
     settings_text,
 )
 from tui.cli.options import PROJECT_FILE, user_file
@@ -67,12 +68,16 @@ class Shelf(NamedTuple):
             for known, each in tunables().items()
             if is_modelled(known) and (value := value_of(settings, known)) != each.default
         }
+        if scope == "project":
+            refuse_foreign(values)
         self._write({path: profile_text(sentence, values)})
         return path
 
     def save_settings(self, edits: Mapping[str, Any], scope: Scope) -> Path:
         """Put changed values into a settings file, so that they hold the next time."""
         path = self.file(scope)
+        if scope == "project":
+            refuse_foreign(edits)
         try:
             text = small_file(path).decode() if path.exists() else ""
         except (OSError, UnicodeDecodeError) as error:

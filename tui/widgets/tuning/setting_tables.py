@@ -11,6 +11,7 @@ from pydantic import create_model
 
 from core.settings import Settings
 from core.settings.governor import ProfileSettings
+from core.settings.trust import PERSON
 from core.settings.tunable import Group, Tunable, walk
 
 Path: TypeAlias = tuple[str | int, ...]
@@ -62,7 +63,7 @@ def _words(annotation: Any) -> tuple[str, ...]:
 
 
 def _leaf(annotation: Any) -> Tunable:
-    model = create_model("Row", __base__=Group, item=(annotation, ...))
+    model = create_model("Row", __base__=Group, __cls_kwargs__={"project": PERSON}, item=(annotation, ...))
     return next(walk(model))._replace(step=1.0 if annotation is not str else None)
 
 
