@@ -19,6 +19,7 @@ from core.settings import Settings
 from core.store.bookmarks import Bookmarks
 from core.store.labels import Labels
 from core.timeline.cache import Cache
+from core.timeline.carry_over import Start, Starts
 from core.timeline.initial_state import PLAIN, Beginning
 from tui.feed.carry import Legacy
 from tui.feed.kept import Shelf
@@ -65,17 +66,21 @@ class Feed:
         wall: Callable[[], float] = time.time,
         heritage: Heritage | None = None,
         beginning: Beginning = PLAIN,
+        starts: Starts | None = None,
     ) -> None:
         self.target = target
         self._settings = settings
         self._post = post
         self._cache = cache
         self._wall = wall
-        self._beginning = beginning
-        self._legacy = Legacy(heritage, beginning, post, settings.response.notices.idle)
+        self._starts = starts or Starts(settings, beginning)
+        self._start = Start(settings, beginning)
+        self._legacy = Legacy(heritage, self._starts, post, settings.response.notices.idle)
         self._shelf = Shelf(bookmarks, post, wall)
         self._head = Playhead(settings.timeline.play, live=target.live, playing=not target.live)
-        self._film = blank(None, target, settings, beginning)
+        self._film = blank(None, target, self._start)
+        self._other = False
+        """It was first watched with other settings; those of today hold from the next new event on."""
         self._named = False
         """The session is known, so that its minds begin from its own seed."""
         self._watcher: Watcher | None = None
@@ -130,14 +135,15 @@ class Feed:
                 self._watcher.stop()
 
     def _open(self) -> Source:
-        source, self._film = open_target(self.target, self._settings, self._cache, self._beginning)
+        source, self._film, self._start = open_target(self.target, self._cache, self._starts)
+        self._legacy.say(self._starts.notices)
         for event in self._film.timeline.events:
             self._head.grow(event.at)
         self._named = source.session is not None
         if not self._named:
             self._notice = "waiting for the log to begin"
         live = self.target.live
-        end = ending(source, self.target, self._settings, self._beginning) if live else None
+        end = ending(source, self.target, self._settings, self._starts.beginning) if live else None
         if end is not None and len(end):
             last = Playhead(self._settings.timeline.play, live=True)
             for event in end.timeline.events:
@@ -202,9 +208,19 @@ class Feed:
             case JumpMark():
                 self._jump(asked)
             case Apply():
-                self._film.timeline.apply(asked.settings)
+                self._apply(asked.settings)
             case ToggleBookmark():
                 self._shelf.toggle(self._film.timeline, self._head.index)
+
+    def _apply(self, settings: Settings) -> None:
+        """Let other settings hold from here on, in a later replay too where the session is watched live."""
+        self._settings = self._starts.settings = settings
+        self._other = False
+        timeline = self._film.timeline
+        before = timeline.settings
+        timeline.apply(settings)
+        if len(timeline) and self.target.live and before != settings:
+            self._legacy.applied(len(timeline), settings)
 
     def _jump(self, asked: JumpMark) -> None:
         """To just after the next or previous mark, and to the mind it is about."""
@@ -223,9 +239,12 @@ class Feed:
             return
         for event in source.events(_BATCH):
             if not self._named or (self._legacy and not len(self._film)):
-                begun = self._legacy.beginning(source.session, event.at)
-                self._film = blank(source.session, self.target, self._settings, begun)
+                self._start = self._legacy.begin(source.session, event.at)
+                self._film = blank(source.session, self.target, self._start)
                 self._named = True
+                self._other = self._start.last != self._settings
+            elif self._other and not self._head.loading:
+                self._apply(self._settings)
             self._legacy.take(event, self._film.add(event))
             self._head.grow(event.at)
             self._due = True
@@ -251,7 +270,7 @@ class Feed:
             self._loaded(source)
             if not source.growing:
                 self._draw(source)
-                keep(source, self._film, self._settings, self._cache)
+                keep(source, self._film, self._start, self._cache)
 
     def _loaded(self, source: Source) -> None:
         self._head.loading = False
