@@ -61,6 +61,8 @@ class Tail(ABC):
         self._lines = lines
         self._session = session
         self._reader = self._new_reader(kit)
+        self.place: int | None = None
+        """Bytes of the log whose events were handed on; None where it is no file of lines."""
         self._in_flight: list[ToolUse] | None = []
         self._run = -1
         if passed is not None:
@@ -133,6 +135,7 @@ class LineTail(Tail):
         self._changed = 0
         self._mark = b""
         self._cutter = self._new_cutter(log.start, log.line)
+        self.place = log.start
 
     def fresh(self) -> Iterator[Event]:
         """The events on the lines that were completed since."""
@@ -169,6 +172,7 @@ class LineTail(Tail):
                 self._mark = (self._mark + chunk[-_MARK:])[-_MARK:]
                 self._in_flight = None
                 for line in lines:
+                    self.place = line.offset + len(line.data) + 1
                     yield from self._news(line_record(self._file, line))
 
     def _room(self) -> int:
@@ -181,6 +185,7 @@ class LineTail(Tail):
         self._say(why)
         self._mark = b""
         self._cutter = self._new_cutter(0, 1)
+        self.place = 0
         self._again(self._kit)
 
     def _new_cutter(self, start: int, number: int) -> LineCutter:

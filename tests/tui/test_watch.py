@@ -172,7 +172,7 @@ def test_one_session_teaches_the_next_and_no_prior_leaves_all_alone(
 ) -> None:
     first, second = home / "first.jsonl", home / "second.jsonl"
     first.write_bytes(lines(work(START)))
-    second.write_bytes(lines(work(START + 7200)))
+    second.write_bytes(lines(work(START + 7200)).replace(SESSION.encode(), b"s-2"))
     assert main(watch(first, "--no-prior")) == 0
     assert PriorStore().read() is None
     assert main(watch(first)) == 0

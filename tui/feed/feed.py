@@ -13,6 +13,7 @@ from textual.message import Message
 
 from core.errors import NooscopeError
 from core.events import MAIN
+from core.ingest.lag import UNKNOWN, is_late
 from core.live.source import Source, Target
 from core.live.watcher import Changed, Watcher
 from core.settings import Settings
@@ -48,6 +49,8 @@ _BATCH = 0.02
 """Seconds of reading between two looks at what is asked."""
 _FIRST = 0.5
 """Seconds for which reading waits at most for the first picture, so that it is not slowed by it."""
+_UNSURE = 1.0
+"""Seconds of reading without an end after which a log that cannot be measured counts as behind."""
 _LOADING_RATE = 8
 """Pictures a second while a log is being read, so that most of the time goes into reading."""
 
@@ -97,6 +100,10 @@ class Feed:
         """The end of a long log, shown until all of it has been read."""
         self._due = self._urgent = True
         self._drawn = self._played = 0.0
+        self._even = 0.0
+        """When all that was written had last been read."""
+        self._late = False
+        """The log grows faster than it is read: reading comes before drawing."""
 
     def ask(self, request: Message) -> None:
         """Hand over a wish; it is answered by a view."""
@@ -183,7 +190,7 @@ class Feed:
     def _spacing(self) -> float:
         """Least time between two pictures."""
         rate = self._settings.screen.rate
-        return 1.0 / (min(rate, _LOADING_RATE) if self._head.loading else rate)
+        return 1.0 / (min(rate, _LOADING_RATE) if self._head.loading or self._late else rate)
 
     def _answer(self, asked: Message) -> None:
         head = self._head
@@ -262,6 +269,8 @@ class Feed:
 
     def _caught_up(self, source: Source) -> None:
         self._in_flight = source.in_flight()
+        self._even = time.monotonic()
+        self._due = self._due or self._late
         if source.growing:
             if self._watcher is None:
                 self._watcher = Watcher(self._asked, self._settings.ingest.follow)
@@ -300,16 +309,26 @@ class Feed:
             self._post(Arrived(replace(self._ending, loading=loading)))
             self._wait_for_first(source)
             return
-        edge = self._wall() if self._head.mode == "live" and loading is None else None
+        behind = self._behind(source, now) if loading is None else 0
+        self._late = is_late(behind)
+        edge = self._wall() if self._head.mode == "live" and loading is None and not self._late else None
         view = replace(
             self._film.view(self._head, self._visited or self._agent, edge),
-            in_flight=self._in_flight if self._head.following else (),
+            in_flight=self._in_flight if self._head.following and not self._late else (),
+            behind=behind if self._head.live else 0,
             loading=loading,
             skipped=source.kit.diagnostics.total,
             notice=self._notice,
         )
         self._post(Arrived(view, self._film.timeline))
         self._wait_for_first(source)
+
+    def _behind(self, source: Source, now: float) -> int:
+        """Events written and not read yet; where nobody can tell, it takes a while to be called behind."""
+        if not source.behind:
+            self._even = now
+        lag = source.lag()
+        return 0 if lag == UNKNOWN and now - self._even < _UNSURE else lag
 
     def _wait_for_first(self, source: Source) -> None:
         if source.behind and len(self._film):

@@ -168,6 +168,8 @@ class Member:
     def _take(self, model: Model, now: float) -> Row:
         found = self.found
         facts = model.facts(now, self.heard or found.modified)
+        if model.behind and facts.close:
+            facts = replace(facts, close="")
         engine = model.society.engine(MAIN)
         gauge = engine.mind.heart.gauge
         governor = engine.governor.read()

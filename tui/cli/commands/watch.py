@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from core.timeline.initial_state import Beginning
     from core.timeline.timeline import Change
 
+_LAG_EVERY = 5.0
+"""Seconds between two words on being behind."""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
@@ -118,6 +121,7 @@ class Watch:
         self._herald: Herald = Herald(self._settings, sys.stderr if sys.stderr.isatty() else None)
         self._live = False
         self._asked: set[str] = set()
+        self._lag_said = 0.0
         self._rested = True
         self._unsettled = False
         self._last = time.monotonic()
@@ -186,10 +190,29 @@ class Watch:
                 self._count += 1
                 for notice in society.step(event).reaction.notices:
                     self._tell(notice)
+            self._say_lag()
             if self._stop.is_set():
                 return
+        self._say_lag()
         for sentence in self._follower.notices():
             print(f"nooscope: {sentence}", file=sys.stderr)
+
+    def _say_lag(self) -> None:
+        """Say when the log grows faster than it is read, now and then, and once it is read up again."""
+        from core.ingest.lag import UNKNOWN, events_behind, is_late
+
+        if not self._live:
+            return
+        read, unread = self._follower.extent()
+        behind = events_behind(unread, read, self._count) if self._follower.behind else 0
+        now = time.monotonic()
+        if is_late(behind) and now - self._lag_said >= _LAG_EVERY:
+            amount = "" if behind == UNKNOWN else f"{behind:,} events "
+            print(f"nooscope: {amount}behind", file=sys.stderr, flush=True)
+            self._lag_said = now
+        elif not behind and self._lag_said > 0.0:
+            print("nooscope: caught up", file=sys.stderr, flush=True)
+            self._lag_said = 0.0
 
     def _begin(self, at: float) -> Society:
         """Make the minds of the session, and give them what earlier ones left."""
