@@ -69,6 +69,13 @@ class Heritage:
         except StoreError as error:
             self.problems.append(str(error))
             return ()
+        finally:
+            self._take_notices()
+
+    def _take_notices(self) -> None:
+        """A damaged file that was set aside is something a person should know."""
+        self.problems += self._store.notices
+        self._store.notices.clear()
 
     def take(self, event: Event, step: Step) -> None:
         """After one event: keep an episode the main agent ended, tell what the person should hear."""
@@ -102,3 +109,4 @@ class Heritage:
             self._store.save(self.session, MAIN, ended)
         except StoreError as error:
             self.problems.append(str(error))
+        self._take_notices()

@@ -78,8 +78,8 @@ class CarryOverStore:
                 row = self._row(path)
                 if row is not None:
                     return Kept(self._blob(row.start), tuple(Later(n, self._blob(b)) for n, b in row.later))
-                self._write(path, _Row(self._keep(start)))
                 self._tidy(path)
+                self._write(path, _Row(self._keep(start)))
         except OSError as error:
             raise self._unwritten(error) from error
         return Kept(start)
@@ -202,7 +202,9 @@ class CarryOverStore:
                 total = sum(_size(each) for each in self.folder.iterdir())
 
     def _sweep(self) -> None:
-        """Take away blobs that no session names."""
+        """Take away blobs that no session names, and what a crash left half written; asked under the lock."""
+        for path in self.folder.glob(".*.new"):
+            path.unlink(missing_ok=True)
         named: set[str] = set()
         for path in self._sessions():
             with contextlib.suppress(StoreError):
