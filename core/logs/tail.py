@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
+from array import array
 from collections import Counter
 from collections.abc import Iterator
 from copy import deepcopy
@@ -21,30 +22,40 @@ _MARK = 64
 
 
 class Passed:
-    """Lets each event through once, however often its log is read again from the start."""
+    """Lets each event through once, however often its log is read again from the start.
 
-    __slots__ = ("_owed", "_seen")
+    Eight bytes an event, so that a log may grow for days.
+    """
+
+    __slots__ = ("_back", "_owed", "_seen")
 
     def __init__(self) -> None:
-        self._seen: Counter[int] = Counter()
+        self._seen = array("q")
+        self._back: Counter[int] = Counter()
         self._owed: Counter[int] = Counter()
 
     def again(self) -> None:
         """The log is read from its start: what was passed on is to be left out."""
         self._owed = Counter(self._seen)
+        if self._back:
+            self._owed -= self._back
+            self._seen, self._back = array("q", self._owed.elements()), Counter()
 
     def new(self, event: Event) -> bool:
         """Whether this event is to be passed on."""
         key = hash(identity(event))
-        if self._owed.get(key, 0):
-            self._owed[key] -= 1
+        owed = self._owed
+        if owed and owed.get(key, 0) > 0:
+            owed[key] -= 1
+            if not owed[key]:
+                del owed[key]
             return False
-        self._seen[key] += 1
+        self._seen.append(key)
         return True
 
     def forget(self, event: Event) -> None:
         """An event that `new` let through was held back after all."""
-        self._seen[hash(identity(event))] -= 1
+        self._back[hash(identity(event))] += 1
 
 
 class Tail(ABC):

@@ -17,13 +17,17 @@ from textual.message import Message
 
 from bench.workload import session
 from core.agents.open_events.reader import write
+from core.errors import UnreadableLog
 from core.events import Event, SessionStart
 from core.live.live_session import Heritage
 from core.live.source import Target
+from core.logs.finder import make_kit, sessions
+from core.logs.session import read
 from core.settings import Settings
 from core.store.carry_over import CarryOverStore
 from core.timeline.carry_over import Starts
 from core.timeline.marks import Mark
+from core.timeline.opening import seed_of
 from core.timeline.rerun import overlaid
 from core.timeline.timeline import Timeline
 from tests.tui.test_feed import PATIENCE, Mail
@@ -33,6 +37,8 @@ from tui.feed.feed import Feed
 from tui.feed.messages import Apply, Arrived
 
 LATER = 7 * 3600.0
+_SMALL = 600_000
+_REAL = 18
 SETTING = "receptor.ambient.offset.frustration"
 
 
@@ -45,10 +51,7 @@ def apart(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def story(number: int, events: int = 700) -> list[Event]:
     """One of several sessions, hours apart."""
     made = session(events, seed=number + 1, agents=1 + number % 2)
-    return [
-        replace(event, at=event.at + number * LATER, **_named(event, number))  # type: ignore[arg-type]
-        for event in made
-    ]
+    return [replace(event, at=event.at + number * LATER, **_named(event, number)) for event in made]
 
 
 def _named(event: Event, number: int) -> dict[str, str]:
@@ -245,6 +248,46 @@ def test_without_a_screen_it_is_the_same(home: Path, capsys: pytest.CaptureFixtu
     capsys.readouterr()
 
 
+def test_real_sessions_in_a_row(shared_data: Path, home: Path) -> None:
+    settings = Settings()
+    kit = make_kit(settings.ingest)
+    small = [path for path in sorted(shared_data.rglob("*.jsonl")) if 2_000 < path.stat().st_size < _SMALL]
+    begun: list[tuple[float, Path, str]] = []
+    for path in small:
+        try:
+            found = sessions([path], kit, settings.ingest.lines)
+        except UnreadableLog:
+            continue
+        first = next((event.at for event in read(found[0], kit, settings.ingest.lines)), None)
+        if len(found) == 1 and first is not None:
+            begun.append((first, path, found[0].id))
+    differ = seen = equal = 0
+    for _, path, name in sorted(begun)[:_REAL]:
+        with Live(path) as live:
+            live.mail.view(lambda view: True)
+        events, total = live.timeline.events, len(live.timeline)
+        if not total:
+            continue
+        seen += 1
+        again, plain = replayed(path), Timeline(settings, seed=seed_of(name))
+        plain.extend(events)
+        differ += ran(plain) != ran(live.timeline)
+        start = Starts(settings, store=CarryOverStore()).of(name)
+        alike = Timeline(start.settings, beginning=start.beginning, later=start.later)
+        alike.extend(events)
+        assert ran(alike) == ran(live.timeline), path.name
+        if again.events[:total] == events:
+            equal += 1
+            assert ran_to(again, total) == ran_to(live.timeline, total), path.name
+    assert not seen or (differ and 2 * equal > seen)
+
+
+def ran_to(timeline: Timeline, total: int) -> tuple[bytes, list[Mark]]:
+    """The same over the first events: the end of a log completes some that a live watch still waits for."""
+    marks = [mark for mark in timeline.marks if mark.place < total]
+    return cbor2.dumps(timeline.society_at(total).dump(), canonical=True), marks
+
+
 @settings(max_examples=6)
 @given(
     seeds=st.lists(st.integers(0, 10_000), min_size=2, max_size=3, unique=True),
@@ -261,9 +304,18 @@ def test_any_streams_in_a_row(
         chosen = overlaid(Settings(), {SETTING: value})
         for number, (seed, size) in enumerate(zip(seeds, sizes, strict=False)):
             events = [
-                replace(event, at=event.at + number * LATER, **_named(event, number))  # type: ignore[arg-type]
+                replace(event, at=event.at + number * LATER, **_named(event, number))
                 for event in session(size + 2, seed=seed)
             ]
             path = folder / f"{number}.jsonl"
             live = watched(path, events, number, chosen)
             assert ran(replayed(path, chosen=chosen)) == ran(live)
+
+
+def test_what_was_given_can_be_forgotten(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = home / "0.jsonl"
+    watched(path, story(0), 0)
+    assert main(["doctor", "--forget-given"]) == 0
+    assert capsys.readouterr().out == "forgotten what 1 session had been given\n"
+    assert CarryOverStore().count() == 0
+    assert frames(path, capsys) == frames(path, capsys, "--plain")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -45,3 +46,25 @@ def test_a_follower_knows_what_it_has_not_handed_on(tmp_path: Path) -> None:
     follower.poll(1000)
     assert not follower.behind
     assert follower.extent() == (path.stat().st_size, 0)
+
+
+def test_following_for_long_takes_a_few_bytes_an_event(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    settings = Settings().ingest
+    path.write_bytes(lines(session(2000)))
+    follower = Follower(path, make_kit(settings), settings)
+    sum(map(len, follower.drain()))
+    body = lines(session(10_000)[1:])
+    tracemalloc.start()
+    try:
+        before = 0
+        for number in range(3):
+            with path.open("ab") as file:
+                file.write(body.replace(b'"id":"', b'"id":"%d-' % number))
+            came = sum(map(len, follower.drain()))
+            assert came == 9_999
+            before = before or tracemalloc.get_traced_memory()[0]
+        grown = tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+    assert grown < 2 * came * 16

@@ -192,16 +192,16 @@ def _arm(steps: int) -> None:
 
     flush, connect = os.fsync, sqlite3.connect
 
-    def counted_flush(handle: int) -> None:
+    def counted_flush(handle: Any) -> None:
         step()
         flush(handle)
 
     def counted_connect(*given: Any, **named: Any) -> sqlite3.Connection:
-        link = connect(*given, **named)
+        link: sqlite3.Connection = connect(*given, **named)
         link.set_trace_callback(step)
         return link
 
-    os.fsync = counted_flush
+    os.fsync = counted_flush  # type: ignore[assignment]
     sqlite3.connect = counted_connect  # type: ignore[assignment]
     sys.addaudithook(heard)
 
