@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -22,7 +22,9 @@ from core.errors import NooscopeError
 from core.live.source import Target
 from core.settings import Settings
 from core.store.bookmarks import Bookmark, Bookmarks
+from core.store.carry_over import CarryOverStore
 from core.timeline.cache import Cache
+from core.timeline.carry_over import Starts
 from core.timeline.initial_state import PLAIN, Beginning
 from core.timeline.timeline import Timeline
 from tui.cli import garbage as collector
@@ -74,6 +76,8 @@ class NooscopeApp(App[None]):
         fleet: Roster | None = None,
         heritage: Callable[[NooscopeApp, Beginning], Heritage] | None = None,
         begin: Callable[[], Outset] | None = None,
+        carry_over: CarryOverStore | None = None,
+        edits: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__()
         self._fleet = fleet
@@ -84,6 +88,8 @@ class NooscopeApp(App[None]):
         self._shelf = bookmarks
         self._heritage = heritage
         self._begin = begin
+        self._carry_over = carry_over
+        self._edits = dict(edits or {})
         self._faults: tuple[str, ...] = ()
         """What was last wrong with policies and rules."""
         self._settled = False
@@ -126,9 +132,12 @@ class NooscopeApp(App[None]):
             cache=self._cache,
             bookmarks=self._shelf,
             heritage=heritage,
-            beginning=beginning,
+            starts=self._starts(beginning),
         )
         self.run_worker(self.feed.run, name="feed", group="feed", thread=True)
+
+    def _starts(self, beginning: Beginning) -> Starts:
+        return Starts(self.settings, beginning, edits=self._edits, store=self._carry_over)
 
     def _beginning(self) -> Beginning:
         """What minds are given that begin now; what is newly wrong with policies or rules is said."""
@@ -253,7 +262,9 @@ class NooscopeApp(App[None]):
         if not self.is_screen_installed("fleet"):
             from tui.screens.fleet import FleetScreen
 
-            self.install_screen(FleetScreen(self.settings, self._fleet, self._beginning()), "fleet")
+            self.install_screen(
+                FleetScreen(self.settings, self._fleet, self._starts(self._beginning())), "fleet"
+            )
         self.push_screen("fleet")
 
     def action_show(self, name: str) -> None:
@@ -332,7 +343,13 @@ class NooscopeApp(App[None]):
 
 
 def run_app(
-    target: Target | None, settings: Settings, fleet: Roster | None = None, project: Path | None = None
+    target: Target | None,
+    settings: Settings,
+    fleet: Roster | None = None,
+    project: Path | None = None,
+    *,
+    edits: Mapping[str, Any] | None = None,
+    plain: bool = False,
 ) -> int:
     """Show a session, a fleet, or the picker where neither is named, until the person leaves."""
     from tui.cli.initial import outset
@@ -346,6 +363,8 @@ def run_app(
         fleet=fleet,
         heritage=inherit,
         begin=partial(outset, project),
+        carry_over=None if plain else CarryOverStore(),
+        edits=edits,
     )
     app.run()
     return app.return_code or 0

@@ -46,12 +46,13 @@ class Heritage:
         self._store = store or EpisodeStore()
         self._continuity = continuity or Continuity(settings, use=use)
         self._herald = Herald(settings.response.notices, stream, app)
-        self._session = ""
+        self.session = ""
+        """Whose episodes are kept."""
         self._ended: list[Episode] = []
 
     def beginning(self, session: str, seed: int, at: float) -> Beginning:
         """What the session's minds are given before their first event, at `at`."""
-        self._session = session
+        self.session = session
         prior, said = self._continuity.levels(at, seed)
         self.problems += said
         return self._given._replace(
@@ -63,11 +64,18 @@ class Heritage:
             return ()
         try:
             return tuple(
-                self._store.recent(self._settings.mind.episodes.remembered, session=self._session, agent=MAIN)
+                self._store.recent(self._settings.mind.episodes.remembered, session=self.session, agent=MAIN)
             )
         except StoreError as error:
             self.problems.append(str(error))
             return ()
+        finally:
+            self._take_notices()
+
+    def _take_notices(self) -> None:
+        """A damaged file that was set aside is something a person should know."""
+        self.problems += self._store.notices
+        self._store.notices.clear()
 
     def take(self, event: Event, step: Step) -> None:
         """After one event: keep an episode the main agent ended, tell what the person should hear."""
@@ -98,6 +106,7 @@ class Heritage:
     def _keep(self) -> None:
         ended, self._ended = self._ended, []
         try:
-            self._store.save(self._session, MAIN, ended)
+            self._store.save(self.session, MAIN, ended)
         except StoreError as error:
             self.problems.append(str(error))
+        self._take_notices()

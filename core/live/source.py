@@ -14,6 +14,7 @@ from core.errors import UnreadableLog
 from core.events import Event
 from core.logs.finder import sessions
 from core.logs.follow import Follower
+from core.logs.lag import events_behind
 from core.logs.reader import Kit
 from core.logs.session import LogSession, read
 from core.settings import Settings
@@ -70,6 +71,7 @@ class Source(ABC):
         self.size = sum(_size(log.path) for log in session.logs) if session else 0
         """Bytes at the opening."""
         self._places: dict[str, int] = {}
+        self._count = 0
 
     @property
     def share(self) -> float:
@@ -82,6 +84,7 @@ class Source(ABC):
         while self.behind:
             batch = self._more(_SLICE)
             for event in batch:
+                self._count += 1
                 if event.where is not None:
                     self._places[event.where.file] = event.where.offset + event.where.length
                 yield event
@@ -95,6 +98,10 @@ class Source(ABC):
     def look(self) -> None:
         """The files may have changed."""
         self.behind = self.behind or self.growing
+
+    def lag(self) -> int:
+        """About how many events are written and not read yet; UNKNOWN where nobody can say."""
+        return 0
 
     def notices(self) -> list[str]:
         """What befell the logs since last asked."""
@@ -136,6 +143,12 @@ class Followed(Source):
         self.behind = self._follower.behind
         self.session = self._follower.session
         return events
+
+    def lag(self) -> int:
+        if not self.behind:
+            return 0
+        read, unread = self._follower.extent()
+        return events_behind(unread, read, self._count)
 
     def notices(self) -> list[str]:
         return self._follower.notices()

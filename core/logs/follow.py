@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from collections.abc import Iterator
@@ -78,6 +79,18 @@ class Follower:
         """Calls begun but not answered yet, oldest first; for showing only."""
         waiting = [call for one in self._tails.values() for call in one.in_flight()]
         return sorted(waiting, key=lambda call: call.at)
+
+    def extent(self) -> tuple[int, int | None]:
+        """Bytes handed on so far, and bytes written but not handed on; None where that cannot be told."""
+        read, unread = 0, 0
+        for path, one in self._tails.items():
+            if one.place is None:
+                return read, None
+            read += one.place - one.log.start
+            with contextlib.suppress(OSError):
+                end = path.stat().st_size if one.log.end is None else one.log.end
+                unread += max(0, end - one.place)
+        return read, unread
 
     def notices(self) -> list[str]:
         """What befell the logs since last asked: gone, back, cut short, replaced."""

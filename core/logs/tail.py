@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
+from array import array
 from collections import Counter
 from collections.abc import Iterator
 
@@ -19,30 +20,40 @@ _MARK = 64
 
 
 class Passed:
-    """Lets each event through once, however often its log is read again from the start."""
+    """Lets each event through once, however often its log is read again from the start.
 
-    __slots__ = ("_owed", "_seen")
+    Eight bytes an event, so that a log may grow for days.
+    """
+
+    __slots__ = ("_back", "_owed", "_seen")
 
     def __init__(self) -> None:
-        self._seen: Counter[int] = Counter()
+        self._seen = array("q")
+        self._back: Counter[int] = Counter()
         self._owed: Counter[int] = Counter()
 
     def again(self) -> None:
         """The log is read from its start: what was passed on is to be left out."""
         self._owed = Counter(self._seen)
+        if self._back:
+            self._owed -= self._back
+            self._seen, self._back = array("q", self._owed.elements()), Counter()
 
     def new(self, event: Event) -> bool:
         """Whether this event is to be passed on."""
         key = hash(identity(event))
-        if self._owed.get(key, 0):
-            self._owed[key] -= 1
+        owed = self._owed
+        if owed and owed.get(key, 0) > 0:
+            owed[key] -= 1
+            if not owed[key]:
+                del owed[key]
             return False
-        self._seen[key] += 1
+        self._seen.append(key)
         return True
 
     def forget(self, event: Event) -> None:
         """An event that `new` let through was held back after all."""
-        self._seen[hash(identity(event))] -= 1
+        self._back[hash(identity(event))] += 1
 
 
 class Tail(ABC):
@@ -59,6 +70,8 @@ class Tail(ABC):
         self._lines = lines
         self._session = session
         self._reader = self._new_reader(kit)
+        self.place: int | None = None
+        """Bytes of the log whose events were handed on; None where it is no file of lines."""
         self._in_flight: list[ToolUse] | None = []
         self._run = -1
         if passed is not None:
@@ -132,6 +145,7 @@ class LineTail(Tail):
         self._changed = 0
         self._mark = b""
         self._cutter = self._new_cutter(log.start, log.line)
+        self.place = log.start
 
     def fresh(self) -> Iterator[Event]:
         """The events on the lines that were completed since."""
@@ -168,6 +182,7 @@ class LineTail(Tail):
                 self._mark = (self._mark + chunk[-_MARK:])[-_MARK:]
                 self._in_flight = None
                 for line in lines:
+                    self.place = line.offset + len(line.data) + 1
                     yield from self._news(line_record(self._file, line))
 
     def _room(self) -> int:
@@ -180,6 +195,7 @@ class LineTail(Tail):
         self._say(why)
         self._mark = b""
         self._cutter = self._new_cutter(0, 1)
+        self.place = 0
         self._again(self._kit)
 
     def _new_cutter(self, start: int, number: int) -> LineCutter:

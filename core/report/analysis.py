@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -14,6 +16,7 @@ from core.report.summary import Gatherer, Skipped, Summary
 from core.settings import Settings
 from core.timeline.initial_state import PLAIN, Beginning
 from core.timeline.opening import seed_of
+from core.timeline.timeline import Change, turned
 
 
 class Analysis(NamedTuple):
@@ -28,14 +31,18 @@ def analyse(
     settings: Settings,
     metrics: bool = False,
     beginning: Beginning = PLAIN,
+    later: Sequence[Change] = (),
 ) -> Analysis:
     """Run a session through the minds of its agents, begun from its own seed."""
     kit = make_kit(settings.ingest)
-    society = beginning._replace(seed=seed_of(session.id)).society(settings)
+    begun = beginning._replace(seed=seed_of(session.id))
+    society = begun.society(settings)
+    changes = deque(later)
     gatherer = Gatherer(str(session.path))
     lines: list[bytes] = []
     preserved: list[Preserved] = []
-    for event in read(session, kit, settings.ingest.lines):
+    for place, event in enumerate(read(session, kit, settings.ingest.lines)):
+        society = turned(begun, society, changes, place)
         if isinstance(event, Compaction) and event.agent in society.agents:
             preserved.append(preserve(society.frame(event.agent), event))
         step = society.step(event)
@@ -43,6 +50,7 @@ def analyse(
         if metrics and step.thought.rows:
             record = society.engine(event.agent).mind.heart.metrics.record
             lines += [msgspec.json.encode(record(row)) for row in step.thought.rows]
+    society = turned(begun, society, changes, gatherer.summary.events)
     summary = gatherer.close(society.frame(MAIN))
     summary.id = summary.id or session.id
     summary.agent = summary.agent or session.tool

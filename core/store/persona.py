@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -12,6 +14,7 @@ from core.errors import StoreError
 from core.receptor.persona import Encounter, Persona, genuine
 from core.settings.file import small_file
 from core.store import atomic
+from core.store.prior import locked
 
 _NAME = re.compile(r"persona-[0-9a-f]{32}\.json")
 _LARGEST = 65_536
@@ -23,6 +26,8 @@ class Record(msgspec.Struct, frozen=True):
     """What only this machine knows: which persona is its own, and the last meeting."""
 
     own: str = ""
+    former: str = ""
+    """The own one before, until it is sure to be gone."""
     encounter: Encounter | None = None
 
 
@@ -42,7 +47,8 @@ class PersonaStore:
 
     def others(self) -> list[Persona]:
         """Every persona in the folder but our own, in order of name."""
-        own = self.record().own
+        record = self.record()
+        own = (record.own, record.former)
         found: list[Persona] = []
         try:
             names = sorted(path for path in self.folder.iterdir() if _NAME.fullmatch(path.name))
@@ -52,21 +58,25 @@ class PersonaStore:
             persona = self._read(path)
             if persona is None:
                 self.skipped += 1
-            elif persona.origin.profile != own:
+            elif persona.origin.profile not in own:
                 found.append(persona)
         return found
 
     def leave(self, persona: Persona) -> Path:
         """Put our persona there in place of the last one."""
-        path = self._path(persona.origin.profile)
-        record = self.record()
-        try:
-            atomic.replace(path, msgspec.json.encode(persona))
-            if record.own and record.own != persona.origin.profile:
-                self._path(record.own).unlink(missing_ok=True)
-        except OSError as error:
-            raise StoreError(f"{self.folder}: no persona can be left there ({error.strerror})") from error
-        self._note(msgspec.structs.replace(record, own=persona.origin.profile))
+        own = persona.origin.profile
+        path = self._path(own)
+        with self._alone():
+            record = self.record()
+            gone = [each for each in (record.former, record.own) if each and each != own]
+            self._note(msgspec.structs.replace(record, own=own, former=gone[-1] if gone else ""))
+            try:
+                atomic.replace(path, msgspec.json.encode(persona))
+                for each in gone:
+                    self._path(each).unlink(missing_ok=True)
+            except OSError as error:
+                raise StoreError(f"{self.folder}: no persona can be left there ({error.strerror})") from error
+            self._note(msgspec.structs.replace(record, own=own, former=""))
         return path
 
     def record(self) -> Record:
@@ -78,7 +88,17 @@ class PersonaStore:
 
     def note(self, encounter: Encounter) -> None:
         """Remember a meeting with its seed, so that it can be repeated."""
-        self._note(msgspec.structs.replace(self.record(), encounter=encounter))
+        with self._alone():
+            self._note(msgspec.structs.replace(self.record(), encounter=encounter))
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        with contextlib.ExitStack() as stack:
+            try:
+                stack.enter_context(locked(self.record_path))
+            except OSError as error:
+                raise StoreError(f"{self.record_path}: cannot be written ({error.strerror})") from error
+            yield
 
     def _note(self, record: Record) -> None:
         try:

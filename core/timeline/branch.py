@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Literal, NamedTuple
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
 
 from blake3 import blake3
 from msgspec.structs import replace
@@ -12,8 +13,9 @@ from core.errors import StateError
 from core.events import MAIN, Event, Prompt
 from core.settings import Settings
 from core.timeline.firings import Difference, compare
+from core.timeline.rerun import overlaid
 from core.timeline.run import Run
-from core.timeline.timeline import Timeline
+from core.timeline.timeline import Change, Timeline, turned
 
 BranchKind = Literal["sim", "pre_steer", "dream"]
 BranchState = Literal["open", "done", "cut", "committed", "aborted"]
@@ -41,6 +43,7 @@ class Branch:
         hypothesis: str,
         settings: Settings,
         events: Sequence[Event],
+        later: Iterable[Change] = (),
     ) -> None:
         self.timeline = timeline
         self.after = after
@@ -49,6 +52,8 @@ class Branch:
         self.hypothesis = hypothesis
         self.settings = settings
         self.events = events
+        self._later = deque(later)
+        """Settings that hold from one of its own events on."""
         self.state: BranchState = "open"
         self.reason = ""
         self._length = len(timeline)
@@ -70,10 +75,12 @@ class Branch:
 
     def grow(self, progress: Progress | None = None) -> bool:
         """Run to the end; False where it was cut short."""
-        step = self.run.step
+        run, beginning = self.run, self.timeline.beginning
         limit = self.cost.most
         for number in range(self._run_events, limit):
-            step(self.after + number, self.events[number])
+            if self._later:
+                run.society = turned(beginning, run.society, self._later, number)
+            run.step(self.after + number, self.events[number])
             self._run_events = number + 1
             if progress is not None and number % _REPORT == 0 and not progress(number + 1, limit):
                 self.state = "cut"
@@ -108,6 +115,12 @@ class Branch:
         self.events = ()
 
 
+def edited(timeline: Timeline, edits: Mapping[str, Any]) -> Branch:
+    """What would have happened with some settings changed throughout, all else as it was at each place."""
+    first, *later = [Change(era.after, overlaid(era.settings, edits)) for era in timeline.changes]
+    return Branch(timeline, 0, "sim", "", first.settings, timeline.events, later)
+
+
 def sim(timeline: Timeline, settings: Settings, after: int = 0, hypothesis: str = "") -> Branch:
     """What would have happened with other settings from a point on."""
     return Branch(timeline, after, "sim", hypothesis, settings, timeline.events[after:])
@@ -122,7 +135,9 @@ def pre_steer(timeline: Timeline, words: str, after: int, agent: str = MAIN) -> 
     prompt = Prompt(
         at=at, agent=agent, characters=len(words), call=int.from_bytes(blake3(words.encode()).digest(8))
     )
-    return Branch(timeline, after, "pre_steer", words, timeline.settings, [prompt, *timeline.events[after:]])
+    events = [prompt, *timeline.events[after:]]
+    later = [Change(era.after - after + 1, era.settings) for era in timeline.changes if era.after > after]
+    return Branch(timeline, after, "pre_steer", words, timeline.settings_at(after), events, later)
 
 
 def dream(timeline: Timeline, seed: int, episodes: int = 4) -> Branch:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,7 +25,7 @@ from core.store import atomic
 from core.timeline.initial_state import Beginning
 from core.timeline.keyframes import KeyFrame
 from core.timeline.marks import Mark
-from core.timeline.timeline import Timeline
+from core.timeline.timeline import Change, Timeline
 from core.timeline.track import NAMES, Track
 
 if sys.version_info >= (3, 14):
@@ -32,7 +33,7 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-VERSION = 3
+VERSION = 4
 _SUFFIX = ".recording"
 _CHECK = 32
 _EVENTS = msgspec.msgpack.Decoder(list[Event])
@@ -71,17 +72,14 @@ class Cache:
         self.limit = limit
         """Bytes."""
 
-    def load(self, session: str, settings: Settings, beginning: Beginning) -> Kept | None:
-        """The recording of a session under the same settings, if there is a whole one.
-
-        None are kept of sessions that begin with more than a seed.
-        """
-        if not beginning.plain:
-            return None
-        path = self._path(session, settings, beginning.seed)
+    def load(
+        self, session: str, settings: Settings, beginning: Beginning, later: Sequence[Change] = ()
+    ) -> Kept | None:
+        """The recording of a session that was given the same, if there is a whole one."""
+        path = self._path(session, settings, beginning, later)
         try:
             content = path.read_bytes()
-            kept = _unpack(content, settings, beginning.seed)
+            kept = _unpack(content, settings, beginning, later)
             os.utime(path)
         except OSError:
             return None
@@ -91,25 +89,35 @@ class Cache:
             return None
         return kept
 
-    def save(self, session: str, timeline: Timeline, sources: tuple[Source, ...]) -> bool:
-        """Keep a recording; False where it cannot be written or depends on more than its logs."""
-        if len(timeline.changes) > 1 or not timeline.beginning.plain:
+    def save(
+        self, session: str, timeline: Timeline, sources: tuple[Source, ...], later: Sequence[Change] = ()
+    ) -> bool:
+        """Keep a recording; False where it cannot be written or more was applied than it was given."""
+        given = [change for change in later if change.after <= len(timeline)]
+        if not _same_settings(timeline.changes[1:], timeline.changes[0].settings, given):
             return False
         timeline.keep()
         try:
             content = _pack(timeline, sources)
             if len(content) > self.limit:
                 return False
-            atomic.replace(self._path(session, timeline.settings, timeline.beginning.seed), content)
+            atomic.replace(
+                self._path(session, timeline.changes[0].settings, timeline.beginning, later), content
+            )
             self._tidy()
         except (OSError, UnicodeEncodeError):
             return False
         return True
 
-    def _path(self, session: str, settings: Settings, seed: int) -> Path:
-        about = f"{VERSION} {ENGINE} {SOCIETY} {__version__}\n{session}\n{seed}\n"
-        model = canonical(settings, {"screen", "timeline"})
-        return self.folder / (blake3(about.encode("utf-8", "surrogatepass") + model).hexdigest(16) + _SUFFIX)
+    def _path(self, session: str, settings: Settings, beginning: Beginning, later: Sequence[Change]) -> Path:
+        about = f"{VERSION} {ENGINE} {SOCIETY} {__version__}\n{session}\n{beginning.seed}\n"
+        name = blake3(about.encode("utf-8", "surrogatepass"))
+        name.update(canonical(settings, {"screen", "timeline"}))
+        if not beginning.plain:
+            name.update(b"given\n" + beginning.packed())
+        for change in later:
+            name.update(b"later %d\n" % change.after + canonical(change.settings, {"screen", "timeline"}))
+        return self.folder / (name.hexdigest(16) + _SUFFIX)
 
     def _tidy(self) -> None:
         """Take away what was not used for longest until the rest fits."""
@@ -150,7 +158,16 @@ def _pack(timeline: Timeline, sources: tuple[Source, ...]) -> bytes:
     return blake3(packed).digest(_CHECK) + packed
 
 
-def _unpack(content: bytes, settings: Settings, seed: int) -> Kept:
+def _same_settings(changes: Sequence[Change], first: Settings, given: Sequence[Change]) -> bool:
+    """Whether a recording was run with just the settings it was given."""
+    expected: list[Change] = []
+    for change in given:
+        if change.settings != (expected[-1].settings if expected else first):
+            expected.append(change)
+    return list(changes) == expected
+
+
+def _unpack(content: bytes, settings: Settings, beginning: Beginning, later: Sequence[Change]) -> Kept:
     check, packed = content[:_CHECK], content[_CHECK:]
     if blake3(packed).digest(_CHECK) != check:
         raise StoreError("the kept recording is damaged")
@@ -158,7 +175,7 @@ def _unpack(content: bytes, settings: Settings, seed: int) -> Kept:
         body: dict[str, Any] = cbor2.loads(zstd.decompress(packed))
         if tuple(body["columns"]) != NAMES:
             raise StoreError("the kept recording has other columns")
-        timeline = Timeline(settings, seed=seed)
+        timeline = Timeline(settings, beginning=beginning, later=later)
         timeline.adopt(
             _EVENTS.decode(body["events"]),
             {agent: _track(*rows) for agent, rows in body["tracks"].items()},

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+import cbor2
+from msgspec import convert, to_builtins
+
 from core.affect import Policy
 from core.engine import Engine
 from core.events import MAIN
 from core.mind.episode import Episode
 from core.percept import Axis
 from core.response import Learned, RuleSet
+from core.response.method import Method
 from core.settings import Settings
 from core.society import EngineMaker, Society
 
@@ -31,6 +35,36 @@ class Beginning(NamedTuple):
     def plain(self) -> bool:
         """Nothing but the seed was handed in, so that any machine begins alike."""
         return self == Beginning(self.seed)
+
+    def content(self) -> dict[str, Any]:
+        """All of it as plain values, from which `given` makes the same again."""
+        policy, rules = self.policy, self.rules
+        methods = [method.model_dump(mode="json") for method in rules.methods] if rules else []
+        return {
+            "seed": self.seed,
+            "policy": None if policy is None else policy.model_dump(mode="json", exclude_none=True),
+            "rules": None if rules is None else [methods, dict(rules.origins)],
+            "learned": to_builtins(self.learned),
+            "prior": None if self.prior is None else dict(self.prior),
+            "past": [to_builtins(episode) for episode in self.past],
+        }
+
+    @classmethod
+    def given(cls, content: Mapping[str, Any]) -> Beginning:
+        """The same beginning again; LookupError, TypeError or ValueError where it is none."""
+        policy, rules = content["policy"], content["rules"]
+        return cls(
+            seed=convert(content["seed"], int),
+            policy=None if policy is None else Policy.model_validate(policy),
+            rules=None if rules is None else RuleSet(tuple(map(Method.model_validate, rules[0])), rules[1]),
+            learned=convert(content["learned"], Learned | None),
+            prior=convert(content["prior"], dict[Axis, float] | None),
+            past=convert(content["past"], tuple[Episode, ...]),
+        )
+
+    def packed(self) -> bytes:
+        """The same bytes for the same content."""
+        return cbor2.dumps(self.content(), canonical=True)
 
     def society(self, settings: Settings, make_engine: EngineMaker = Engine) -> Society:
         """Minds that have seen nothing yet."""

@@ -14,7 +14,7 @@ from core.logs.session import LogSession, read
 from core.settings import Settings
 from core.timeline.cache import Cache, Source
 from core.timeline.initial_state import PLAIN, Beginning
-from core.timeline.timeline import Timeline
+from core.timeline.timeline import Change, Timeline
 
 TAIL = 64 << 20
 """Bytes of a log's end from which its last screen is made."""
@@ -52,15 +52,16 @@ def record(
     cache: Cache | None = None,
     report: Report | None = None,
     beginning: Beginning = PLAIN,
+    later: tuple[Change, ...] = (),
 ) -> Timeline | None:
     """The whole session as a recording, begun from its own seed; None where the reading was stopped."""
     begun = beginning._replace(seed=seed_of(session.id))
     sources = tuple(found for log in session.logs if (found := Source.of(log.path)) is not None)
-    kept = cache.load(session.id, settings, begun) if cache is not None else None
+    kept = cache.load(session.id, settings, begun, later) if cache is not None else None
     if kept is not None and kept.sources == sources:
         return kept.timeline
     events = read(session, kit, settings.ingest.lines)
-    timeline = Timeline(settings, beginning=begun)
+    timeline = Timeline(settings, beginning=begun, later=later)
     if kept is not None:
         timeline, events = _resume(kept.timeline, events, timeline)
     size = sum(source.size for source in sources)
@@ -75,7 +76,7 @@ def record(
     if report is not None:
         report(Progress(size, size, len(timeline)))
     if cache is not None and len(timeline) >= settings.timeline.cache.least:
-        cache.save(session.id, timeline, sources)
+        cache.save(session.id, timeline, sources, later)
     return timeline
 
 

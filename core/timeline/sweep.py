@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from core.timeline.initial_state import PLAIN, Beginning
 from core.timeline.marks import Mark, Marks
 from core.timeline.opening import seed_of
 from core.timeline.rerun import Rerun, key_of, overlaid
-from core.timeline.timeline import Timeline
+from core.timeline.timeline import Change, Timeline, turned
 
 
 class Point(Struct, frozen=True):
@@ -113,6 +113,7 @@ def sweep_session(
     values: Sequence[float],
     labels: Path | None = None,
     beginning: Beginning = PLAIN,
+    later: Sequence[Change] = (),
 ) -> Sweep:
     """One saved session at every value, begun from its own seed."""
     kit = make_kit(settings.ingest)
@@ -120,16 +121,21 @@ def sweep_session(
     said = Labels(session.id, folder=labels).judged()
     begun = beginning._replace(seed=seed_of(session.id))
     near = settings.timeline.branch.near
-    points = [
-        _point(value, fired(events, overlaid(settings, {name: value}), begun), said, near) for value in values
-    ]
+    points: list[Point] = []
+    for value in values:
+        turns = [Change(each.after, overlaid(each.settings, {name: value})) for each in later]
+        marks = fired(events, overlaid(settings, {name: value}), begun, turns)
+        points.append(_point(value, marks, said, near))
     return Sweep(name, value_of(settings, name), tuple(points), 1, len(events), len(said))
 
 
-def fired(events: Iterable[Event], settings: Settings, beginning: Beginning) -> list[Mark]:
+def fired(
+    events: Iterable[Event], settings: Settings, beginning: Beginning, later: Iterable[Change] = ()
+) -> list[Mark]:
     """What fires over some events."""
-    society, marks = beginning.society(settings), Marks()
+    society, marks, changes = beginning.society(settings), Marks(), deque(later)
     for place, event in enumerate(events):
+        society = turned(beginning, society, changes, place)
         marks.note(place, event, society.step(event))
     return [mark for mark in marks if mark.kind in FIRINGS]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -40,6 +41,7 @@ class Timeline:
         seed: int = 0,
         beginning: Beginning | None = None,
         every: int | None = None,
+        later: Iterable[Change] = (),
     ) -> None:
         self.beginning = Beginning(seed) if beginning is None else beginning
         self.changes: list[Change] = [Change(0, settings)]
@@ -55,6 +57,9 @@ class Timeline:
         """A dream asked for a whole frame; the next one is."""
         self._cursor: tuple[int, Society] | None = None
         self._times: list[float] = []
+        self._later = deque(later)
+        """Settings that will hold from events on that are still to come."""
+        self._turn()
 
     def __len__(self) -> int:
         return len(self.events)
@@ -96,7 +101,14 @@ class Timeline:
         if (index + 1) % self._every == 0:
             self.keep(whole=self._whole)
             self._whole = False
+        if self._later:
+            self._turn()
         return step
+
+    def _turn(self) -> None:
+        """Apply what is due at this place, as it was applied when the session was watched."""
+        while self._later and self._later[0].after <= len(self.events):
+            self._apply(self._later.popleft().settings)
 
     def extend(self, events: Iterable[Event]) -> None:
         """Record many events."""
@@ -111,6 +123,10 @@ class Timeline:
 
     def apply(self, settings: Settings) -> None:
         """Let other settings hold from here on; a replay changes them at the same event."""
+        self._later.clear()
+        self._apply(settings)
+
+    def _apply(self, settings: Settings) -> None:
         if settings == self.settings:
             return
         state = self.society.dump()
@@ -126,6 +142,10 @@ class Timeline:
         if events and (last is None or last.after != len(events)):
             raise StoreError("the kept recording has no key frame at its end")
         self.events = events
+        while self._later and self._later[0].after <= len(events):
+            change = self._later.popleft()
+            if change.settings != self.settings:
+                self.changes.append(change)
         times = np.fromiter((event.at for event in events), np.float64, len(events))
         self._times = np.maximum.accumulate(times).tolist()
         self.run.origin = events[0].at if events else None
@@ -162,7 +182,7 @@ class Timeline:
 
     def branch_point(self, index: int) -> Society:
         """Minds of one's own after the first `index` events, to be stepped at will."""
-        return self.loaded(self._settings_at(index), self.society_at(index).dump())
+        return self.loaded(self.settings_at(index), self.society_at(index).dump())
 
     def loaded(self, settings: Settings, state: Mapping[str, Any]) -> Society:
         """Minds that go on from a dump of this recording's."""
@@ -186,7 +206,7 @@ class Timeline:
             return self._cursor
         while frame is not None:
             try:
-                society = self.loaded(self._settings_at(frame.after), _unpacked(self.frames.restore(frame)))
+                society = self.loaded(self.settings_at(frame.after), _unpacked(self.frames.restore(frame)))
             except StoreError:
                 self.frames.discard(frame)
                 frame = self.frames.nearest(index)
@@ -207,9 +227,19 @@ class Timeline:
         for index in range(start, stop):
             step(self.events[index])
 
-    def _settings_at(self, index: int) -> Settings:
+    def settings_at(self, index: int) -> Settings:
+        """Those in force after the first `index` events."""
         place = bisect_right([change.after for change in self.changes], index) - 1
         return self.changes[place].settings
+
+
+def turned(beginning: Beginning, society: Society, later: deque[Change], place: int) -> Society:
+    """Minds after so many events, gone on with the settings that were applied there."""
+    while later and later[0].after <= place:
+        settings = later.popleft().settings
+        if settings != society.settings:
+            society = beginning.resumed(settings, society.dump())
+    return society
 
 
 @contextmanager

@@ -264,3 +264,16 @@ class TestPlayhead:
         head = self.head(live=False)
         head.step(by)
         assert head.index == index
+
+
+def test_being_behind_is_shown_until_all_is_read(log: Path) -> None:
+    more = session(6300, agents=2)[300:]
+    with running(log, live=True) as (_, mail):
+        assert not mail.view(lambda view: view.total == 300).late
+        with log.open("ab") as file:
+            file.write(lines(more))
+        late = mail.view(lambda view: view.late)
+        assert late.total < 6300 and late.mode == "live" and late.in_flight == ()
+        assert late.at == late.end, "nothing decays to a moment whose events are unread"
+        assert abs(late.behind - (6300 - late.total)) < 0.1 * 6300
+        assert not mail.view(lambda view: view.total == 6300 and not view.late).behind

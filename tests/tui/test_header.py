@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from rich.cells import cell_len
 
 from bench.workload import session
+from core.logs.lag import SAID, UNKNOWN
 from core.settings import Settings
 from core.timeline.timeline import Timeline
 from tui.feed.film import Film
@@ -88,3 +89,30 @@ def test_text_from_a_log_cannot_command_the_terminal(view: View) -> None:
     text = "\n".join(said(replace(view, subject=subject), 160, 2))
     assert not any(char in text for char in "\x1b\x07\u202e")
     assert "[red]b" in text
+
+
+@pytest.mark.parametrize(
+    ("behind", "words"),
+    [
+        (0, ""),
+        (SAID - 1, ""),
+        (SAID, "◉ LIVE, 200 events behind"),
+        (10_240, "◉ LIVE, 10,240 events behind"),
+        (UNKNOWN, "◉ LIVE, behind"),
+    ],
+)
+@pytest.mark.parametrize(("width", "height"), [(80, 1), (120, 2)])
+def test_being_behind_is_said(view: View, behind: int, words: str, width: int, height: int) -> None:
+    line = said(replace(view, mode="live", behind=behind), width, height)[0]
+    assert words in line
+    assert ("behind" in line) is bool(words)
+
+
+@pytest.mark.parametrize(("behind", "calm"), [(0, True), (SAID - 1, True), (SAID, False), (UNKNOWN, False)])
+def test_nothing_is_called_idle_while_more_is_unread(view: View, behind: int, calm: bool) -> None:
+    receptor = view.frame.receptor
+    resting = replace(receptor, meta=replace(receptor.meta, state="idle"), idle=True)
+    idle = replace(view, mode="live", behind=behind, frame=replace(view.frame, receptor=resting))
+    text = "\n".join(said(idle, 160, 2))
+    assert ("IDLE" in text) is calm
+    assert ("silent for" in text) is calm

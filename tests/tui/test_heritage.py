@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -81,3 +82,34 @@ def test_a_store_that_cannot_be_written_is_said_and_does_no_harm(home: Path) -> 
     heritage = heir()
     assert len(lived(heritage, "one", 1)) == 1500
     assert heritage.problems
+
+
+def _cut(body: bytes) -> bytes:
+    return body[: len(body) // 2]
+
+
+def _torn(body: bytes) -> bytes:
+    return body[:100] + b"\xff" * 4000 + body[4100:]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [_cut, _torn, lambda body: b"\0" * len(body), lambda _: b"no database at all", lambda body: body[:16]],
+    ids=["cut", "torn", "zeroed", "other", "head"],
+)
+def test_a_damaged_database_is_named_and_put_aside(home: Path, damage: Callable[[bytes], bytes]) -> None:
+    first = lived(heir(), "one", 1)
+    path = EpisodeStore().path
+    for more in ("-wal", "-shm"):
+        path.with_name(path.name + more).unlink(missing_ok=True)
+    body = damage(path.read_bytes())
+    path.write_bytes(body)
+    heritage = heir()
+    assert heritage.beginning("two", 2, first.time_of(len(first)) + LATER).past == ()
+    (said,) = [problem for problem in heritage.problems if "damaged" in problem]
+    aside = path.with_name("episodes.damaged-1.sqlite")
+    assert str(path) in said and aside.name in said
+    assert aside.read_bytes() == body
+    lived(heir(), "two", 2)
+    with EpisodeStore() as store:
+        assert store.count() > 0 and store.notices == []

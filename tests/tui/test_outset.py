@@ -16,6 +16,7 @@ from core.settings import Settings
 from core.settings.layers import Given, Layer, resolve
 from core.society import Society
 from core.store.bookmarks import Bookmarks
+from core.store.carry_over import CarryOverStore
 from core.timeline import initial_state as begun
 from core.timeline.cache import Cache
 from core.timeline.initial_state import PLAIN
@@ -146,6 +147,7 @@ def test_every_command_begins_alike(
     elsewhere.mkdir()
     lay_down(elsewhere, "other", 0.8)
     minds.clear()
+    CarryOverStore().clear()
     assert ran(words, log, "--project", str(elsewhere)) == 0
     assert {society.engine().affect.policy.name for society in minds} == {"other"}
     assert {sensitivity(society) for society in minds} == {0.8}
@@ -217,9 +219,9 @@ async def test_faults_are_told_on_the_screen(home: Path, log: Path, app_here: Ma
         assert [notice.message for notice in app._notifications] == told
 
 
-async def test_the_cache_knows_only_plain_sessions(home: Path, log: Path, app_here: Make) -> None:
+async def test_the_cache_tells_policies_apart(home: Path, log: Path, app_here: Make) -> None:
     settings = resolve([Layer("test", (Given("timeline.cache.least", 0),))]).settings
-    for policy in ("built-in", "strict", "built-in"):
+    for policy, kept in (("built-in", 1), ("strict", 2), ("built-in", 2)):
         if policy == "strict":
             lay_down(home / "project")
         else:
@@ -229,7 +231,7 @@ async def test_the_cache_knows_only_plain_sessions(home: Path, log: Path, app_he
         async with app.run_test() as pilot:
             view = await shown(app, pilot, lambda view: view.total == 300 and view.loading is None)
             assert view.frame.affect.policy == policy
-        assert len(list((home / "cache").glob("*.recording"))) == 1
+        assert len(list((home / "cache").glob("*.recording"))) == kept
 
 
 async def test_a_demo_on_the_screen(home: Path, still: Settings) -> None:

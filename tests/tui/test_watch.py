@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import signal
@@ -16,10 +17,12 @@ import pytest
 
 from core.agents.open_events.reader import write
 from core.events import Event, Prompt, SessionStart, ToolUse, Turn
+from core.settings import Settings
 from core.store.learned import LearnedStore
 from core.store.prior import PriorStore
 from tests.core.logs.log_lines import call, prompt
 from tui.cli import main
+from tui.cli.commands.watch import Watch
 
 START = 1_750_000_000.0
 SESSION = "s-1"
@@ -172,7 +175,7 @@ def test_one_session_teaches_the_next_and_no_prior_leaves_all_alone(
 ) -> None:
     first, second = home / "first.jsonl", home / "second.jsonl"
     first.write_bytes(lines(work(START)))
-    second.write_bytes(lines(work(START + 7200)))
+    second.write_bytes(lines(work(START + 7200)).replace(SESSION.encode(), b"s-2"))
     assert main(watch(first, "--no-prior")) == 0
     assert PriorStore().read() is None
     assert main(watch(first)) == 0
@@ -215,3 +218,33 @@ def test_a_file_that_is_no_log_is_refused_at_once(tmp_path: Path, capsys: pytest
     binary.write_bytes(b"\x89PNG\0\0\0\1" * 64)
     assert main(["watch", "--headless", "--idle", "1", str(binary)]) == 1
     assert "a binary file" in capsys.readouterr().err
+
+
+class Growing:
+    """A follower whose log is so many bytes ahead, ten an event."""
+
+    def __init__(self, unread: int) -> None:
+        self.unread = unread
+
+    @property
+    def behind(self) -> bool:
+        return self.unread > 0
+
+    def extent(self) -> tuple[int, int]:
+        return 1000, self.unread
+
+
+@pytest.mark.parametrize(
+    ("unread", "words"), [(1990, ""), (2000, "200 events behind"), (2010, "201 events behind")]
+)
+def test_being_behind_is_said_once_and_so_is_its_end(
+    home: Path, capsys: pytest.CaptureFixture[str], unread: int, words: str
+) -> None:
+    args = argparse.Namespace(no_prior=False, project=None, json=False, all=False, idle=None)
+    one = Watch(home / "log.jsonl", Settings(), args)
+    one._live, one._count = True, 100
+    for left in (unread, unread, 0, 0):
+        one._follower = Growing(left)  # type: ignore[assignment]
+        one._say_lag()
+    said = [f"nooscope: {words}", "nooscope: caught up"] if words else []
+    assert capsys.readouterr().err.splitlines() == said

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from core.logs.session import LogSession
     from core.settings import Settings
     from core.timeline.cache import Cache
+    from core.timeline.carry_over import Starts
     from core.timeline.timeline import Timeline
 
 
@@ -47,13 +48,13 @@ def one_session(path: str, settings: Settings) -> tuple[LogSession, Kit]:
     raise UsageError(f"{log} holds {len(found)} sessions; name one as {log}#SESSION: {names}")
 
 
-def recording(path: str, settings: Settings, project: Path | None = None) -> Timeline:
+def recording(path: str, starts: Starts) -> Timeline:
     """The one session at a path as a recording, with progress on a terminal."""
     from core.timeline.opening import Progress, record
-    from tui.cli.initial import spoken_outset
+    from tui.cli.carried import spoken_start
 
-    session, kit = one_session(path, settings)
-    beginning = spoken_outset(project)
+    session, kit = one_session(path, starts.settings)
+    settings, beginning, later = spoken_start(starts, session.id)
     shown = sys.stderr.isatty()
 
     def report(progress: Progress) -> bool:
@@ -61,7 +62,8 @@ def recording(path: str, settings: Settings, project: Path | None = None) -> Tim
             print(f"\rreading {100 * progress.share:.0f}%", end="", file=sys.stderr, flush=True)
         return True
 
-    timeline = record(session, settings, kit, cache=cache_of(settings), report=report, beginning=beginning)
+    cache = cache_of(settings)
+    timeline = record(session, settings, kit, cache=cache, report=report, beginning=beginning, later=later)
     if shown:
         print("\r" + " " * 16 + "\r", end="", file=sys.stderr, flush=True)
     if timeline is None or len(timeline) == 0:

@@ -7,8 +7,9 @@ import os
 import shutil
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tui.cli.options import add_settings_options, settings_from
 
@@ -54,22 +55,30 @@ def can_show() -> bool:
 
 
 def show(
-    path: Path | None, settings: Settings, *, live: bool, session: str = "", project: Path | None = None
+    path: Path | None,
+    settings: Settings,
+    *,
+    live: bool,
+    session: str = "",
+    project: Path | None = None,
+    edits: Mapping[str, Any] | None = None,
+    plain: bool = False,
 ) -> int:
     """Show a session; without a path the newest that is active, else the picker, else a sample."""
     if not can_show():
-        return report(path, settings, project)
+        return report(path, settings, project, edits=edits, plain=plain)
     from core.live.source import Target
     from tui.app import run_app
 
     if path is not None:
-        return run_app(Target(path, live, session), settings, project=project)
+        target = Target(path, live, session)
+        return run_app(target, settings, project=project, edits=edits, plain=plain)
     here = found_here(settings)
     if not here:
         return _show_sample(settings, project)
     active = [found for found in here if found.active]
     newest = Target(active[0].path, True, active[0].session) if active else None
-    return run_app(newest, settings, project=project)
+    return run_app(newest, settings, project=project, edits=edits, plain=plain)
 
 
 def _show_sample(settings: Settings, project: Path | None) -> int:
@@ -83,12 +92,22 @@ def _show_sample(settings: Settings, project: Path | None) -> int:
     return run_demo(sample, settings.model_copy(update={"timeline": timeline}), project, note=NO_SESSIONS)
 
 
-def report(path: Path | None, settings: Settings, project: Path | None = None) -> int:
+def report(
+    path: Path | None,
+    settings: Settings,
+    project: Path | None = None,
+    *,
+    edits: Mapping[str, Any] | None = None,
+    plain: bool = False,
+) -> int:
     """Print what went on in a session, in the newest one where none is named."""
     from core.agents.registry import make_kit
     from core.logs.finder import sessions
     from core.report.analysis import analyse
     from core.report.page import text
+    from core.store.carry_over import CarryOverStore
+    from core.timeline.carry_over import Starts
+    from tui.cli.carried import spoken_start
     from tui.cli.commands.sessions import NOTHING
     from tui.cli.initial import spoken_outset
 
@@ -102,7 +121,11 @@ def report(path: Path | None, settings: Settings, project: Path | None = None) -
     logs = sessions([path], make_kit(settings.ingest), settings.ingest.lines)
     chosen = [one for one in logs if one.id == wanted] or logs
     width = shutil.get_terminal_size((100, 24)).columns
-    beginning = spoken_outset(project)
-    done = [analyse(one, settings, beginning=beginning).summary for one in chosen]
+    store = None if plain else CarryOverStore()
+    starts = Starts(settings, spoken_outset(project), edits=edits, store=store)
+    done = []
+    for one in chosen:
+        start = spoken_start(starts, one.id)
+        done.append(analyse(one, start.settings, False, start.beginning, start.later).summary)
     print("\n\n".join(text(summary, width) for summary in done))
     return 0

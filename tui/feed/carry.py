@@ -11,8 +11,9 @@ from textual.message import Message
 from core.engine import Step
 from core.events import Event
 from core.logs.session import LogSession
+from core.settings import Settings
 from core.society import Society
-from core.timeline.initial_state import Beginning
+from core.timeline.carry_over import Start, Starts
 from core.timeline.opening import seed_of
 from tui.feed.messages import Failed
 
@@ -26,12 +27,13 @@ class Legacy:
     def __init__(
         self,
         heritage: Heritage | None,
-        beginning: Beginning,
+        starts: Starts,
         post: Callable[[Message], object],
         idle: float,
     ) -> None:
         self._heritage = heritage
-        self._given = beginning
+        self._starts = starts
+        self._session = ""
         self._post = post
         self._idle = idle
         """Seconds of stillness after which what was learned is left."""
@@ -41,11 +43,19 @@ class Legacy:
     def __bool__(self) -> bool:
         return self._heritage is not None
 
-    def beginning(self, session: LogSession | None, at: float) -> Beginning:
-        """What minds that begin at `at` are given."""
-        if self._heritage is None or session is None:
-            return self._given
-        return self._heritage.beginning(session.id, seed_of(session.id), at)
+    def begin(self, session: LogSession | None, at: float) -> Start:
+        """Where minds start whose first event is at `at`; a session watched before starts as it did then."""
+        heritage, starts = self._heritage, self._starts
+        if heritage is None or session is None:
+            seed = seed_of(session.id) if session else 0
+            return Start(starts.settings, starts.beginning._replace(seed=seed))
+        self._session = heritage.session = session.id
+        return starts.begin(session.id, lambda: heritage.beginning(session.id, seed_of(session.id), at))
+
+    def applied(self, after: int, settings: Settings) -> None:
+        """Keep settings that were applied live, so that a replay applies them at the same place."""
+        if self._session:
+            self._starts.applied(self._session, after, settings)
 
     def take(self, event: Event, step: Step) -> None:
         """After one event."""
@@ -56,10 +66,15 @@ class Legacy:
     def hand_on(self, society: Society, *, ended: bool = False) -> None:
         """Leave what was learned, once at every longer stillness and at the end."""
         heritage, still = self._heritage, time.monotonic() - self._heard
+        self.say(self._starts.notices)
         if heritage is None or self._rested or not (ended or still >= self._idle):
             return
         self._rested = True
         (heritage.close if ended else heritage.rest)(society)
-        for problem in heritage.problems:
+        self.say(heritage.problems)
+
+    def say(self, problems: list[str]) -> None:
+        """Tell the person, once."""
+        for problem in dict.fromkeys(problems):
             self._post(Failed(problem))
-        heritage.problems.clear()
+        problems.clear()

@@ -15,10 +15,12 @@ from core.errors import NooscopeError
 from core.events import MAIN
 from core.live.source import Source, Target
 from core.live.watcher import Changed, Watcher
+from core.logs.lag import UNKNOWN, is_late
 from core.settings import Settings
 from core.store.bookmarks import Bookmarks
 from core.store.labels import Labels
 from core.timeline.cache import Cache
+from core.timeline.carry_over import Start, Starts
 from core.timeline.initial_state import PLAIN, Beginning
 from tui.feed.carry import Legacy
 from tui.feed.kept import Shelf
@@ -47,6 +49,8 @@ _BATCH = 0.02
 """Seconds of reading between two looks at what is asked."""
 _FIRST = 0.5
 """Seconds for which reading waits at most for the first picture, so that it is not slowed by it."""
+_UNSURE = 1.0
+"""Seconds of reading without an end after which a log that cannot be measured counts as behind."""
 _LOADING_RATE = 8
 """Pictures a second while a log is being read, so that most of the time goes into reading."""
 
@@ -65,17 +69,21 @@ class Feed:
         wall: Callable[[], float] = time.time,
         heritage: Heritage | None = None,
         beginning: Beginning = PLAIN,
+        starts: Starts | None = None,
     ) -> None:
         self.target = target
         self._settings = settings
         self._post = post
         self._cache = cache
         self._wall = wall
-        self._beginning = beginning
-        self._legacy = Legacy(heritage, beginning, post, settings.response.notices.idle)
+        self._starts = starts or Starts(settings, beginning)
+        self._start = Start(settings, beginning)
+        self._legacy = Legacy(heritage, self._starts, post, settings.response.notices.idle)
         self._shelf = Shelf(bookmarks, post, wall)
         self._head = Playhead(settings.timeline.play, live=target.live, playing=not target.live)
-        self._film = blank(None, target, settings, beginning)
+        self._film = blank(None, target, self._start)
+        self._other = False
+        """It was first watched with other settings; those of today hold from the next new event on."""
         self._named = False
         """The session is known, so that its minds begin from its own seed."""
         self._watcher: Watcher | None = None
@@ -92,6 +100,10 @@ class Feed:
         """The end of a long log, shown until all of it has been read."""
         self._due = self._urgent = True
         self._drawn = self._played = 0.0
+        self._even = 0.0
+        """When all that was written had last been read."""
+        self._late = False
+        """The log grows faster than it is read: reading comes before drawing."""
 
     def ask(self, request: Message) -> None:
         """Hand over a wish; it is answered by a view."""
@@ -130,14 +142,15 @@ class Feed:
                 self._watcher.stop()
 
     def _open(self) -> Source:
-        source, self._film = open_target(self.target, self._settings, self._cache, self._beginning)
+        source, self._film, self._start = open_target(self.target, self._cache, self._starts)
+        self._legacy.say(self._starts.notices)
         for event in self._film.timeline.events:
             self._head.grow(event.at)
         self._named = source.session is not None
         if not self._named:
             self._notice = "waiting for the log to begin"
         live = self.target.live
-        end = ending(source, self.target, self._settings, self._beginning) if live else None
+        end = ending(source, self.target, self._settings, self._starts.beginning) if live else None
         if end is not None and len(end):
             last = Playhead(self._settings.timeline.play, live=True)
             for event in end.timeline.events:
@@ -177,7 +190,7 @@ class Feed:
     def _spacing(self) -> float:
         """Least time between two pictures."""
         rate = self._settings.screen.rate
-        return 1.0 / (min(rate, _LOADING_RATE) if self._head.loading else rate)
+        return 1.0 / (min(rate, _LOADING_RATE) if self._head.loading or self._late else rate)
 
     def _answer(self, asked: Message) -> None:
         head = self._head
@@ -202,9 +215,19 @@ class Feed:
             case JumpMark():
                 self._jump(asked)
             case Apply():
-                self._film.timeline.apply(asked.settings)
+                self._apply(asked.settings)
             case ToggleBookmark():
                 self._shelf.toggle(self._film.timeline, self._head.index)
+
+    def _apply(self, settings: Settings) -> None:
+        """Let other settings hold from here on, in a later replay too where the session is watched live."""
+        self._settings = self._starts.settings = settings
+        self._other = False
+        timeline = self._film.timeline
+        before = timeline.settings
+        timeline.apply(settings)
+        if len(timeline) and self.target.live and before != settings:
+            self._legacy.applied(len(timeline), settings)
 
     def _jump(self, asked: JumpMark) -> None:
         """To just after the next or previous mark, and to the mind it is about."""
@@ -223,9 +246,12 @@ class Feed:
             return
         for event in source.events(_BATCH):
             if not self._named or (self._legacy and not len(self._film)):
-                begun = self._legacy.beginning(source.session, event.at)
-                self._film = blank(source.session, self.target, self._settings, begun)
+                self._start = self._legacy.begin(source.session, event.at)
+                self._film = blank(source.session, self.target, self._start)
                 self._named = True
+                self._other = self._start.last != self._settings
+            elif self._other and not self._head.loading:
+                self._apply(self._settings)
             self._legacy.take(event, self._film.add(event))
             self._head.grow(event.at)
             self._due = True
@@ -243,6 +269,8 @@ class Feed:
 
     def _caught_up(self, source: Source) -> None:
         self._in_flight = source.in_flight()
+        self._even = time.monotonic()
+        self._due = self._due or self._late
         if source.growing:
             if self._watcher is None:
                 self._watcher = Watcher(self._asked, self._settings.ingest.follow)
@@ -251,7 +279,7 @@ class Feed:
             self._loaded(source)
             if not source.growing:
                 self._draw(source)
-                keep(source, self._film, self._settings, self._cache)
+                keep(source, self._film, self._start, self._cache)
 
     def _loaded(self, source: Source) -> None:
         self._head.loading = False
@@ -281,16 +309,26 @@ class Feed:
             self._post(Arrived(replace(self._ending, loading=loading)))
             self._wait_for_first(source)
             return
-        edge = self._wall() if self._head.mode == "live" and loading is None else None
+        behind = self._behind(source, now) if loading is None else 0
+        self._late = is_late(behind)
+        edge = self._wall() if self._head.mode == "live" and loading is None and not self._late else None
         view = replace(
             self._film.view(self._head, self._visited or self._agent, edge),
-            in_flight=self._in_flight if self._head.following else (),
+            in_flight=self._in_flight if self._head.following and not self._late else (),
+            behind=behind if self._head.live else 0,
             loading=loading,
             skipped=source.kit.diagnostics.total,
             notice=self._notice,
         )
         self._post(Arrived(view, self._film.timeline))
         self._wait_for_first(source)
+
+    def _behind(self, source: Source, now: float) -> int:
+        """Events written and not read yet; where nobody can tell, it takes a while to be called behind."""
+        if not source.behind:
+            self._even = now
+        lag = source.lag()
+        return 0 if lag == UNKNOWN and now - self._even < _UNSURE else lag
 
     def _wait_for_first(self, source: Source) -> None:
         if source.behind and len(self._film):

@@ -10,6 +10,7 @@ from core.logs.session import LogSession
 from core.settings import Settings
 from core.timeline.cache import Cache
 from core.timeline.cache import Source as Stand
+from core.timeline.carry_over import Start, Starts
 from core.timeline.initial_state import PLAIN, Beginning
 from core.timeline.opening import last_screen, seed_of
 from core.timeline.timeline import Timeline
@@ -23,32 +24,32 @@ class Opened(NamedTuple):
     source: Source
     film: Film
     """Empty, unless the session was kept in the cache."""
+    start: Start
 
 
-def open_target(
-    target: Target, settings: Settings, cache: Cache | None, beginning: Beginning = PLAIN
-) -> Opened:
+def open_target(target: Target, cache: Cache | None, starts: Starts) -> Opened:
     """Find the session; raises UnreadableLog where there is none and none can come."""
+    settings = starts.settings
     kit = make_kit(settings.ingest)
     session = find_session(target, kit, settings)
     if session is None:
-        return Opened(Followed(target.path, kit, settings), blank(None, target, settings, beginning))
+        start = Start(settings, starts.beginning)
+        return Opened(Followed(target.path, kit, settings), blank(None, target, start), start)
     if target.live:
-        return Opened(Followed(session, kit, settings), blank(session, target, settings, beginning))
-    source = Saved(session, kit, settings)
-    kept = cache.load(session.id, settings, _own(session, beginning)) if cache is not None else None
+        start = Start(settings, starts.beginning._replace(seed=seed_of(session.id)))
+        return Opened(Followed(session, kit, settings), blank(session, target, start), start)
+    source, start = Saved(session, kit, settings), starts.of(session.id)
+    kept = cache.load(session.id, *start) if cache is not None else None
     if kept is not None and kept.sources == _stands(session):
         source.behind = False
-        return Opened(source, Film(kept.timeline, subject_of(session, target), settings.screen.burn))
-    return Opened(source, blank(session, target, settings, beginning))
+        return Opened(source, Film(kept.timeline, subject_of(session, target), settings.screen.burn), start)
+    return Opened(source, blank(session, target, start), start)
 
 
-def blank(
-    session: LogSession | None, target: Target, settings: Settings, beginning: Beginning = PLAIN
-) -> Film:
-    """A film without any event yet, whose minds begin from the session's own seed."""
-    timeline = Timeline(settings, beginning=_own(session, beginning))
-    return Film(timeline, subject_of(session, target), settings.screen.burn)
+def blank(session: LogSession | None, target: Target, start: Start) -> Film:
+    """A film without any event yet."""
+    timeline = Timeline(start.settings, beginning=start.beginning, later=start.later)
+    return Film(timeline, subject_of(session, target), start.settings.screen.burn)
 
 
 def subject_of(session: LogSession | None, target: Target) -> Subject:
@@ -67,14 +68,11 @@ def ending(source: Source, target: Target, settings: Settings, beginning: Beginn
     return Film(timeline, subject_of(source.session, target), settings.screen.burn)
 
 
-def keep(source: Source, film: Film, settings: Settings, cache: Cache | None) -> None:
+def keep(source: Source, film: Film, start: Start, cache: Cache | None) -> None:
     """Remember a saved session, where it is long enough to be worth it."""
-    if cache is not None and source.session is not None and len(film) >= settings.timeline.cache.least:
-        cache.save(source.session.id, film.timeline, _stands(source.session))
-
-
-def _own(session: LogSession | None, beginning: Beginning) -> Beginning:
-    return beginning._replace(seed=seed_of(session.id) if session else 0)
+    least = start.settings.timeline.cache.least
+    if cache is not None and source.session is not None and len(film) >= least:
+        cache.save(source.session.id, film.timeline, _stands(source.session), start.later)
 
 
 def _stands(session: LogSession) -> tuple[Stand, ...]:

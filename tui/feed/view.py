@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from core.engine import Frame
 from core.events import MAIN
+from core.logs.lag import is_late
 from core.receptor.readings import Why
 from core.society import SocietyReading
 
@@ -53,7 +54,14 @@ class View(Struct, frozen=True):
     """Tools called and not yet answered."""
     loading: float | None = None
     """Share of the log read so far, while it is being read."""
+    behind: int = 0
+    """About how many events are written and not read yet, once all that was there at first is."""
     skipped: int = 0
     """Lines that could not be read."""
     notice: str = ""
     """A word for the person, such as a log that has gone."""
+
+    @property
+    def late(self) -> bool:
+        """What is shown as the newest is not, by more than is usual for a busy log."""
+        return is_late(self.behind)

@@ -17,7 +17,7 @@ from core.logs.found import Found
 from core.logs.reader import Kit
 from core.logs.session import LogSession
 from core.settings import Settings
-from core.timeline.initial_state import PLAIN, Beginning
+from core.timeline.carry_over import Starts
 
 _MB = 1_000_000
 _REDRAWN = 5.0
@@ -28,7 +28,7 @@ class Member:
     """A session that is known; only an awake one has minds."""
 
     def __init__(
-        self, found: Found, kit: Kit, finder: Finder, settings: Settings, beginning: Beginning = PLAIN
+        self, found: Found, kit: Kit, finder: Finder, settings: Settings, starts: Starts | None = None
     ) -> None:
         self.found = found
         self.due = True
@@ -38,7 +38,7 @@ class Member:
         self._kit = kit
         self._finder = finder
         self._settings = settings
-        self._beginning = beginning
+        self._starts = starts or Starts(settings)
         self._limits = Limits.of(settings)
         self._model: Model | None = None
         self._whole: Model | None = None
@@ -130,7 +130,8 @@ class Member:
         self._whole, self._cut, self.due = None, False, True
 
     def _make(self, session: LogSession | Path) -> Model:
-        return Model(session, self._own_kit(), self._settings, self.found.session, self._beginning)
+        name = session.id if isinstance(session, LogSession) else self.found.session
+        return Model(session, self._own_kit(), self._settings, self._starts.of(name))
 
     def _session(self) -> LogSession | None:
         try:
@@ -167,6 +168,8 @@ class Member:
     def _take(self, model: Model, now: float) -> Row:
         found = self.found
         facts = model.facts(now, self.heard or found.modified)
+        if model.behind and facts.close:
+            facts = replace(facts, close="")
         engine = model.society.engine(MAIN)
         gauge = engine.mind.heart.gauge
         governor = engine.governor.read()

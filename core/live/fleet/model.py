@@ -20,8 +20,8 @@ from core.percept import AXES, Percept
 from core.report.event_words import OUTCOME_SIGNS, about, kind_of, outcome_of, tool_of
 from core.report.formatting import plain
 from core.settings import Settings
-from core.timeline.initial_state import PLAIN, Beginning
-from core.timeline.opening import seed_of
+from core.timeline.carry_over import Start
+from core.timeline.timeline import turned
 
 _FRUSTRATION, _FLOW = AXES.index("frustration"), AXES.index("flow")
 _TURNS = 2000
@@ -45,13 +45,14 @@ class Model:
         session: LogSession | Path,
         kit: Kit,
         settings: Settings,
-        name: str,
-        beginning: Beginning = PLAIN,
+        start: Start,
     ) -> None:
         self.kit = kit
         self.follower = Follower(session, kit, settings.ingest)
-        seed = seed_of(session.id if isinstance(session, LogSession) else name)
-        self.society = beginning._replace(seed=seed).society(settings)
+        self._beginning = start.beginning
+        self._later = deque(start.later)
+        self._count = 0
+        self.society = start.beginning.society(start.settings)
         self.lookout = Lookout(settings.response.notices.final)
         self.curve: deque[tuple[int, float]] = deque(maxlen=BUCKETS)
         self.project = self.tool = self.model = ""
@@ -95,6 +96,9 @@ class Model:
         return not notice.endswith(("is back", "anew")) and "packed; reading" not in notice
 
     def _take(self, event: Event) -> None:
+        if self._later:
+            self.society = turned(self._beginning, self.society, self._later, self._count)
+        self._count += 1
         step = self.society.step(event)
         self.lookout.update(event, step)
         percept = step.percept

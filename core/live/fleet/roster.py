@@ -16,7 +16,7 @@ from core.logs.discovery import describe, find
 from core.logs.finder import Finder
 from core.logs.found import Found
 from core.settings import Settings
-from core.timeline.initial_state import PLAIN
+from core.timeline.carry_over import Starts
 
 _SLICE = 200
 """Events read of one session before the next has its turn."""
@@ -37,8 +37,8 @@ class Roster:
         wall: Callable[[], float] = time.time,
     ) -> None:
         self.settings = settings
-        self.beginning = PLAIN
-        """What every session's minds are given, beside a seed of its own."""
+        self.starts = Starts(settings)
+        """Where every session starts."""
         self.wall = wall
         self.lacking = True
         """A file changed that belongs to nobody yet."""
@@ -67,7 +67,7 @@ class Roster:
         for key, found in listed.items():
             member = self._members.get(key)
             if member is None:
-                member = Member(found, self._kit, self._finder, self.settings, self.beginning)
+                member = Member(found, self._kit, self._finder, self.settings, self.starts)
             else:
                 member.update(found)
             members[key] = member

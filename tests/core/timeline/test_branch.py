@@ -130,3 +130,17 @@ def test_every_firing_is_in_exactly_one_group(
     theirs = [*(pair.other for pair in (*difference.kept, *difference.moved)), *difference.gained]
     assert sorted(ours) == sorted(actual)
     assert sorted(theirs) == sorted(other)
+
+
+def test_a_what_if_keeps_the_settings_that_were_applied_on_the_way() -> None:
+    from core.timeline.branch import edited
+    from core.timeline.rerun import overlaid
+    from core.timeline.timeline import Change
+
+    other = overlaid(Settings(), {"receptor.ambient.offset.frustration": 0.02})
+    timeline = Timeline(Settings(), later=(Change(200, other),))
+    timeline.extend(session(600))
+    same = edited(timeline, {})
+    assert same.grow() and same.difference().equal
+    assert same.run.society.dump() == timeline.society.dump()
+    assert edited(timeline, {"receptor.ambient.offset.frustration": 0.02}).grow()

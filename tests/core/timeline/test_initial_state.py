@@ -14,7 +14,8 @@ from core.society import Society
 from core.timeline.branch import sim
 from core.timeline.cache import Cache
 from core.timeline.initial_state import Beginning
-from core.timeline.timeline import Timeline
+from core.timeline.rerun import overlaid
+from core.timeline.timeline import Change, Timeline
 
 STREAM = session(700)
 
@@ -62,9 +63,26 @@ def test_a_what_if_begins_as_the_recording_did() -> None:
     assert branch.grow() and branch.difference().equal
 
 
-def test_only_a_plain_recording_is_kept(tmp_path: Path) -> None:
+def test_a_kept_recording_is_known_by_what_it_was_given(tmp_path: Path) -> None:
     cache = Cache(tmp_path, 10**9)
-    for beginning, kept in ((Beginning(2), True), (heir(), False)):
-        timeline = Timeline(Settings(), beginning=beginning)
+    other = overlaid(Settings(), {"receptor.ambient.offset.frustration": 0.05})
+    given = [(Beginning(2), ()), (heir(), ()), (heir(), (Change(30, other),)), (heir(), (Change(50, other),))]
+    states = []
+    for beginning, later in given:
+        assert cache.load("story", Settings(), beginning, later) is None
+        timeline = Timeline(Settings(), beginning=beginning, later=later)
         timeline.extend(STREAM[:50])
-        assert cache.save("story", timeline, ()) is kept
+        assert cache.save("story", timeline, (), later)
+        states.append((bytes_of(timeline.society), timeline.changes))
+    for (beginning, later), (state, changes) in zip(given, states, strict=True):
+        kept = cache.load("story", Settings(), beginning, later)
+        assert kept is not None
+        assert (bytes_of(kept.timeline.society), kept.timeline.changes) == (state, changes)
+        assert bytes_of(kept.timeline.society_at(40)) == bytes_of(kept.timeline.branch_point(40))
+
+
+def test_what_was_applied_besides_is_not_kept(tmp_path: Path) -> None:
+    timeline = Timeline(Settings(), beginning=heir())
+    timeline.extend(STREAM[:50])
+    timeline.apply(overlaid(Settings(), {"receptor.ambient.offset.frustration": 0.05}))
+    assert not Cache(tmp_path, 10**9).save("story", timeline, ())

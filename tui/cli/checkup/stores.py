@@ -123,6 +123,7 @@ def kept() -> Section:
     """What earlier sessions left, and whether it can be used."""
     from core.errors import StoreError
     from core.store.bookmarks import default_folder
+    from core.store.carry_over import CarryOverStore
     from core.store.episodes import EpisodeStore
     from core.store.learned import LearnedStore
     from core.store.prior import PriorStore
@@ -139,12 +140,14 @@ def kept() -> Section:
             problems.append(str(error))
         problems += episodes.notices
     behind = known.session_count if known else 0
+    given = CarryOverStore().count()
     marked = len(list(default_folder().glob("*.json")))
     facts = {
         "sessions_behind_the_prior": behind,
         "stretches_learned_from": lessons.stretches,
         "episodes": counted,
         "sessions_with_bookmarks": marked,
+        "sessions_with_carry_over": given,
         "problems": problems,
     }
     findings = [
@@ -152,6 +155,7 @@ def kept() -> Section:
         Finding("learned", f"from {count(lessons.stretches, 'stretch')} of work"),
         Finding("episodes", f"{counted:,}"),
         Finding("bookmarks", f"in {count(marked, 'session')}"),
+        Finding("carried over", f"to {count(given, 'watched session')}, for their replays"),
         *(Finding("damaged", plain(problem), "problem") for problem in problems),
     ]
     return Section("kept", tuple(findings), facts)

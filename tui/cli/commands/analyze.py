@@ -9,12 +9,14 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from tui.cli.carried import add_plain_option, spoken_start, starts_of
 from tui.cli.options import add_settings_options, positive, settings_from
 
 if TYPE_CHECKING:
     from core.logs.session import LogSession
     from core.report.analysis import Analysis
     from core.settings import Settings
+    from core.timeline.carry_over import Start
 
 _SMALL = 4_000_000
 """Bytes below which starting another process costs more than it saves."""
@@ -27,6 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--jobs", type=positive, metavar="N", help="how many logs at once (default: one a core)"
     )
+    add_plain_option(parser)
     add_settings_options(parser)
 
 
@@ -50,19 +53,25 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _analyses(found: list[LogSession], settings: Settings, args: argparse.Namespace) -> Iterator[Analysis]:
-    from core.report.analysis import analyse
-    from tui.cli.initial import spoken_outset
-
-    beginning = spoken_outset(args.project)
+    starts = starts_of(args, settings)
     metrics = bool(args.metrics)
+    begun = [(session, spoken_start(starts, session.id)) for session in found]
     jobs = min(args.jobs or os.cpu_count() or 1, len(found))
     if jobs <= 1 or (not args.jobs and sum(map(_size, found)) < _SMALL):
-        for session in found:
-            yield analyse(session, settings, metrics, beginning)
+        for each in begun:
+            yield analysed(each, metrics)
         return
     from core.report.process_pool import shared_out
 
-    yield from shared_out(jobs, analyse, found, settings, metrics, beginning)
+    yield from shared_out(jobs, analysed, begun, metrics)
+
+
+def analysed(begun: tuple[LogSession, Start], metrics: bool) -> Analysis:
+    """One session from where it starts."""
+    from core.report.analysis import analyse
+
+    session, (settings, beginning, later) = begun
+    return analyse(session, settings, metrics, beginning, later)
 
 
 def _size(session: LogSession) -> int:

@@ -7,6 +7,7 @@ import sys
 import time
 from pathlib import Path
 
+from tui.cli.carried import add_plain_option, starts_of
 from tui.cli.options import add_settings_options, settings_from
 
 _LARGEST = 64_000_000
@@ -25,6 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--import", dest="taken", metavar="FILE", help="take over the bookmarks of such a file"
     )
+    add_plain_option(parser)
     add_settings_options(parser)
 
 
@@ -79,7 +81,7 @@ def _one(args: argparse.Namespace) -> int:
     settings = settings_from(args).settings
     session, _ = one_session(args.path, settings)
     store = Bookmarks(session.id)
-    timeline = recording(args.path, settings, args.project)
+    timeline = recording(args.path, starts_of(args, settings))
     if args.remove is not None:
         gone = store.remove(args.remove)
         print("taken away" if gone else f"no bookmark is named {args.remove}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from tui.cli.carried import add_plain_option, starts_of
 from tui.cli.options import add_settings_options, known_agent, settings_from
 
 
@@ -12,6 +13,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--from", dest="begin", default="0", metavar="PLACE", help="the earlier place")
     parser.add_argument("--to", dest="end", default="-1", metavar="PLACE", help="the later place")
     parser.add_argument("--agent", help="which agent (default: the main one)")
+    add_plain_option(parser)
     add_settings_options(parser)
 
 
@@ -20,7 +22,7 @@ def run(args: argparse.Namespace) -> int:
     from core.report.formatting import plain
     from tui.cli.recordings import place, recording
 
-    timeline = recording(args.path, settings_from(args).settings, args.project)
+    timeline = recording(args.path, starts_of(args, settings_from(args).settings))
     begin, end = place(timeline, args.begin), place(timeline, args.end)
     print(f"from {begin} to {end} of {len(timeline)} events")
     agent = known_agent(timeline, args.agent)

@@ -23,12 +23,21 @@ _SIGNS = {"fine": " ", "note": "·", "problem": "▲"}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.add_argument(
+        "--forget-given", action="store_true", help="forget what watched sessions were given at their start"
+    )
     add_settings_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     from tui.cli.checkup import stores as keeping
 
+    if args.forget_given:
+        from core.report.formatting import count
+        from core.store.carry_over import CarryOverStore
+
+        print(f"forgotten what {count(CarryOverStore().clear(), 'session')} had been given")
+        return 0
     mended = keeping.chains()
     sections = [*_sections(args, _settings(args)), mended]
     problems = [problem for section in sections for problem in section.problems]

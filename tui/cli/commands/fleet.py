@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.errors import UnreadableLog
+from tui.cli.carried import add_plain_option, edits_of, starts_of
 from tui.cli.showing import add_screen_options, can_show, screen_settings
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="as JSON, once")
     parser.add_argument("--once", action="store_true", help="as a table, once")
     parser.add_argument("--within", type=_hours, metavar="HOURS", help="sessions changed so recently")
+    add_plain_option(parser)
     add_screen_options(parser)
 
 
@@ -38,10 +41,12 @@ def run(args: argparse.Namespace) -> int:
         if not path.exists():
             raise UnreadableLog(f"{path}: no such file or folder")
     if args.json or args.once or not can_show():
-        return _once(settings, paths, args.project, as_json=args.json)
+        return _once(settings, paths, args)
     from tui.app import run_app
 
-    return run_app(None, settings, fleet=_roster(settings, paths), project=args.project)
+    edits = edits_of(settings, args.assignments)
+    roster = _roster(settings, paths)
+    return run_app(None, settings, fleet=roster, project=args.project, edits=edits, plain=args.plain)
 
 
 def _hours(text: str) -> float:
@@ -59,17 +64,18 @@ def _roster(settings: Settings, paths: Sequence[Path]) -> Roster:
     return Roster(settings, os.environ, Path.home(), paths=paths)
 
 
-def _once(settings: Settings, paths: Sequence[Path], project: Path | None, *, as_json: bool) -> int:
+def _once(settings: Settings, paths: Sequence[Path], args: argparse.Namespace) -> int:
     from core.live.fleet.order import Order, listed
     from core.live.fleet.row import Row
     from core.live.fleet.thread import once
-    from tui.cli.initial import spoken_outset
 
     roster = _roster(settings, paths)
-    roster.beginning = spoken_outset(project)
+    roster.starts = starts_of(args, settings)
     rows, now = once(roster)
+    for notice in dict.fromkeys(roster.starts.notices):
+        print(f"nooscope: {notice}", file=sys.stderr)
     ordered = [item for item in listed(rows, Order()) if isinstance(item, Row)]
-    if as_json:
+    if args.json:
         _print_json(ordered, now)
     elif ordered:
         _print_table(ordered, now)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from tui.cli.carried import add_plain_option, starts_of
 from tui.cli.options import add_settings_options, positive, settings_from
 
 
@@ -13,6 +14,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--to", dest="end", default="-1", metavar="PLACE", help="the later place")
     parser.add_argument("--as", dest="form", choices=("narrative", "structural"), default="narrative")
     parser.add_argument("--tokens", type=positive, default=300, metavar="N", help="most a narrative may take")
+    add_plain_option(parser)
     add_settings_options(parser)
 
 
@@ -21,7 +23,7 @@ def run(args: argparse.Namespace) -> int:
     from core.report.formatting import plain
     from tui.cli.recordings import place, recording
 
-    timeline = recording(args.path, settings_from(args).settings, args.project)
+    timeline = recording(args.path, starts_of(args, settings_from(args).settings))
     begin, end = sorted((place(timeline, args.begin), place(timeline, args.end)))
     nav = ChronoNav(timeline)
     at = timeline.time_of(len(timeline))

@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from tui.cli.carried import add_plain_option, edits_of
 from tui.cli.showing import add_screen_options, screen_settings, show
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", help="a log, or `latest` for the newest session")
     parser.add_argument("--speed", type=float, metavar="X", help="speed to begin with, 0.25 to 64")
+    add_plain_option(parser)
     add_screen_options(parser)
 
 
@@ -20,14 +22,23 @@ def run(args: argparse.Namespace) -> int:
     if args.speed is not None:
         args.assignments.append(f"timeline.play.speed={args.speed}")
     settings = screen_settings(args)
+    edits = edits_of(settings, args.assignments)
     if args.path == "latest":
         from tui.cli.showing import found_here
 
         found = found_here(settings)
         if not found:
             raise UnreadableLog("no session found on this machine; name a log to play")
-        return show(found[0].path, settings, live=False, session=found[0].session, project=args.project)
+        return show(
+            found[0].path,
+            settings,
+            live=False,
+            session=found[0].session,
+            project=args.project,
+            edits=edits,
+            plain=args.plain,
+        )
     path = Path(args.path).expanduser()
     if not path.exists():
         raise UnreadableLog(f"{path}: no such file")
-    return show(path, settings, live=False, project=args.project)
+    return show(path, settings, live=False, project=args.project, edits=edits, plain=args.plain)

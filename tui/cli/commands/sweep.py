@@ -10,12 +10,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tui.cli.carried import add_plain_option, spoken_start, starts_of
 from tui.cli.options import PROJECT_FILE, positive, settings_from
 
 if TYPE_CHECKING:
     from core.logs.session import LogSession
-    from core.settings import Settings
-    from core.timeline.initial_state import Beginning
+    from core.timeline.carry_over import Start
     from core.timeline.sweep import Sweep
 
 _SMALL = 400_000
@@ -35,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--jobs", type=positive, metavar="N", help="how many sessions at once (default: one a core)"
     )
+    add_plain_option(parser)
     parser.add_argument(
         "--project",
         metavar="FOLDER",
@@ -48,7 +49,6 @@ def run(args: argparse.Namespace) -> int:
     from core.agents.registry import make_kit
     from core.logs.finder import sessions
     from core.timeline.sweep import checked, joined, spoken_sweep
-    from tui.cli.initial import spoken_outset
 
     name, values = spoken_sweep(args.sweep)
     settings = settings_from(argparse.Namespace(project=args.project, assignments=[])).settings
@@ -57,8 +57,9 @@ def run(args: argparse.Namespace) -> int:
     found = sessions(args.paths, kit, settings.ingest.lines)
     for fault in kit.diagnostics.first:
         print(f"nooscope: {fault.file}: {fault.reason}", file=sys.stderr)
-    beginning = spoken_outset(args.project)
-    done = joined(list(_progress(sweeps(found, settings, name, values, args.jobs, beginning), len(found))))
+    starts = starts_of(args, settings)
+    begun = [(session, spoken_start(starts, session.id)) for session in found]
+    done = joined(list(_progress(sweeps(begun, name, values, args.jobs), len(found))))
     if args.json:
         _print_json(done)
     else:
@@ -67,26 +68,26 @@ def run(args: argparse.Namespace) -> int:
 
 
 def sweeps(
-    found: list[LogSession],
-    settings: Settings,
-    name: str,
-    values: Sequence[float],
-    wanted: int | None,
-    beginning: Beginning | None = None,
+    begun: Sequence[tuple[LogSession, Start]], name: str, values: Sequence[float], wanted: int | None
 ) -> Iterator[Sweep]:
     """Every session at every value, as many at once as there are cores."""
-    from core.timeline.initial_state import PLAIN
-    from core.timeline.sweep import sweep_session
-
-    more = (settings, name, values, None, beginning or PLAIN)
-    jobs = min(wanted or os.cpu_count() or 1, len(found))
-    if jobs <= 1 or (not wanted and sum(map(_size, found)) * len(values) < _SMALL * 20):
-        for session in found:
-            yield sweep_session(session, *more)
+    jobs = min(wanted or os.cpu_count() or 1, len(begun))
+    size = sum(_size(session) for session, _ in begun)
+    if jobs <= 1 or (not wanted and size * len(values) < _SMALL * 20):
+        for each in begun:
+            yield swept(each, name, values)
         return
     from core.report.process_pool import shared_out
 
-    yield from shared_out(jobs, sweep_session, found, *more)
+    yield from shared_out(jobs, swept, begun, name, values)
+
+
+def swept(begun: tuple[LogSession, Start], name: str, values: Sequence[float]) -> Sweep:
+    """One session at every value, from where it starts."""
+    from core.timeline.sweep import sweep_session
+
+    session, (settings, beginning, later) = begun
+    return sweep_session(session, settings, name, values, None, beginning, later)
 
 
 def _size(session: LogSession) -> int:

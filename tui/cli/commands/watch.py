@@ -8,11 +8,13 @@ import signal
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
+from tui.cli.carried import edits_of
 from tui.cli.options import seconds, settings_from
 from tui.cli.showing import add_screen_options, screen_settings, show
 
@@ -25,6 +27,10 @@ if TYPE_CHECKING:
     from core.settings import Settings
     from core.society import Society
     from core.timeline.initial_state import Beginning
+    from core.timeline.timeline import Change
+
+_LAG_EVERY = 5.0
+"""Seconds between two words on being behind."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,14 +53,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     settings = settings_from(args).settings
+    if args.no_prior:
+        prior = settings.response.prior.model_copy(update={"enabled": False})
+        response = settings.response.model_copy(update={"prior": prior})
+        settings = settings.model_copy(update={"response": response})
     if not args.headless:
         named = _latest(settings) if args.path == "latest" else args.path and Path(args.path).expanduser()
         chosen = screen_settings(args, settings)
-        if args.no_prior:
-            prior = chosen.response.prior.model_copy(update={"enabled": False})
-            response = chosen.response.model_copy(update={"prior": prior})
-            chosen = chosen.model_copy(update={"response": response})
-        return show(named or None, chosen, live=True, project=args.project)
+        edits = edits_of(chosen, args.assignments)
+        return show(named or None, chosen, live=True, project=args.project, edits=edits)
     path = _latest(settings) if args.path in ("latest", None) else Path(args.path)
     _refuse_other_files(path, settings)
     return Watch(path, settings, args).run()
@@ -94,6 +101,8 @@ class Watch:
         from core.live.carry_over import Continuity
         from core.live.notices import Herald
         from core.logs.follow import Follower
+        from core.store.carry_over import CarryOverStore
+        from core.timeline.carry_over import Start, Starts
         from tui.cli.initial import spoken_outset
 
         self._all_settings = settings
@@ -102,11 +111,15 @@ class Watch:
         self._stop = threading.Event()
         self._follower: Follower = Follower(path, make_kit(settings.ingest), settings.ingest)
         self._continuity: Continuity = Continuity(settings, use=not args.no_prior)
-        self._beginning: Beginning = spoken_outset(args.project)
+        self._starts = Starts(settings, spoken_outset(args.project), store=CarryOverStore())
+        self._start = Start(settings)
+        self._later: deque[Change] = deque()
+        self._count = 0
         self._society: Society | None = None
         self._herald: Herald = Herald(self._settings, sys.stderr if sys.stderr.isatty() else None)
         self._live = False
         self._asked: set[str] = set()
+        self._lag_said = 0.0
         self._rested = True
         self._unsettled = False
         self._last = time.monotonic()
@@ -161,30 +174,76 @@ class Watch:
                     break
 
     def _take(self, batches: Iterator[list[Event]]) -> None:
+        from core.timeline.timeline import turned
+
         for batch in batches:
             self._last = time.monotonic()
             self._rested = False
             society = self._society or self._begin(batch[0].at)
+            if self._live and self._start.last != self._all_settings:
+                self._apply_today()
             for event in batch:
+                if self._later:
+                    society = self._society = turned(self._start.beginning, society, self._later, self._count)
+                self._count += 1
                 for notice in society.step(event).reaction.notices:
                     self._tell(notice)
+            self._say_lag()
             if self._stop.is_set():
                 return
+        self._say_lag()
         for sentence in self._follower.notices():
             print(f"nooscope: {sentence}", file=sys.stderr)
+
+    def _say_lag(self) -> None:
+        """Say when the log grows faster than it is read, now and then, and once it is read up again."""
+        from core.logs.lag import UNKNOWN, events_behind, is_late
+
+        if not self._live:
+            return
+        read, unread = self._follower.extent()
+        behind = events_behind(unread, read, self._count) if self._follower.behind else 0
+        now = time.monotonic()
+        if is_late(behind) and now - self._lag_said >= _LAG_EVERY:
+            amount = "" if behind == UNKNOWN else f"{behind:,} events "
+            print(f"nooscope: {amount}behind", file=sys.stderr, flush=True)
+            self._lag_said = now
+        elif not behind and self._lag_said > 0.0:
+            print("nooscope: caught up", file=sys.stderr, flush=True)
+            self._lag_said = 0.0
 
     def _begin(self, at: float) -> Society:
         """Make the minds of the session, and give them what earlier ones left."""
         from core.timeline.opening import seed_of
 
-        found = self._follower.session
-        seed = seed_of(found.id if found else self._follower.path.stem)
-        prior, said = self._continuity.levels(at, seed)
-        for sentence in said:
+        continuity = self._continuity
+
+        def make() -> Beginning:
+            prior, said = continuity.levels(at, seed_of(self._session))
+            self._starts.notices += said
+            return self._starts.beginning._replace(learned=continuity.learned, prior=prior)
+
+        self._start = start = self._starts.begin(self._session, make)
+        self._later.extend(start.later)
+        for sentence in self._starts.notices:
             print(f"nooscope: {sentence}", file=sys.stderr)
-        begun = self._beginning._replace(seed=seed, learned=self._continuity.learned, prior=prior)
-        self._society = society = begun.society(self._all_settings)
+        self._starts.notices.clear()
+        self._society = society = start.beginning.society(start.settings)
         return society
+
+    @property
+    def _session(self) -> str:
+        found = self._follower.session
+        return found.id if found else self._follower.path.stem
+
+    def _apply_today(self) -> None:
+        """A session that was first watched with other settings goes on with those of today."""
+        from core.timeline.timeline import Change
+
+        change = Change(self._count, self._all_settings)
+        self._later.append(change)
+        self._start = self._start._replace(later=(*self._start.later, change))
+        self._starts.applied(self._session, *change)
 
     def _look_around(self) -> None:
         """What only a live watch can see: an open question, and a stillness."""

@@ -6,6 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
+from tui.cli.carried import add_plain_option, edits_of, starts_of
 from tui.cli.options import add_settings_options, settings_from
 
 if TYPE_CHECKING:
@@ -24,22 +25,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--at", default="-1", metavar="PLACE", help="where the steer is tried (default: the end)"
     )
+    add_plain_option(parser)
     add_settings_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    from core.timeline.branch import dream, pre_steer, sim
+    from core.timeline.branch import dream, edited, pre_steer
     from tui.cli.recordings import place, recording
 
     other = settings_from(args).settings
     actual = settings_from(argparse.Namespace(project=args.project, assignments=[]), told=True).settings
-    timeline = recording(args.path, actual, args.project)
+    edits = edits_of(other, args.assignments)
+    unedited = argparse.Namespace(project=args.project, plain=args.plain)
+    timeline = recording(args.path, starts_of(unedited, actual))
     if args.steer is not None:
         branch = pre_steer(timeline, args.steer, place(timeline, args.at))
     elif args.dream is not None:
         branch = dream(timeline, args.dream)
     else:
-        branch = sim(timeline, other)
+        branch = edited(timeline, edits)
     branch.grow()
     difference = branch.difference()
     if args.json:

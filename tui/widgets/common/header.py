@@ -9,6 +9,7 @@ from typing import ClassVar
 from rich.cells import cell_len
 
 from core.events import MAIN
+from core.logs.lag import UNKNOWN
 from core.report.formatting import count, plain, short, span
 from tui.draw.gauge import meter
 from tui.feed.view import View
@@ -29,6 +30,7 @@ class StatusHeader(Panel, can_focus=False):
 ## Status
 
 `◉ LIVE` follows the log, `‖ PAUSED` holds while the recording goes on, `▷ REPLAY` plays it.
+`LIVE, 10,240 events behind`: the log grows faster than it is read, so what is shown is not the newest.
 State: `▲` stuck, `◆` deep work, `○` exploring, `◇` delegating, `·` idle.
 Context is the share of the way to compaction; tokens a minute are those sent anew and got back.
 """
@@ -57,6 +59,9 @@ def _mode(view: View) -> list[Line]:
     if view.mode == "replay" and view.playing:
         word = "▶ REPLAY"
     pieces: list[Line] = [[(word, ink)]]
+    if view.late and view.loading is None:
+        amount = "" if view.behind == UNKNOWN else f"{view.behind:,} events "
+        pieces[0] = [(f"{word}, {amount}behind", "alert")]
     if view.mode == "replay":
         pieces[0].append((f" x{view.speed:g}", "quiet"))
     if view.loading is not None:
@@ -84,9 +89,12 @@ def _condition(view: View) -> list[Line]:
     frame = view.frame
     state = frame.receptor.meta.state
     governor = frame.governor
-    pieces: list[Line] = [
-        [(f"{_STATES[state]} {state.replace('_', ' ').upper()}", "alert" if state == "stuck" else "strong")]
-    ]
+    if view.late and state == "idle":
+        first: Line = [("… CATCHING UP", "strong")]
+    else:
+        ink = "alert" if state == "stuck" else "strong"
+        first = [(f"{_STATES[state]} {state.replace('_', ' ').upper()}", ink)]
+    pieces: list[Line] = [first]
     if governor.state == "HALTED":
         pieces.append([(f"■ would halt: {governor.halt}", "alert")])
     else:
@@ -117,7 +125,7 @@ def _notice(view: View) -> list[Line]:
         first = plain(view.in_flight[0], 18)
         more = f" +{len(view.in_flight) - 1}" if len(view.in_flight) > 1 else ""
         pieces.append([("running ", "quiet"), (first + more, "plain")])
-    elif view.mode == "live" and view.frame.receptor.idle and view.total:
+    elif view.mode == "live" and not view.late and view.frame.receptor.idle and view.total:
         pieces.append([(f"silent for {span(view.at - view.end)}", "quiet")])
     if view.skipped:
         pieces.append([(f"{count(view.skipped, 'line')} skipped", "quiet")])

@@ -1,0 +1,246 @@
+"""What watched sessions were given at their start: blobs named by content, and a small file a session."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+from blake3 import blake3
+from platformdirs import user_data_path
+
+from core.errors import StoreError
+from core.store import atomic
+from core.store.bookmarks import packed, session_key, unpacked
+from core.store.prior import locked
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+LIMIT = 100_000_000
+"""Bytes kept at most; the sessions that were not used for longest go first."""
+LARGEST = 64_000_000
+"""Bytes one blob may have once it is unpacked."""
+
+_BLOB = ".blob"
+_SESSION = ".json"
+
+
+class Later(NamedTuple):
+    """Something given after the start, at its place."""
+
+    after: int
+    """Events before it."""
+    content: bytes
+
+
+class Kept(NamedTuple):
+    """What a session was given, as it was written."""
+
+    start: bytes
+    later: tuple[Later, ...] = ()
+
+
+class _Row(msgspec.Struct):
+    start: str
+    later: list[tuple[int, str]] = []
+
+
+class CarryOverStore:
+    """A folder that several nooscopes may use at once; who begins a session first says what it was given."""
+
+    def __init__(self, folder: Path | None = None, *, limit: int = LIMIT) -> None:
+        self.folder = folder or default_folder()
+        self.limit = limit
+
+    def read(self, session: str) -> Kept | None:
+        """What a session was given; None where it never was watched, StoreError where it cannot be used."""
+        path = self._path(session)
+        row = self._row(path)
+        if row is None:
+            return None
+        later = tuple(Later(after, self._blob(name)) for after, name in row.later)
+        kept = Kept(self._blob(row.start), later)
+        with contextlib.suppress(OSError):
+            os.utime(path)
+        return kept
+
+    def begin(self, session: str, start: bytes) -> Kept:
+        """Keep what a session is given, unless it was given something before; what holds is handed back."""
+        path = self._path(session)
+        try:
+            with locked(self.folder / "lock"):
+                row = self._row(path)
+                if row is not None:
+                    return Kept(self._blob(row.start), tuple(Later(n, self._blob(b)) for n, b in row.later))
+                self._tidy(path)
+                self._write(path, _Row(self._keep(start)))
+        except OSError as error:
+            raise self._unwritten(error) from error
+        return Kept(start)
+
+    def change(self, session: str, after: int, content: bytes) -> None:
+        """Keep what a session that was begun is given later, in place of what it was given from there on."""
+        path = self._path(session)
+        try:
+            with locked(self.folder / "lock"):
+                row = self._row(path)
+                if row is not None:
+                    row.later = [each for each in row.later if each[0] <= after]
+                    row.later.append((after, self._keep(content)))
+                    self._write(path, row)
+        except OSError as error:
+            raise self._unwritten(error) from error
+
+    def set_aside(self, session: str) -> str:
+        """Rename the file of a session whose carry-over cannot be used; its new name, blank where none is."""
+        path = self._path(session)
+        try:
+            with locked(self.folder / "lock"):
+                aside, number = path.with_name(f"{path.name}.damaged"), 2
+                while aside.exists():
+                    aside, number = path.with_name(f"{path.name}.damaged-{number}"), number + 1
+                path.rename(aside)
+        except FileNotFoundError:
+            return ""
+        except OSError as error:
+            raise self._unwritten(error) from error
+        return aside.name
+
+    def remove(self, session: str) -> bool:
+        """Forget what one session was given; whether anything was kept."""
+        try:
+            with locked(self.folder / "lock"):
+                path = self._path(session)
+                there = path.exists()
+                path.unlink(missing_ok=True)
+                self._sweep()
+        except OSError as error:
+            raise self._unwritten(error) from error
+        return there
+
+    def clear(self) -> int:
+        """Forget it all; how many sessions there were."""
+        paths = self._sessions()
+        try:
+            with locked(self.folder / "lock"):
+                for path in paths:
+                    path.unlink(missing_ok=True)
+                self._sweep()
+        except OSError as error:
+            raise self._unwritten(error) from error
+        return len(paths)
+
+    def count(self) -> int:
+        """How many sessions are kept."""
+        return len(self._sessions())
+
+    def _sessions(self) -> list[Path]:
+        return list(self.folder.glob(f"*{_SESSION}"))
+
+    def _path(self, session: str) -> Path:
+        return self.folder / f"{session_key(session)}{_SESSION}"
+
+    def _row(self, path: Path) -> _Row | None:
+        try:
+            data = path.read_bytes()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            raise StoreError(f"{path}: cannot be read ({error.strerror})") from error
+        try:
+            return msgspec.convert(unpacked(data, str(path)), _Row)
+        except (ValueError, msgspec.ValidationError) as error:
+            raise StoreError(f"{path} is damaged ({error})") from error
+
+    def _write(self, path: Path, row: _Row) -> None:
+        content: dict[str, Any] = {"version": 1, **msgspec.to_builtins(row)}
+        atomic.replace(path, packed(content))
+
+    def _keep(self, content: bytes) -> str:
+        """Write a blob, unless a sound one of the same content is there; its name."""
+        name = blob_name(content)
+        path = self.folder / f"{name}{_BLOB}"
+        try:
+            if self._blob(name) == content:
+                return name
+        except StoreError:
+            pass
+        atomic.replace(path, zstd.compress(content, 3))
+        return name
+
+    def _blob(self, name: str) -> bytes:
+        path = self.folder / f"{Path(name).name}{_BLOB}"
+        try:
+            content = zstd.ZstdDecompressor().decompress(path.read_bytes(), LARGEST)
+        except FileNotFoundError:
+            raise StoreError(f"{path} is gone") from None
+        except OSError as error:
+            raise StoreError(f"{path}: cannot be read ({error.strerror})") from error
+        except zstd.ZstdError as error:
+            raise StoreError(f"{path} is damaged ({error})") from error
+        if blob_name(content) != name:
+            raise StoreError(f"{path} is damaged (its content has another hash)")
+        return content
+
+    def _tidy(self, spare: Path) -> None:
+        """Forget the sessions that were not used for longest until the rest fits."""
+        total = sum(_size(path) for path in self.folder.iterdir())
+        if total <= self.limit:
+            return
+        for path in sorted(self._sessions(), key=_used):
+            if total <= self.limit:
+                return
+            if path != spare:
+                path.unlink(missing_ok=True)
+                self._sweep()
+                total = sum(_size(each) for each in self.folder.iterdir())
+
+    def _sweep(self) -> None:
+        """Take away blobs that no session names, and what a crash left half written; asked under the lock."""
+        for path in self.folder.glob(".*.new"):
+            path.unlink(missing_ok=True)
+        named: set[str] = set()
+        for path in self._sessions():
+            with contextlib.suppress(StoreError):
+                row = self._row(path)
+                if row is not None:
+                    named |= {row.start, *(name for _, name in row.later)}
+        for path in self.folder.glob(f"*{_BLOB}"):
+            if path.stem not in named:
+                path.unlink(missing_ok=True)
+
+    def _unwritten(self, error: OSError) -> StoreError:
+        return StoreError(
+            f"{self.folder}: what the session was given cannot be written ({error.strerror}); "
+            "a replay of it will begin without"
+        )
+
+
+def default_folder() -> Path:
+    """Where the platform keeps an application's data."""
+    return user_data_path("nooscope", appauthor=False) / "carry-over"
+
+
+def blob_name(content: bytes) -> str:
+    """A blob's name, made of its content."""
+    return blake3(content).hexdigest(length=16)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _used(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0

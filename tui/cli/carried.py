@@ -1,0 +1,52 @@
+"""What sessions named on the command line start from, and the option to leave it out."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from core.settings import Settings
+    from core.timeline.carry_over import Start, Starts
+
+
+def add_plain_option(parser: argparse.ArgumentParser) -> None:
+    """`--plain`."""
+    parser.add_argument(
+        "--plain",
+        action="store_true",
+        help="leave out what a watched session was given at its start; run with today's settings",
+    )
+
+
+def edits_of(settings: Settings, assignments: list[str]) -> Mapping[str, Any]:
+    """What `--set` asks for, by name."""
+    from core.settings.layers import read_assignments, tunables, value_of
+
+    layer, _ = read_assignments(assignments)
+    return {one.name: value_of(settings, one.name) for one in layer.values if one.name in tunables()}
+
+
+def starts_of(args: argparse.Namespace, settings: Settings) -> Starts:
+    """Where the sessions of a command without a screen start; faults of rules and policies are said."""
+    from core.store.carry_over import CarryOverStore
+    from core.timeline.carry_over import Starts
+    from tui.cli.initial import spoken_outset
+
+    return Starts(
+        settings,
+        spoken_outset(args.project),
+        edits=edits_of(settings, getattr(args, "assignments", [])),
+        store=None if args.plain else CarryOverStore(),
+    )
+
+
+def spoken_start(starts: Starts, session: str) -> Start:
+    """Where one session starts; what there is to say of it goes to standard error."""
+    start = starts.of(session)
+    for notice in dict.fromkeys(starts.notices):
+        print(f"nooscope: {notice}", file=sys.stderr)
+    starts.notices.clear()
+    return start
