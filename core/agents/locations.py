@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from core.ingest.door import is_folder
+
 Environment = Mapping[str, str]
 
 
@@ -31,7 +33,7 @@ class Place(NamedTuple):
 def roots(environment: Environment, home: Path) -> list[tuple[str, Path]]:
     """Every existing folder in which an agent may write a session, with the agent's name."""
     return [
-        (place.agent, root) for place in PLACES for root in place.roots(environment, home) if root.is_dir()
+        (place.agent, root) for place in PLACES for root in place.roots(environment, home) if is_folder(root)
     ]
 
 

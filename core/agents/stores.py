@@ -9,6 +9,7 @@ from typing import Any
 
 from core.agents.locations import Place
 from core.agents.loose import count, decode, table, text
+from core.ingest.door import is_file, read_log
 from core.logs.found import Found
 
 _NEVER = 1 << 62
@@ -61,7 +62,7 @@ def _database(path: Path) -> list[dict[str, Any]]:
     from core.agents.opencode.store import rows
 
     try:
-        told = [table(decode(row.data)).get("data") for row in rows(path, _NEVER)] if path.is_file() else []
+        told = [table(decode(row.data)).get("data") for row in rows(path, _NEVER)] if is_file(path) else []
         size = path.stat().st_size // max(1, len(told)) if told else 0
     except OSError:
         return []
@@ -84,7 +85,7 @@ def _database(path: Path) -> list[dict[str, Any]]:
 def _storage(folder: Path) -> Iterator[dict[str, Any]]:
     for file in folder.glob("session/*/*.json"):
         try:
-            session = table(decode(file.read_bytes()))
+            session = table(decode(read_log(file)))
             if not text(session.get("id")) or text(session.get("parentID")):
                 continue
             size, _, number = _extent(folder / "message" / text(session["id"]))
@@ -102,7 +103,7 @@ def _storage(folder: Path) -> Iterator[dict[str, Any]]:
 
 def _workspace(state: Path) -> str:
     try:
-        workspace = table(decode(state.read_bytes())).get("workspace")
+        workspace = table(decode(read_log(state))).get("workspace")
     except OSError:
         return ""
     return text(workspace) or text(table(workspace).get("working_dir"))

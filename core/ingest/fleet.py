@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from core.errors import UnreadableLog
 from core.events import Event
+from core.ingest.door import is_file, is_folder, is_there
 from core.logs.diagnostics import Diagnostics
 from core.logs.finder import Finder
 from core.logs.follow import Follower, changes
@@ -73,12 +74,12 @@ class Fleet:
     def _foreign(self, path: Path) -> bool:
         """Whether a file is there, holds something, and is no log."""
         try:
-            return path.is_file() and path.stat().st_size > 0 and self._finder.format(path)[0] is None
+            return is_file(path) and path.stat().st_size > 0 and self._finder.format(path)[0] is None
         except OSError:
             return False
 
     def _scan(self) -> None:
-        roots = [root for root in self.roots if root.exists()]
+        roots = [root for root in self.roots if is_there(root)]
         if not roots:
             return
         try:
@@ -105,12 +106,12 @@ def watch_fleet(fleet: Fleet, stop: threading.Event) -> Iterator[News]:
     yield from fleet.poll()
     quiet = 0
     while not stop.is_set():
-        roots = [root for root in fleet.roots if root.is_dir()]
+        roots = [root for root in fleet.roots if is_folder(root)]
         for changed in changes(roots, stop, fleet.settings.follow, recursive=True):
             quiet = 0 if changed else quiet + 1
             yield from fleet.poll(None if quiet == _SCAN_AFTER else changed)
             quiet %= _SCAN_AFTER
-            if [root for root in fleet.roots if root.is_dir()] != roots:
+            if [root for root in fleet.roots if is_folder(root)] != roots:
                 break
 
 

@@ -14,6 +14,7 @@ import msgspec
 
 from core.agents import stores
 from core.agents.locations import ANYWHERE, PLACES, Place, roots
+from core.ingest.door import is_folder
 from core.logs.event_redaction import cleaned
 from core.logs.found import Found
 from core.logs.lines import opened, packed, take
@@ -42,7 +43,7 @@ def find(
         session
         for place in PLACES
         for root in place.roots(environment, home)
-        if root.is_dir()
+        if is_folder(root)
         for session in _ways[place.store](place, root, moment, active_within)
     ]
     return sorted(found, key=_newest_first)
@@ -151,7 +152,7 @@ def _nested(place: Place, path: Path, session: str) -> Iterator[Path]:
 
 
 def _look(place: Place, path: Path, size: int) -> _Glimpse:
-    if path.is_dir():
+    if is_folder(path):
         return _Glimpse("", path.parent.name, sum(1 for _ in path.iterdir()), None, ended=False)
     with opened(path) as stream:
         head = take(stream, _HEAD)

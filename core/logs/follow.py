@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 
 from core.events import Event, ToolUse
+from core.ingest.door import is_file, is_folder
 from core.logs.document_tail import tail
 from core.logs.finder import Finder
 from core.logs.reader import Kit
@@ -92,8 +93,8 @@ class Follower:
         """The folders in which something may happen, as far as they exist."""
         wanted: dict[Path, None] = {}
         for path in (self.path, *self._tails):
-            folder = path if path.is_dir() else path.parent
-            while not folder.is_dir() and folder != folder.parent:
+            folder = path if is_folder(path) else path.parent
+            while not is_folder(folder) and folder != folder.parent:
                 folder = folder.parent
             wanted[folder] = None
         for name in dict.fromkeys((stem(self.path), self.session.id if self.session else "")):
@@ -130,7 +131,7 @@ class Follower:
 
     def _follow_packed(self, path: Path, gone: Tail) -> None:
         packed = path.with_name(path.name + ".zst")
-        if gone.log.format.style != "lines" or not packed.is_file():
+        if gone.log.format.style != "lines" or not is_file(packed):
             return
         self._notices += [*gone.notices, f"{path.name}: packed; reading {packed.name}"]
         log = gone.log._replace(path=packed)

@@ -15,6 +15,7 @@ from core.agents.claude_code.texts import spoken
 from core.agents.fingerprint import fingerprint
 from core.agents.lenient import FAULTS
 from core.events import AgentEnd, AgentStart, Event, Outcome, ToolUse, Where
+from core.ingest.door import is_folder, open_log
 from core.logs.format import Companion
 
 _HELPER = re.compile(r"a[a-z_]{4,}-")
@@ -198,7 +199,7 @@ def companions(path: Path) -> list[Companion]:
     """The logs of a session's sub-agents: in its folder, or beside it and naming it."""
     found: dict[str, Path] = {}
     folder = path.with_name(path.name.partition(".jsonl")[0])
-    for file in sorted(folder.rglob("agent-*.jsonl*")) if folder.is_dir() else []:
+    for file in sorted(folder.rglob("agent-*.jsonl*")) if is_folder(folder) else []:
         found.setdefault(_agent_of(file), file)
     for file in sorted(path.parent.glob("agent-*.jsonl")):
         if file != path and _agent_of(file) not in found and _session_of(file) == folder.name:
@@ -212,7 +213,7 @@ def _agent_of(file: Path) -> str:
 
 def _session_of(file: Path) -> str:
     try:
-        with file.open("rb") as stream:
+        with open_log(file) as stream:
             line = stream.readline(1 << 20)
         return msgspec.json.decode(line, type=Line).session_id or ""
     except (OSError, *FAULTS):

@@ -14,6 +14,7 @@ from urllib.parse import quote
 import msgspec
 
 from core.agents.loose import count, decode, table, text
+from core.ingest.door import is_folder, is_there, open_log, read_log
 
 MAGIC = b"SQLite format 3\0"
 _WAL = 2
@@ -76,10 +77,10 @@ def tables(path: Path) -> set[str]:
 def _connect(path: Path) -> sqlite3.Connection:
     """Open for reading only. Without its shared index a logged database is read as it stands on disk,
     because SQLite would have to make that index."""
-    with path.open("rb") as stream:
+    with open_log(path) as stream:
         header = stream.read(20)
     place = quote(str(path.absolute()))
-    alone = header[18:19] == bytes((_WAL,)) and not path.with_name(f"{path.name}-shm").exists()
+    alone = header[18:19] == bytes((_WAL,)) and not is_there(path.with_name(f"{path.name}-shm"))
     how = "mode=ro&immutable=1" if alone else "mode=ro&readonly_shm=1"
     database = sqlite3.connect(f"file:{place}?{how}", uri=True, timeout=0.2, isolation_level=None)
     database.execute("PRAGMA query_only = 1")
@@ -151,11 +152,11 @@ def _rows(
 
 def members(folder: Path) -> list[Path]:
     """The files of a folder's sessions, in the order a reader wants them: each session, then what it said."""
-    root = next((place for place in folder.parents if (place / "message").is_dir()), folder)
+    root = next((place for place in folder.parents if is_folder((place / "message"))), folder)
     known = [
         {**found, "id": found["id"], "parent_id": text(found.get("parentID")), "file": file}
         for file in sorted(folder.glob("*.json"))
-        if isinstance((found := table(decode(file.read_bytes()))).get("id"), str)
+        if isinstance((found := _object(file)).get("id"), str)
     ]
     for session in known:
         session["time_created"] = table(session.get("time")).get("created")
@@ -184,9 +185,17 @@ def _spoken(root: Path, messages: list[Path], *, by_time: bool) -> list[Path]:
     return [*messages, *(part for _, part in timed)]
 
 
+def _object(file: Path) -> dict[str, Any]:
+    """What a file tells; nothing where it cannot be read, which is counted when its turn comes."""
+    try:
+        return table(decode(read_log(file)))
+    except OSError:
+        return {}
+
+
 def _told(file: Path) -> int:
     """When what a file tells was over; 0 where it does not say."""
-    told = table(decode(file.read_bytes()))
+    told = _object(file)
     for times in (table(table(told.get("state")).get("time")), table(told.get("time"))):
         for name in ("end", "start", "created"):
             if count(times.get(name)):

@@ -9,6 +9,7 @@ from copy import deepcopy
 from pathlib import Path, PurePath
 
 from core.events import MAIN, Event, SessionStart, ToolUse, Turn
+from core.ingest.door import open_log
 from core.live.fleet.row import BUCKETS
 from core.live.status import Facts
 from core.live.status_facts import Lookout
@@ -194,7 +195,7 @@ def _end_of(log: Log, most: int, size: Callable[[Path], int]) -> Log:
     if whole <= most or not log.whole or log.format.style != "lines" or packed(log.path):
         return log
     try:
-        with log.path.open("rb") as stream:
+        with open_log(log.path) as stream:
             place = stream.seek(whole - most)
             while piece := stream.read(_PIECE):
                 found = piece.find(b"\n")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
 from core.errors import UnreadableLog
+from core.ingest.door import is_folder, is_there
 from core.live.fleet.member import Member
 from core.live.fleet.row import Row
 from core.logs.diagnostics import Diagnostics
@@ -54,7 +55,7 @@ class Roster:
     def folders(self) -> list[Path]:
         """Where sessions may appear."""
         if self._paths:
-            return [path if path.is_dir() else path.parent for path in self._paths if path.exists()]
+            return [path if is_folder(path) else path.parent for path in self._paths if is_there(path)]
         return list(dict.fromkeys(root for _, root in roots(self._environment, self._home)))
 
     def look(self) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.errors import UnreadableLog
+from core.ingest.door import is_there
 from tui.cli.showing import add_screen_options, can_show, screen_settings
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
         settings = settings.model_copy(update={"screen": screen})
     paths = [path.expanduser() for path in args.paths]
     for path in paths:
-        if not path.exists():
+        if not is_there(path):
             raise UnreadableLog(f"{path}: no such file or folder")
     if args.json or args.once or not can_show():
         return _once(settings, paths, args.project, as_json=args.json)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from core.ingest.door import is_there
 from tui.cli.showing import add_screen_options, screen_settings, show
 
 
@@ -28,6 +29,6 @@ def run(args: argparse.Namespace) -> int:
             raise UnreadableLog("no session found on this machine; name a log to play")
         return show(found[0].path, settings, live=False, session=found[0].session, project=args.project)
     path = Path(args.path).expanduser()
-    if not path.exists():
+    if not is_there(path):
         raise UnreadableLog(f"{path}: no such file")
     return show(path, settings, live=False, project=args.project)

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
+from core.ingest.door import is_folder, is_there
 from tui.cli.options import PROJECT_FILE, seconds, settings_from
 from tui.cli.showing import add_screen_options, screen_settings, show
 
@@ -71,7 +72,7 @@ def _refuse_other_files(path: Path, settings: Settings) -> None:
     from core.errors import UnreadableLog
     from core.logs.finder import Finder, make_kit
 
-    if path.is_dir() or not path.exists():
+    if is_folder(path) or not is_there(path):
         return
     kind, trouble = Finder(make_kit(settings.ingest), settings.ingest.lines).format(path)
     if kind is None and trouble not in ("empty", "vanished"):
