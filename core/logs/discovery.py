@@ -31,6 +31,7 @@ _CWD = re.compile(rb'"(?:cwd|directory|projectPath)"' + _TEXT)
 _PROJECT_HASH = re.compile(rb'"projectHash"' + _TEXT)
 _SESSION = re.compile(rb'"(?:sessionId|session_id)"' + _TEXT)
 _TIME = re.compile(rb'"(?:timestamp|lastUpdated)"' + _TEXT)
+_COLON = re.compile(rb'"\s*:\s*')
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
@@ -161,7 +162,7 @@ def _look(place: Place, path: Path, size: int) -> _Glimpse:
             stream.seek(max(_HEAD, size - _TAIL))
             tail = take(stream, _TAIL)
     sample = head + tail
-    tight = sample.replace(b'": ', b'":')
+    tight = _COLON.sub(b'":', sample)
     marks = sum(map(tight.count, place.marks))
     cwd, session, times = _CWD.search(head), _SESSION.search(head), _TIME.findall(tail or head)
     project = _text(cwd[1]) if cwd else _hash(head)

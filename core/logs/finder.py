@@ -48,7 +48,7 @@ def sessions(paths: Iterable[Path | str], kit: Kit, lines: LineSettings | None =
 
 
 _LONG_HEAD = 16 * 1024 * 1024
-"""How far to look at most where the first line alone is longer than a head."""
+"""How far to look at most where no line of a head is whole: a long first line, or a document."""
 
 
 class _Known(NamedTuple):
@@ -183,14 +183,16 @@ class Finder:
             return None, "empty"
         if not (text.startswith((b"{", b"[", _SQLITE)) or b"\n{" in text):
             return None, "a binary file" if b"\0" in text else "no log of a known format"
-        kind = recognise(Sample(text, path))
+        sample = Sample(text, path)
+        kind = recognise(sample)
         size = self._lines.head
-        while kind is None and text.startswith(b"{") and b"\n" not in text and size < _LONG_HEAD:
+        while kind is None and text.startswith((b"{", b"[")) and not sample.records and size < _LONG_HEAD:
             size *= 16
             text, before = _text(head(path, size)), len(text)
-            kind = recognise(Sample(text, path)) if len(text) > before else None
             if len(text) == before:
                 break
+            sample = Sample(text, path)
+            kind = recognise(sample)
         return kind, "" if kind else "no log of a known format"
 
     def _gather(self, logs: list[Log]) -> list[LogSession]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +12,11 @@ import msgspec
 
 from core.logs.reader import Reader
 
+_ESCAPED = re.compile(
+    rb"(?<!\\)((?:\\\\)*)\\u00(2[013-9a-fA-F]|[346][0-9a-fA-F]|5[0-9abABd-fD-F]|7[0-9a-eA-E])"
+)
+"""A printable character of ASCII as an escape, but for the quote and the backslash."""
+
 Style = Literal["lines", "document", "folder", "database"]
 
 
@@ -18,8 +24,8 @@ class Sample:
     """The beginning of a log, from which its format is recognised."""
 
     def __init__(self, head: bytes, path: Path) -> None:
-        self.head = head
-        """The first bytes of the log, decompressed."""
+        self.head = _plainly(head)
+        """The first bytes of the log, decompressed, with no letter written as an escape."""
         self.path = path
 
     @cached_property
@@ -54,6 +60,15 @@ class Format(NamedTuple):
     reader: type[Reader]
     companions: Callable[[Path], list[Companion]] | None = None
     """Where the logs of a session's sub-agents are, given its main log."""
+
+
+def _plainly(head: bytes) -> bytes:
+    """The same JSON with its ASCII characters written as themselves, so that names can be looked for."""
+    return _ESCAPED.sub(_unescaped, head) if b"\\u00" in head else head
+
+
+def _unescaped(found: re.Match[bytes]) -> bytes:
+    return found[1] + bytes((int(found[2], 16),))
 
 
 def _object(line: bytes) -> dict[str, Any] | None:

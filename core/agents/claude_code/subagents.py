@@ -195,6 +195,14 @@ class Delegations:
             out.append(AgentStart(at=order.at, agent=order.agent, where=where, child=child, role=order.role))
 
 
+def is_agent_progress(line: Line) -> bool:
+    """Whether progress is told of a sub-agent."""
+    try:
+        return msgspec.json.decode(line.data, type=_Progress).type == "agent_progress"
+    except FAULTS:
+        return False
+
+
 def companions(path: Path) -> list[Companion]:
     """The logs of a session's sub-agents: in its folder, or beside it and naming it."""
     found: dict[str, Path] = {}
