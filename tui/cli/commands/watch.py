@@ -157,7 +157,9 @@ class Watch:
         follower = self._follower
         while not self._stop.is_set():
             folders = follower.folders()
-            for _ in changes(folders, self._stop, follower.settings.follow, recursive=False):
+            for _ in changes(
+                folders, self._stop, follower.settings.follow, recursive=False, tell=follower.tell
+            ):
                 self._take(follower.drain())
                 self._look_around()
                 if self._stop.is_set() or follower.folders() != folders:
