@@ -226,7 +226,11 @@ class Finder:
         if log.format.style != "lines":
             return plain
         try:
-            beginning = head(log.path, self._lines.head)
+            size = self._lines.head
+            beginning = head(log.path, size)
+            while b"\n" not in beginning and len(beginning) == size < _LONG_HEAD:
+                size *= 16
+                beginning = head(log.path, size)
         except OSError:
             return plain
         reader = log.format.reader(self._silent, agent=log.agent, session=plain.session)
