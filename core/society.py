@@ -116,6 +116,7 @@ class Society:
         "_every",
         "_finished",
         "_forgotten",
+        "_inherited",
         "_keep_finished",
         "_keep_summaries",
         "_learned",
@@ -149,6 +150,7 @@ class Society:
         self._keep_finished = affect.society.finished
         self._awake = affect.society.awake
         self._keep_summaries = affect.society.summaries
+        self._inherited = affect.inheritance.depth
         self._commons = Commons(affect.contagion)
         self._members: dict[str, _Member] = {}
         self._finished: dict[str, None] = {}
@@ -268,8 +270,10 @@ class Society:
 
     def _sleepiest(self, but: str) -> str:
         """Who is summed up for want of room: a finished agent, else who was still for longest."""
-        others = [member for name, member in self._members.items() if name not in (MAIN, but)]
-        return min(others, key=lambda member: (member.ended is None, member.last)).name
+        names = [name for name in self._finished if name != but] or [
+            name for name in self._members if name != MAIN and name != but
+        ]
+        return min(names, key=lambda name: self._members[name].last)
 
     def _fold(self, name: str) -> None:
         member = self._members[name]
@@ -294,7 +298,7 @@ class Society:
         self._finished.pop(name, None)
         child.parent, child.role = parent.name, event.role
         child.started, child.ended, child.outcome = event.at, None, ""
-        legacy = parent.engine.affect.bequeath(name, self._depth(name))
+        legacy = parent.engine.affect.bequeath(name, self._generation(name))
         if legacy is not None:
             child.engine.affect.receive(legacy, "inheritance", parent.name)
 
@@ -304,7 +308,9 @@ class Society:
         if child is None:
             self._note_unseen(parent, event)
             return
-        if name == MAIN or child.ended is not None or self._descends(parent.name, name):
+        if name == MAIN or child.ended is not None:
+            return
+        if child.parent != parent.name and self._descends(parent.name, name):
             return
         child.parent = child.parent or parent.name
         child.ended, child.outcome = event.at, event.outcome
@@ -326,30 +332,28 @@ class Society:
             nothing = (0.0,) * len(FIELDS)
             past = AgentReading(name, parent.name, "", 0, None, None, "", 0, False, 0, nothing, False)
         above = past.parent or parent.name
-        self._summaries[name] = replace(
-            past, parent=above, depth=self._depth(above) + 1, ended=event.at, outcome=event.outcome
-        )
+        self._summaries[name] = replace(past, parent=above, ended=event.at, outcome=event.outcome)
         self._trim()
 
-    def _above(self, name: str) -> str:
-        member = self._members.get(name)
-        if member is not None:
-            return member.parent
-        past = self._summaries.get(name)
-        return past.parent if past is not None else ""
-
     def _descends(self, name: str, ancestor: str) -> bool:
-        while name:
-            if name == ancestor:
-                return True
-            name = self._above(name)
-        return False
+        members, summaries = self._members, self._summaries
+        while name != ancestor:
+            known = members.get(name) or summaries.get(name)
+            if known is None or not known.parent:
+                return False
+            name = known.parent
+        return True
 
-    def _depth(self, name: str) -> int:
-        depth = 0
-        while name := self._above(name):
-            depth += 1
-        return depth
+    def _generation(self, name: str) -> int:
+        """How many agents are above one, counted no further than affect is handed down."""
+        generation = 0
+        while generation <= self._inherited:
+            known = self._members.get(name) or self._summaries.get(name)
+            if known is None or not known.parent:
+                break
+            name = known.parent
+            generation += 1
+        return generation
 
     def _round(self) -> None:
         peers = {
@@ -365,7 +369,7 @@ class Society:
             name=member.name,
             parent=member.parent,
             role=member.role,
-            depth=self._depth(member.name),
+            depth=0,
             started=member.started,
             ended=member.ended,
             outcome=member.outcome,
@@ -378,14 +382,15 @@ class Society:
 
 
 def _tree(known: Mapping[str, AgentReading]) -> list[AgentReading]:
-    """Depth first, each agent's sub-agents in the order they became known."""
+    """Depth first, each agent's sub-agents in the order they became known; one whose parent was forgotten
+    stands one below the first."""
     below: dict[str, list[AgentReading]] = {}
     for reading in known.values():
         below.setdefault(reading.parent if reading.parent in known else "", []).append(reading)
     ordered: list[AgentReading] = []
-    waiting = below.pop("", [])[::-1]
+    waiting = [(reading, 1 if reading.parent else 0) for reading in below.pop("", [])[::-1]]
     while waiting:
-        reading = waiting.pop()
-        ordered.append(reading)
-        waiting.extend(below.pop(reading.name, [])[::-1])
+        reading, depth = waiting.pop()
+        ordered.append(reading if reading.depth == depth else replace(reading, depth=depth))
+        waiting.extend((under, depth + 1) for under in below.pop(reading.name, [])[::-1])
     return ordered

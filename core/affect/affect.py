@@ -33,6 +33,7 @@ from core.errors import StateError
 from core.events import Event
 from core.percept import Percept
 from core.settings.affect import AffectSettings
+from core.settings.derived import Derived
 from core.settings.tunable import canonical
 
 _STILL = (0,) * len(FIELDS)
@@ -42,6 +43,10 @@ _make = tuple.__new__
 
 LEVELS = (*(f"field.{name}" for name in FIELDS), "volatility")
 """Names of what `Affect.levels` gives."""
+
+
+_bound = Derived(Policy.over)
+_written: Derived[[AffectSettings], bytes] = Derived(canonical)
 
 
 class Affect:
@@ -68,7 +73,7 @@ class Affect:
 
     def __init__(self, settings: AffectSettings, policy: Policy | None = None, seed: int = 0) -> None:
         self.policy = policy or BUILT_IN
-        bound = self._settings = self.policy.over(settings)
+        bound = self._settings = _bound(self.policy, settings)
         self._fields = control_fields(bound.fields, bound.inheritance.attenuation)
         self._observer = Observer(bound.observation)
         self._noise = Noise(bound.noise, seed)
@@ -76,7 +81,7 @@ class Affect:
         self._quarantine = Quarantine(bound.quarantine)
         self._modulator = Modulator(bound.modulation)
         self._exposure = Exposure(bound.contagion)
-        rules = f"{self.policy.name}\n{seed}\n".encode() + canonical(bound)
+        rules = f"{self.policy.name}\n{seed}\n".encode() + _written(bound)
         self.lineage = Lineage(bound.lineage.kept, blake3(rules).digest())
         self._now = 0.0
         self._at = 0.0

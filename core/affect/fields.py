@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias, get_args
 from msgspec import Struct
 
 from core.settings.affect import TRIGGERS, FieldSettings, FieldsSettings
+from core.settings.derived import Derived
 
 FieldName = Literal[
     "uncertainty_sensitivity",
@@ -91,6 +92,13 @@ class ControlField:
         self.stretch = 1.0
         self.pace = -1.0 / self.time_constant
 
+    def copy(self) -> ControlField:
+        """Another field in the same state."""
+        twin = ControlField.__new__(ControlField)
+        for name in ControlField.__slots__:
+            setattr(twin, name, getattr(self, name))
+        return twin
+
     def slow(self, stretch: float) -> None:
         """Stretch the time constant by that factor, as far as policy lets it."""
         if stretch > self.slowest:
@@ -138,4 +146,9 @@ class FieldReading(Struct, frozen=True):
 
 def control_fields(settings: FieldsSettings, attenuation: float) -> tuple[ControlField, ...]:
     """The seven fields at rest, in the order of FIELDS."""
+    return tuple([field.copy() for field in _at_rest(settings, attenuation)])
+
+
+@Derived
+def _at_rest(settings: FieldsSettings, attenuation: float) -> tuple[ControlField, ...]:
     return tuple(ControlField(name, getattr(settings, name), attenuation) for name in FIELDS)

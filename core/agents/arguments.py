@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import Any
 from urllib.parse import unquote
 
@@ -12,6 +13,9 @@ from core.agents.tables import Lists
 _LONGEST = 512
 """A longer text is content, not something a call is recognised by."""
 _MOST = 16
+
+
+_name = itemgetter(0)
 
 
 class Arguments:
@@ -91,7 +95,7 @@ class Arguments:
         return "\0".join(
             [
                 f"{name}\0{item}"
-                for name, item in value.items()
+                for name, item in sorted(value.items(), key=_name)
                 if type(item) is str and len(item) <= _LONGEST and name not in bulk
             ]
         )

@@ -99,9 +99,10 @@ class Normalizer:
         if known is None:
             try:
                 value = _decode(raw)
+                written = _encoded(value)
             except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-                value = None
-            known = self._sort(framework, tool, value, raw)
+                value, written = None, raw
+            known = self._sort(framework, tool, value, written)
             if len(raw) <= _REMEMBERED:
                 if len(self._known) >= _MOST_REMEMBERED:
                     self._known.clear()

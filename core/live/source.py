@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from core.errors import UnreadableLog
 from core.events import Event
+from core.logs.door import is_file, is_there
 from core.logs.finder import sessions
 from core.logs.follow import Follower
 from core.logs.lag import events_behind
@@ -38,7 +39,7 @@ def find_session(target: Target, kit: Kit, settings: Settings) -> LogSession | N
     try:
         found = sessions([target.path], kit, settings.ingest.lines)
     except UnreadableLog:
-        if target.live and (not target.path.exists() or _blank(target.path)):
+        if target.live and (not is_there(target.path) or _blank(target.path)):
             return None
         raise
     named = [one for one in found if one.id == target.session]
@@ -53,7 +54,7 @@ def _changed(session: LogSession) -> float:
 
 def _blank(path: Path) -> bool:
     with contextlib.suppress(OSError):
-        return path.is_file() and path.stat().st_size == 0
+        return is_file(path) and path.stat().st_size == 0
     return False
 
 

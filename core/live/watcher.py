@@ -25,6 +25,8 @@ class Watcher:
         self._wake = wake
         self._settings = settings
         self._folders: list[Path] = []
+        self._told = False
+        self._trouble = ""
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -44,9 +46,18 @@ class Watcher:
         """Let the thread end by itself."""
         self._stop.set()
 
+    def trouble(self) -> str:
+        """Why there are no file events, told once."""
+        said, self._trouble = self._trouble, ""
+        return said
+
+    def _tell(self, sentence: str) -> None:
+        if not self._told:
+            self._told, self._trouble = True, sentence
+
     def _wait(self, folders: list[Path], stop: threading.Event) -> None:
         while not stop.is_set():
-            for _ in changes(folders, stop, self._settings, recursive=False):
+            for _ in changes(folders, stop, self._settings, recursive=False, tell=self._tell):
                 if stop.is_set():
                     return
                 self._wake.put(Changed())

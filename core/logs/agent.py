@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from core.logs.door import is_folder
 from core.logs.format import Format, Sample
 from core.logs.found import Found
 
@@ -76,5 +77,5 @@ def roots(agents: tuple[Agent, ...], environment: Environment, home: Path) -> li
         for agent in agents
         if agent.location is not None
         for root in agent.location.roots(environment, home)
-        if root.is_dir()
+        if is_folder(root)
     ]

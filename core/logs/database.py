@@ -8,6 +8,8 @@ from contextlib import closing
 from pathlib import Path
 from urllib.parse import quote
 
+from core.logs.door import is_there, open_log
+
 MAGIC = b"SQLite format 3\0"
 _WAL = 2
 """The version in a database's header that says it has a log beside it."""
@@ -44,10 +46,10 @@ def tables(path: Path) -> set[str]:
 def connect(path: Path) -> sqlite3.Connection:
     """Open for reading only. Without its shared index a logged database is read as it stands on disk,
     because SQLite would have to make that index."""
-    with path.open("rb") as stream:
+    with open_log(path) as stream:
         header = stream.read(20)
     place = quote(str(path.absolute()))
-    alone = header[18:19] == bytes((_WAL,)) and not path.with_name(f"{path.name}-shm").exists()
+    alone = header[18:19] == bytes((_WAL,)) and not is_there(path.with_name(f"{path.name}-shm"))
     how = "mode=ro&immutable=1" if alone else "mode=ro&readonly_shm=1"
     database = sqlite3.connect(f"file:{place}?{how}", uri=True, timeout=0.2, isolation_level=None)
     database.execute("PRAGMA query_only = 1")

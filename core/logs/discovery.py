@@ -13,6 +13,7 @@ from typing import NamedTuple
 import msgspec
 
 from core.logs.agent import Agent, Location
+from core.logs.door import is_folder
 from core.logs.event_redaction import cleaned
 from core.logs.found import Found
 from core.logs.lines import opened, packed, take
@@ -31,6 +32,7 @@ _ANYWHERE = Location(
     lambda _environment, _home: [], (), (b'"role":', b'"action":', b'"observation":', b'"tool":')
 )
 """What is known of logs that lie in no agent's usual place."""
+_COLON = re.compile(rb'"\s*:\s*')
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
@@ -49,7 +51,7 @@ def find(
         for agent in agents
         if agent.location is not None
         for root in agent.location.roots(environment, home)
-        if root.is_dir()
+        if is_folder(root)
         for session in _survey(agent.name, agent.location, root, moment, active_within)
     ]
     return sorted(found, key=_newest_first)
@@ -165,7 +167,7 @@ def _nested(location: Location, path: Path, session: str) -> Iterator[Path]:
 
 
 def _look(location: Location, path: Path, size: int) -> _Glimpse:
-    if path.is_dir():
+    if is_folder(path):
         return _Glimpse("", path.parent.name, sum(1 for _ in path.iterdir()), None, ended=False)
     with opened(path) as stream:
         head = take(stream, _HEAD)
@@ -174,7 +176,7 @@ def _look(location: Location, path: Path, size: int) -> _Glimpse:
             stream.seek(max(_HEAD, size - _TAIL))
             tail = take(stream, _TAIL)
     sample = head + tail
-    tight = sample.replace(b'": ', b'":')
+    tight = _COLON.sub(b'":', sample)
     marks = sum(map(tight.count, location.marks))
     cwd, session, times = _CWD.search(head), _SESSION.search(head), _TIME.findall(tail or head)
     project = _text(cwd[1]) if cwd else _hash(head)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from core.events import Event, ToolUse
 from core.logs.diagnostics import Diagnostics
+from core.logs.door import open_log
 from core.logs.lines import packed, take
 from core.logs.reader import Kit
 from core.logs.records import Log, Record, document, members, reason, records, rows
@@ -120,8 +121,12 @@ class FolderTail(WaitingTail):
         for number, file in enumerate(files[len(self._fed) :], len(self._fed) + 1):
             try:
                 record = document(file[0], number)
-            except OSError:
+            except FileNotFoundError:
                 return
+            except OSError as fault:
+                self._kit.diagnostics.note(str(file[0]), 0, reason(fault))
+                self._fed.append(file)
+                continue
             if not record.data.rstrip(b"\0 \t\r\n").endswith((b"}", b"]")):
                 return
             self._fed.append(file)
@@ -172,7 +177,7 @@ def _stands(path: Path) -> tuple[int, int]:
 def _whole(path: Path) -> bool:
     """Whether a document ends as one does, and not in the middle of being written."""
     try:
-        with path.open("rb") as stream:
+        with open_log(path) as stream:
             stream.seek(0, os.SEEK_END)
             stream.seek(max(0, stream.tell() - _END))
             return take(stream).rstrip(b"\0 \t\r\n").endswith((b"}", b"]"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,11 +13,12 @@ from core.errors import UnreadableLog
 from core.events import Event, SessionStart
 from core.logs.agent import recognise
 from core.logs.diagnostics import Diagnostics
+from core.logs.door import NOT_REGULAR, is_folder, is_there
 from core.logs.format import Format, Sample
 from core.logs.lines import LineCutter, head
 from core.logs.multi_session import Runs
 from core.logs.reader import Kit, Reader
-from core.logs.records import Log, feed, line_record, reason, stem
+from core.logs.records import NO_PERMISSION, Log, feed, line_record, reason, stem
 from core.logs.session import LogSession, identity
 from core.settings.logs import LineSettings
 
@@ -35,7 +36,7 @@ def sessions(paths: Iterable[Path | str], kit: Kit, lines: LineSettings | None =
 
 
 _LONG_HEAD = 16 * 1024 * 1024
-"""How far to look at most where the first line alone is longer than a head."""
+"""How far to look at most where no line of a head is whole: a long first line, or a document."""
 
 
 class _Known(NamedTuple):
@@ -106,7 +107,7 @@ class Finder:
 
     def log(self, path: Path) -> Log | None:
         """The log that a file, or a folder of event files, is."""
-        if path.is_dir():
+        if is_folder(path):
             inner = next((file for file in walk(path) if self._log(file)[0]), None)
             return self._log(inner)[0] if inner else None
         return self._log(path)[0]
@@ -131,17 +132,30 @@ class Finder:
     def _logs(self, path: Path | str) -> tuple[list[Log], str]:
         """The logs a path stands for, and why where there are none."""
         place = Path(path).expanduser()
-        if not place.exists() and glob.has_magic(str(path)):
+        if not is_there(place) and glob.has_magic(str(path)):
             matches = sorted(glob.glob(str(place), recursive=True))  # noqa: PTH207 it may be absolute
             return [log for match in matches for log in self._logs(match)[0]], "no log matches"
-        if place.is_dir():
-            try:
-                files = list(walk(place))
-            except OSError as fault:
-                return [], reason(fault)
-            return [log for file in files if (log := self._log(file)[0])], "a folder without logs"
+        if is_folder(place):
+            logs = [log for file in walk(place, self._closed(place)) if (log := self._inner(file))]
+            return logs, _no_logs(place)
         log, trouble = self._log(place)
         return [log] if log else [], "no such file" if trouble == "vanished" else trouble
+
+    def _inner(self, path: Path) -> Log | None:
+        """The log that a file in a folder is; one that might be a log and cannot be opened is counted."""
+        log, trouble = self._log(path)
+        if trouble in (NO_PERMISSION, NOT_REGULAR):
+            self._kit.diagnostics.note(str(path), 0, trouble)
+        return log
+
+    def _closed(self, place: Path) -> Callable[[OSError], None]:
+        """Counts a folder below a place that cannot be listed."""
+
+        def note(fault: OSError) -> None:
+            if str(fault.filename) != str(place):
+                self._kit.diagnostics.note(str(fault.filename), 0, reason(fault))
+
+        return note
 
     def _log(self, path: Path) -> tuple[Log | None, str]:
         kind, trouble = self.format(path)
@@ -151,20 +165,22 @@ class Finder:
 
     def _recognise(self, path: Path, status: os.stat_result) -> tuple[Format | None, str]:
         if not stat.S_ISREG(status.st_mode):
-            return None, "not a regular file"
+            return None, NOT_REGULAR
         text = _text(head(path, self._lines.head))
         if not text:
             return None, "empty"
         if not (text.startswith((b"{", b"[", _SQLITE)) or b"\n{" in text):
             return None, "a binary file" if b"\0" in text else "no log of a known format"
-        kind = recognise(Sample(text, path), self._kit.agents)
+        sample = Sample(text, path)
+        kind = recognise(sample, self._kit.agents)
         size = self._lines.head
-        while kind is None and text.startswith(b"{") and b"\n" not in text and size < _LONG_HEAD:
+        while kind is None and text.startswith((b"{", b"[")) and not sample.records and size < _LONG_HEAD:
             size *= 16
             text, before = _text(head(path, size)), len(text)
-            kind = recognise(Sample(text, path), self._kit.agents) if len(text) > before else None
             if len(text) == before:
                 break
+            sample = Sample(text, path)
+            kind = recognise(sample, self._kit.agents)
         return kind, "" if kind else "no log of a known format"
 
     def _gather(self, logs: list[Log]) -> list[LogSession]:
@@ -198,7 +214,11 @@ class Finder:
         if log.format.style != "lines":
             return plain
         try:
-            beginning = head(log.path, self._lines.head)
+            size = self._lines.head
+            beginning = head(log.path, size)
+            while b"\n" not in beginning and len(beginning) == size < _LONG_HEAD:
+                size *= 16
+                beginning = head(log.path, size)
         except OSError:
             return plain
         reader = log.format.reader(self._silent, agent=log.agent, session=plain.session)
@@ -232,9 +252,9 @@ class Finder:
         return [session._replace(copied=copies.get(session.path, ())) for session in found]
 
 
-def walk(folder: Path) -> Iterator[Path]:
-    """Every file below a folder in order of name; folders without permission are left out."""
-    for top, folders, files in os.walk(folder):
+def walk(folder: Path, closed: Callable[[OSError], None] | None = None) -> Iterator[Path]:
+    """Every file below a folder in order of name; a folder that cannot be listed is told to `closed`."""
+    for top, folders, files in os.walk(folder, onerror=closed):
         folders[:] = sorted(name for name in folders if name not in _PASSED_OVER)
         for name in sorted(files):
             yield Path(top, name)
@@ -242,6 +262,15 @@ def walk(folder: Path) -> Iterator[Path]:
 
 def _ignore(_number: int, _reason: str) -> None:
     """A fault in a head that is read again later."""
+
+
+def _no_logs(folder: Path) -> str:
+    """Why a folder gave no logs."""
+    try:
+        os.scandir(folder).close()
+    except OSError as fault:
+        return reason(fault)
+    return "a folder without logs"
 
 
 def _key(log: Log) -> Path:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 
 from core.events import Event, ToolUse
 from core.logs.document_tail import tail
+from core.logs.door import is_file, is_folder
 from core.logs.finder import Finder
 from core.logs.reader import Kit
 from core.logs.records import Log, stem
@@ -37,6 +39,7 @@ class Follower:
         self._tails: dict[Path, Tail] = {}
         self._stream: Iterator[Event] | None = None
         self._notices: list[str] = []
+        self._told: set[str] = set()
         self._stood: list[tuple[str, int, int]] = []
         if self.session is not None:
             self._open(self.session)
@@ -101,6 +104,12 @@ class Follower:
             one.notices = []
         return said
 
+    def tell(self, sentence: str) -> None:
+        """Add something that befell the watching itself to the notices, once."""
+        if sentence not in self._told:
+            self._told.add(sentence)
+            self._notices.append(sentence)
+
     def files(self) -> list[Path]:
         """The logs that are followed now."""
         return list(self._tails) or [self.path]
@@ -109,8 +118,8 @@ class Follower:
         """The folders in which something may happen, as far as they exist."""
         wanted: dict[Path, None] = {}
         for path in (self.path, *self._tails):
-            folder = path if path.is_dir() else path.parent
-            while not folder.is_dir() and folder != folder.parent:
+            folder = path if is_folder(path) else path.parent
+            while not is_folder(folder) and folder != folder.parent:
                 folder = folder.parent
             wanted[folder] = None
         for name in dict.fromkeys((stem(self.path), self.session.id if self.session else "")):
@@ -147,7 +156,7 @@ class Follower:
 
     def _follow_packed(self, path: Path, gone: Tail) -> None:
         packed = path.with_name(path.name + ".zst")
-        if gone.log.format.style != "lines" or not packed.is_file():
+        if gone.log.format.style != "lines" or not is_file(packed):
             return
         self._notices += [*gone.notices, f"{path.name}: packed; reading {packed.name}"]
         log = gone.log._replace(path=packed)
@@ -168,39 +177,70 @@ def watch(follower: Follower, stop: threading.Event) -> Iterator[list[Event]]:
     yield from follower.drain()
     while not stop.is_set():
         folders = follower.folders()
-        for _ in changes(folders, stop, settings, recursive=False):
+        for _ in changes(folders, stop, settings, recursive=False, tell=follower.tell):
             yield from follower.drain()
             if follower.folders() != folders:
                 break
 
 
 def changes(
-    folders: list[Path], stop: threading.Event, settings: FollowSettings, *, recursive: bool
+    folders: list[Path],
+    stop: threading.Event,
+    settings: FollowSettings,
+    *,
+    recursive: bool,
+    tell: Callable[[str], None] | None = None,
 ) -> Iterator[set[Path]]:
-    """Paths that changed, or an empty set whenever the waiting time is over."""
+    """Paths that changed, or an empty set whenever the waiting time is over.
+
+    Where the system gives no file events, because its limits are reached or otherwise, `tell` gets a sentence
+    and every call waits once, so that the caller looks by itself.
+    """
     if not folders:
         stop.wait(settings.poll)
         yield set()
         return
-    import watchfiles
-
     try:
-        for found in watchfiles.watch(
-            *folders,
-            watch_filter=None,
-            debounce=max(1, round(settings.debounce * 1000)),
-            step=max(1, min(10, round(settings.debounce * 500))),
-            stop_event=stop,
-            rust_timeout=max(1, round(settings.poll * 1000)),
-            yield_on_timeout=True,
-            raise_interrupt=False,
-            recursive=recursive,
-            ignore_permission_denied=True,
-        ):
-            yield {Path(path) for _, path in found}
-    except (OSError, RuntimeError):
+        try:
+            yield from _announced(folders, stop, settings, recursive, lenient=False)
+        except PermissionError:
+            yield from _announced(folders, stop, settings, recursive, lenient=True)
+    except (OSError, RuntimeError) as fault:
+        if tell is not None:
+            tell(f"no file events ({_limit(fault)}); looking every {settings.poll:g} s instead")
         stop.wait(settings.poll)
         yield set()
+
+
+def _announced(
+    folders: list[Path], stop: threading.Event, settings: FollowSettings, recursive: bool, lenient: bool
+) -> Iterator[set[Path]]:
+    """Changes as the system announces them; lenient, it passes over every folder it cannot watch, and why."""
+    import watchfiles
+
+    for found in watchfiles.watch(
+        *folders,
+        watch_filter=None,
+        debounce=max(1, round(settings.debounce * 1000)),
+        step=max(1, min(10, round(settings.debounce * 500))),
+        stop_event=stop,
+        rust_timeout=max(1, round(settings.poll * 1000)),
+        yield_on_timeout=True,
+        raise_interrupt=False,
+        recursive=recursive,
+        ignore_permission_denied=lenient,
+    ):
+        yield {Path(path) for _, path in found}
+
+
+def _limit(fault: Exception) -> str:
+    """Why there are no file events, and what would help where a limit is reached."""
+    words = str(fault)
+    if "watch limit" in words or (isinstance(fault, OSError) and fault.errno == errno.ENOSPC):
+        return "the limit fs.inotify.max_user_watches is reached"
+    if "Too many open files" in words:
+        return "the limit fs.inotify.max_user_instances, or that of open files, is reached"
+    return words.partition("\n")[0][:80]
 
 
 def _stands(folder: Path) -> tuple[str, int, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +14,10 @@ from core.logs.reader import Reader
 
 if TYPE_CHECKING:
     from core.logs.links import LinkReader
+_ESCAPED = re.compile(
+    rb"(?<!\\)((?:\\\\)*)\\u00(2[013-9a-fA-F]|[346][0-9a-fA-F]|5[0-9abABd-fD-F]|7[0-9a-eA-E])"
+)
+"""A printable character of ASCII as an escape, but for the quote and the backslash."""
 
 Style = Literal["lines", "document", "folder", "database"]
 
@@ -21,8 +26,8 @@ class Sample:
     """The beginning of a log, from which its format is recognised."""
 
     def __init__(self, head: bytes, path: Path) -> None:
-        self.head = head
-        """The first bytes of the log, decompressed."""
+        self.head = _plainly(head)
+        """The first bytes of the log, decompressed, with no letter written as an escape."""
         self.path = path
 
     @cached_property
@@ -59,6 +64,15 @@ class Format(NamedTuple):
     """Where the logs of a session's sub-agents are, given its main log."""
     links: type[LinkReader] | None = None
     """How its records follow each other, where not each the one before it."""
+
+
+def _plainly(head: bytes) -> bytes:
+    """The same JSON with its ASCII characters written as themselves, so that names can be looked for."""
+    return _ESCAPED.sub(_unescaped, head) if b"\\u00" in head else head
+
+
+def _unescaped(found: re.Match[bytes]) -> bytes:
+    return found[1] + bytes((int(found[2], 16),))
 
 
 def _object(line: bytes) -> dict[str, Any] | None:

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 
+from core.logs.door import open_log
+
 if sys.version_info >= (3, 14):
     from compression.zstd import ZstdError, ZstdFile
 else:
@@ -119,8 +121,8 @@ class LineCutter:
 
 @contextmanager
 def opened(path: Path) -> Iterator[BinaryIO]:
-    """A file for reading, unpacked on the way where it is packed with zstd."""
-    with path.open("rb") as raw:
+    """A log for reading, unpacked on the way where it is packed with zstd."""
+    with open_log(path) as raw:
         packed = raw.read(len(_MAGIC)) == _MAGIC
         raw.seek(0)
         if not packed:
@@ -133,7 +135,7 @@ def opened(path: Path) -> Iterator[BinaryIO]:
 def packed(path: Path) -> bool:
     """Whether a file is packed with zstd; one that cannot be read is not."""
     try:
-        with path.open("rb") as raw:
+        with open_log(path) as raw:
             return raw.read(len(_MAGIC)) == _MAGIC
     except OSError:
         return False

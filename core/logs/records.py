@@ -40,6 +40,8 @@ class Log(NamedTuple):
         return not self.start and self.end is None and self.run is None and not self.session
 
 
+NO_PERMISSION = "no permission"
+
 Passes = Callable[[bytes], bool]
 """Says of a line, at a glance, whether nothing in it matters."""
 
@@ -69,7 +71,10 @@ def records(
             yield document(log.path)
         elif log.format.style == "folder":
             for number, file in enumerate(members(log), 1):
-                yield document(file, number)
+                try:
+                    yield document(file, number)
+                except OSError as fault:
+                    diagnostics.note(str(file), 0, reason(fault))
         else:
             for row in rows(log):
                 yield row.record
@@ -148,7 +153,7 @@ def stem(path: Path) -> str:
 def reason(fault: OSError) -> str:
     """Why a file could not be read, in a few words that do not name the file."""
     if fault.errno in (errno.EACCES, errno.EPERM):
-        return "no permission"
+        return NO_PERMISSION
     if fault.errno == errno.ENOENT:
         return "vanished"
     return (fault.strerror or str(fault)).lower()

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 from abc import ABC, abstractmethod
 from array import array
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 
 from core.events import MAIN, Event, SessionStart, ToolUse
-from core.logs.lines import LineCutter, take
+from core.logs.door import HeldLog
+from core.logs.lines import LineCutter
 from core.logs.reader import Kit, Reader
 from core.logs.records import Log, Record, feed, finish, line_record, reason
 from core.logs.session import identity
@@ -17,6 +20,8 @@ from core.settings.logs import LineSettings
 
 _MARK = 64
 """Bytes before the reading position that must still be the same, or the log was rewritten."""
+_COPIES = 8
+"""Copies of a log that are looked at when it was cut short."""
 
 
 class Passed:
@@ -141,8 +146,10 @@ class LineTail(Tail):
     ) -> None:
         super().__init__(log, kit, lines, session, passed)
         self._file = str(log.path)
-        self._inode = 0
+        self._held: HeldLog | None = None
+        self._stands: tuple[int, int] | None = None
         self._changed = 0
+        self._trouble = ""
         self._mark = b""
         self._cutter = self._new_cutter(log.start, log.line)
         self.place = log.start
@@ -150,20 +157,25 @@ class LineTail(Tail):
     def fresh(self) -> Iterator[Event]:
         """The events on the lines that were completed since."""
         status = self._status()
-        if status is None:
-            return
-        if self._inode and status.st_ino != self._inode:
-            self._restart("was replaced; reading it anew")
-        elif status.st_size < self._cutter.position:
-            self._restart("was cut short; reading it anew")
-        elif status.st_size == self._cutter.position and status.st_mtime_ns == self._changed:
-            return
-        self._inode = status.st_ino
+        stands = None if status is None else (status.st_dev, status.st_ino)
         try:
-            yield from self._read_on()
+            if self._held is not None and stands != self._held.stands:
+                yield from self._read_on(self._held)
+            if status is None:
+                return
+            if self._stands is not None and stands != self._stands:
+                yield from self._leave()
+                self._restart("was replaced; reading it anew")
+            elif status.st_size < self._cutter.position:
+                yield from self._from_copy()
+                self._restart("was cut short; reading it anew")
+            elif status.st_size == self._cutter.position and status.st_mtime_ns == self._changed:
+                return
+            yield from self._read_named()
             self._changed = status.st_mtime_ns
+            self._trouble = ""
         except OSError as fault:
-            self._say(reason(fault))
+            self._fail(reason(fault))
 
     def finish(self) -> list[Event]:
         """The unended last line taken as a line, and what the end completes."""
@@ -171,19 +183,52 @@ class LineTail(Tail):
         events = list(self._news(line_record(self._file, line))) if line is not None else []
         return events + super().finish()
 
-    def _read_on(self) -> Iterator[Event]:
-        with self.log.path.open("rb") as stream:
-            stream.seek(self._cutter.position - len(self._mark))
-            if take(stream, len(self._mark)) != self._mark:
-                self._restart("was rewritten; reading it anew")
-                stream.seek(0)
-            while chunk := take(stream, self._room()):
-                lines = self._cutter.feed(chunk)
-                self._mark = (self._mark + chunk[-_MARK:])[-_MARK:]
-                self._in_flight = None
-                for line in lines:
-                    self.place = line.offset + len(line.data) + 1
-                    yield from self._news(line_record(self._file, line))
+    def _read_named(self) -> Iterator[Event]:
+        """What the file under the log's name has gained; it stays open, so that its end is not lost when the
+        name goes to another file."""
+        held = self._held or HeldLog(self.log.path)
+        if self._stands is not None and held.stands != self._stands:
+            self._restart("was replaced; reading it anew")
+        self._stands = held.stands
+        if held.read(self._cutter.position - len(self._mark), len(self._mark)) != self._mark:
+            self._restart("was rewritten; reading it anew")
+        self._held = held if self._held is held or held.keep() else None
+        yield from self._read_on(held)
+
+    def _read_on(self, held: HeldLog) -> Iterator[Event]:
+        while chunk := held.read(self._cutter.position, self._room()):
+            lines = self._cutter.feed(chunk)
+            self._mark = (self._mark + chunk[-_MARK:])[-_MARK:]
+            self._in_flight = None
+            for line in lines:
+                self.place = line.offset + len(line.data) + 1
+                yield from self._news(line_record(self._file, line))
+
+    def _leave(self) -> Iterator[Event]:
+        """Go from a file that lost its name: its last line will not be ended any more."""
+        self._held = None
+        line = self._cutter.rest()
+        if line is not None:
+            yield from self._news(line_record(self._file, line))
+
+    def _from_copy(self) -> Iterator[Event]:
+        """What was written between the last look and the moment the log was copied and cut, from the copy."""
+        position, mark = self._cutter.position, self._mark
+        for path in _copies(self.log.path) if mark else ():
+            try:
+                copy = HeldLog(path)
+                if copy.read(position - len(mark), len(mark)) == mark:
+                    yield from self._read_on(copy)
+                    return
+            except OSError:
+                continue
+
+    def _fail(self, why: str) -> None:
+        """Say once that the log cannot be read, and count it."""
+        if why != self._trouble:
+            self._trouble = why
+            self._say(f"{why}; trying again")
+            self._kit.diagnostics.note(self._file, 0, why)
 
     def _room(self) -> int:
         """How much to read at once: up to the end of this session's stretch."""
@@ -193,6 +238,7 @@ class LineTail(Tail):
 
     def _restart(self, why: str) -> None:
         self._say(why)
+        self._stands = None
         self._mark = b""
         self._cutter = self._new_cutter(0, 1)
         self.place = 0
@@ -203,3 +249,14 @@ class LineTail(Tail):
             self._kit.diagnostics.note(self._file, line, why)
 
         return LineCutter(note, self._lines.longest, start, number)
+
+
+def _copies(path: Path) -> list[Path]:
+    """Files beside a log whose names say that they are copies of it, the newest first."""
+    named = re.compile(re.escape(path.name) + r"[.-][\w.-]{1,40}")
+    try:
+        beside = [entry for entry in os.scandir(path.parent) if named.fullmatch(entry.name)]
+        beside.sort(key=lambda entry: (-entry.stat().st_mtime_ns, entry.name))
+    except OSError:
+        return []
+    return [path.parent / entry.name for entry in beside[:_COPIES]]

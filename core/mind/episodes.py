@@ -23,6 +23,7 @@ from core.events import (
 )
 from core.mind.cortical import REGIMES, SEVERITY, CorticalState, Tier
 from core.mind.episode import Border, Episode, Likeness, Recalled, Situation, Verdict, coarse, largest
+from core.settings.derived import Derived
 from core.settings.mind_state import EpisodeSettings
 
 _PROOFS = ("test", "build", "commit")
@@ -107,7 +108,7 @@ class Episodes:
         self._open_size = settings.open_size
         self._trace_length = settings.trace_length
         self._setback = settings.setback_weight
-        self._worth = _worth(settings)
+        self._worth = _worth_of(settings)
         self._likeness = Likeness(settings)
         self._kept: deque[Episode] = deque(maxlen=settings.capacity)
         self._past: list[tuple[Episode, int]] = []
@@ -352,6 +353,9 @@ def _worth(settings: EpisodeSettings) -> dict[tuple[Action, Outcome, Purpose], f
             weight = -settings.setback_weight
         worth[action, outcome, purpose] = weight
     return worth
+
+
+_worth_of = Derived(_worth)
 
 
 def _episode(row: Sequence[Any]) -> Episode:

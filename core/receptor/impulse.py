@@ -5,6 +5,7 @@ from __future__ import annotations
 from core.events import Action, Outcome
 from core.percept import AXES
 from core.receptor.vector import FATIGUE, ZERO, Vector
+from core.settings.derived import Derived
 from core.settings.receptor import Impulse, ImpulseSettings
 
 CAUSES: dict[tuple[Action, Outcome], str] = {
@@ -36,11 +37,7 @@ class Impulses:
     def __init__(self, settings: ImpulseSettings) -> None:
         self.weariness = settings.fatigue_per_hour / 3600.0
         """What every second worked adds to the fatigue of an event."""
-        self._named: dict[str, Vector] = {"": ZERO}
-        for name in ImpulseSettings.model_fields:
-            row = getattr(settings, name)
-            if isinstance(row, Impulse):
-                self._named[name] = _vector(row)
+        self._named = _named(settings)
         self._rows: dict[tuple[str, str, bool], Vector] = {}
 
     def row(self, cause: str, pattern: str, shifted: bool) -> Vector:
@@ -64,6 +61,16 @@ class Impulses:
     def _parts(self, cause: str, pattern: str, shifted: bool) -> list[tuple[str, Vector]]:
         names = (EVERY_EVENT, cause, pattern, CONTEXT_SHIFT if shifted else "")
         return [(name, self._named.get(name, ZERO)) for name in names if name]
+
+
+@Derived
+def _named(settings: ImpulseSettings) -> dict[str, Vector]:
+    named: dict[str, Vector] = {"": ZERO}
+    for name in ImpulseSettings.model_fields:
+        row = getattr(settings, name)
+        if isinstance(row, Impulse):
+            named[name] = _vector(row)
+    return named
 
 
 def _vector(row: Impulse) -> Vector:

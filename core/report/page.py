@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 
 from core.events import MAIN
@@ -172,22 +173,22 @@ def _agents(summary: Summary) -> Iterator[str]:
     children: dict[str | None, list[AgentSummary]] = {}
     for agent in summary.agents:
         children.setdefault(agent.parent, []).append(agent)
-    rows = list(_tree(children, None, ""))
-    yield from rows[:_AGENTS]
-    if len(rows) > _AGENTS:
-        yield f"and {len(rows) - _AGENTS} more"
+    yield from islice(_tree(children), _AGENTS)
+    if len(summary.agents) > _AGENTS:
+        yield f"and {len(summary.agents) - _AGENTS} more"
 
 
-def _tree(children: dict[str | None, list[AgentSummary]], parent: str | None, indent: str) -> Iterator[str]:
-    group = children.pop(parent, [])
-    for number, agent in enumerate(group):
-        last = number == len(group) - 1
-        branch = "" if parent is None else indent + ("└ " if last else "├ ")
+def _tree(children: dict[str | None, list[AgentSummary]]) -> Iterator[str]:
+    """One row an agent, sub-agents below who started them; made one at a time, as few are shown."""
+    waiting = [(agent, "", "") for agent in reversed(children.pop(None, []))]
+    while waiting:
+        agent, branch, deeper = waiting.pop()
         role = f" {plain(agent.role, 24)}" if agent.role else ""
         failed = f", {agent.failures} failed" if agent.failures else ""
         yield f"{branch}{plain(agent.id, 24)}{role}: {count(agent.tool_uses, 'tool use')}{failed}"
-        deeper = "" if parent is None else indent + ("  " if last else "│ ")
-        yield from _tree(children, agent.id, deeper)
+        below = children.pop(agent.id, [])
+        for number, under in enumerate(reversed(below)):
+            waiting.append((under, deeper + ("├ " if number else "└ "), deeper + ("│ " if number else "  ")))
 
 
 def _tokens(summary: Summary) -> Iterator[str]:

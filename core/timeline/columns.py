@@ -16,6 +16,8 @@ _Stand: TypeAlias = tuple[list[Numbers], int, list[Sequence[float]]]
 _ROWS = 4096
 _FRESH = 256
 _FAN = 8
+_SMALL = 16
+"""Rows that a first block has room for at least: most of many sub-agents never need more."""
 
 
 class Columns:
@@ -57,9 +59,14 @@ class Columns:
         taken = 0
         while taken < len(rows):
             used = (settled + taken) % _ROWS
-            if used == 0:
-                blocks.append(np.empty((len(self.names), _ROWS), np.float32))
             count = min(_ROWS - used, len(rows) - taken)
+            if used == 0:
+                room = _ROWS if blocks else _room(count)
+                blocks.append(np.empty((len(self.names), room), np.float32))
+            elif used + count > blocks[-1].shape[1]:
+                grown = np.empty((len(self.names), _room(used + count)), np.float32)
+                grown[:, :used] = blocks[-1][:, :used]
+                blocks = [grown]
             blocks[-1][:, used : used + count] = rows[taken : taken + count].T
             taken += count
         self._fresh = []
@@ -106,6 +113,11 @@ class Columns:
             pyramid = self._pyramids.setdefault(name, Pyramid())
             pyramid.grow(self, name)
             return pyramid.envelope(self, name, start, stop, min(width, stop - start))
+
+
+def _room(rows: int) -> int:
+    """How large a first block is made for so many rows."""
+    return min(_ROWS, max(_SMALL, 1 << (rows - 1).bit_length()))
 
 
 class Pyramid:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.errors import UnreadableLog, UsageError
+from core.logs.door import is_there
 
 if TYPE_CHECKING:
     from core.logs.reader import Kit
@@ -35,7 +36,7 @@ def one_session(path: str, settings: Settings) -> tuple[LogSession, Kit]:
     from core.logs.finder import sessions
 
     kit = make_kit(settings.ingest)
-    log, _, wanted = (path, "", "") if Path(path).exists() else path.partition("#")
+    log, _, wanted = (path, "", "") if is_there(Path(path)) else path.partition("#")
     found = sessions([log], kit, settings.ingest.lines)
     chosen = [one for one in found if not wanted or one.id == wanted]
     if len(chosen) == 1:

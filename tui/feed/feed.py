@@ -275,6 +275,8 @@ class Feed:
             if self._watcher is None:
                 self._watcher = Watcher(self._asked, self._settings.ingest.follow)
             self._watcher.watch(source.folders())
+            if trouble := self._watcher.trouble():
+                self._notice, self._due = trouble, True
         if self._head.loading:
             self._loaded(source)
             if not source.growing:

@@ -15,7 +15,7 @@ from core.agents.claude_code.lines import (
     read_part,
 )
 from core.agents.claude_code.links import ClaudeCodeLinks
-from core.agents.claude_code.subagents import Delegations, companions
+from core.agents.claude_code.subagents import Delegations, companions, is_agent_progress
 from core.agents.claude_code.texts import block_text, is_prompt, result_text, spoken
 from core.agents.fingerprint import fingerprint
 from core.agents.outcomes import exit_code
@@ -27,8 +27,6 @@ from core.logs.times import seconds
 
 _PASSED_OVER = frozenset(
     (
-        b"progress",
-        b"queue-operation",
         b"file-history-snapshot",
         b"file-history-delta",
         b"summary",
@@ -42,9 +40,11 @@ _PASSED_OVER = frozenset(
         b"pr-link",
     )
 )
+_ASIDES = frozenset(kind.decode() for kind in _PASSED_OVER)
+_SIGNS = {b"progress": b"agent_progress", b"queue-operation": b"<task-notification>"}
+"""What the other lines that are passed over hold where they matter after all."""
 _TYPE = b'"type":"'
 _PROGRESS = _TYPE + b'progress","data":{"type":"'
-_AGENT = _PROGRESS + b"agent_progress"
 _ATTACHMENT = _TYPE + b'attachment"'
 _STARTERS = frozenset(("Task", "Agent"))
 _TOLD = frozenset(("Grep", "Glob", "TaskOutput", "AgentOutputTool", "BashOutput", "WebFetch"))
@@ -54,18 +54,27 @@ _LARGEST = 1 << 53
 
 
 def passes(record: bytes) -> bool:
-    """Whether a line's beginning shows that nothing in it matters; anything doubtful is decoded."""
+    """Whether a line's beginning shows that nothing in it matters; anything doubtful is decoded.
+
+    Only a quicker way to what `_matters` says of the decoded line, for lines as Claude Code writes them.
+    """
     if not record.endswith(b"}"):
         return False
     if record.startswith(b'{"type":"'):
         kind = record[9 : record.find(b'"', 9, 64)]
-        return kind in _PASSED_OVER and (kind != b"queue-operation" or b"<task-notification>" not in record)
+        if kind in _PASSED_OVER:
+            return True
+        sign = _SIGNS.get(kind)
+        return sign is not None and sign not in record and b"\\u" not in record
     at = record.find(_TYPE, 20, 1000)
     if at < 0 or record.find(b"{", 1, at) > 0:
         return False
     if record.startswith(_PROGRESS, at):
-        return not record.startswith(_AGENT, at)
-    return record.startswith(_ATTACHMENT, at) and b'"queued_command"' not in record
+        at += len(_PROGRESS)
+        return not record.startswith((b"agent_progress", b"\\"), at) and b"\\" not in record[at : at + 64]
+    if not record.startswith(_ATTACHMENT, at):
+        return False
+    return b"queued_command" not in record and b"\\u" not in record
 
 
 class ClaudeCode(AgentReader):
@@ -109,6 +118,8 @@ class ClaudeCode(AgentReader):
 
     def _take(self, line: Line, where: Where, number: int, out: list[Event]) -> None:
         kind = line.type
+        if not _matters(line):
+            return
         if line.uuid:
             if line.uuid in self.seen:
                 self._settle(line)
@@ -324,6 +335,19 @@ class ClaudeCode(AgentReader):
             for block in line.message.content:
                 if block.type == "tool_use" and block.id:
                     self._calls.settle(block.id)
+
+
+def _matters(line: Line) -> bool:
+    """Whether a line tells anything; one that does not leaves no trace, not even its time."""
+    kind = line.type
+    if kind == "progress":
+        return is_agent_progress(line)
+    if kind == "queue-operation":
+        return "<task-notification>" in block_text(line.content)
+    if kind == "attachment":
+        queued = read_part(line.attachment, Queued)
+        return isinstance(queued, Queued) and queued.type == "queued_command"
+    return kind not in _ASIDES
 
 
 def _as_told(line: Line) -> Told | None:

@@ -14,6 +14,7 @@ from core.agents.claude_code.lines import Line, Told
 from core.agents.claude_code.texts import spoken
 from core.agents.fingerprint import fingerprint
 from core.events import AgentEnd, AgentStart, Event, Outcome, ToolUse, Where
+from core.logs.door import is_folder, open_log
 from core.logs.envelope import FAULTS
 from core.logs.format import Companion
 
@@ -50,7 +51,18 @@ class _Progress(Struct, rename="camel", gc=False):
 class Delegations:
     """Follows one log's calls for sub-agents."""
 
-    __slots__ = ("_children", "_last", "_lines", "_open", "_own", "_running", "alone")
+    __slots__ = (
+        "_asked",
+        "_children",
+        "_free",
+        "_last",
+        "_lines",
+        "_open",
+        "_own",
+        "_running",
+        "_started",
+        "alone",
+    )
 
     def __init__(self, own: str) -> None:
         self.alone = False
@@ -58,6 +70,11 @@ class Delegations:
         self._own = own
         self._open: dict[str, _Order] = {}
         self._children: dict[str, str] = {}
+        self._started: dict[str, str] = {}
+        """The agent of each call that has one."""
+        self._free: dict[str, None] = {}
+        """Open calls without an agent, and the same by the words they were given."""
+        self._asked: dict[int, dict[str, None]] = {}
         self._running: dict[str, str] = {}
         self._lines: dict[str, str] = {}
         self._last = ""
@@ -68,7 +85,12 @@ class Delegations:
             asked = msgspec.json.decode(arguments, type=_Input)
         except FAULTS:
             asked = _Input()
-        self._open[call] = _Order(at, agent, asked.subagent_type or "", fingerprint(asked.prompt))
+        order = _Order(at, agent, asked.subagent_type or "", fingerprint(asked.prompt))
+        self._settle(call)
+        self._open[call] = order
+        if call not in self._started:
+            self._free[call] = None
+            self._asked.setdefault(order.prompt, {})[call] = None
 
     def sidechain(self, line: Line, at: float, where: Where, out: list[Event]) -> str:
         """The agent of a side line that names none: by its parent line, or by the words it was given."""
@@ -94,7 +116,7 @@ class Delegations:
                 self.notified(text, at, where, self._own, out)
             return
         call = line.parent_tool_use_id
-        if call in self._open and call not in self._children.values():
+        if call in self._open and call not in self._started:
             try:
                 said = msgspec.json.decode(line.data, type=_Progress)
             except FAULTS:
@@ -105,16 +127,16 @@ class Delegations:
     def answered(self, use: ToolUse, told: Told | None, out: list[Event]) -> None:
         """The call's result: the agent was launched, or it reports back."""
         call = use.id
-        child = next((child for child, asked in self._children.items() if asked == call), "")
+        child = self._started.get(call, "")
         named = told.agent_id if told is not None and told.agent_id else ""
         if not child:
             if not named and use.outcome in ("failure", "rejected", "collateral", "pending"):
-                self._open.pop(call, None)
+                self._settle(call)
                 return
             child = named or call
             if child not in self._children:
                 self._start(call, child, use.at, use.where, out)
-        self._open.pop(call, None)
+        self._settle(call)
         if told is not None and (told.is_async or told.status == "async_launched"):
             self._running[child] = use.agent
             return
@@ -144,24 +166,48 @@ class Delegations:
 
     def _match(self, line: Line) -> str:
         """The open call that gave the words a side line begins with; else the oldest without an agent."""
-        free = [call for call in self._open if call not in self._children.values()]
         words = fingerprint(spoken(line.message.content)) if line.message is not None else 0
-        return next((call for call in free if self._open[call].prompt == words), free[0] if free else "")
+        return next(iter(self._asked.get(words, self._free)), "")
+
+    def _settle(self, call: str) -> None:
+        """A call asks for no agent any more."""
+        self._take(call)
+        self._open.pop(call, None)
+
+    def _take(self, call: str) -> None:
+        """A call has its agent, or needs none."""
+        order = self._open.get(call)
+        if order is not None and call in self._free:
+            del self._free[call]
+            alike = self._asked[order.prompt]
+            del alike[call]
+            if not alike:
+                del self._asked[order.prompt]
 
     def _start(self, call: str, child: str, at: float, where: Where | None, out: list[Event]) -> None:
         order = self._open.get(call)
         self._children[child] = call
+        self._started.setdefault(call, child)
+        self._take(call)
         if order is None:
             out.append(AgentStart(at=at, agent=self._own, where=where, child=child))
         else:
             out.append(AgentStart(at=order.at, agent=order.agent, where=where, child=child, role=order.role))
 
 
+def is_agent_progress(line: Line) -> bool:
+    """Whether progress is told of a sub-agent."""
+    try:
+        return msgspec.json.decode(line.data, type=_Progress).type == "agent_progress"
+    except FAULTS:
+        return False
+
+
 def companions(path: Path) -> list[Companion]:
     """The logs of a session's sub-agents: in its folder, or beside it and naming it."""
     found: dict[str, Path] = {}
     folder = path.with_name(path.name.partition(".jsonl")[0])
-    for file in sorted(folder.rglob("agent-*.jsonl*")) if folder.is_dir() else []:
+    for file in sorted(folder.rglob("agent-*.jsonl*")) if is_folder(folder) else []:
         found.setdefault(_agent_of(file), file)
     for file in sorted(path.parent.glob("agent-*.jsonl")):
         if file != path and _agent_of(file) not in found and _session_of(file) == folder.name:
@@ -175,7 +221,7 @@ def _agent_of(file: Path) -> str:
 
 def _session_of(file: Path) -> str:
     try:
-        with file.open("rb") as stream:
+        with open_log(file) as stream:
             line = stream.readline(1 << 20)
         return msgspec.json.decode(line, type=Line).session_id or ""
     except (OSError, *FAULTS):

@@ -169,7 +169,7 @@ class Codex(LooseReader):
 
     def _whole(self, item: dict[str, Any], out: list[Event]) -> None:
         where = self.here()
-        call = text(item.get("call_id")) or text(item.get("id")) or f"{item['type']}-{where.offset}"
+        call = text(item.get("call_id")) or text(item.get("id")) or f"{item['type']}-{self._line}"
         if self.calls.known(call):
             return
         self.calls.settle(call)

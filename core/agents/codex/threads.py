@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.agents.loose import decode, table, text
+from core.logs.door import is_folder
 from core.logs.format import Companion
 from core.logs.lines import head
 
@@ -122,7 +123,7 @@ def _folders(folder: Path) -> list[Path]:
         return [folder]
     after = day + timedelta(days=1)
     beside = folder.parents[2] / f"{after.year:04}" / f"{after.month:02}" / f"{after.day:02}"
-    return [folder, beside] if beside.is_dir() else [folder]
+    return [folder, beside] if is_folder(beside) else [folder]
 
 
 def _thread(path: Path) -> tuple[str, str]:

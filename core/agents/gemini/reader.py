@@ -10,6 +10,7 @@ from core.agents.calls import Result
 from core.agents.gemini.links import GeminiLinks
 from core.agents.loose import LooseReader, count, decode, items, table, text, words
 from core.events import AgentEnd, AgentStart, Compaction, Event, ToolUse, Where
+from core.logs.door import is_folder
 from core.logs.format import Companion, Format, Sample
 from core.logs.lines import head
 from core.logs.times import seconds
@@ -171,7 +172,7 @@ def companions(path: Path) -> list[Companion]:
     opening = sample.records[0] if sample.records else table(sample.document)
     session = text(opening.get("sessionId")) or _session_in(sample.head)
     folder = path.parent / session
-    if not session or "/" in session or "\\" in session or session in (".", "..") or not folder.is_dir():
+    if not session or "/" in session or "\\" in session or session in (".", "..") or not is_folder(folder):
         return []
     return [
         Companion(file.name.split(".", 1)[0], file)

@@ -14,6 +14,7 @@ import msgspec
 
 from core.agents.loose import count, decode, table, text
 from core.logs.database import connect
+from core.logs.door import is_folder, read_log
 
 _SESSION = ("id", "parent_id", "directory", "title", "version", "agent", "time_created", "time_updated")
 
@@ -109,11 +110,11 @@ def _rows(
 
 def members(folder: Path) -> list[Path]:
     """The files of a folder's sessions, in the order a reader wants them: each session, then what it said."""
-    root = next((place for place in folder.parents if (place / "message").is_dir()), folder)
+    root = next((place for place in folder.parents if is_folder((place / "message"))), folder)
     known = [
         {**found, "id": found["id"], "parent_id": text(found.get("parentID")), "file": file}
         for file in sorted(folder.glob("*.json"))
-        if isinstance((found := table(decode(file.read_bytes()))).get("id"), str)
+        if isinstance((found := _object(file)).get("id"), str)
     ]
     for session in known:
         session["time_created"] = table(session.get("time")).get("created")
@@ -142,9 +143,17 @@ def _spoken(root: Path, messages: list[Path], *, by_time: bool) -> list[Path]:
     return [*messages, *(part for _, part in timed)]
 
 
+def _object(file: Path) -> dict[str, Any]:
+    """What a file tells; nothing where it cannot be read, which is counted when its turn comes."""
+    try:
+        return table(decode(read_log(file)))
+    except OSError:
+        return {}
+
+
 def _told(file: Path) -> int:
     """When what a file tells was over; 0 where it does not say."""
-    told = table(decode(file.read_bytes()))
+    told = _object(file)
     for times in (table(table(told.get("state")).get("time")), table(told.get("time"))):
         for name in ("end", "start", "created"):
             if count(times.get(name)):

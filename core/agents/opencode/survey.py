@@ -8,6 +8,7 @@ from typing import Any
 
 from core.agents.loose import count, decode, table, text
 from core.agents.opencode.store import rows
+from core.logs.door import is_file, read_log
 from core.logs.found import Found, extent
 
 _NEVER = 1 << 62
@@ -38,7 +39,7 @@ def survey(agent: str, root: Path, now: float, active_within: float) -> Iterator
 
 def _database(path: Path) -> list[dict[str, Any]]:
     try:
-        told = [table(decode(row.data)).get("data") for row in rows(path, _NEVER)] if path.is_file() else []
+        told = [table(decode(row.data)).get("data") for row in rows(path, _NEVER)] if is_file(path) else []
         size = path.stat().st_size // max(1, len(told)) if told else 0
     except OSError:
         return []
@@ -61,7 +62,7 @@ def _database(path: Path) -> list[dict[str, Any]]:
 def _storage(folder: Path) -> Iterator[dict[str, Any]]:
     for file in folder.glob("session/*/*.json"):
         try:
-            session = table(decode(file.read_bytes()))
+            session = table(decode(read_log(file)))
             if not text(session.get("id")) or text(session.get("parentID")):
                 continue
             size, _, number = extent(folder / "message" / text(session["id"]))

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from core.agents.loose import decode, table, text
+from core.logs.door import read_log
 from core.logs.found import Found, extent
 
 
@@ -31,7 +32,7 @@ def survey(agent: str, root: Path, now: float, active_within: float) -> Iterator
 
 def _workspace(state: Path) -> str:
     try:
-        workspace = table(decode(state.read_bytes())).get("workspace")
+        workspace = table(decode(read_log(state))).get("workspace")
     except OSError:
         return ""
     return text(workspace) or text(table(workspace).get("working_dir"))

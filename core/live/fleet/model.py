@@ -11,6 +11,7 @@ from core.events import MAIN, Event, SessionStart, ToolUse, Turn
 from core.live.fleet.row import BUCKETS
 from core.live.status import Facts
 from core.live.status_facts import Lookout
+from core.logs.door import open_log
 from core.logs.follow import Follower
 from core.logs.lines import packed
 from core.logs.reader import Kit
@@ -187,7 +188,7 @@ def _end_of(log: Log, most: int, size: Callable[[Path], int]) -> Log:
     if whole <= most or not log.whole or log.format.style != "lines" or packed(log.path):
         return log
     try:
-        with log.path.open("rb") as stream:
+        with open_log(log.path) as stream:
             place = stream.seek(whole - most)
             while piece := stream.read(_PIECE):
                 found = piece.find(b"\n")

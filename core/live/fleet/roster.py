@@ -13,6 +13,7 @@ from core.live.fleet.row import Row
 from core.logs.agent import roots
 from core.logs.diagnostics import Diagnostics
 from core.logs.discovery import describe, find
+from core.logs.door import is_folder, is_there
 from core.logs.finder import Finder
 from core.logs.found import Found
 from core.settings import Settings
@@ -54,7 +55,7 @@ class Roster:
     def folders(self) -> list[Path]:
         """Where sessions may appear."""
         if self._paths:
-            return [path if path.is_dir() else path.parent for path in self._paths if path.exists()]
+            return [path if is_folder(path) else path.parent for path in self._paths if is_there(path)]
         return list(dict.fromkeys(root for _, root in roots(AGENTS, self._environment, self._home)))
 
     def look(self) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import queue
+import signal
+import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +22,10 @@ from core.agents.registry import make_kit
 from core.events import Event, SessionStart, ToolUse
 from core.logs.diagnostics import Diagnostics
 from core.logs.finder import sessions
-from core.logs.follow import Follower, watch
+from core.logs.follow import Follower, changes, watch
 from core.logs.reader import Kit
 from core.logs.session import read
-from core.settings.logs import IngestSettings, LineSettings
+from core.settings.logs import FollowSettings, IngestSettings, LineSettings
 from tests.core.logs import log_lines as logs
 
 if sys.version_info >= (3, 14):
@@ -277,3 +280,91 @@ def test_a_watching_thread_passes_on_what_is_written(
         stop.set()
         thread.join(timeout=20)
     assert not thread.is_alive()
+
+
+@pytest.mark.parametrize(
+    ("fault", "why"),
+    [
+        (OSError("OS file watch limit reached. about x"), "the limit fs.inotify.max_user_watches is reached"),
+        (OSError(errno.ENOSPC, "no space"), "the limit fs.inotify.max_user_watches is reached"),
+        (
+            RuntimeError("Error creating recommended watcher: Too many open files (os error 24)"),
+            "the limit fs.inotify.max_user_instances, or that of open files, is reached",
+        ),
+        (RuntimeError("something else\nat length"), "something else"),
+    ],
+)
+def test_without_file_events_it_looks_by_itself_and_says_so_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: Exception, why: str
+) -> None:
+    def refuse(*_: object, **__: object) -> object:
+        raise fault
+
+    monkeypatch.setattr("watchfiles.watch", refuse)
+    path = tmp_path / "s-1.jsonl"
+    path.write_bytes(logs.session(1))
+    follower = Follower(path, KIT, IngestSettings(follow=FollowSettings(poll=0.05)))
+    stop = threading.Event()
+    batches = watch(follower, stop)
+    assert uses(next(batches)) == ["t0"]
+    for number in (1, 2):
+        append(path, logs.session(1, first=number))
+        assert uses(next(batches)) == [f"t{number}"]
+    stop.set()
+    assert follower.notices() == [f"no file events ({why}); looking every 0.05 s instead"]
+
+
+def test_a_folder_that_may_not_be_watched_does_not_stop_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[object] = []
+
+    def refuse(*_: object, ignore_permission_denied: bool, **__: object) -> Iterator[set[object]]:
+        asked.append(ignore_permission_denied)
+        if not ignore_permission_denied:
+            raise PermissionError("closed")
+        yield set()
+
+    monkeypatch.setattr("watchfiles.watch", refuse)
+    said: list[str] = []
+    assert list(
+        changes([tmp_path], threading.Event(), FollowSettings(), recursive=True, tell=said.append)
+    ) == [set()]
+    assert (asked, said) == ([False, True], [])
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="no such signal here")
+def test_what_is_written_while_it_is_stopped_is_read_when_it_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "s-1.jsonl"
+    path.write_bytes(logs.session(1))
+    script = """
+import sys, threading
+from pathlib import Path
+from core.events import ToolUse
+from core.logs.follow import Follower, changes, watch
+from core.agents.registry import make_kit
+stop = threading.Event()
+for batch in watch(Follower(Path(sys.argv[1]), make_kit()), stop):
+    for event in batch:
+        if isinstance(event, ToolUse):
+            print(event.id, flush=True)
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", script, str(path)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={"PYTHONPATH": str(Path(__file__).resolve().parents[3])},
+    ) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "t0\n"
+            process.send_signal(signal.SIGSTOP)
+            os.waitid(os.P_PID, process.pid, os.WSTOPPED)
+            for number in range(1, 200):
+                append(path, logs.session(1, first=number))
+            path.rename(tmp_path / "old")
+            path.write_bytes(logs.session(1, first=200))
+            process.send_signal(signal.SIGCONT)
+            assert [process.stdout.readline() for _ in range(200)] == [f"t{at}\n" for at in range(1, 201)]
+        finally:
+            process.kill()

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.errors import UnreadableLog
+from core.logs.door import is_there
 from tui.cli.carried import add_plain_option, edits_of, starts_of
 from tui.cli.showing import add_screen_options, can_show, screen_settings
 
@@ -38,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
         settings = settings.model_copy(update={"screen": screen})
     paths = [path.expanduser() for path in args.paths]
     for path in paths:
-        if not path.exists():
+        if not is_there(path):
             raise UnreadableLog(f"{path}: no such file or folder")
     if args.json or args.once or not can_show():
         return _once(settings, paths, args)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from core.logs.door import is_there
 from tui.cli.carried import add_plain_option, edits_of
 from tui.cli.showing import add_screen_options, screen_settings, show
 
@@ -39,6 +40,6 @@ def run(args: argparse.Namespace) -> int:
             plain=args.plain,
         )
     path = Path(args.path).expanduser()
-    if not path.exists():
+    if not is_there(path):
         raise UnreadableLog(f"{path}: no such file")
     return show(path, settings, live=False, project=args.project, edits=edits, plain=args.plain)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from core.logs.door import is_there
 from tui.cli.carried import add_plain_option, spoken_start, starts_of
 from tui.cli.options import PROJECT_FILE, positive, settings_from
 
@@ -91,7 +92,7 @@ def swept(begun: tuple[LogSession, Start], name: str, values: Sequence[float]) -
 
 
 def _size(session: LogSession) -> int:
-    return sum(log.path.stat().st_size for log in session.logs if log.path.exists())
+    return sum(log.path.stat().st_size for log in session.logs if is_there(log.path))
 
 
 def _progress(sweeps: Iterator[Sweep], total: int) -> Iterator[Sweep]:

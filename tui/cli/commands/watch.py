@@ -14,6 +14,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
+from core.logs.door import is_folder, is_there
 from tui.cli.carried import edits_of
 from tui.cli.options import seconds, settings_from
 from tui.cli.showing import add_screen_options, screen_settings, show
@@ -73,7 +74,7 @@ def _refuse_other_files(path: Path, settings: Settings) -> None:
     from core.errors import UnreadableLog
     from core.logs.finder import Finder
 
-    if path.is_dir() or not path.exists():
+    if is_folder(path) or not is_there(path):
         return
     kind, trouble = Finder(make_kit(settings.ingest), settings.ingest.lines).format(path)
     if kind is None and trouble not in ("empty", "vanished"):
@@ -167,7 +168,9 @@ class Watch:
         follower = self._follower
         while not self._stop.is_set():
             folders = follower.folders()
-            for _ in changes(folders, self._stop, follower.settings.follow, recursive=False):
+            for _ in changes(
+                folders, self._stop, follower.settings.follow, recursive=False, tell=follower.tell
+            ):
                 self._take(follower.drain())
                 self._look_around()
                 if self._stop.is_set() or follower.folders() != folders:

@@ -12,6 +12,9 @@ from tui.widgets.common.card import Card, pair
 from tui.widgets.common.panel import Line, fit
 from tui.widgets.governance.fields import CHANGED, NAMES
 
+_DEEPEST = 8
+"""Levels that are drawn as such."""
+
 
 class SocietyCard(Card):
     """Everyone in the session as a tree, and what they feel together."""
@@ -82,16 +85,20 @@ def _strongest(deviations: tuple[float, ...]) -> str:
 
 
 def tree_guides(depths: list[int]) -> list[str]:
-    """The lines that lead to each row of a tree given by its depths, parents first."""
+    """The lines that lead to each row of a tree given by its depths, parents first.
+
+    What is deeper than a card has room for stands at its last level, with its depth in words.
+    """
     guides = []
-    for place, depth in enumerate(depths):
-        cells = []
-        for level in range(1, depth + 1):
-            later = next((other for other in depths[place + 1 :] if other <= level), 0)
-            goes_on = later == level
-            if level == depth:
-                cells.append("├ " if goes_on else "└ ")
-            else:
-                cells.append("│ " if goes_on else "  ")
+    goes_on = [False] * (_DEEPEST + 1)
+    for depth in reversed(depths):
+        level = min(depth, _DEEPEST)
+        cells = ["│ " if goes_on[above] else "  " for above in range(1, level)]
+        if level:
+            cells.append("├ " if goes_on[level] else "└ ")
+        if depth > _DEEPEST:
+            cells.append(f"{depth:,} deep ")
         guides.append("".join(cells))
-    return guides
+        goes_on[level] = True
+        goes_on[level + 1 :] = [False] * (_DEEPEST - level)
+    return guides[::-1]

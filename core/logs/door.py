@@ -1,0 +1,97 @@
+"""The only way in which logs are opened: regular files, for reading, never waited for."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import threading
+from pathlib import Path
+from typing import BinaryIO
+
+NOT_REGULAR = "not a regular file"
+MOST_HELD = 256
+"""Logs that are kept open at once."""
+
+_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
+
+
+def open_log(path: Path) -> BinaryIO:
+    """A regular file for reading; raises only `OSError`.
+
+    A pipe, socket or device is refused before it is opened, as opening one may wait or do something; what was
+    opened is looked at again, as the name may stand for something else by then.
+    """
+    return os.fdopen(_descriptor(path), "rb")
+
+
+class HeldLog:
+    """A regular file that stays readable when its name is taken away; closed when nobody holds it."""
+
+    __slots__ = ("_descriptor", "_kept", "stands")
+
+    _spare = threading.BoundedSemaphore(MOST_HELD)
+
+    def __init__(self, path: Path) -> None:
+        self._kept = False
+        self._descriptor = _descriptor(path)
+        status = os.fstat(self._descriptor)
+        self.stands = (status.st_dev, status.st_ino)
+        """What the file is, whatever it is called."""
+
+    def keep(self) -> bool:
+        """Whether it may stay open: only so many are, so that descriptors do not run out."""
+        if not self._kept:
+            self._kept = self._spare.acquire(blocking=False)
+        return self._kept
+
+    def read(self, place: int, size: int) -> bytes:
+        """The bytes from a place on, fewer only at the end of the file."""
+        pieces = []
+        while size > 0 and (piece := os.pread(self._descriptor, size, place)):
+            pieces.append(piece)
+            place += len(piece)
+            size -= len(piece)
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+    def __del__(self) -> None:
+        descriptor = getattr(self, "_descriptor", -1)
+        if descriptor >= 0:
+            os.close(descriptor)
+        if self._kept:
+            self._spare.release()
+
+
+def read_log(path: Path) -> bytes:
+    """All of a regular file; raises only `OSError`."""
+    with open_log(path) as stream:
+        return stream.read()
+
+
+def _descriptor(path: Path) -> int:
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise _refused(path)
+    descriptor = os.open(path, _FLAGS)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise _refused(path)
+    return descriptor
+
+
+def _refused(path: Path) -> OSError:
+    return OSError(errno.EINVAL, NOT_REGULAR, str(path))
+
+
+def is_there(path: Path) -> bool:
+    """Whether something can be seen under a name; never raises, also where a folder above is closed to us."""
+    return os.path.exists(path)  # noqa: PTH110 the method of a path raises
+
+
+def is_folder(path: Path) -> bool:
+    """Whether a name can be seen to be a folder; never raises."""
+    return os.path.isdir(path)  # noqa: PTH112 as above
+
+
+def is_file(path: Path) -> bool:
+    """Whether a name can be seen to be a regular file; never raises."""
+    return os.path.isfile(path)  # noqa: PTH113 as above

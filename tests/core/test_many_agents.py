@@ -1,0 +1,139 @@
+"""Very many sub-agents, beside or below each other, cost in proportion to their number and no stack."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from core.engine import Engine
+from core.events import MAIN, AgentEnd, AgentStart, Event, ToolUse
+from core.report.page import _agents
+from core.report.summary import AgentSummary, Summary
+from core.settings import Settings
+from core.settings.derived import Derived
+from core.society import AgentReading, Society, _tree
+from core.timeline.columns import _ROWS, _SMALL, Columns
+from tui.widgets.governance.agents import _DEEPEST, tree_guides
+
+SETTINGS = Settings()
+
+
+def family(number: int, *, deep: bool) -> Iterator[Event]:
+    """So many sub-agents, each at work once; every one the child of the last, or all of the main agent."""
+    parents = [f"c{place - 1}" if deep and place else MAIN for place in range(number)]
+    for place, parent in enumerate(parents):
+        yield AgentStart(at=2.0 * place, agent=parent, child=f"c{place}")
+        yield ToolUse(
+            at=2.0 * place + 1.0, agent=f"c{place}", id=f"t{place}", tool="Read", action="file_read",
+            outcome="success", targets=(f"f{place}",),
+        )  # fmt: skip
+    for place in reversed(range(number)):
+        yield AgentEnd(at=2.0 * number, agent=parents[place], child=f"c{place}", outcome="success")
+
+
+@pytest.mark.parametrize(("number", "deep"), [(2_000, True), (2_000, False)])
+def test_many_sub_agents_are_read_dumped_and_loaded(number: int, deep: bool) -> None:
+    society = Society(SETTINGS)
+    for event in family(number, deep=deep):
+        society.step(event)
+    people = society.read()
+    again = Society(SETTINGS)
+    again.load(society.dump())
+    assert again.dump() == society.dump()
+    assert again.read() == people
+    assert people.finished == number
+    assert max(agent.depth for agent in people.agents) == (len(people.agents) - 1 if deep else 1)
+
+
+def test_ten_times_the_agents_make_ten_times_the_work() -> None:
+    made: Counter[int] = Counter()
+
+    def work(number: int) -> int:
+        def count(*given: object, **named: object) -> Engine:
+            made[number] += 1
+            return Engine(*given, **named)  # type: ignore[arg-type]
+
+        society = Society(SETTINGS, make_engine=count)
+        for event in family(number, deep=False):
+            society.step(event)
+        return made[number]
+
+    few, many = work(100), work(1_000)
+    assert few == 101
+    assert many == 1_001
+
+
+def test_an_agent_is_no_descendant_of_one_below_it() -> None:
+    society = Society(SETTINGS)
+    for event in family(40, deep=True):
+        society.step(event)
+    society.step(AgentStart(at=1e4, agent="c39", child="c30"))
+    depths = {agent.name: agent.depth for agent in society.read().agents}
+    assert depths["c39"] == depths["c30"] + 9
+
+
+def test_one_whose_parent_was_forgotten_stands_one_below_the_first() -> None:
+    def agent(name: str, parent: str) -> AgentReading:
+        return AgentReading(name, parent, "", 0, None, None, "", 0, False, 0, (0.0,) * 7, True)
+
+    known = {
+        one.name: one for one in (agent(MAIN, ""), agent("b", "gone"), agent("c", "b"), agent("a", MAIN))
+    }
+    assert [(one.name, one.depth) for one in _tree(known)] == [(MAIN, 0), ("a", 1), ("b", 1), ("c", 2)]
+
+
+@pytest.mark.parametrize("generation", [-1, 0, 1])
+def test_generations_are_counted_as_far_as_affect_is_handed_down(generation: int) -> None:
+    depth = SETTINGS.affect.inheritance.depth
+    society = Society(SETTINGS)
+    for event in family(depth + 3, deep=True):
+        if isinstance(event, AgentStart):
+            society.step(event)
+    name = f"c{depth + generation - 1}" if depth + generation else MAIN
+    assert society._generation(name) == depth + generation
+    assert society._generation(f"c{depth + 2}") == depth + 1
+
+
+@pytest.mark.parametrize("deep", [True, False])
+def test_a_report_of_very_many_agents_needs_no_stack(deep: bool) -> None:
+    agents = [AgentSummary(MAIN)]
+    agents += [AgentSummary(f"c{at}", parent=f"c{at - 1}" if deep and at else MAIN) for at in range(20_000)]
+    rows = list(_agents(Summary(agents=agents, subagents=20_000)))
+    assert rows[-1] == "and 19989 more"
+    assert rows[2].startswith("  └ c1" if deep else "├ c1")
+
+
+def test_guides_of_a_deep_chain_stay_narrow_and_say_how_deep() -> None:
+    guides = tree_guides(list(range(3_000)))
+    assert guides[_DEEPEST - 1] == "  " * (_DEEPEST - 2) + "└ "
+    assert "deep" not in guides[_DEEPEST]
+    assert guides[_DEEPEST + 1].endswith(f"{_DEEPEST + 1} deep ")
+    assert guides[-1].endswith("2,999 deep ")
+    assert max(map(len, guides)) < 40
+
+
+@pytest.mark.parametrize("rows", [1, _SMALL - 1, _SMALL, _SMALL + 1, 300, _ROWS, _ROWS + 1])
+def test_a_short_table_takes_little_room_and_grows(rows: int) -> None:
+    columns = Columns(["a", "b"])
+    for row in range(rows):
+        columns.extend(np.array([[1.0 * row, 2.0 * row]], np.float32))
+    assert columns.column("b").tolist() == [2.0 * row for row in range(rows)]
+    blocks = columns._stand[0]
+    assert blocks[0].shape[1] <= max(_SMALL, 2 * rows)
+    assert [block.shape[1] for block in blocks[1:]] == [_ROWS] * (len(blocks) - 1)
+
+
+def test_what_is_made_of_settings_is_made_once_for_the_same_object() -> None:
+    made: list[object] = []
+
+    def make(*given: Settings) -> int:
+        made.append(given)
+        return len(made)
+
+    keep = Derived(make)
+    one, other = Settings(), Settings()
+    assert [keep(one), keep(one), keep(other), keep(one)] == [1, 1, 2, 3]
+    assert keep(one, other) == 4
