@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from rich.console import Console
 from textual import on
 from textual.app import App, SystemCommand
 from textual.binding import BindingType
 from textual.command import CommandPalette
+from textual.filter import LineFilter
 from textual.message import Message
 from textual.notifications import SeverityLevel
 from textual.reactive import var
@@ -30,6 +32,7 @@ from tui.feed import messages
 from tui.feed.feed import Feed
 from tui.feed.view import View
 from tui.keys import KEYS
+from tui.safe_lines import SAFE_LINES
 from tui.screens.main import MainScreen
 from tui.screens.palette import Places, commands
 from tui.screens.user_theme import UserThemes, default_folder
@@ -76,6 +79,7 @@ class NooscopeApp(App[None]):
         begin: Callable[[], Outset] | None = None,
     ) -> None:
         super().__init__()
+        self.error_console = Console(markup=False, highlight=False, stderr=True, color_system=None)
         self._fleet = fleet
         self.settings = settings
         self.feed: Feed | None = None
@@ -95,6 +99,9 @@ class NooscopeApp(App[None]):
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         return themes.defaults(self.current_theme)
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        return [*super().get_line_filters(), SAFE_LINES]
 
     def get_default_screen(self) -> Screen[None]:
         return MainScreen(self.settings.screen)

@@ -22,10 +22,10 @@ from core.logs.envelope import (
     opened_as,
     read_envelope,
 )
+from core.logs.event_redaction import one_line
 from core.logs.finder import Finder
 from core.logs.reader import Kit
 from core.logs.records import Log, Record, reason, records
-from core.logs.redaction import redact
 from core.logs.session import LogSession
 from core.settings.logs import LineSettings
 
@@ -174,7 +174,11 @@ class ClaudeCode(Linear):
         if not name:
             found = self._aside(record, "label" if as_text(told.leaf_uuid) else "entry")
             words = as_text(told.summary, _LABEL * 8)
-            return found._replace(label=_shown(words), labels=as_text(told.leaf_uuid)) if words else found
+            return (
+                found._replace(label=one_line(words, _LABEL), labels=as_text(told.leaf_uuid))
+                if words
+                else found
+            )
         parent = as_text(told.parent_uuid) or as_text(told.logical_parent_uuid) or None
         message = Message.read(told.message)
         kind, rank = self._kind(told, message)
@@ -220,7 +224,7 @@ class Pi(Linear):
         parent = as_text(told.parent_id) or self._header
         found = self._kin(record, name, parent, kind, "main", message)
         target = as_text(told.target_id) if kind == "label" else ""
-        return found._replace(label=_shown(as_text(told.label, _LABEL * 8)), labels=target)
+        return found._replace(label=one_line(as_text(told.label, _LABEL * 8), _LABEL), labels=target)
 
 
 class Copilot(Linear):
@@ -318,9 +322,3 @@ def _listed(data: bytes) -> tuple[str, _Entries]:
     except FAULTS:
         pass
     return "", []
-
-
-def _shown(words: str) -> str:
-    """A label a person may see: one line, without secrets."""
-    line = "".join(letter if letter.isprintable() else " " for letter in words)
-    return redact(line)[:_LABEL].strip()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.errors import UnreadableLog, UsageError
+from tui.cli import streams
 
 if TYPE_CHECKING:
     from core.logs.reader import Kit
@@ -53,16 +53,13 @@ def recording(path: str, settings: Settings, project: Path | None = None) -> Tim
 
     session, kit = one_session(path, settings)
     beginning = spoken_outset(project)
-    shown = sys.stderr.isatty()
 
     def report(progress: Progress) -> bool:
-        if shown:
-            print(f"\rreading {100 * progress.share:.0f}%", end="", file=sys.stderr, flush=True)
+        streams.progress(f"reading {100 * progress.share:.0f}%")
         return True
 
     timeline = record(session, settings, kit, cache=cache_of(settings), report=report, beginning=beginning)
-    if shown:
-        print("\r" + " " * 16 + "\r", end="", file=sys.stderr, flush=True)
+    streams.progress("")
     if timeline is None or len(timeline) == 0:
         raise UnreadableLog(f"{path} holds no events")
     return timeline

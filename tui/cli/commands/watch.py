@@ -13,6 +13,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
+from tui.cli import streams
 from tui.cli.options import PROJECT_FILE, seconds, settings_from
 from tui.cli.showing import add_screen_options, screen_settings, show
 
@@ -106,7 +107,7 @@ class Watch:
         self._continuity: Continuity = Continuity(settings, use=not args.no_prior)
         self._beginning: Beginning = spoken_outset(args.project)
         self._society: Society | None = None
-        self._herald: Herald = Herald(self._settings, sys.stderr if sys.stderr.isatty() else None)
+        self._herald: Herald = Herald(self._settings, streams.terminal())
         self._live = False
         self._asked: set[str] = set()
         self._rested = True
