@@ -74,7 +74,7 @@ _PGPASS = re.compile(
 )
 _PIPED = tuple(
     re.compile(
-        rf"{word}(?<![A-Za-z0-9_.-]{word})(?:[ ]-[ne]+)?[ ]+(?:\\*[\"']%s(?:\\+n)?\\*[\"'][ ]+)?{_VALUE}[ ]*\|[ ]*"
+        rf"{word}(?:(?<![A-Za-z0-9_.-]{word})|(?<=\\[nrt]{word}))(?:[ ]-[ne]+)?[ ]+(?:\\*[\"']%s(?:\\+n)?\\*[\"'][ ]+)?{_VALUE}[ ]*\|[ ]*"
         r"(?:sudo[ ]+(?:-[a-zA-Z]+[ ]+)*-[a-zA-Z]*S|(?:sudo[ ]+)?(?:chpasswd|passwd|docker[ ]+login|podman[ ]+login"
         r"|helm[ ]+registry|gh[ ]+auth|vault[ ]+login|wrangler|fly[ ]+auth))"
     )

@@ -162,12 +162,13 @@ _DOTTED: dict[str, str] = {
 _DISCORD = re.compile(
     r"[MNO](?:(?<![A-Za-z0-9_-].)|(?<=\\[nrt].))[A-Za-z0-9_-]{23,25}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}"
 )
+_DISCORD_END = re.compile(r"\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27}")
 _TELEGRAM = re.compile(
     r"[0-9](?:(?<![A-Za-z0-9].)|(?<=\\[nrt].))[0-9]{7,9}:AA[A-Za-z0-9_-]{33}(?![A-Za-z0-9_-])"
 )
 _AZURE = re.compile(r"(?<=Q~)[A-Za-z0-9_~.-]{31,34}")
 _TERRAFORM = re.compile(rf"{_WORD_EDGE}{_ALNUM}{{14}}\.atlasv1\.[A-Za-z0-9_=-]{{40,}}")
-_AIRTABLE = re.compile(rf"pat(?<![A-Za-z0-9]pat){_ALNUM}{{14}}\.{_HEX}{{64}}")
+_AIRTABLE = re.compile(rf"pat(?:(?<![A-Za-z0-9]pat)|(?<=\\[nrt]pat)){_ALNUM}{{14}}\.{_HEX}{{64}}")
 
 _LONG = re.compile(r"(?<![A-Za-z0-9_-])[A-Za-z0-9_-]{15,}")
 """Stretches long enough to be a token of any shape that begins with its own name."""
@@ -187,7 +188,7 @@ _AWS = ("AKIA", "ASIA", "ABIA", "ACCA")
 _BESIDE = 240
 """Letters around the id of an AWS key in which its secret is looked for."""
 _AWS_SECRET = re.compile(
-    r"(?<![A-Za-z0-9/+=])(?=[A-Za-z/+]{0,39}[0-9])(?=[a-z0-9/+]{0,39}[A-Z])(?=[A-Z0-9/+]{0,39}[a-z])"
+    r"(?:(?<![A-Za-z0-9/+=])|(?<=\\[nrt]))(?=[A-Za-z/+]{0,39}[0-9])(?=[a-z0-9/+]{0,39}[A-Z])(?=[A-Z0-9/+]{0,39}[a-z])"
     r"[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])"
 )
 
@@ -208,7 +209,8 @@ def token_spans(text: str) -> Iterator[Span]:
     for word, (before, pattern) in _MIDDLES.items():
         if word in long:
             yield from ((start - before, end) for start, end in spans(pattern, text))
-    yield from spans(_DISCORD, text)
+    if _DISCORD_END.search(text):
+        yield from spans(_DISCORD, text)
     if ":AA" in text:
         yield from spans(_TELEGRAM, text)
     if "Q~" in text:

@@ -153,12 +153,12 @@ def _names(text: str, small: str) -> list[_Name]:
     found = [_Name(at, at + len(word), "password") for word in _PASSWORDS for at in _places(small, word)]
     found += [_Name(at, at + len(word), "secret") for word in _SECRETS for at in _places(small, word)]
     for at in _places(small, "key"):
-        before = next((kind for kind in _KEYS if small.endswith(kind, max(0, at - len(kind)), at)), "")
+        before = _before(small, at, _KEYS)
         if before:
             end = at + 3 + next((len(more) for more in _AFTER_KEY if small.startswith(more, at + 3)), 0)
             found.append(_Name(at - len(before), end, "secret"))
     for at in _places(small, "pass"):
-        before = next((kind for kind in _PASSES if small.endswith(kind, max(0, at - len(kind)), at)), "")
+        before = _before(small, at, _PASSES)
         if before:
             found.append(_Name(at - len(before), at + 4, "password"))
         elif not small[at - 1 : at].isalnum() and small[at - 1 : at] not in ("_", "-"):
@@ -175,6 +175,13 @@ def _names(text: str, small: str) -> list[_Name]:
         ]
     found.sort()
     return [name for name in found if not _goes_on(text, name.end)]
+
+
+def _before(small: str, at: int, kinds: tuple[str, ...]) -> str:
+    """Which of these words stands before a place."""
+    if not small.endswith(kinds, 0, at):
+        return ""
+    return next(kind for kind in kinds if small.endswith(kind, 0, at))
 
 
 def _places(text: str, word: str) -> Iterator[int]:
