@@ -13,7 +13,7 @@ from core.safe_text import safe
 class SafeLines(LineFilter):
     """Replace what a terminal would obey by as many blanks as it was given cells."""
 
-    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002
         return [
             segment if segment.control else Segment(safe(segment.text, _cells), segment.style)
             for segment in segments

@@ -55,7 +55,7 @@ def _before_host(text: str, start: int) -> Iterator[Span]:
         return
     address = rest[0]
     user = re.split(r"[/?#@]", address, maxsplit=1)[0]
-    name, colon, password = user.partition(":")
+    name, colon, _ = user.partition(":")
     hosts = [found.start() for found in _HOST.finditer(address)]
     if not hosts:
         return

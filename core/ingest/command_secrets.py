@@ -72,11 +72,15 @@ _PGPASS = re.compile(
     r"(?:(?<![^\s])|(?<=\\n))[^\s:\\\"']{1,100}:(?:5432|\*):[^\s:\\\"']{1,64}:[^\s:\\\"']{1,64}:"
     r"(?P<bare>[^\s\\\"'<$/][^\s\\\"'<]{2,})"
 )
+_TAKES_IT = (
+    r"[ ]*\|[ ]*(?:sudo[ ]+(?:-[a-zA-Z]+[ ]+)*-[a-zA-Z]*S|(?:sudo[ ]+)?(?:chpasswd|passwd|docker[ ]+login"
+    r"|podman[ ]+login|helm[ ]+registry|gh[ ]+auth|vault[ ]+login|wrangler|fly[ ]+auth))"
+)
+"""A pipe into a program that reads a password from it."""
 _PIPED = tuple(
     re.compile(
-        rf"{word}(?:(?<![A-Za-z0-9_.-]{word})|(?<=\\[nrt]{word}))(?:[ ]-[ne]+)?[ ]+(?:\\*[\"']%s(?:\\+n)?\\*[\"'][ ]+)?{_VALUE}[ ]*\|[ ]*"
-        r"(?:sudo[ ]+(?:-[a-zA-Z]+[ ]+)*-[a-zA-Z]*S|(?:sudo[ ]+)?(?:chpasswd|passwd|docker[ ]+login|podman[ ]+login"
-        r"|helm[ ]+registry|gh[ ]+auth|vault[ ]+login|wrangler|fly[ ]+auth))"
+        rf"{word}(?:(?<![A-Za-z0-9_.-]{word})|(?<=\\[nrt]{word}))(?:[ ]-[ne]+)?[ ]+"
+        rf"(?:\\*[\"']%s(?:\\+n)?\\*[\"'][ ]+)?{_VALUE}{_TAKES_IT}"
     )
     for word in ("echo", "printf")
 )

@@ -209,6 +209,11 @@ def token_spans(text: str) -> Iterator[Span]:
     for word, (before, pattern) in _MIDDLES.items():
         if word in long:
             yield from ((start - before, end) for start, end in spans(pattern, text))
+    yield from _in_parts(text)
+
+
+def _in_parts(text: str) -> Iterator[Span]:
+    """Those that are known by their parts rather than by a beginning."""
     if _DISCORD_END.search(text):
         yield from spans(_DISCORD, text)
     if ":AA" in text:
@@ -217,8 +222,7 @@ def token_spans(text: str) -> Iterator[Span]:
         yield from ((found.start() - 6, found.end()) for found in _AZURE.finditer(text) if found.start() >= 6)
     if ".atlasv1." in text:
         yield from spans(_TERRAFORM, text)
-    if "pat" in long:
-        yield from spans(_AIRTABLE, text)
+    yield from spans(_AIRTABLE, text)
 
 
 def spans(pattern: re.Pattern[str], text: str, group: int | str = 0) -> Iterator[Span]:

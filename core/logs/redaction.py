@@ -40,7 +40,8 @@ def redact(text: str) -> str:
 
 def redact_torn(text: str) -> str:
     """The same of a text that was cut off at its end: its last word may be half a secret and goes too."""
-    return _LAST_WORD.sub("", redact(text))
+    hidden = redact(text)
+    return hidden if hidden.endswith(HIDDEN) else _LAST_WORD.sub("", hidden)
 
 
 def _spans(text: str) -> Iterator[Span]:

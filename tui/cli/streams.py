@@ -1,4 +1,4 @@
-"""Standard output and error: safe text only, also where there is no UTF-8, no reader, no room or no output."""
+"""Standard output and error: safe text only, also where there is no UTF-8, no reader or no room."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Made-up secrets of every known shape, and texts that only look like one; put together here, never written out."""
+"""Made-up secrets of every known shape, put together from parts, and texts that only look like one."""
 
 from __future__ import annotations
 
