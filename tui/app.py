@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from rich.console import Console
 from textual import on
 from textual.app import App, SystemCommand
 from textual.binding import BindingType
 from textual.command import CommandPalette
+from textual.filter import LineFilter
 from textual.message import Message
 from textual.notifications import SeverityLevel
 from textual.reactive import var
@@ -28,6 +30,7 @@ from core.timeline.carry_over import Starts
 from core.timeline.initial_state import PLAIN, Beginning
 from core.timeline.timeline import Timeline
 from tui.cli import garbage as collector
+from tui.draw.safe_lines import SAFE_LINES
 from tui.feed import messages
 from tui.feed.feed import Feed
 from tui.feed.view import View
@@ -80,6 +83,7 @@ class NooscopeApp(App[None]):
         edits: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__()
+        self.error_console = Console(markup=False, highlight=False, stderr=True, color_system=None)
         self._fleet = fleet
         self.settings = settings
         self.feed: Feed | None = None
@@ -101,6 +105,9 @@ class NooscopeApp(App[None]):
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         return themes.defaults(self.current_theme)
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        return [*super().get_line_filters(), SAFE_LINES]
 
     def get_default_screen(self) -> Screen[None]:
         return MainScreen(self.settings.screen)

@@ -15,6 +15,7 @@ import msgspec
 from core.logs.redaction import redact
 from core.report.formatting import plain
 from core.response import Notice
+from core.safe_text import safe_json_bytes
 from core.settings.response import NoticeSettings
 
 TITLES: Mapping[str, str] = {"needs_you": "needs you", "risk": "at risk", "done": "done"}
@@ -43,7 +44,8 @@ class Told:
 def told(notice: Notice) -> Told:
     """A notice in words that may leave the program."""
     text = plain(redact(notice.text), _LONGEST)
-    return Told(notice.at, plain(notice.agent, 60), notice.kind, notice.rule, TITLES[notice.kind], text)
+    agent, rule = plain(redact(notice.agent), 60), plain(redact(notice.rule), 60)
+    return Told(notice.at, agent, notice.kind, rule, TITLES[notice.kind], text)
 
 
 class Gate:
@@ -253,7 +255,7 @@ def _filled(word: str, notice: Told) -> str:
 
 def as_json(notice: Told) -> bytes:
     """A notice for a program to read."""
-    return msgspec.json.encode(
+    encoded = msgspec.json.encode(
         {
             "at": notice.at,
             "agent": notice.agent,
@@ -263,3 +265,4 @@ def as_json(notice: Told) -> bytes:
             "text": notice.text,
         }
     )
+    return safe_json_bytes(encoded)

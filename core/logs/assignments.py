@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import binascii
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Literal, NamedTuple
+
+from core.logs.token_shapes import Span
 
 _QUOTE = r"""\\*["']"""
 _VALUE = re.compile(
@@ -18,13 +21,68 @@ _PASSWORDS = ("password", "passwd", "passphrase", "pwd")
 _SECRETS = ("secret", "token", "credential", "credentials")
 _KEYS = tuple(
     f"{kind}{link}"
-    for kind in ("api", "access", "private", "signing", "encryption", "account", "auth", "master", "secret")
+    for kind in (
+        *("api", "access", "private", "signing", "encryption", "account", "auth", "master", "secret"),
+        *(
+            "subscription",
+            "hmac",
+            "deploy",
+            "license",
+            "shared",
+            "jwt",
+            "cipher",
+            "role",
+            "consumer",
+            "webhook",
+        ),
+        *("client", "storage", "session"),
+    )
     for link in ("", "_", "-")
 )
 """What stands before `key` where the key is a secret."""
+_AFTER_KEY = ("_base", "-data", "_data")
+"""What may follow `key` in the name of a secret."""
+_PASSES = tuple(
+    f"{kind}{link}"
+    for kind in (
+        *(
+            "db",
+            "database",
+            "user",
+            "admin",
+            "root",
+            "smtp",
+            "mail",
+            "email",
+            "ftp",
+            "mysql",
+            "pg",
+            "postgres",
+        ),
+        *(
+            "redis",
+            "mongo",
+            "rabbitmq",
+            "ldap",
+            "http",
+            "proxy",
+            "auth",
+            "login",
+            "sudo",
+            "ssh",
+            "key",
+            "store",
+        ),
+        *("sql", "vault", "wifi", "registry", "docker", "git", "service", "cert", "pfx"),
+    )
+    for link in ("", "_", "-")
+)
+"""What stands before `pass` where it is a password."""
 _SHOUTED = ("KEY", "PASS", "AUTH", "PAT", "DSN")
 """What a variable of the environment that holds a secret ends with."""
 
+_TAGGED = re.compile(r"""\\*["']?>(?P<value>[^<>\s]{3,200})</""")
+_MIXED = re.compile(r"[0-9!@#$%^&*]")
 _WORD = re.compile(r"[A-Za-z]+(?:[_.-][A-Za-z]+)*")
 _PATH = re.compile(r"(?:~|\.{1,2})?(?:/[\w.@ -]{1,32}){2,}/?|(?:~|\.{1,2})/[\w.-]+")
 _PLAIN = re.compile(
@@ -40,7 +98,7 @@ _SHORTEST = 6
 class _Name(NamedTuple):
     start: int
     end: int
-    password: bool
+    kind: Literal["password", "secret", "login", "word"]
 
 
 def small_letters(text: str) -> str:
@@ -48,37 +106,82 @@ def small_letters(text: str) -> str:
     return text.replace("İ", "I").lower()
 
 
-def hide_assigned(text: str, instead: str) -> str:
-    """The same text with each secret value replaced."""
-    pieces: list[str] = []
+def assigned_spans(text: str, small: str) -> Iterator[Span]:
+    """Where secret values stand, in a text that is given in small letters too."""
     done = 0
-    for name in _names(text):
+    for name in _names(text, small):
         if name.end < done:
             continue
-        match = _VALUE.match(text, name.end)
-        if match is None or (match["flag"] and text[name.start - 1 : name.start] != "-"):
-            continue
-        if _innocent(match, text[name.start : name.end], name.password):
-            continue
-        start, end = match.span("bare" if match["bare"] else "quoted")
-        pieces += [text[done:start], instead]
-        done = end
-    return "".join([*pieces, text[done:]]) if pieces else text
+        span = _given(text, name) or _enclosed(text, name.end)
+        if span is not None:
+            yield span
+            done = span[1]
 
 
-def _names(text: str) -> list[_Name]:
+def _given(text: str, name: _Name) -> Span | None:
+    match = _VALUE.match(text, name.end)
+    if match is None or (match["flag"] and text[name.start - 1 : name.start] != "-"):
+        return None
+    value = match["bare"] or match["quoted"]
+    if name.kind == "login" and not _is_login(value):
+        return None
+    if name.kind == "word" and (match["bare"] or not _MIXED.search(value)):
+        return None
+    if _innocent(match, text[name.start : name.end], name.kind == "password"):
+        return None
+    return match.span("bare" if match["bare"] else "quoted")
+
+
+def _enclosed(text: str, end: int) -> Span | None:
+    """A value between tags."""
+    match = _TAGGED.match(text, end)
+    if match is None or _PLAIN.fullmatch(match["value"]) or match["value"].startswith(("$", "{", "%", "*")):
+        return None
+    return match.span("value")
+
+
+def _is_login(value: str) -> bool:
+    """Whether it is a name and a password as base64, as registries keep them."""
+    try:
+        return b":" in binascii.a2b_base64(value.rstrip("=") + "=" * (-len(value.rstrip("=")) % 4))[1:-1]
+    except (ValueError, UnicodeEncodeError):
+        return False
+
+
+def _names(text: str, small: str) -> list[_Name]:
     """Where a secret's name ends in the text, in order."""
-    small = small_letters(text)
-    found = [_Name(at, at + len(word), True) for word in _PASSWORDS for at in _places(small, word)]
-    found += [_Name(at, at + len(word), False) for word in _SECRETS for at in _places(small, word)]
+    found = [_Name(at, at + len(word), "password") for word in _PASSWORDS for at in _places(small, word)]
+    found += [_Name(at, at + len(word), "secret") for word in _SECRETS for at in _places(small, word)]
     for at in _places(small, "key"):
-        before = next((kind for kind in _KEYS if small.endswith(kind, max(0, at - len(kind)), at)), "")
+        before = _before(small, at, _KEYS)
         if before:
-            found.append(_Name(at - len(before), at + 3, False))
+            end = at + 3 + next((len(more) for more in _AFTER_KEY if small.startswith(more, at + 3)), 0)
+            found.append(_Name(at - len(before), end, "secret"))
+    for at in _places(small, "pass"):
+        before = _before(small, at, _PASSES)
+        if before:
+            found.append(_Name(at - len(before), at + 4, "password"))
+        elif not small[at - 1 : at].isalnum() and small[at - 1 : at] not in ("_", "-"):
+            found.append(_Name(at, at + 4, "word"))
+    for at in _places(small, "auth"):
+        led = small[at - 1 : at] if at else ""
+        if led == "_" and not small[max(0, at - 2) : at - 1].isalnum():
+            found.append(_Name(at - 1, at + 4, "secret"))
+        elif led in ('"', "'"):
+            found.append(_Name(at, at + 4, "login"))
     for word in _SHOUTED:
-        found += [_Name(at, at + len(word), False) for at in _places(text, word) if text[at - 1 : at] == "_"]
+        found += [
+            _Name(at, at + len(word), "secret") for at in _places(text, word) if text[at - 1 : at] == "_"
+        ]
     found.sort()
     return [name for name in found if not _goes_on(text, name.end)]
+
+
+def _before(small: str, at: int, kinds: tuple[str, ...]) -> str:
+    """Which of these words stands before a place."""
+    if not small.endswith(kinds, 0, at):
+        return ""
+    return next(kind for kind in kinds if small.endswith(kind, 0, at))
 
 
 def _places(text: str, word: str) -> Iterator[int]:

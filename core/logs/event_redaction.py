@@ -5,7 +5,8 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from core.events import AgentEnd, AgentStart, Event, SessionEnd, SessionStart, ToolUse, Turn
-from core.logs.redaction import redact
+from core.logs.redaction import redact, redact_torn
+from core.safe_text import safe
 
 _FIELDS: dict[type[Event], tuple[str, ...]] = {
     SessionStart: ("agent", "project", "branch", "model"),
@@ -20,22 +21,27 @@ _MOST = 50_000
 _SHORTEST = 12
 """Letters a name must have to hold a secret."""
 
+_LOOK = 8
+"""How many times what is shown is looked at, so that a secret across the cut is seen as one."""
+
 _known: dict[str, str] = {}
-_safe: set[str] = {""}
+_harmless: set[str] = {""}
 """Names that hold none, as nearly all do."""
 
 
 def clean(event: Event) -> Event:
     """The same event, its names redacted where they hold a secret."""
-    safe = _safe
+    harmless = _harmless
     if type(event) is ToolUse:
-        if event.tool in safe and event.program in safe and event.agent in safe:
+        if event.tool in harmless and event.program in harmless and event.agent in harmless:
             for target in event.targets:
-                if target not in safe:
+                if target not in harmless:
                     break
             else:
                 return event
-    elif type(event) is Turn and event.model in safe and event.stop in safe and event.agent in safe:
+    elif (
+        type(event) is Turn and event.model in harmless and event.stop in harmless and event.agent in harmless
+    ):
         return event
     return _cleaned(event)
 
@@ -55,16 +61,23 @@ def _cleaned(event: Event) -> Event:
 
 def cleaned(name: str) -> str:
     """A name as it may be shown."""
-    if name in _safe:
+    if name in _harmless:
         return name
     said = _known.get(name)
     if said is None:
         said = redact(name) if len(name) >= _SHORTEST else name
-        if len(_known) + len(_safe) >= _MOST:
+        if len(_known) + len(_harmless) >= _MOST:
             _known.clear()
-            _safe.clear()
+            _harmless.clear()
         if said == name:
-            _safe.add(name)
+            _harmless.add(name)
         else:
             _known[name] = said
     return said
+
+
+def one_line(text: str, most: int = 120) -> str:
+    """Text from a log as a person may see it: one line, safe for a terminal, without secrets."""
+    start = text[: most * _LOOK]
+    hidden = redact_torn(start) if len(text) >= most * _LOOK else redact(start)
+    return safe(hidden)[:most].strip()

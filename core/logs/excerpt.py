@@ -11,7 +11,7 @@ from core.events import Where
 from core.logs.database import content
 from core.logs.lines import LONGEST, opened, take
 from core.logs.records import reason
-from core.logs.redaction import redact
+from core.logs.redaction import redact, redact_torn
 
 LONGEST_SHOWN = 65_536
 """Characters of a passage at most."""
@@ -81,7 +81,8 @@ def _bytes(where: Where, length: int) -> bytes:
 def _shown(data: bytes, more: bool, longest: int) -> Passage:
     if not data:
         return Passage(fault="changed since it was read")
-    text = redact(data.decode("utf-8", "replace"))
+    whole = data.decode("utf-8", "replace")
+    text = redact_torn(whole) if more else redact(whole)
     return Passage(text[:longest], more or len(text) > longest)
 
 

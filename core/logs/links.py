@@ -23,7 +23,6 @@ from core.logs.envelope import (
 from core.logs.finder import Finder
 from core.logs.reader import Kit
 from core.logs.records import Log, Record, reason, records
-from core.logs.redaction import redact
 from core.logs.session import LogSession
 from core.settings.logs import LineSettings
 
@@ -203,9 +202,3 @@ def _listed(data: bytes) -> tuple[str, _Entries]:
     except FAULTS:
         pass
     return "", []
-
-
-def label_words(words: str) -> str:
-    """A label a person may see: one line, without secrets."""
-    line = "".join(letter if letter.isprintable() else " " for letter in words)
-    return redact(line)[:LONGEST_LABEL].strip()

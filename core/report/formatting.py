@@ -2,44 +2,38 @@
 
 from __future__ import annotations
 
-import unicodedata
 from datetime import UTC, datetime
 from typing import Any
 
+from core.safe_text import safe, safe_json, whole
+
 
 def plain(text: str, most: int = 0) -> str:
-    """Text from a log without anything a terminal would obey, cut in the middle where it is too long."""
-    clean = "".join(
-        " " if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp") else char for char in text
-    )
-    if most and len(clean) > most:
+    """Text from a log in one line that is safe for a terminal, cut in the middle where it is too long."""
+    line = safe(text)
+    if most and len(line) > most:
         head = (most - 1) // 3
-        return clean[:head] + "…" + clean[-(most - 1 - head) :]
-    return clean
-
-
-def sound(text: str) -> str:
-    """Text without halves of characters, as file names in other encodings have them."""
-    return text.encode("utf-8", "replace").decode()
+        return line[:head] + "…" + line[-(most - 1 - head) :]
+    return line
 
 
 def page(value: Any) -> str:
-    """A value as JSON that a person can read."""
+    """A value as JSON that a person can read and a terminal can show."""
     import msgspec
 
     try:
         encoded = msgspec.json.encode(value)
     except UnicodeEncodeError:
-        encoded = msgspec.json.encode(_sound(msgspec.to_builtins(value)))
-    return msgspec.json.format(encoded, indent=2).decode()
+        encoded = msgspec.json.encode(_whole(msgspec.to_builtins(value)))
+    return safe_json(msgspec.json.format(encoded, indent=2).decode())
 
 
-def _sound(value: Any) -> Any:
+def _whole(value: Any) -> Any:
     if isinstance(value, str):
-        return sound(value)
+        return whole(value)
     if isinstance(value, dict):
-        return {_sound(key): _sound(item) for key, item in value.items()}
-    return [_sound(item) for item in value] if isinstance(value, list | tuple) else value
+        return {_whole(key): _whole(item) for key, item in value.items()}
+    return [_whole(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def span(seconds: float) -> str:

@@ -12,6 +12,7 @@ from multiprocessing import active_children, get_context
 from typing import Any, TypeVar
 
 from core.errors import NooscopeError
+from tui.cli import streams
 
 T = TypeVar("T")
 
@@ -39,7 +40,7 @@ def shared_out(jobs: int, work: Callable[..., T], items: Sequence[Any], *more: A
 
     No helper hears a ctrl+c of its own: it reaches the program, which ends them all.
     """
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=streams.prepare) as pool:
         try:
             with _undisturbed():
                 futures = [pool.submit(work, item, *more) for item in items]

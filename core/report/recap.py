@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from core.engine import Frame
 from core.events import MAIN, AgentStart, Compaction, Event, Prompt, ToolUse, Turn
-from core.logs.redaction import redact
+from core.logs.event_redaction import one_line
 from core.percept import AXES
 from core.receptor.readings import HeatmapReading, NodeReading
 from core.timeline.marks import Mark
@@ -19,12 +19,6 @@ _LETTERS_A_TOKEN = 4
 _NOTABLE = 0.3
 """A peak below this is not worth a sentence."""
 _HALF = 0.5
-
-
-def plain(text: str, most: int = 120) -> str:
-    """Text from a log as a person may see it: one line, without secrets."""
-    line = "".join(letter if letter.isprintable() else " " for letter in text[: most * 4])
-    return redact(line)[:most].strip()
 
 
 def clock(seconds: float) -> str:
@@ -82,7 +76,7 @@ def frame_lines(frame: Frame) -> list[str]:
     """A frame in a handful of lines."""
     receptor, mind = frame.receptor, frame.mind
     lines = [
-        f"{plain(frame.agent)} after {frame.events} events: {receptor.meta.state} "
+        f"{one_line(frame.agent)} after {frame.events} events: {receptor.meta.state} "
         f"({receptor.behaviour.short.pattern}), regime {mind.cortical.regime}, phase {mind.cortical.phase}, "
         f"governor {frame.governor.state}",
         ", ".join(
@@ -95,11 +89,11 @@ def frame_lines(frame: Frame) -> list[str]:
         lines.append(f"signals: {standing}")
     centre = work_centre(receptor.heatmap)
     if centre is not None:
-        lines.append(f"work in {plain(centre.path)} ({centre.share:.0%} of it)")
+        lines.append(f"work in {one_line(centre.path)} ({centre.share:.0%} of it)")
     sleep = mind.sleep
     lines.append(f"context {amount(sleep.context_tokens)}, sleep pressure {share(sleep.pressure)}")
     if frame.governor.would_halt:
-        lines.append(f"governor: {plain(frame.governor.would_halt)}")
+        lines.append(f"governor: {one_line(frame.governor.would_halt)}")
     return lines
 
 
@@ -125,7 +119,7 @@ def structural(timeline: Timeline, start: int, stop: int) -> list[str]:
         names = Counter(mark.name for mark in marks if mark.kind == kind)
         if names:
             lines.append(
-                f"{title}: " + ", ".join(f"{plain(name)} {count}" for name, count in names.most_common())
+                f"{title}: " + ", ".join(f"{one_line(name)} {count}" for name, count in names.most_common())
             )
     return lines
 
@@ -208,7 +202,7 @@ def _marked(timeline: Timeline, marks: Iterable[Mark]) -> list[_Sentence]:
 
 def _sentence(timeline: Timeline, group: list[Mark]) -> _Sentence:
     first = group[0]
-    words = _VERBS[first.kind].format(plain(first.name))
+    words = _VERBS[first.kind].format(one_line(first.name))
     if len(group) > 1:
         words += f", {len(group)} times"
     if first.kind == "signal":
@@ -217,7 +211,7 @@ def _sentence(timeline: Timeline, group: list[Mark]) -> _Sentence:
 
 
 def _told(timeline: Timeline, mark: Mark, words: str) -> str:
-    who = "" if mark.agent == MAIN else f"{plain(mark.agent)}: "
+    who = "" if mark.agent == MAIN else f"{one_line(mark.agent)}: "
     return f"{clock(mark.at - timeline.time_of(1))} {who}{words}"
 
 

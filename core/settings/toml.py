@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from core.safe_text import safe, toml_escape
 from core.settings.tunable import Tunable
 
 _HEADER = re.compile(r"\s*\[\[?([^\[\]]+)\]\]?\s*(?:#.*)?$")
@@ -52,7 +53,7 @@ def literal(value: Any) -> str:
     if isinstance(value, int | float):
         return repr(value)
     if isinstance(value, str):
-        return '"' + value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+        return '"' + safe(_quotable(value), toml_escape) + '"'
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{literal(str(key))} = {literal(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list | tuple):
@@ -60,3 +61,7 @@ def literal(value: Any) -> str:
     if hasattr(value, "model_dump"):
         return literal(value.model_dump())
     raise TypeError(f"{type(value).__name__} has no TOML form")
+
+
+def _quotable(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from core.report.formatting import plain
 from tests.core.logs import log_lines as logs
 from tui.cli import main
-from tui.cli.commands.sessions import age, printable, shortened, size
+from tui.cli.commands.sessions import age, shortened, size
 
 
 @pytest.fixture
@@ -48,7 +49,7 @@ def test_the_newest_comes_first(home: Path, capsys: pytest.CaptureFixture[str]) 
     assert main(["sessions"]) == 0
     header, first, second, blank, total = capsys.readouterr().out.splitlines()
     assert header.split() == ["agent", "project", "age", "events", "size", "log"]
-    assert first.split()[:3] == ["·", "claude-code", "/work/?[31mred"]
+    assert first.split()[:4] == ["·", "claude-code", "/work/", "[31mred"]
     assert first.endswith("~/.claude/projects/p/s-new.jsonl")
     assert second.endswith("~/.claude/projects/p/s-old.jsonl")
     assert (blank, total) == ("", "2 sessions, 0 active (●)")
@@ -89,6 +90,6 @@ def test_sizes(count: int, text: str) -> None:
 
 
 def test_text_is_made_harmless_and_short() -> None:
-    assert printable("a\x1b]0;x\x07b\nc") == "a?]0;x?b?c"
+    assert plain("a\x1b]0;x\x07b\nc") == "a ]0;x b c"
     assert shortened("/a/very/long/path", 10) == "…long/path"
     assert shortened("/short", 10) == "/short"

@@ -76,7 +76,8 @@ def build(command: str | None = None) -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; 0 fine, 1 nothing readable, 2 wrong usage, 130 stopped by ctrl+c."""
     if arguments is not None:
-        return _run(list(arguments))
+        with streams.guarded():
+            return _run(list(arguments))
     collector.calm()
     streams.prepare()
     signal.signal(signal.SIGTERM, _terminate)

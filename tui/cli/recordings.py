@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.errors import UnreadableLog, UsageError
 from core.logs.door import is_there
+from tui.cli import streams
 
 if TYPE_CHECKING:
     from core.logs.reader import Kit
@@ -56,17 +56,14 @@ def recording(path: str, starts: Starts) -> Timeline:
 
     session, kit = one_session(path, starts.settings)
     settings, beginning, later = spoken_start(starts, session.id)
-    shown = sys.stderr.isatty()
 
     def report(progress: Progress) -> bool:
-        if shown:
-            print(f"\rreading {100 * progress.share:.0f}%", end="", file=sys.stderr, flush=True)
+        streams.progress(f"reading {100 * progress.share:.0f}%")
         return True
 
     cache = cache_of(settings)
     timeline = record(session, settings, kit, cache=cache, report=report, beginning=beginning, later=later)
-    if shown:
-        print("\r" + " " * 16 + "\r", end="", file=sys.stderr, flush=True)
+    streams.progress("")
     if timeline is None or len(timeline) == 0:
         raise UnreadableLog(f"{path} holds no events")
     return timeline

@@ -1,4 +1,4 @@
-"""Standard output where there is no UTF-8, no reader, no room or no output at all."""
+"""Standard output and error: safe text only, also where there is no UTF-8, no reader or no room."""
 
 from __future__ import annotations
 
@@ -7,12 +7,55 @@ import contextlib
 import io
 import os
 import sys
+from collections.abc import Iterator
+from typing import TextIO
+
+from core.safe_text import safe
 
 _SPELLED = str.maketrans(
     "█▉▊▋▌▇▆▅▓◆◉●▍▎▏▄▃▂▁▒░·○│├└┌┐┘┤┬┴┼╎─━┄—–…▲▽▼⚑✓✗→←≥≤±×’‘“”",
     "###########*...........|||||||||||-----~^vv!+x><><~x''\"\"",
 )
 """One sign for each, so that columns stay columns."""
+
+
+_PROGRESS = 40
+"""Columns of the line of progress."""
+
+
+class SafeStream(io.TextIOBase):
+    """A text stream that makes safe what is written to it, whoever writes."""
+
+    def __init__(self, bare: TextIO) -> None:
+        self.bare = bare
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        return getattr(self.bare, "encoding", None) or "utf-8"
+
+    @property
+    def errors(self) -> str | None:  # type: ignore[override]
+        return self.bare.errors
+
+    def write(self, text: str) -> int:
+        self.bare.write(safe(text, lines=True))
+        return len(text)
+
+    def flush(self) -> None:
+        self.bare.flush()
+
+    def isatty(self) -> bool:
+        return self.bare.isatty()
+
+    def fileno(self) -> int:
+        return self.bare.fileno()
+
+    def writable(self) -> bool:
+        return True
+
+
+def _guarded(stream: TextIO) -> TextIO:
+    return stream if isinstance(stream, SafeStream) else SafeStream(stream)  # type: ignore[return-value]
 
 
 def prepare() -> None:
@@ -25,6 +68,32 @@ def prepare() -> None:
             setattr(sys, name, stream)
         elif isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="nooscope")
+        setattr(sys, name, _guarded(stream))
+
+
+@contextlib.contextmanager
+def guarded() -> Iterator[None]:
+    """Let nothing but safe text out meanwhile."""
+    before = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = map(_guarded, before)
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = before
+
+
+def terminal() -> TextIO | None:
+    """The terminal behind standard error, for our own control sequences; none where it is something else."""
+    stream = sys.stderr.bare if isinstance(sys.stderr, SafeStream) else sys.stderr
+    return stream if stream.isatty() else None
+
+
+def progress(words: str) -> None:
+    """Overwrite the line of progress on a terminal; no words take it away."""
+    stream = terminal()
+    if stream is not None:
+        stream.write(f"\r{safe(words):<{_PROGRESS}}" if words else "\r" + " " * _PROGRESS + "\r")
+        stream.flush()
 
 
 def settle() -> OSError | None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from core.logs.envelope import Envelope, Message, as_text, is_true
-from core.logs.links import LONGEST_LABEL, Link, LinkKind, LinkReader, Rank, label_words
+from core.logs.event_redaction import one_line
+from core.logs.links import LONGEST_LABEL, Link, LinkKind, LinkReader, Rank
 from core.logs.records import Record
 
 
@@ -17,7 +18,9 @@ class ClaudeCodeLinks(LinkReader):
             found = self.aside(record, "label" if as_text(told.leaf_uuid) else "entry")
             words = as_text(told.summary, LONGEST_LABEL * 8)
             return (
-                found._replace(label=label_words(words), labels=as_text(told.leaf_uuid)) if words else found
+                found._replace(label=one_line(words, LONGEST_LABEL), labels=as_text(told.leaf_uuid))
+                if words
+                else found
             )
         parent = as_text(told.parent_uuid) or as_text(told.logical_parent_uuid) or None
         message = Message.read(told.message)

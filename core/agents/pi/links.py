@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from core.logs.envelope import NOTHING, Envelope, as_text
-from core.logs.links import LONGEST_LABEL, Link, LinkReader, label_words, turn
+from core.logs.event_redaction import one_line
+from core.logs.links import LONGEST_LABEL, Link, LinkReader, turn
 from core.logs.records import Log, Record
 
 
@@ -27,4 +28,6 @@ class PiLinks(LinkReader):
         parent = as_text(told.parent_id) or self._header
         found = self.link(record, name, parent, kind, "main", message)
         target = as_text(told.target_id) if kind == "label" else ""
-        return found._replace(label=label_words(as_text(told.label, LONGEST_LABEL * 8)), labels=target)
+        return found._replace(
+            label=one_line(as_text(told.label, LONGEST_LABEL * 8), LONGEST_LABEL), labels=target
+        )

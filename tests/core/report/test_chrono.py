@@ -12,12 +12,13 @@ from bench.workload import session
 from core.agents.registry import make_kit
 from core.errors import StateError, StoreError
 from core.events import Event, Prompt, ToolUse, Where
+from core.logs.event_redaction import one_line
 from core.logs.finder import sessions
 from core.logs.links import Link, session_links
 from core.logs.session import read
 from core.report.chrono import ChronoNav, Request, SummaryPolicy, Trail, Visit
 from core.report.conversation import ConversationTree
-from core.report.recap import clock, narrative, plain, structural, tokens
+from core.report.recap import clock, narrative, structural, tokens
 from core.settings import Settings
 from core.timeline.snapshot import encode
 from core.timeline.timeline import Timeline
@@ -145,7 +146,7 @@ def test_own_words_are_kept_to_plain_lines(timeline: Timeline) -> None:
     said = ChronoNav(timeline).go(Request(5, "backward", policy), 1.0).summary
     assert said[0] == "went back [31m to look"
     assert secret not in "".join(said) and len(said) <= 40
-    assert plain("a" * 500) == "a" * 120
+    assert one_line("a" * 500) == "a" * 120
 
 
 @settings(max_examples=15)

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from tui.cli import streams
 from tui.cli.carried import add_plain_option, spoken_start, starts_of
 from tui.cli.options import add_settings_options, positive, settings_from
 
@@ -85,13 +86,11 @@ def _size(session: LogSession) -> int:
 
 
 def _progress(analyses: Iterator[Analysis], found: list[LogSession]) -> Iterator[Analysis]:
-    shown = sys.stderr.isatty() and len(found) > 1
     for number, analysis in enumerate(analyses, 1):
-        if shown:
-            print(f"\r{number} of {len(found)} sessions", end="", file=sys.stderr, flush=True)
+        if len(found) > 1:
+            streams.progress(f"{number} of {len(found)} sessions")
         yield analysis
-    if shown:
-        print("\r" + " " * 40 + "\r", end="", file=sys.stderr, flush=True)
+    streams.progress("")
 
 
 def _print_json(done: list[Analysis]) -> None:
@@ -109,11 +108,12 @@ def _print_text(done: list[Analysis]) -> None:
 
 def _write_metrics(name: str, done: list[Analysis]) -> None:
     from core.errors import NooscopeError
+    from core.safe_text import safe_json_bytes
 
     try:
         with open(name, "wb") as file:  # noqa: PTH123
             for analysis in done:
                 for record in analysis.metrics:
-                    file.write(record + b"\n")
+                    file.write(safe_json_bytes(record) + b"\n")
     except OSError as error:
         raise NooscopeError(f"{name}: cannot be written ({error.strerror})") from error

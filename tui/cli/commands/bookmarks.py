@@ -31,12 +31,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from core.safe_text import safe_json_bytes
     from core.store.bookmark_transfer import export_bookmarks, import_bookmarks, recover_imports
 
     recover_imports()
     if args.export is not None:
         content, notices = export_bookmarks()
-        _save(Path(args.export), content)
+        _save(Path(args.export), safe_json_bytes(content))
         for notice in notices:
             print(f"nooscope: {notice}", file=sys.stderr)
         return 0

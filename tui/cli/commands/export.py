@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 from tui.cli.options import add_settings_options, settings_from
 
@@ -37,8 +38,8 @@ def run(args: argparse.Namespace) -> int:
     kit = make_kit(settings)
     found = sessions([args.path], kit, settings.lines)
     if args.output is None:
-        events = _write(found, kit, settings.lines, sys.stdout.buffer)
-        sys.stdout.buffer.flush()
+        events = _write(found, kit, settings.lines, _print)
+        sys.stdout.flush()
     else:
         if _is_source(args.output, found):
             print(f"nooscope: {args.output} is the log itself; name another file", file=sys.stderr)
@@ -52,11 +53,21 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _write(found: list[LogSession], kit: Kit, lines: LineSettings, out: BinaryIO) -> int:
+def _print(line: bytes) -> int:
+    """A line on standard output; all in ASCII where that has no UTF-8."""
+    text = line.decode()
+    if not text.isascii() and sys.stdout.encoding.lower().replace("-", "") != "utf8":
+        from core.safe_text import json_escape
+
+        text = "".join(char if char.isascii() else json_escape(char) for char in text)
+    return sys.stdout.write(text)
+
+
+def _write(found: list[LogSession], kit: Kit, lines: LineSettings, put: Callable[[bytes], int]) -> int:
     from core.agents.open_events.reader import write
     from core.events import MAIN, SessionStart
     from core.logs.session import read
-    from core.report.formatting import sound
+    from core.safe_text import safe_json_bytes, whole
 
     count = 0
     for session in found:
@@ -67,20 +78,20 @@ def _write(found: list[LogSession], kit: Kit, lines: LineSettings, out: BinaryIO
             try:
                 line = write(event, name)
             except UnicodeEncodeError:
-                line = write(_sound(event), sound(name))
-            out.write(line + b"\n")
+                line = write(_whole_names(event), whole(name))
+            put(safe_json_bytes(line) + b"\n")
             count += 1
     return count
 
 
-def _sound(event: Event) -> Event:
+def _whole_names(event: Event) -> Event:
     """The same event where its names come from a file name that is not UTF-8."""
     from msgspec.structs import asdict, replace
 
-    from core.report.formatting import sound
+    from core.safe_text import whole
 
-    named = {key: sound(value) for key, value in asdict(event).items() if isinstance(value, str)}
-    where = event.where and replace(event.where, file=sound(event.where.file))
+    named = {key: whole(value) for key, value in asdict(event).items() if isinstance(value, str)}
+    where = event.where and replace(event.where, file=whole(event.where.file))
     return replace(event, **{**named, "where": where})
 
 
@@ -89,7 +100,7 @@ def _save(found: list[LogSession], kit: Kit, lines: LineSettings, target: Path) 
     draft = target.with_name(target.name + ".part")
     try:
         with draft.open("wb") as out:
-            events = _write(found, kit, lines, out)
+            events = _write(found, kit, lines, out.write)
         draft.replace(target)
     finally:
         draft.unlink(missing_ok=True)

@@ -86,15 +86,12 @@ def _once(settings: Settings, paths: Sequence[Path], args: argparse.Namespace) -
 
 
 def _print_json(rows: Sequence[Row], now: float) -> None:
-    import json
-
     from core.live.fleet.order import census
     from core.live.fleet.row import as_json
+    from core.report.formatting import page
 
     counted = census(rows)._asdict()
-    print(
-        json.dumps({"at": now, "counts": counted, "sessions": [as_json(row, now) for row in rows]}, indent=2)
-    )
+    print(page({"at": now, "counts": counted, "sessions": [as_json(row, now) for row in rows]}))
 
 
 def _print_table(rows: Sequence[Row], now: float) -> None:
@@ -110,7 +107,7 @@ def _print_table(rows: Sequence[Row], now: float) -> None:
             "" if row.standing.since is None else age(now - row.standing.since),
             plain(row.name, 28),
             plain(row.agent, 16),
-            row.state.replace("_", " "),
+            plain(row.state.replace("_", " ")),
             fraction(row.frustration),
             fraction(row.flow),
             f"{100 * row.facts.context:.0f}%" if row.context_tokens else "-",

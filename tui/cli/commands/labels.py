@@ -13,6 +13,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from core.errors import NooscopeError
+    from core.safe_text import safe_json, safe_json_bytes
     from core.store import atomic
     from core.store.labels import export_labels
 
@@ -20,10 +21,10 @@ def run(args: argparse.Namespace) -> int:
     for notice in notices:
         print(f"nooscope: {notice}", file=sys.stderr)
     if args.out is None:
-        sys.stdout.write(data.decode())
+        sys.stdout.write(safe_json(data.decode()))
         return 0
     try:
-        atomic.replace(args.out, data)
+        atomic.replace(args.out, safe_json_bytes(data))
     except OSError as error:
         raise NooscopeError(f"{args.out}: cannot be written ({error.strerror})") from error
     return 0

@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _print_json(found: list[Found], now: float) -> None:
-    import json
+    from core.report.formatting import page
 
     rows = [
         {
@@ -88,10 +88,12 @@ def _print_json(found: list[Found], now: float) -> None:
         }
         for one in found
     ]
-    print(json.dumps({"sessions": rows}, indent=2))
+    print(page({"sessions": rows}))
 
 
 def _print_table(found: list[Found], now: float, *, every: bool) -> None:
+    from core.report.formatting import plain
+
     shown = found if every else found[:SHOWN]
     wide = not sys.stdout.isatty() or shutil.get_terminal_size().columns >= WIDE
     rows = [("", "agent", "project", "age", "events", "size", "log" if wide else "session")]
@@ -99,11 +101,11 @@ def _print_table(found: list[Found], now: float, *, every: bool) -> None:
         (
             "●" if one.active else "·",
             one.agent,
-            shortened(homely(printable(one.project)) or "-", 32),
+            shortened(homely(plain(one.project)) or "-", 32),
             age(now - one.modified),
             f"~{one.events:,}",
             size(one.size),
-            homely(printable(str(one.path))) if wide else printable(one.session)[:8],
+            homely(plain(str(one.path))) if wide else plain(one.session)[:8],
         )
         for one in shown
     ]
@@ -115,11 +117,6 @@ def _print_table(found: list[Found], now: float, *, every: bool) -> None:
     active = sum(one.active for one in found)
     more = f"; {len(found) - len(shown)} more with --all" if len(shown) < len(found) else ""
     print(f"\n{_plural(len(found), 'session')}, {active} active (●){more}")
-
-
-def printable(text: str) -> str:
-    """Text from a log without what a terminal would take as a command."""
-    return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
 def homely(path: str) -> str:

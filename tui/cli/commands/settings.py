@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import shutil
-import sys
 import textwrap
 from typing import TYPE_CHECKING, Any
 
@@ -54,8 +53,7 @@ def _wanted(tunable: Tunable, words: list[str]) -> bool:
 
 
 def _print_json(chosen: list[Tunable], resolved: Resolved) -> None:
-    import json
-
+    from core.report.formatting import page
     from core.settings.layers import BUILT_IN, value_of
 
     rows = [
@@ -77,8 +75,7 @@ def _print_json(chosen: list[Tunable], resolved: Resolved) -> None:
         for each in chosen
     ]
     complaints = [complaint._asdict() for complaint in resolved.complaints]
-    json.dump({"settings": rows, "complaints": complaints}, sys.stdout, indent=2)
-    print()
+    print(page({"settings": rows, "complaints": complaints}))
 
 
 def _plain(value: Any) -> Any:
@@ -91,6 +88,7 @@ def _plain(value: Any) -> Any:
 
 def _print_table(chosen: list[Tunable], resolved: Resolved) -> None:
     """One line a setting; its sentence moves below where the terminal is narrow."""
+    from core.report.formatting import plain
     from core.settings.layers import BUILT_IN, value_of
     from core.settings.toml import literal
 
@@ -98,7 +96,7 @@ def _print_table(chosen: list[Tunable], resolved: Resolved) -> None:
         (
             each.name,
             _shown(literal(_plain(value_of(resolved.settings, each.name))), each.unit),
-            resolved.origins.get(each.name, BUILT_IN),
+            plain(resolved.origins.get(each.name, BUILT_IN)),
             _bounds(each),
             _project(each),
             each.sentence,

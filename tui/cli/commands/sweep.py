@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.logs.door import is_there
+from tui.cli import streams
 from tui.cli.carried import add_plain_option, spoken_start, starts_of
 from tui.cli.options import PROJECT_FILE, positive, settings_from
 
@@ -96,22 +97,22 @@ def _size(session: LogSession) -> int:
 
 
 def _progress(sweeps: Iterator[Sweep], total: int) -> Iterator[Sweep]:
-    shown = sys.stderr.isatty() and total > 1
     for number, sweep in enumerate(sweeps, 1):
-        if shown:
-            print(f"\r{number} of {total} sessions", end="", file=sys.stderr, flush=True)
+        if total > 1:
+            streams.progress(f"{number} of {total} sessions")
         yield sweep
-    if shown:
-        print("\r" + " " * 40 + "\r", end="", file=sys.stderr, flush=True)
+    streams.progress("")
 
 
 def _print_json(sweep: Sweep) -> None:
     import msgspec
 
+    from core.report.formatting import page
+
     content = msgspec.to_builtins(sweep)
     for point, row in zip(sweep.points, content["points"], strict=True):
         row["precision"], row["recall"] = point.score.precision, point.score.recall
-    sys.stdout.write(msgspec.json.format(msgspec.json.encode(content), indent=2).decode() + "\n")
+    print(page(content))
 
 
 def _print_text(sweep: Sweep) -> None:

@@ -15,6 +15,7 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from core.logs.door import is_folder, is_there
+from tui.cli import streams
 from tui.cli.carried import edits_of
 from tui.cli.options import seconds, settings_from
 from tui.cli.showing import add_screen_options, screen_settings, show
@@ -117,7 +118,7 @@ class Watch:
         self._later: deque[Change] = deque()
         self._count = 0
         self._society: Society | None = None
-        self._herald: Herald = Herald(self._settings, sys.stderr if sys.stderr.isatty() else None)
+        self._herald: Herald = Herald(self._settings, streams.terminal())
         self._live = False
         self._asked: set[str] = set()
         self._lag_said = 0.0

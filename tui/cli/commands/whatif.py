@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import TYPE_CHECKING, Any
 
 from tui.cli.carried import add_plain_option, edits_of, starts_of
@@ -54,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _print_json(difference: Difference, events: int) -> None:
-    import msgspec
+    from core.report.formatting import page
 
     def mark(each: Mark) -> dict[str, Any]:
         return {"event": each.place, "at": each.at, "agent": each.agent, "kind": each.kind, "name": each.name}
@@ -62,16 +61,14 @@ def _print_json(difference: Difference, events: int) -> None:
     def pair(each: Pair) -> dict[str, Any]:
         return {**mark(each.actual), "to_event": each.other.place, "to_at": each.other.at}
 
-    encoded = msgspec.json.encode(
-        {
-            "events": events,
-            "kept": [mark(each.actual) for each in difference.kept],
-            "gained": [mark(each) for each in difference.gained],
-            "lost": [mark(each) for each in difference.lost],
-            "moved": [pair(each) for each in difference.moved],
-        }
-    )
-    sys.stdout.write(msgspec.json.format(encoded, indent=2).decode() + "\n")
+    told = {
+        "events": events,
+        "kept": [mark(each.actual) for each in difference.kept],
+        "gained": [mark(each) for each in difference.gained],
+        "lost": [mark(each) for each in difference.lost],
+        "moved": [pair(each) for each in difference.moved],
+    }
+    print(page(told))
 
 
 def _print_text(difference: Difference, start: float, events: int) -> None:
