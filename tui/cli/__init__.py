@@ -29,7 +29,7 @@ COMMANDS = {
     "fleet": "show all sessions of this machine, who needs you first",
     "sessions": "list the agents' sessions on this machine",
     "analyze": "run whole logs through the engine and report",
-    "export": "write a log in the open event format",
+    "export": "write a log as open events, a page, a film of text or a report",
     "frame": "show a whole mind at one moment",
     "diff": "show what differs between two moments",
     "recap": "tell what happened between two moments",

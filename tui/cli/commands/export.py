@@ -1,4 +1,4 @@
-"""`nooscope export`: a log in the open event format, which holds shapes and times but no content."""
+"""`nooscope export`: a log as open events without content, or as something to send to a person."""
 
 from __future__ import annotations
 
@@ -7,24 +7,48 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+from core.errors import UsageError
 from tui.cli.options import add_settings_options, settings_from
 
 if TYPE_CHECKING:
     from core.events import Event
+    from core.export.film import Film
+    from core.export.privacy import Level
     from core.logs.reader import Kit
     from core.logs.session import LogSession
     from core.settings.logs import LineSettings
 
-HELP = "write a log in the open event format"
+SHARED = ("html", "cast", "markdown")
+"""Formats for a person, of one session."""
+HELP = "write a log as open events, a page, a film of text or a report"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", help="a log, a folder of logs, or a pattern")
     parser.add_argument(
-        "--format", choices=["events"], default="events", help="one JSON object an event, a line each"
+        "--format",
+        choices=["events", *SHARED],
+        default="events",
+        help="events: one JSON object an event; html: one page that plays the session; cast: asciinema; "
+        "markdown: a report (default: events)",
     )
     parser.add_argument(
-        "-o", "--output", metavar="FILE", type=Path, default=None, help="default: standard output"
+        "-o",
+        "--output",
+        "--out",
+        metavar="FILE",
+        type=Path,
+        default=None,
+        help="default: standard output",
+    )
+    parser.add_argument(
+        "--redact",
+        choices=["secrets", "strict"],
+        default="secrets",
+        help="strict leaves out all words, paths and names (html, cast, markdown)",
+    )
+    parser.add_argument(
+        "--transcript", action="store_true", help="with all words of prompts, calls and results (html)"
     )
     add_settings_options(parser)
 
@@ -32,6 +56,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from core.logs.finder import make_kit, sessions
 
+    if args.format in SHARED:
+        return _share(args)
+    if args.transcript or args.redact == "strict":
+        raise UsageError(
+            "open events hold no words; --transcript and --redact are for html, cast and markdown"
+        )
     settings = settings_from(args).settings.ingest
     kit = make_kit(settings)
     found = sessions([args.path], kit, settings.lines)
@@ -49,6 +79,53 @@ def run(args: argparse.Namespace) -> int:
             return 2
     print(_report(len(found), events, kit), file=sys.stderr)
     return 0
+
+
+def _share(args: argparse.Namespace) -> int:
+    """One session as a page, a film of text or a report."""
+    from core.errors import UnreadableLog
+    from core.export.film import film
+    from core.export.privacy import Privacy
+    from core.logs.session import read
+    from core.store.atomic import replace
+    from tui.cli.initial import spoken_outset
+    from tui.cli.recordings import one_session
+
+    if args.transcript and (args.redact == "strict" or args.format != "html"):
+        other = "--redact strict" if args.redact == "strict" else f"--format {args.format}"
+        raise UsageError(f"--transcript and {other} do not go together; leave one of them out")
+    settings = settings_from(args).settings
+    session, kit = one_session(args.path, settings)
+    if args.output is not None and _is_source(args.output, [session]):
+        raise UsageError(f"{args.output} is the log itself; name another file")
+    events = list(read(session, kit, settings.ingest.lines))
+    if not events:
+        raise UnreadableLog(f"{args.path} holds no events")
+    level: Level = "strict" if args.redact == "strict" else "transcript" if args.transcript else "excerpts"
+    content = _shared(
+        args.format, film(session, events, settings, Privacy(level), spoken_outset(args.project))
+    )
+    if args.output is None:
+        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.flush()
+    else:
+        replace(args.output, content)
+    print(f"{_report(1, len(events), kit)}; {len(content):,} bytes", file=sys.stderr)
+    return 0
+
+
+def _shared(form: str, made: Film) -> bytes:
+    if form == "html":
+        from core.export.html import page
+
+        return page(made).encode("utf-8", "replace")
+    if form == "cast":
+        from core.export.cast import cast
+
+        return b"".join(cast(made))
+    from core.export.markdown import report
+
+    return report(made).encode("utf-8", "replace")
 
 
 def _write(found: list[LogSession], kit: Kit, lines: LineSettings, out: BinaryIO) -> int:
