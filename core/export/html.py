@@ -22,8 +22,8 @@ VERSION = 1
 _LINE = 240
 """Characters of what was asked, done and said, in the strip above."""
 _BUDGET = 3_000_000
-"""Characters of words in one page at most."""
-_SIGNS = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+"""Characters that all words take in one page, about."""
+_SIGNS = {"<": "\\u003c", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 
 def page(film: Film) -> str:
@@ -132,7 +132,7 @@ def _line(moment: Moment) -> list[str]:
 
 def _words(moments: Sequence[Moment]) -> list[list[str]]:
     """All words, shortened alike where they are too many for one page."""
-    total = sum(len(moment.spoken.text) + len(moment.spoken.result) for moment in moments)
+    total = sum(len(embedded(moment.spoken)) for moment in moments)
     share = min(1.0, _BUDGET / total) if total else 1.0
     found = []
     for moment in moments:

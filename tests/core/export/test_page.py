@@ -99,7 +99,7 @@ def test_the_policy_lets_only_its_own_script_run(tmp_path: Path) -> None:
 def test_embedded_data_reads_back_and_ends_no_element(value: Any) -> None:
     text = embedded(value)
     assert json.loads(text) == value
-    assert not set("<>&\u2028\u2029") & set(text)
+    assert not set("<\u2028\u2029") & set(text)
 
 
 def test_a_thousand_events_take_a_few_megabytes_at_most(tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_a_thousand_events_take_a_few_megabytes_at_most(tmp_path: Path) -> None:
     log.write_bytes(b"".join(calls))
     film = made(log, "transcript")
     assert len(film.moments) >= 1000
-    assert 1_000_000 < len(page(film)) < 6_000_000
+    assert 1_000_000 < len(page(film)) < 4_500_000
 
 
 def test_columns_are_as_long_as_the_session_and_time_never_runs_back(tmp_path: Path) -> None:

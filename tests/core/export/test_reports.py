@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 
 from core.events import Event, ToolUse
@@ -94,7 +95,7 @@ def test_a_cast_is_one_header_and_frames_with_bounded_pauses(tmp_path: Path) -> 
     assert len(frames) == len(film.moments)
     times = [frame[0] for frame in frames]
     assert times == sorted(times)
-    waits = [later - earlier for earlier, later in zip(times, times[1:], strict=False)]
+    waits = [later - earlier for earlier, later in pairwise(times)]
     assert max(waits) == PAUSE or abs(max(waits) - PAUSE) < 0.01
     assert {frame[1] for frame in frames} == {"o"}
     assert all(frame[2].count("\r\n") == HEIGHT - 1 for frame in frames)
