@@ -69,6 +69,11 @@ def _copilot(environment: Environment, home: Path) -> list[Path]:
     return [_named(environment, "COPILOT_HOME") or home / ".copilot"]
 
 
+def _received(environment: Environment, home: Path) -> list[Path]:
+    base = _named(environment, "XDG_DATA_HOME") or home / ".local" / "share"
+    return [folder / "nooscope" / "received" for folder in (base, home / "Library" / "Application Support")]
+
+
 def _named(environment: Environment, name: str) -> Path | None:
     value = environment.get(name, "").strip()
     return Path(value).expanduser() if value else None
@@ -108,6 +113,13 @@ PLACES = (
         ("**/events.jsonl",),
         (b'"tool.execution_complete"', b'"assistant.turn_end"', b'"user.message"'),
         ended=b'"session.shutdown"',
+    ),
+    Place(
+        "nooscope",
+        _received,
+        ("*.jsonl",),
+        (b'"kind":"tool_use"', b'"kind":"turn"', b'"kind":"prompt"'),
+        ended=b'"kind":"session_end"',
     ),
     Place("openhands", _openhands, ("*/events",), (), store="openhands"),
     Place("opencode", _opencode, (), (), store="opencode"),

@@ -61,7 +61,7 @@ def _head(film: Film) -> Iterator[str]:
         yield f"{began} UTC, {length} long, {clock(summary.active)} of it active."
     failed = summary.outcomes.get("failure", 0)
     yield (
-        f"{_count(summary.prompts, 'prompt')}, {_count(summary.tool_uses, 'call')} of which {failed:,} failed. "
+        f"{_count(summary.prompts, 'prompt')}, {_count(summary.tool_uses, 'call')}, {failed:,} failed. "
         f"It ended: **{film.ending.word}**."
     )
 

@@ -30,6 +30,7 @@ COMMANDS = {
     "sessions": "list the agents' sessions on this machine",
     "analyze": "run whole logs through the engine and report",
     "export": "write a log as open events, a page, a film of text or a report",
+    "listen": "take telemetry and open events on this machine, and keep them as logs",
     "frame": "show a whole mind at one moment",
     "diff": "show what differs between two moments",
     "recap": "tell what happened between two moments",

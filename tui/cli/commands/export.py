@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from core.logs.reader import Kit
     from core.logs.session import LogSession
     from core.settings.logs import LineSettings
+    from core.telemetry.spans import Span
 
 SHARED = ("html", "cast", "markdown")
 """Formats for a person, of one session."""
@@ -27,10 +28,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", help="a log, a folder of logs, or a pattern")
     parser.add_argument(
         "--format",
-        choices=["events", *SHARED],
+        choices=["events", *SHARED, "otlp"],
         default="events",
         help="events: one JSON object an event; html: one page that plays the session; cast: asciinema; "
-        "markdown: a report (default: events)",
+        "markdown: a report; otlp: a trace in JSON (default: events)",
     )
     parser.add_argument(
         "-o",
@@ -50,12 +51,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--transcript", action="store_true", help="with all words of prompts, calls and results (html)"
     )
+    parser.add_argument(
+        "--otlp",
+        metavar="URL",
+        help="send the session as a trace to a collector, such as http://127.0.0.1:4318; "
+        "headers come from OTEL_EXPORTER_OTLP_HEADERS",
+    )
     add_settings_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     from core.logs.finder import make_kit, sessions
 
+    if args.otlp and args.format not in ("events", "otlp"):
+        raise UsageError("--otlp sends a trace; leave out --format, or write to a file without --otlp")
+    if args.otlp or args.format == "otlp":
+        return _trace(args)
     if args.format in SHARED:
         return _share(args)
     if args.transcript or args.redact == "strict":
@@ -111,6 +122,53 @@ def _share(args: argparse.Namespace) -> int:
     else:
         replace(args.output, content)
     print(f"{_report(1, len(events), kit)}; {len(content):,} bytes", file=sys.stderr)
+    return 0
+
+
+def _trace(args: argparse.Namespace) -> int:
+    """One session as a trace, sent to a collector or written as one request a line."""
+    import os
+
+    from core import __version__
+    from core.export.privacy import Privacy
+    from core.logs.session import read
+    from core.store.atomic import replace
+    from core.telemetry.otlp import encoded
+    from core.telemetry.sender import BATCH, Collector, headers_of, send_all
+    from core.telemetry.spans import Tracer, resource
+    from core.timeline.opening import seed_of
+    from tui.cli.initial import spoken_outset
+    from tui.cli.recordings import one_session
+
+    if args.transcript:
+        raise UsageError("a trace holds no words; leave out --transcript")
+    headers = headers_of(os.environ.get("OTEL_EXPORTER_OTLP_HEADERS", ""))
+    collector = Collector(args.otlp, headers) if args.otlp else None
+    settings = settings_from(args).settings
+    session, kit = one_session(args.path, settings)
+    society = spoken_outset(args.project)._replace(seed=seed_of(session.id)).society(settings)
+    tracer = Tracer(session.id, session.tool, Privacy("strict" if args.redact == "strict" else "excerpts"))
+    spans: list[Span] = []
+    count = 0
+    for event in read(session, kit, settings.ingest.lines):
+        spans += tracer.take(event, society.step(event))
+        count += 1
+    spans += tracer.close()
+    who = resource(session.tool, __version__)
+    if collector is not None:
+        send_all(collector, spans, who)
+        print(f"{len(spans):,} spans sent to {collector.name} as trace {tracer.trace}", file=sys.stderr)
+        return 0
+    batches = [spans[first : first + BATCH] for first in range(0, len(spans), BATCH)]
+    content = b"".join(encoded(batch, who) + b"\n" for batch in batches)
+    if args.output is None:
+        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.flush()
+    elif _is_source(args.output, [session]):
+        raise UsageError(f"{args.output} is the log itself; name another file")
+    else:
+        replace(args.output, content)
+    print(_report(1, count, kit), file=sys.stderr)
     return 0
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from core.response import Notice
     from core.settings import Settings
     from core.society import Society
+    from core.telemetry.live import LiveTrace
     from core.timeline.initial_state import Beginning
 
 
@@ -42,6 +43,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     headless.add_argument(
         "--no-prior", action="store_true", help="begin without what earlier sessions taught"
     )
+    headless.add_argument(
+        "--otlp",
+        metavar="URL",
+        help="send the session as a trace to a collector while it goes on; "
+        "headers come from OTEL_EXPORTER_OTLP_HEADERS",
+    )
     headless.add_argument("--idle", type=seconds, metavar="SECONDS", help="end when nothing came for so long")
 
 
@@ -53,6 +60,10 @@ def run(args: argparse.Namespace) -> int:
     settings, refused = without_project_commands(resolved, project)
     for sentence in refused:
         print(f"nooscope: {sentence}", file=sys.stderr)
+    if args.otlp and not args.headless:
+        from core.errors import UsageError
+
+        raise UsageError("--otlp sends from a watch without a screen; add --headless")
     if not args.headless:
         named = _latest(settings) if args.path == "latest" else args.path and Path(args.path).expanduser()
         chosen = screen_settings(args, settings)
@@ -88,6 +99,10 @@ def _latest(settings: Settings) -> Path:
     return found[0].path
 
 
+def _say(sentence: str) -> None:
+    print(f"nooscope: {sentence}", file=sys.stderr, flush=True)
+
+
 class Watch:
     """One followed session: its minds, its notices, and what it hands on."""
 
@@ -106,6 +121,13 @@ class Watch:
         self._continuity: Continuity = Continuity(settings, use=not args.no_prior)
         self._beginning: Beginning = spoken_outset(args.project)
         self._society: Society | None = None
+        self._trace: LiveTrace | None = None
+        if args.otlp:
+            from core.telemetry.live import LiveTrace
+            from core.telemetry.sender import headers_of
+
+            headers = headers_of(os.environ.get("OTEL_EXPORTER_OTLP_HEADERS", ""))
+            self._trace = LiveTrace(args.otlp, headers, _say)
         self._herald: Herald = Herald(self._settings, sys.stderr if sys.stderr.isatty() else None)
         self._live = False
         self._asked: set[str] = set()
@@ -127,6 +149,8 @@ class Watch:
             signal.signal(signal.SIGTERM, term)
             if self._society is not None:
                 self._settle(self._society)
+            if self._trace is not None:
+                self._trace.close()
             self._herald.flush()
             for problem in self._herald.problems:
                 print(f"nooscope: {problem}", file=sys.stderr)
@@ -168,7 +192,10 @@ class Watch:
             self._rested = False
             society = self._society or self._begin(batch[0].at)
             for event in batch:
-                for notice in society.step(event).reaction.notices:
+                step = society.step(event)
+                if self._trace is not None:
+                    self._trace.take(event, step)
+                for notice in step.reaction.notices:
                     self._tell(notice)
             if self._stop.is_set():
                 return
