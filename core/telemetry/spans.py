@@ -70,7 +70,7 @@ class _Agent:
 
 
 class Tracer:
-    """Makes spans of a session's events; equal events give equal ids, so that none doubles when sent again."""
+    """Makes spans of a session's events; equal events give equal ids, so sending again doubles nothing."""
 
     def __init__(self, session: str, tool: str = "", privacy: Privacy | None = None) -> None:
         self._privacy = privacy or Privacy()
