@@ -14,6 +14,7 @@ LOOPBACK = frozenset(("127.0.0.1", "::1", "localhost"))
 _HEAD = 16_384
 _BODY = 16 * 1024 * 1024
 _IDLE = 60.0
+_PARTING = 2.0
 _CONNECTIONS = 64
 _WORDS = {
     200: "OK",
@@ -125,7 +126,17 @@ class Receiver:
         )
         writer.write(head.encode("ascii") + answer.body)
         await writer.drain()
+        if answer.status == 413:
+            await self._discard(reader, writer)
         return keep
+
+    async def _discard(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Read on for a moment what was sent too much, so that the sender gets to see the answer."""
+        writer.write_eof()
+        left = 4 * self._body
+        async with asyncio.timeout(_PARTING):
+            while left > 0 and (data := await reader.read(65_536)):
+                left -= len(data)
 
     async def _request(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
