@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from core.agents.calls import Calls
+from core.agents.codex.results import read_output
 from core.agents.loose import code, count, text
 from core.agents.outcomes import Result
 from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Prompt, SessionEnd
@@ -14,6 +15,7 @@ from core.logs.reader import Kit
 from core.telemetry.decode import SpanRecord
 
 _REFUSED = frozenset(("reject", "rejected", "denied", "abort", "deny"))
+_MAIN_NAMES = frozenset(("", MAIN, "/root"))
 _SEEN = 20_000
 """Calls and answers of a session remembered, so that none is told twice."""
 
@@ -74,7 +76,7 @@ def _taken(value: Any) -> float | None:
 
 def _agent(session: Session, name: str, at: float) -> tuple[str, list[Event]]:
     """Who did it; a sub-agent heard of for the first time starts then."""
-    agent = cleaned(name) or MAIN
+    agent = MAIN if name in _MAIN_NAMES else cleaned(name)
     if agent in session.agents:
         return agent, []
     session.agents.add(agent)
@@ -102,7 +104,7 @@ def _use(
 
 
 def _tool_result(session: Session, _: Kit, told: dict[str, Any], at: float) -> list[Event]:
-    """A finished call, in Claude Code's, Codex's or Gemini's names."""
+    """A finished call, in Claude Code's or Gemini's names."""
     agent, events = _agent(session, text(told.get("agent_name")) or text(told.get("agent.name")), at)
     tool = text(told.get("tool_name")) or text(told.get("function_name"))
     arguments: Any = next(
@@ -126,6 +128,18 @@ def _tool_result(session: Session, _: Kit, told: dict[str, Any], at: float) -> l
     given = arguments.encode() if isinstance(arguments, str) else arguments
     name = text(told.get("tool_use_id")) or text(told.get("call_id"))
     return [*events, *_use(session, name, tool, given, result, at, agent)]
+
+
+def _codex_result(session: Session, _: Kit, told: dict[str, Any], at: float) -> list[Event]:
+    """A finished call of Codex, which calls it a success when a command ran, however that ended."""
+    agent, events = _agent(session, text(told.get("agent_name")), at)
+    said = {"output": text(told.get("output")), "success": _truth(told.get("success", True))}
+    result = read_output(said).result._replace(running=False)
+    if result.duration is None or "duration_ms" in told:
+        result = result._replace(duration=_taken(told.get("duration_ms")))
+    arguments = text(told.get("arguments")).encode()
+    name, tool = text(told.get("call_id")), text(told.get("tool_name"))
+    return [*events, *_use(session, name, tool, arguments, result, at, agent)]
 
 
 def _tool_decision(session: Session, _: Kit, told: dict[str, Any], at: float) -> list[Event]:
@@ -221,7 +235,7 @@ LOGS: dict[tuple[str, str], ReadLog] = {
     ("claude_code", "subagent_completed"): _agent_finish,
     ("codex", "conversation_starts"): _nothing,
     ("codex", "user_prompt"): _prompt,
-    ("codex", "tool_result"): _tool_result,
+    ("codex", "tool_result"): _codex_result,
     ("codex", "tool_decision"): _tool_decision,
     ("codex", "sse_event"): _counted,
     ("gemini_cli", "config"): _nothing,

@@ -27,7 +27,10 @@ from tests.core.telemetry import packing
 KIT = make_kit()
 AT = 1_760_000_000.0
 values: st.SearchStrategy[Any] = st.recursive(
-    st.text() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False),
+    st.text()
+    | st.booleans()
+    | st.integers(-(2**63), 2**63 - 1)
+    | st.floats(allow_nan=False, allow_infinity=False),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(min_size=1), inner, max_size=3),
     max_leaves=8,
 )
@@ -118,6 +121,28 @@ def test_codex(binary: bool) -> None:
     assert isinstance(turn, Turn) and (turn.input_tokens, turn.cache_read, turn.output_tokens) == (40, 60, 7)
     assert isinstance(use, ToolUse)
     assert (use.action, use.targets, use.outcome, use.size) == ("file_read", ("src/a.py",), "success", 10)
+
+
+@pytest.mark.parametrize(
+    ("output", "outcome"),
+    [
+        ("Chunk ID: 1\nWall time: 0.1 seconds\nProcess exited with code 2\nOutput:\nno file\n", "failure"),
+        ("Chunk ID: 1\nWall time: 0.1 seconds\nProcess exited with code 0\nOutput:\nfine\n", "success"),
+        ("Chunk ID: 1\nWall time: 5 seconds\nProcess running with session ID 7\nOutput:\n...", "success"),
+        ("exec_command failed for `x`: rejected by user", "rejected"),
+    ],
+)
+def test_codex_calls_a_failed_command_a_success(output: str, outcome: str) -> None:
+    told = {"conversation.id": "x", "event.name": "codex.tool_result", "tool_name": "exec_command"}
+    told |= {
+        "arguments": '{"cmd": "python3 a.py"}',
+        "output": output,
+        "success": "true",
+        "agent_name": "/root",
+    }
+    _, use = events([(AT, "", told)], False)
+    assert isinstance(use, ToolUse)
+    assert (use.outcome, use.agent) == (outcome, "main")
 
 
 @pytest.mark.parametrize("binary", [False, True])
