@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
@@ -24,6 +25,8 @@ _INSIDE = ("payload", "message", "args", "data", "parts", "msg", "state", "funct
 _COMMANDS = ("command", "cmd", "script", "code")
 _ABOUT = ("file_path", "path", "filePath", "pattern", "query", "url", "description", "prompt")
 _ADDED = ("<system-reminder>", "<ide_opened_file>", "<ide_selection>", "<environment_context>")
+_WORDLESS = frozenset(("nooscope",))
+"""Formats that hold no words; what looks like some are names and fingerprints."""
 _DEEPEST = 12
 _MARGIN = 16_384
 """Characters looked at beyond what is kept, so that a secret across the cut is still seen as one."""
@@ -57,23 +60,37 @@ class Words:
         told = [event for event in events if isinstance(event, ToolUse | Turn)]
         self._tools = {event.id for event in told if isinstance(event, ToolUse) and event.id}
         self._answers = {event.id for event in told if isinstance(event, Turn) and event.id}
+        self._places = tuple(log.path for log in session.logs if log.format.name not in _WORDLESS)
         for log in session.logs:
+            if log.format.name in _WORDLESS:
+                continue
             for record in records(log, Diagnostics(), lines):
                 self._take(_decoded(record.data), 0)
 
     def of(self, event: Event) -> Spoken:
         """What one event says; blank where its kind says nothing or the log is gone."""
         if isinstance(event, Prompt):
-            return Spoken(bounded(_behind(event), self._longest))
+            return Spoken(bounded(self._behind(event), self._longest))
         if isinstance(event, ToolUse):
             call, result = self._calls.get(event.id, ""), self._results.get(event.id, "")
             if not call and not result:
-                result = bounded(_behind(event), self._longest)
+                result = bounded(self._behind(event), self._longest)
             return Spoken(call, result)
         if isinstance(event, Turn):
             said = self._turns.get(event.id)
             return Spoken(bounded("\n".join(said), self._longest)) if said else SILENT
         return SILENT
+
+    def _behind(self, event: Event) -> str:
+        """The text at an event's own place, where that lies in the session's own logs."""
+        if event.where is None:
+            return ""
+        file = Path(event.where.file)
+        if not any(file == place or place in file.parents for place in self._places):
+            return ""
+        passage = read_passage(event.where)
+        value = _decoded(passage.text)
+        return passage.text if value is None else "\n".join(_spoken(value, 0))
 
     def _take(self, value: Any, depth: int) -> None:
         """Keep what any object inside a record says of a call or an answer that is looked for."""
@@ -135,15 +152,6 @@ def _decoded(data: bytes | str) -> Any:
         return msgspec.json.decode(data)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return None
-
-
-def _behind(event: Event) -> str:
-    """The text at an event's own place."""
-    if event.where is None:
-        return ""
-    passage = read_passage(event.where)
-    value = _decoded(passage.text)
-    return passage.text if value is None else "\n".join(_spoken(value, 0))
 
 
 def _spoken(value: Any, depth: int) -> Iterator[str]:

@@ -125,3 +125,25 @@ def test_columns_are_as_long_as_the_session_and_time_never_runs_back(tmp_path: P
 def test_the_same_log_gives_the_same_bytes(tmp_path: Path) -> None:
     log = hostile(tmp_path / "s-1.jsonl")
     assert page(made(log)) == page(made(log))
+
+
+def test_no_other_file_is_read_whatever_a_log_points_at(tmp_path: Path) -> None:
+    other = tmp_path / "other.txt"
+    other.write_text("private words of another file")
+    place = {"file": str(other), "offset": 0, "length": 29}
+    told = {"kind": "prompt", "at": 1.0, "session": "s", "characters": 3, "where": place}
+    use = {
+        "kind": "tool_use",
+        "at": 2.0,
+        "session": "s",
+        "id": "a",
+        "tool": "Bash",
+        "result": "00000000deadbeef",
+    }
+    use |= {"where": place, "outcome": "failure"}
+    log = tmp_path / "log.jsonl"
+    log.write_text("".join(json.dumps(line) + "\n" for line in (told, use)))
+    film = made(log, "transcript")
+    assert len(film.moments) == 2
+    assert "private" not in page(film)
+    assert [moment.spoken.result for moment in film.moments] == ["", ""]
