@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import re
+from http.client import HTTPConnection
+from pathlib import Path
+
+import pytest
 
 from bench.workload import session
+from core.errors import UsageError
 from core.events import Event, SessionStart, ToolUse
 from core.settings import Settings
 from core.telemetry.metrics import Metrics
+from core.telemetry.serving import MetricsServer
 from core.timeline.initial_state import PLAIN
+from tui.cli import main
 
 SETTINGS = Settings()
 _LINE = re.compile(r'[a-z_]+(\{([a-z]+="(\\.|[^"\\])*",?)*\})? -?[0-9.e+-]+')
@@ -67,3 +74,36 @@ def test_labels_are_bounded_whatever_sessions_say() -> None:
     assert len(set(re.findall(r'session="((?:\\.|[^"\\])*)"', named))) == 200
     for line in named.splitlines():
         assert line.startswith("#") or _LINE.fullmatch(line), line
+
+
+def asked(port: int, path: str = "/metrics", method: str = "GET") -> tuple[int, str]:
+    connection = HTTPConnection("127.0.0.1", port, timeout=10)
+    connection.request(method, path)
+    answer = connection.getresponse()
+    text = answer.read().decode()
+    connection.close()
+    return answer.status, text
+
+
+def test_a_watch_serves_what_it_has_seen_so_far() -> None:
+    server = MetricsServer(SETTINGS, 0, lambda: 2_000_000_000.0)
+    society = PLAIN.society(SETTINGS)
+    try:
+        assert "nooscope_tool_uses_total{" not in asked(server.port)[1]
+        for event in session(60):
+            server.update("s", event, society.step(event), society)
+        status, text = asked(server.port)
+        assert status == 200 and text == told({"s": session(60)})
+        assert asked(server.port, "/")[0] == 404
+        assert asked(server.port, method="POST")[0] == 405
+        with pytest.raises(UsageError, match="name another port"):
+            MetricsServer(SETTINGS, server.port, lambda: 0.0)
+    finally:
+        server.close()
+
+
+def test_the_command_serves_and_ends(home: Path, log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["watch", str(log), "--headless", "--metrics", "0", "--idle", "0"]) == 0
+    assert "figures on http://127.0.0.1:" in capsys.readouterr().err
+    assert main(["watch", str(log), "--metrics", "0"]) == 2
+    assert "add --headless" in capsys.readouterr().err

@@ -9,7 +9,7 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
-from tui.cli.options import add_settings_options, settings_from
+from tui.cli.options import add_settings_options, port, settings_from
 
 if TYPE_CHECKING:
     from core.settings import Settings
@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="take OTLP over HTTP (/v1/logs, /v1/traces) and open events (/events), give /metrics",
     )
     parser.add_argument(
-        "--port", type=_port, default=_PORT, metavar="N", help=f"default: {_PORT}; 0 takes a free one"
+        "--port", type=port, default=_PORT, metavar="N", help=f"default: {_PORT}; 0 takes a free one"
     )
     parser.add_argument(
         "--by-session", action="store_true", help="figures with a label for each session (200 at most)"
@@ -38,12 +38,6 @@ def run(args: argparse.Namespace) -> int:
     with contextlib.suppress(KeyboardInterrupt):
         return asyncio.run(_listen(args, settings))
     return 0
-
-
-def _port(text: str) -> int:
-    if not text.isdecimal() or int(text) > 65_535:
-        raise argparse.ArgumentTypeError(f"{text!r} is no port; write a number from 0 to 65535")
-    return int(text)
 
 
 async def _listen(args: argparse.Namespace, settings: Settings) -> int:

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from tui.cli.options import PROJECT_FILE, seconds, settings_from
+from tui.cli.options import PROJECT_FILE, port, seconds, settings_from
 from tui.cli.showing import add_screen_options, screen_settings, show
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from core.settings import Settings
     from core.society import Society
     from core.telemetry.live import LiveTrace
+    from core.telemetry.serving import MetricsServer
     from core.timeline.initial_state import Beginning
 
 
@@ -49,6 +50,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="send the session as a trace to a collector while it goes on; "
         "headers come from OTEL_EXPORTER_OTLP_HEADERS",
     )
+    headless.add_argument(
+        "--metrics",
+        type=port,
+        metavar="PORT",
+        help="serve figures for Prometheus on http://127.0.0.1:PORT/metrics",
+    )
     headless.add_argument("--idle", type=seconds, metavar="SECONDS", help="end when nothing came for so long")
 
 
@@ -60,10 +67,10 @@ def run(args: argparse.Namespace) -> int:
     settings, refused = without_project_commands(resolved, project)
     for sentence in refused:
         print(f"nooscope: {sentence}", file=sys.stderr)
-    if args.otlp and not args.headless:
+    if (args.otlp or args.metrics is not None) and not args.headless:
         from core.errors import UsageError
 
-        raise UsageError("--otlp sends from a watch without a screen; add --headless")
+        raise UsageError("--otlp and --metrics go with a watch without a screen; add --headless")
     if not args.headless:
         named = _latest(settings) if args.path == "latest" else args.path and Path(args.path).expanduser()
         chosen = screen_settings(args, settings)
@@ -128,6 +135,12 @@ class Watch:
 
             headers = headers_of(os.environ.get("OTEL_EXPORTER_OTLP_HEADERS", ""))
             self._trace = LiveTrace(args.otlp, headers, _say)
+        self._metrics: MetricsServer | None = None
+        if args.metrics is not None:
+            from core.telemetry.serving import MetricsServer
+
+            self._metrics = MetricsServer(settings, args.metrics, time.time)
+            _say(f"figures on http://127.0.0.1:{self._metrics.port}/metrics")
         self._herald: Herald = Herald(self._settings, sys.stderr if sys.stderr.isatty() else None)
         self._live = False
         self._asked: set[str] = set()
@@ -151,6 +164,8 @@ class Watch:
                 self._settle(self._society)
             if self._trace is not None:
                 self._trace.close()
+            if self._metrics is not None:
+                self._metrics.close()
             self._herald.flush()
             for problem in self._herald.problems:
                 print(f"nooscope: {problem}", file=sys.stderr)
@@ -195,6 +210,8 @@ class Watch:
                 step = society.step(event)
                 if self._trace is not None:
                     self._trace.take(event, step)
+                if self._metrics is not None:
+                    self._metrics.update(self._follower.path.stem, event, step, society)
                 for notice in step.reaction.notices:
                     self._tell(notice)
             if self._stop.is_set():
