@@ -168,7 +168,7 @@
     text($("doing"), doing[at] < 0 ? "nothing yet" : (SIGNS[outcome(doing[at])] || "") + " " + line(doing[at]));
     const bad = failed[at];
     text($("failed"), bad < 0 ? "nothing yet" : "✗ " + col.what[bad] + (col.line[bad][1] ? ": " + col.line[bad][1] : "") + ago(bad));
-    text($("said"), said[at] < 0 ? (film.level === "strict" ? "words are left out" : "nothing yet") : line(said[at]));
+    text($("said"), said[at] < 0 ? (film.level === "strict" ? "words are left out" : "no words of an answer so far") : line(said[at]));
     text($("clock"), "event " + (at + 1).toLocaleString("en") + " of " + count.toLocaleString("en") + ", " + clock(col.at[at]));
     text($("cost"), film.priced ? (film.unpriced ? "at least " : "") + "$" + col.cost[at].toFixed(2) : "cost unknown");
     col.axes[at].forEach((value, n) => {

@@ -77,20 +77,24 @@ class Words:
                 result = bounded(self._behind(event), self._longest)
             return Spoken(call, result)
         if isinstance(event, Turn):
-            said = self._turns.get(event.id)
+            said = self._turns.get(event.id) or _answered(_decoded(self._passage(event)), 0)
             return Spoken(bounded("\n".join(said), self._longest)) if said else SILENT
         return SILENT
 
-    def _behind(self, event: Event) -> str:
-        """The text at an event's own place, where that lies in the session's own logs."""
+    def _passage(self, event: Event) -> str:
+        """What stands at an event's own place, where that lies in the session's own logs."""
         if event.where is None:
             return ""
         file = Path(event.where.file)
         if not any(file == place or place in file.parents for place in self._places):
             return ""
-        passage = read_passage(event.where)
-        value = _decoded(passage.text)
-        return passage.text if value is None else "\n".join(_spoken(value, 0))
+        return read_passage(event.where).text
+
+    def _behind(self, event: Event) -> str:
+        """The words at an event's own place."""
+        text = self._passage(event)
+        value = _decoded(text)
+        return text if value is None else "\n".join(_spoken(value, 0))
 
     def _take(self, value: Any, depth: int) -> None:
         """Keep what any object inside a record says of a call or an answer that is looked for."""
@@ -181,6 +185,18 @@ def _answer(content: Any) -> list[str]:
         and part.get("type") in ("text", "output_text")
         and isinstance(part.get("text"), str)
     ]
+
+
+def _answered(value: Any, depth: int) -> list[str]:
+    """What a record of the model's answer says to the person."""
+    if not isinstance(value, dict) or depth > _DEEPEST:
+        return []
+    if value.get("role") == "assistant" or value.get("type") in ("assistant", "gemini"):
+        found = [text for text in _answer(value.get("content")) if text.strip()]
+        if found:
+            return found
+    inner = (value.get(name) for name in ("message", "payload", "data"))
+    return next((found for item in inner if (found := _answered(item, depth + 1))), [])
 
 
 def _result(value: Any) -> str:

@@ -116,3 +116,13 @@ def test_lines_are_cut_by_columns() -> None:
     assert fitted("abcde", 4) == "abc…"
     assert columns("漢字e\u0301") == 5
     assert fitted("漢字漢", 5) == "漢字…"
+
+
+def test_what_was_said_is_found_by_its_place_too(tmp_path: Path) -> None:
+    log = tmp_path / "chat.json"
+    value = json.loads(logs.gemini(1))
+    value["messages"][1]["content"] = "I will look at it."
+    log.write_text(json.dumps(value))
+    assert "I will look at it." in [
+        moment.spoken.text for moment in made(log).moments if moment.kind == "turn"
+    ]
