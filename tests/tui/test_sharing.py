@@ -54,3 +54,17 @@ def test_a_log_without_events_is_said(home: Path, capsys: pytest.CaptureFixture[
     (home / "empty.jsonl").write_bytes(b"")
     assert main(["export", "empty.jsonl", "--format", "html"]) == 1
     assert capsys.readouterr().err.startswith("nooscope: ")
+
+
+@pytest.mark.parametrize("form", ["html", "cast", "markdown", "otlp"])
+@pytest.mark.parametrize("content", [None, bytes(range(256)) * 40, b"not a log\n", b'{"half": '])
+def test_what_is_no_log_is_said_in_one_line(
+    home: Path, form: str, content: bytes | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = home / "odd"
+    if content is not None:
+        path.write_bytes(content)
+    assert main(["export", str(path), "--format", form, "-o", "out"]) == 1
+    said = capsys.readouterr()
+    assert said.out == "" and said.err.count("\n") == 1 and said.err.startswith("nooscope: ")
+    assert not (home / "out").exists()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -98,7 +99,6 @@ def _share(args: argparse.Namespace) -> int:
     from core.export.film import film
     from core.export.privacy import Privacy
     from core.logs.session import read
-    from core.store.atomic import replace
     from tui.cli.initial import spoken_outset
     from tui.cli.recordings import one_session
 
@@ -116,11 +116,7 @@ def _share(args: argparse.Namespace) -> int:
     content = _shared(
         args.format, film(session, events, settings, Privacy(level), spoken_outset(args.project))
     )
-    if args.output is None:
-        sys.stdout.buffer.write(content)
-        sys.stdout.buffer.flush()
-    else:
-        replace(args.output, content)
+    _put(content, args.output)
     print(f"{_report(1, len(events), kit)}; {len(content):,} bytes", file=sys.stderr)
     return 0
 
@@ -132,7 +128,6 @@ def _trace(args: argparse.Namespace) -> int:
     from core import __version__
     from core.export.privacy import Privacy
     from core.logs.session import read
-    from core.store.atomic import replace
     from core.telemetry.otlp import encoded
     from core.telemetry.sender import BATCH, Collector, headers_of, send_all
     from core.telemetry.spans import Tracer, resource
@@ -146,6 +141,8 @@ def _trace(args: argparse.Namespace) -> int:
     collector = Collector(args.otlp, headers) if args.otlp else None
     settings = settings_from(args).settings
     session, kit = one_session(args.path, settings)
+    if args.output is not None and _is_source(args.output, [session]):
+        raise UsageError(f"{args.output} is the log itself; name another file")
     society = spoken_outset(args.project)._replace(seed=seed_of(session.id)).society(settings)
     tracer = Tracer(session.id, session.tool, Privacy("strict" if args.redact == "strict" else "excerpts"))
     spans: list[Span] = []
@@ -161,15 +158,26 @@ def _trace(args: argparse.Namespace) -> int:
         return 0
     batches = [spans[first : first + BATCH] for first in range(0, len(spans), BATCH)]
     content = b"".join(encoded(batch, who) + b"\n" for batch in batches)
-    if args.output is None:
-        sys.stdout.buffer.write(content)
-        sys.stdout.buffer.flush()
-    elif _is_source(args.output, [session]):
-        raise UsageError(f"{args.output} is the log itself; name another file")
-    else:
-        replace(args.output, content)
+    _put(content, args.output)
     print(_report(1, count, kit), file=sys.stderr)
     return 0
+
+
+def _put(content: bytes, target: Path | None) -> None:
+    """Write to a file in one step, or to standard output."""
+    if target is None:
+        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.flush()
+        return
+    draft = target.with_name(target.name + ".part")
+    try:
+        draft.write_bytes(content)
+        draft.replace(target)
+    except OSError as fault:
+        raise UsageError(f"cannot write {target}: {fault.strerror or fault}") from None
+    finally:
+        with contextlib.suppress(OSError):
+            draft.unlink(missing_ok=True)
 
 
 def _shared(form: str, made: Film) -> bytes:
