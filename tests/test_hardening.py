@@ -32,7 +32,7 @@ ELSEWISE: dict[str, tuple[str, ...]] = {
     "import": ("bookmarks", "--import", "{}"),
     "rules": ("rules", "check", "{}"),
 }
-WITHOUT_A_LOG = {"demo", "fleet", "labels", "rules", "settings", "doctor", "completion"}
+WITHOUT_A_LOG = {"demo", "fleet", "listen", "labels", "rules", "settings", "doctor", "completion"}
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -202,6 +202,10 @@ def test_such_a_name_can_be_kept_out_of_the_cache(log: Path, run: Run) -> None:
         (("analyze", "{}", "--set", "ingest.tables.tools=/nowhere/x"), 0, "/nowhere/x"),
         (("analyze", "{}", "--metrics", "/nowhere/x"), 1, "cannot be written"),
         (("export", "{}", "-o", "/nowhere/x"), 2, "cannot write"),
+        (("export", "{}", "--format", "html", "-o", "/nowhere/x"), 2, "cannot write"),
+        (("export", "{}", "--format", "otlp", "-o", "/nowhere/x"), 2, "cannot write"),
+        (("export", "{}", "--format", "otlp", "-o", "{}"), 2, "the log itself"),
+        (("export", "{}", "--otlp", "nowhere"), 2, "no address"),
         (("export", "{}", "-o", "{}"), 2, "the log itself"),
         (("frame", "{}", "--at", "soon"), 2, "is no place"),
         (("frame", "{}", "--agent", "nobody"), 2, "no agent is named 'nobody'"),

@@ -21,6 +21,9 @@ NEEDED = (
     "tui/screens/main.tcss",
     "core/store/presets/balanced.toml",
     "sample_sessions/index.json",
+    "core/export/page.html",
+    "core/export/page.css",
+    "core/export/page.js",
 )
 
 

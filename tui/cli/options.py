@@ -49,6 +49,13 @@ def positive(text: str) -> int:
     return number
 
 
+def port(text: str) -> int:
+    """A port to listen on, 0 for any free one, for argparse."""
+    if not text.isdecimal() or int(text) > 65_535:
+        raise argparse.ArgumentTypeError(f"{text!r} is no port; write a number from 0 to 65535")
+    return int(text)
+
+
 def seconds(text: str) -> float:
     """A stretch of time of 0 or more, for argparse."""
     try:

@@ -1,8 +1,27 @@
-"""Open event format: its format; it has no usual place on disk."""
+"""The open event format, and where sessions that `listen` received lie."""
 
 from __future__ import annotations
 
-from core.agents.open_events.reader import FORMATS
-from core.logs.agent import Agent
+from pathlib import Path
 
-AGENT = Agent("nooscope", "Open event format", FORMATS, general=True)
+from core.agents.open_events.reader import FORMATS
+from core.logs.agent import Agent, Environment, Location, folder
+
+
+def _roots(environment: Environment, home: Path) -> list[Path]:
+    base = folder(environment, "XDG_DATA_HOME") or home / ".local" / "share"
+    return [place / "nooscope" / "received" for place in (base, home / "Library" / "Application Support")]
+
+
+AGENT = Agent(
+    "nooscope",
+    "Open event format",
+    FORMATS,
+    Location(
+        _roots,
+        ("*.jsonl",),
+        (b'"kind":"tool_use"', b'"kind":"turn"', b'"kind":"prompt"'),
+        ended=b'"kind":"session_end"',
+    ),
+    general=True,
+)

@@ -1,31 +1,63 @@
-"""`nooscope export`: a log in the open event format, which holds shapes and times but no content."""
+"""`nooscope export`: a log as open events without content, or as something to send to a person."""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from core.errors import UsageError
 from tui.cli.options import add_settings_options, settings_from
 
 if TYPE_CHECKING:
     from core.events import Event
+    from core.export.film import Film
+    from core.export.privacy import Level
     from core.logs.reader import Kit
     from core.logs.session import LogSession
     from core.settings.logs import LineSettings
+    from core.telemetry.spans import Span
 
-HELP = "write a log in the open event format"
+SHARED = ("html", "cast", "markdown")
+"""Formats for a person, of one session."""
+HELP = "write a log as open events, a page, a film of text or a report"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", help="a log, a folder of logs, or a pattern")
     parser.add_argument(
-        "--format", choices=["events"], default="events", help="one JSON object an event, a line each"
+        "--format",
+        choices=["events", *SHARED, "otlp"],
+        default="events",
+        help="events: one JSON object an event; html: one page that plays the session; cast: asciinema; "
+        "markdown: a report; otlp: a trace in JSON (default: events)",
     )
     parser.add_argument(
-        "-o", "--output", metavar="FILE", type=Path, default=None, help="default: standard output"
+        "-o",
+        "--output",
+        "--out",
+        metavar="FILE",
+        type=Path,
+        default=None,
+        help="default: standard output",
+    )
+    parser.add_argument(
+        "--redact",
+        choices=["secrets", "strict"],
+        default="secrets",
+        help="strict leaves out all words, paths and names (html, cast, markdown)",
+    )
+    parser.add_argument(
+        "--transcript", action="store_true", help="with all words of prompts, calls and results (html)"
+    )
+    parser.add_argument(
+        "--otlp",
+        metavar="URL",
+        help="send the session as a trace to a collector, such as http://127.0.0.1:4318; "
+        "headers come from OTEL_EXPORTER_OTLP_HEADERS",
     )
     add_settings_options(parser)
 
@@ -34,6 +66,16 @@ def run(args: argparse.Namespace) -> int:
     from core.agents.registry import make_kit
     from core.logs.finder import sessions
 
+    if args.otlp and args.format not in ("events", "otlp"):
+        raise UsageError("--otlp sends a trace; leave out --format, or write to a file without --otlp")
+    if args.otlp or args.format == "otlp":
+        return _trace(args)
+    if args.format in SHARED:
+        return _share(args)
+    if args.transcript or args.redact == "strict":
+        raise UsageError(
+            "open events hold no words; --transcript and --redact are for html, cast and markdown"
+        )
     settings = settings_from(args).settings.ingest
     kit = make_kit(settings)
     found = sessions([args.path], kit, settings.lines)
@@ -51,6 +93,107 @@ def run(args: argparse.Namespace) -> int:
             return 2
     print(_report(len(found), events, kit), file=sys.stderr)
     return 0
+
+
+def _share(args: argparse.Namespace) -> int:
+    """One session as a page, a film of text or a report."""
+    from core.errors import UnreadableLog
+    from core.export.film import film
+    from core.export.privacy import Privacy
+    from core.logs.session import read
+    from tui.cli.initial import spoken_outset
+    from tui.cli.recordings import one_session
+
+    if args.transcript and (args.redact == "strict" or args.format != "html"):
+        other = "--redact strict" if args.redact == "strict" else f"--format {args.format}"
+        raise UsageError(f"--transcript and {other} do not go together; leave one of them out")
+    settings = settings_from(args).settings
+    session, kit = one_session(args.path, settings)
+    if args.output is not None and _is_source(args.output, [session]):
+        raise UsageError(f"{args.output} is the log itself; name another file")
+    events = list(read(session, kit, settings.ingest.lines))
+    if not events:
+        raise UnreadableLog(f"{args.path} holds no events")
+    level: Level = "strict" if args.redact == "strict" else "transcript" if args.transcript else "excerpts"
+    content = _shared(
+        args.format, film(session, events, settings, Privacy(level), spoken_outset(args.project))
+    )
+    _put(content, args.output)
+    print(f"{_report(1, len(events), kit)}; {len(content):,} bytes", file=sys.stderr)
+    return 0
+
+
+def _trace(args: argparse.Namespace) -> int:
+    """One session as a trace, sent to a collector or written as one request a line."""
+    import os
+
+    from core import __version__
+    from core.export.privacy import Privacy
+    from core.logs.session import read
+    from core.telemetry.otlp import encoded
+    from core.telemetry.sender import BATCH, Collector, headers_of, send_all
+    from core.telemetry.spans import Tracer, resource
+    from core.timeline.opening import seed_of
+    from tui.cli.initial import spoken_outset
+    from tui.cli.recordings import one_session
+
+    if args.transcript:
+        raise UsageError("a trace holds no words; leave out --transcript")
+    headers = headers_of(os.environ.get("OTEL_EXPORTER_OTLP_HEADERS", ""))
+    collector = Collector(args.otlp, headers) if args.otlp else None
+    settings = settings_from(args).settings
+    session, kit = one_session(args.path, settings)
+    if args.output is not None and _is_source(args.output, [session]):
+        raise UsageError(f"{args.output} is the log itself; name another file")
+    society = spoken_outset(args.project)._replace(seed=seed_of(session.id)).society(settings)
+    tracer = Tracer(session.id, session.tool, Privacy("strict" if args.redact == "strict" else "excerpts"))
+    spans: list[Span] = []
+    count = 0
+    for event in read(session, kit, settings.ingest.lines):
+        spans += tracer.take(event, society.step(event))
+        count += 1
+    spans += tracer.close()
+    who = resource(session.tool, __version__)
+    if collector is not None:
+        send_all(collector, spans, who)
+        print(f"{len(spans):,} spans sent to {collector.name} as trace {tracer.trace}", file=sys.stderr)
+        return 0
+    batches = [spans[first : first + BATCH] for first in range(0, len(spans), BATCH)]
+    content = b"".join(encoded(batch, who) + b"\n" for batch in batches)
+    _put(content, args.output)
+    print(_report(1, count, kit), file=sys.stderr)
+    return 0
+
+
+def _put(content: bytes, target: Path | None) -> None:
+    """Write to a file in one step, or to standard output."""
+    if target is None:
+        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.flush()
+        return
+    draft = target.with_name(target.name + ".part")
+    try:
+        draft.write_bytes(content)
+        draft.replace(target)
+    except OSError as fault:
+        raise UsageError(f"cannot write {target}: {fault.strerror or fault}") from None
+    finally:
+        with contextlib.suppress(OSError):
+            draft.unlink(missing_ok=True)
+
+
+def _shared(form: str, made: Film) -> bytes:
+    if form == "html":
+        from core.export.html import page
+
+        return page(made).encode("utf-8", "replace")
+    if form == "cast":
+        from core.export.cast import cast
+
+        return b"".join(cast(made))
+    from core.export.markdown import report
+
+    return report(made).encode("utf-8", "replace")
 
 
 def _print(line: bytes) -> int:

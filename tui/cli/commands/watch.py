@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from core.logs.door import is_folder, is_there
 from tui.cli import streams
 from tui.cli.carried import edits_of
-from tui.cli.options import seconds, settings_from
+from tui.cli.options import port, seconds, settings_from
 from tui.cli.showing import add_screen_options, screen_settings, show
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from core.response import Notice
     from core.settings import Settings
     from core.society import Society
+    from core.telemetry.live import LiveTrace
+    from core.telemetry.serving import MetricsServer
     from core.timeline.initial_state import Beginning
     from core.timeline.timeline import Change
 
@@ -50,6 +52,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     headless.add_argument(
         "--no-prior", action="store_true", help="begin without what earlier sessions taught"
     )
+    headless.add_argument(
+        "--otlp",
+        metavar="URL",
+        help="send the session as a trace to a collector while it goes on; "
+        "headers come from OTEL_EXPORTER_OTLP_HEADERS",
+    )
+    headless.add_argument(
+        "--metrics",
+        type=port,
+        metavar="PORT",
+        help="serve figures for Prometheus on http://127.0.0.1:PORT/metrics",
+    )
     headless.add_argument("--idle", type=seconds, metavar="SECONDS", help="end when nothing came for so long")
 
 
@@ -59,6 +73,10 @@ def run(args: argparse.Namespace) -> int:
         prior = settings.response.prior.model_copy(update={"enabled": False})
         response = settings.response.model_copy(update={"prior": prior})
         settings = settings.model_copy(update={"response": response})
+    if (args.otlp or args.metrics is not None) and not args.headless:
+        from core.errors import UsageError
+
+        raise UsageError("--otlp and --metrics go with a watch without a screen; add --headless")
     if not args.headless:
         named = _latest(settings) if args.path == "latest" else args.path and Path(args.path).expanduser()
         chosen = screen_settings(args, settings)
@@ -95,6 +113,10 @@ def _latest(settings: Settings) -> Path:
     return found[0].path
 
 
+def _say(sentence: str) -> None:
+    print(f"nooscope: {sentence}", file=sys.stderr, flush=True)
+
+
 class Watch:
     """One followed session: its minds, its notices, and what it hands on."""
 
@@ -118,6 +140,19 @@ class Watch:
         self._later: deque[Change] = deque()
         self._count = 0
         self._society: Society | None = None
+        self._trace: LiveTrace | None = None
+        if args.otlp:
+            from core.telemetry.live import LiveTrace
+            from core.telemetry.sender import headers_of
+
+            headers = headers_of(os.environ.get("OTEL_EXPORTER_OTLP_HEADERS", ""))
+            self._trace = LiveTrace(args.otlp, headers, _say)
+        self._metrics: MetricsServer | None = None
+        if args.metrics is not None:
+            from core.telemetry.serving import MetricsServer
+
+            self._metrics = MetricsServer(settings, args.metrics, time.time)
+            _say(f"figures on http://127.0.0.1:{self._metrics.port}/metrics")
         self._herald: Herald = Herald(self._settings, streams.terminal())
         self._live = False
         self._asked: set[str] = set()
@@ -140,6 +175,10 @@ class Watch:
             signal.signal(signal.SIGTERM, term)
             if self._society is not None:
                 self._settle(self._society)
+            if self._trace is not None:
+                self._trace.close()
+            if self._metrics is not None:
+                self._metrics.close()
             self._herald.flush()
             for problem in self._herald.problems:
                 print(f"nooscope: {problem}", file=sys.stderr)
@@ -190,7 +229,12 @@ class Watch:
                 if self._later:
                     society = self._society = turned(self._start.beginning, society, self._later, self._count)
                 self._count += 1
-                for notice in society.step(event).reaction.notices:
+                step = society.step(event)
+                if self._trace is not None:
+                    self._trace.take(event, step)
+                if self._metrics is not None:
+                    self._metrics.update(self._follower.path.stem, event, step, society)
+                for notice in step.reaction.notices:
                     self._tell(notice)
             self._say_lag()
             if self._stop.is_set():

@@ -1,0 +1,163 @@
+"""A saved session run once through the minds, kept as what a reader elsewhere needs to see it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from core.engine import Step
+from core.events import (
+    MAIN,
+    AgentEnd,
+    AgentStart,
+    Compaction,
+    Event,
+    Outcome,
+    Prompt,
+    SessionEnd,
+    SessionStart,
+    ToolUse,
+    Turn,
+)
+from core.export.privacy import Privacy
+from core.export.words import SILENT, Spoken, Words
+from core.live.status import Limits, Standing, standing
+from core.live.status_facts import Lookout
+from core.logs.session import LogSession
+from core.report.recap import amount
+from core.report.summary import Gatherer, Summary
+from core.settings import Settings
+from core.timeline.initial_state import PLAIN, Beginning
+from core.timeline.marks import Mark
+from core.timeline.opening import seed_of
+from core.timeline.run import Run
+
+_NAME = 160
+"""Characters of a name or path at most."""
+
+
+class Moment(NamedTuple):
+    """One event, and how things stood after it."""
+
+    at: float
+    """Never before that of an earlier moment."""
+    agent: str
+    kind: str
+    what: str
+    """The event in a few words without content."""
+    outcome: Outcome | None
+    duration: float | None
+    axes: tuple[float, ...]
+    """Of the event's own agent."""
+    state: str
+    regime: str
+    status: Standing
+    context: float
+    """Share of the way to compaction, of the main agent."""
+    cost: float
+    """US dollars so far."""
+    spoken: Spoken
+
+
+class Film(NamedTuple):
+    """All that is exported of a session."""
+
+    summary: Summary
+    events: Sequence[Event]
+    moments: Sequence[Moment]
+    marks: Sequence[Mark]
+    ending: Standing
+    """How it stands long after its last event."""
+    privacy: Privacy
+
+
+def film(
+    session: LogSession,
+    events: Sequence[Event],
+    settings: Settings,
+    privacy: Privacy,
+    beginning: Beginning = PLAIN,
+) -> Film:
+    """Run a session's events, and read the words that may be shown."""
+    words = Words(session, events, settings.ingest.lines, privacy.longest) if privacy.words else None
+    run = Run(beginning._replace(seed=seed_of(session.id)).society(settings))
+    lookout = Lookout(settings.response.notices.final)
+    gatherer = Gatherer()
+    limits = Limits.of(settings)
+    moments: list[Moment] = []
+    cost = 0.0
+    last = events[-1] if events else None
+    pending = [event for event in events if isinstance(event, ToolUse) and event.outcome == "pending"]
+    for place, event in enumerate(events):
+        step = run.step(place, event)
+        lookout.update(event, step)
+        gatherer.add(event, step)
+        if isinstance(event, Turn):
+            cost += event.cost or 0.0
+        facts = lookout.facts(run.society, pending if event is last else ())
+        spoken = SILENT if words is None else _new(words.of(event), event)
+        status = privacy.status(standing(facts, lookout.last, limits))
+        moments.append(_moment(event, lookout.last, step, status, facts.context, cost, spoken, privacy))
+    summary = gatherer.close(run.society.frame(MAIN))
+    summary.id, summary.agent = summary.id or session.id, summary.agent or session.tool
+    ending = standing(lookout.facts(run.society, pending), lookout.last + limits.fleet.left, limits)
+    return Film(summary, events, moments, privacy.marks(run.marks), privacy.status(ending), privacy)
+
+
+def _moment(
+    event: Event,
+    at: float,
+    step: Step,
+    status: Standing,
+    context: float,
+    cost: float,
+    spoken: Spoken,
+    privacy: Privacy,
+) -> Moment:
+    use = event if isinstance(event, ToolUse) else None
+    return Moment(
+        at=at,
+        agent=privacy.agent(event.agent),
+        kind=str(event.__struct_config__.tag),
+        what=one_line(what(event, privacy), _NAME),
+        outcome=use.outcome if use else None,
+        duration=use.duration if use else None,
+        axes=step.percept.axes,
+        state=step.percept.state,
+        regime=step.thought.regime,
+        status=status,
+        context=context,
+        cost=cost,
+        spoken=spoken,
+    )
+
+
+def _new(spoken: Spoken, event: Event) -> Spoken:
+    """Words without a call that only says again which file it is about."""
+    if isinstance(event, ToolUse) and event.targets and spoken.text.endswith(event.targets[0]):
+        return spoken._replace(text="") if "\n" not in spoken.text and " " not in spoken.text else spoken
+    return spoken
+
+
+def what(event: Event, privacy: Privacy) -> str:
+    """An event in a few words: names and sizes, no content."""
+    match event:
+        case ToolUse():
+            parts = [privacy.tool(event), *(privacy.path(target) for target in event.targets[:2])]
+            return " ".join(part for part in parts if part)
+        case Prompt():
+            return "you stopped it" if event.interrupt else f"you asked ({event.characters:,} characters)"
+        case Turn():
+            return (
+                f"{privacy.name(event.model) or 'the model'} answered, {amount(event.output_tokens)} tokens"
+            )
+        case Compaction():
+            return f"context compacted, {amount(event.tokens_before)} to {amount(event.tokens_after)} tokens"
+        case AgentStart():
+            return f"sub-agent {privacy.agent(event.child)} starts"
+        case AgentEnd():
+            return f"sub-agent {privacy.agent(event.child)} ends: {event.outcome}"
+        case SessionStart():
+            return f"{event.tool} starts"
+        case SessionEnd():
+            return "the session ends"

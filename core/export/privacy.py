@@ -1,0 +1,90 @@
+"""How much of a session another person may see."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import PurePosixPath
+from typing import Literal
+
+from msgspec.structs import replace
+
+from core.events import MAIN, ToolUse
+from core.live.status import Standing
+from core.timeline.marks import Mark
+
+Level = Literal["strict", "excerpts", "transcript"]
+"""No words and no names; the prompt, command and error in a line each; all words."""
+
+_EXCERPT = 400
+_TRANSCRIPT = 4000
+_SUFFIX = 6
+"""Letters of a file's ending that may stand in a strict export."""
+_WORDLESS = {
+    "needs input": "a question waits for an answer",
+    "needs input?": "a call is open; it may ask for permission",
+    "looping": "the same thing again and again",
+    "would halt": "the governor would stop it",
+    "quarantined": "affect is quarantined",
+    "stuck": "frustrated, by trial and error",
+    "silent?": "no word for a while",
+    "no log": "the log could not be read",
+    "context full": "the context is nearly full",
+    "in a tool": "a tool runs, or asks for permission",
+    "done": "it ended its turn and waits for a prompt",
+    "done?": "its last word was an answer",
+    "stopped": "the person stopped it",
+    "left": "the log ends amid its work",
+    "ended": "the session is over",
+}
+
+
+class Privacy:
+    """What is shown of words and names; a strict one numbers every name instead."""
+
+    def __init__(self, level: Level = "excerpts") -> None:
+        self.level: Level = level
+        self.words = level != "strict"
+        self.longest = _TRANSCRIPT if level == "transcript" else _EXCERPT
+        self._paths: dict[str, str] = {}
+        self._agents: dict[str, str] = {MAIN: MAIN}
+
+    def path(self, path: str) -> str:
+        """A path, or a number and its ending in its place."""
+        if self.words:
+            return path
+        found = self._paths.get(path)
+        if found is None:
+            suffix = PurePosixPath(path).suffix
+            kept = suffix if suffix[1:].isalnum() and suffix.isascii() and len(suffix) <= _SUFFIX else ""
+            found = self._paths[path] = f"file-{len(self._paths) + 1}{kept}"
+        return found
+
+    def agent(self, agent: str) -> str:
+        """An agent's name, or a number in its place."""
+        if self.words:
+            return agent
+        return self._agents.setdefault(agent, f"sub-agent-{len(self._agents)}")
+
+    def tool(self, use: ToolUse) -> str:
+        """What was used: tool and program, or only what kind of thing it was."""
+        if self.words:
+            return f"{use.tool or use.action} {use.program}".strip()
+        return " ".join(part for part in (use.action.replace("_", " "), use.purpose) if part)
+
+    def name(self, name: str) -> str:
+        """A model's, project's or branch's name, where names are shown."""
+        return name if self.words else ""
+
+    def status(self, status: Standing) -> Standing:
+        """A standing whose reason quotes nothing where words are left out."""
+        return status if self.words else replace(status, why=_WORDLESS.get(status.word, ""))
+
+    def marks(self, marks: Iterable[Mark]) -> list[Mark]:
+        """Marks with their agents' names as they may be shown."""
+        return [
+            mark._replace(
+                agent=self.agent(mark.agent),
+                name=mark.name if self.words or mark.kind != "agent" else "agent",
+            )
+            for mark in marks
+        ]

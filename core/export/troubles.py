@@ -1,0 +1,68 @@
+"""What failed in a session, how often, and what was done until the same thing worked."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import NamedTuple
+
+from core.events import Event, ToolUse
+
+
+class Trouble(NamedTuple):
+    """The same thing failing, until it worked or to the end."""
+
+    first: int
+    """Place of the first failure."""
+    last: int
+    failures: int
+    solved: int | None
+    """Place of the success that ended it."""
+    edits: tuple[str, ...]
+    """Files changed between the first failure and the success, in the order they came."""
+
+
+class _Open:
+    __slots__ = ("edits", "failures", "first", "last")
+
+    def __init__(self, place: int) -> None:
+        self.first = self.last = place
+        self.failures = 1
+        self.edits: dict[str, None] = {}
+
+    def closed(self, solved: int | None) -> Trouble:
+        return Trouble(self.first, self.last, self.failures, solved, tuple(self.edits))
+
+
+def troubles(events: Sequence[Event]) -> list[Trouble]:
+    """All of them, the earliest first; an edit counts for every trouble of its agent that is open then."""
+    running: dict[tuple[str, Hashable], _Open] = {}
+    found: list[Trouble] = []
+    for place, event in enumerate(events):
+        if not isinstance(event, ToolUse):
+            continue
+        key = (event.agent, _same(event))
+        known = running.get(key)
+        if event.outcome == "failure":
+            if known is None:
+                running[key] = _Open(place)
+            else:
+                known.failures += 1
+                known.last = place
+        elif event.outcome == "success":
+            if event.action == "file_edit":
+                for (agent, _), trouble in running.items():
+                    if agent == event.agent:
+                        trouble.edits.update(dict.fromkeys(event.targets))
+            if known is not None:
+                found.append(running.pop(key).closed(place))
+    found += [trouble.closed(None) for trouble in running.values()]
+    return sorted(found, key=lambda trouble: trouble.first)
+
+
+def _same(use: ToolUse) -> Hashable:
+    """What makes two calls tries of one thing: a test or build, the same command, or the same file."""
+    if use.purpose in ("test", "build"):
+        return use.purpose, use.program
+    if use.action == "shell_exec":
+        return "command", use.shape or use.call
+    return use.tool, use.targets or use.shape

@@ -1,0 +1,50 @@
+"""Received events as logs of our own, one file a session, so that all else reads them like any other log."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from blake3 import blake3
+
+from core.agents.open_events.reader import write
+from core.events import MAIN, SessionStart
+from core.telemetry.intake import Told
+
+_FIT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_OWNER_ONLY = 0o600
+
+
+class Inbox:
+    """A folder of received sessions; a session heard of again goes on in its file."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.written = 0
+
+    def path(self, session: str) -> Path:
+        """The file of a session; an id that is no fit name gets one made of its hash."""
+        fit = _FIT.fullmatch(session) is not None
+        name = session if fit else blake3(session.encode("utf-8", "surrogatepass")).hexdigest(length=16)
+        return self.folder / f"{name}.jsonl"
+
+    def add(self, told: Iterable[Told]) -> int:
+        """Append events to their sessions' files, and say how many; raises only `OSError`."""
+        lines: dict[str, list[bytes]] = {}
+        for session, _, event in told:
+            begins = isinstance(event, SessionStart) and event.agent == MAIN
+            if begins and (session in lines or self.path(session).exists()):
+                continue
+            lines.setdefault(session, []).append(write(event, session) + b"\n")
+        count = 0
+        for session, held in lines.items():
+            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            path = self.path(session)
+            if not path.exists():
+                path.touch(_OWNER_ONLY)
+            with path.open("ab") as file:
+                file.write(b"".join(held))
+            count += len(held)
+        self.written += count
+        return count

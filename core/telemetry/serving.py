@@ -1,0 +1,65 @@
+"""Figures of a followed session on `/metrics`, served from a thread beside the watch."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine
+
+from core.engine import Step
+from core.errors import UsageError
+from core.events import Event
+from core.settings import Settings
+from core.society import Society
+from core.telemetry.metrics import CONTENT_TYPE, Metrics
+from core.telemetry.receiver import Answer, Receiver, Refused, Request
+
+
+class MetricsServer:
+    """Counts in one thread and answers in another, never both at once."""
+
+    def __init__(self, settings: Settings, port: int, clock: Callable[[], float]) -> None:
+        self._metrics = Metrics(settings)
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._receiver = Receiver(self._answer, port=port)
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="metrics", daemon=True)
+        self._thread.start()
+        try:
+            self._wait(self._receiver.start())
+        except OSError as fault:
+            self._stop()
+            said = fault.strerror or fault
+            raise UsageError(f"cannot listen on 127.0.0.1:{port}: {said}; name another port") from None
+
+    @property
+    def port(self) -> int:
+        """Where it listens."""
+        return self._receiver.port
+
+    def update(self, session: str, event: Event, step: Step, society: Society) -> None:
+        """Take in one event and what it did."""
+        with self._lock:
+            self._metrics.update(session, "", event, step, society)
+
+    def close(self) -> None:
+        """Stop serving."""
+        self._wait(self._receiver.close())
+        self._stop()
+
+    def _answer(self, request: Request) -> Answer:
+        if request.path != "/metrics":
+            raise Refused(404, "there is /metrics")
+        if request.method not in ("GET", "HEAD"):
+            raise Refused(405, "ask with GET")
+        with self._lock:
+            return Answer(self._metrics.text(self._clock()).encode(), CONTENT_TYPE)
+
+    def _wait(self, work: Coroutine[None, None, None]) -> None:
+        asyncio.run_coroutine_threadsafe(work, self._loop).result(10)
+
+    def _stop(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(10)
+        self._loop.close()

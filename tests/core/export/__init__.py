@@ -1,0 +1,1 @@
+"""What is made to be sent to a person."""

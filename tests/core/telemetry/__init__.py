@@ -1,0 +1,1 @@
+"""Telemetry out and in."""
