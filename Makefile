@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 CODE   := core tui themes sample_sessions tests bench
 
-.PHONY: run test check format bench docs pictures clean
+.PHONY: run test agents check format bench models docs pictures clean
 .DEFAULT_GOAL := run
 
 $(VENV)/bin/python:
@@ -46,6 +46,9 @@ check: $(VENV)/.dev
 
 bench: $(VENV)/.test
 	@$(BIN)/python -m bench $(ARGS)
+
+models: $(VENV)/.run
+	@$(BIN)/python -m bench.models
 
 docs: $(VENV)/.test
 	@$(BIN)/python -m bench.docs
