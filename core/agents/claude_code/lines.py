@@ -10,6 +10,12 @@ from core.agents.lenient import FAULTS, salvage
 _NOTHING = Raw(b"null")
 
 
+class Kept(Struct, gc=False):
+    """How much was written to the cache that is kept for an hour."""
+
+    ephemeral_1h_input_tokens: int | None = 0
+
+
 class Tokens(Struct, gc=False):
     """A message's usage."""
 
@@ -17,6 +23,7 @@ class Tokens(Struct, gc=False):
     output_tokens: int | None = 0
     cache_read_input_tokens: int | None = 0
     cache_creation_input_tokens: int | None = 0
+    cache_creation: Kept | None = None
 
 
 class Piece(Struct, gc=False):

@@ -303,6 +303,9 @@ class ClaudeCode(Reader):
                 output_tokens=_count(usage.output_tokens),
                 cache_read=_count(usage.cache_read_input_tokens),
                 cache_write=_count(usage.cache_creation_input_tokens),
+                cache_write_1h=_count(usage.cache_creation.ephemeral_1h_input_tokens)
+                if usage.cache_creation is not None
+                else 0,
                 message=message.id or "",
                 agent=agent,
                 where=where,

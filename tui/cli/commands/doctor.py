@@ -8,6 +8,7 @@ import io
 import os
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -64,6 +65,7 @@ def _sections(args: argparse.Namespace, resolved: Resolved) -> Iterator[Section]
     yield machine.terminal(os.environ)
     yield logs.agents(os.environ, Path.home(), ingest)
     kit, troubles = _kit(resolved.settings)
+    yield machine.models(kit.models, datetime.now(UTC).date())
     yield logs.unread(os.environ, Path.home(), kit, ingest)
     yield keeping.settings(resolved, project, [*troubles, *_faults(args, resolved.settings)])
     yield keeping.folders()
