@@ -6,6 +6,7 @@ It speaks Anthropic's Messages, OpenAI's Responses and chat completions, streame
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -16,6 +17,8 @@ from typing import Any, NamedTuple
 PATIENCE = 60.0
 """Seconds after which an answer that is held back goes out nevertheless."""
 Json = dict[str, Any]
+_SUMMARY = re.compile(r"create a (detailed|handoff) summary", re.IGNORECASE)
+"""How agents ask for a summary of what is about to be cut."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +105,7 @@ class FakeModel:
         return answer
 
     def _next(self, asked: Asked) -> Answer:
-        if "summar" in (asked.texts[-1] if asked.texts else "")[:4000].lower():
+        if asked.texts and _SUMMARY.search(asked.texts[-1]):
             return say("What was done so far: a file was looked for.")
         if asked.tools:
             for text in reversed(asked.texts):
