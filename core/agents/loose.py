@@ -107,6 +107,7 @@ class LooseReader(Reader):
         out: list[Event] = []
         if isinstance(value, dict | list):
             self.read(value, out)
+            out.extend(self.calls.joined())
         else:
             self.note("not JSON" if value is None else "not an object")
         return out
@@ -117,7 +118,7 @@ class LooseReader(Reader):
 
     def finish(self) -> list[Event]:
         """The answer still open, and the calls that never got a result."""
-        return [*self.usage.finish(), *self.calls.unanswered()]
+        return [*self.usage.finish(), *self.calls.finish()]
 
     def note(self, reason: str) -> None:
         """Count a fault of this record."""

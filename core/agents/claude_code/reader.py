@@ -8,6 +8,7 @@ from core.agents.claude_code.subagents import Delegations, companions
 from core.agents.claude_code.texts import block_text, is_prompt, result_text, spoken
 from core.agents.fingerprint import fingerprint
 from core.agents.outcomes import exit_code
+from core.agents.registry.claude_order import Placed, Waiting
 from core.agents.usage import Usage
 from core.events import MAIN, Compaction, Event, Prompt, SessionStart, Where
 from core.logs.format import Format, Sample
@@ -70,6 +71,8 @@ class ClaudeCode(Reader):
         self._calls = Calls(kit, self.name)
         self._usage = Usage(kit.models)
         self._agents = Delegations(agent)
+        self._parents = Waiting()
+        self._results = Waiting()
         self._messages: dict[str, tuple[Message, float, Where]] = {}
         self._at = 0.0
         self._begun = False
@@ -94,6 +97,7 @@ class ClaudeCode(Reader):
     def finish(self) -> list[Event]:
         """The answers still open, and the calls that never got a result."""
         out: list[Event] = []
+        self._give_up(out, all_of_them=True)
         for agent in list(self._messages):
             self._close(agent, out)
         out += self._calls.unanswered()
@@ -112,7 +116,17 @@ class ClaudeCode(Reader):
             return
         if not self._begun and line.session_id:
             self._begin(line, at, where, out)
-        message = line.message
+        placed = Placed(line, at, where, number)
+        if self._early(line):
+            self._parents.hold(line.parent_uuid or "", placed)
+        else:
+            self._read(placed, out)
+        self._give_up(out)
+
+    def _read(self, placed: Placed, out: list[Event]) -> None:
+        """The events of a line, then those of lines that waited for it."""
+        line, at, where, number, _ = placed
+        kind, message = line.type, line.message
         if kind == "assistant" and message is not None:
             self._assistant(line, message, at, where, number, out)
         elif kind == "user" and message is not None:
@@ -121,6 +135,24 @@ class ClaudeCode(Reader):
             self._system(line, at, where, out)
         elif kind == "attachment":
             self._attachment(line, at, where, out)
+        if line.uuid and self._parents:
+            for child in self._parents.take(line.uuid):
+                self._read(child, out)
+
+    def _early(self, line: Line) -> bool:
+        """Whether what a line means depends on its parent, which has not come yet."""
+        parent = line.parent_uuid
+        if not parent or (parent in self.seen and not self._parents.holds(parent)):
+            return False
+        unnamed = line.is_sidechain and not line.agent_id and not self._alone
+        return bool(unnamed or line.is_compact_summary)
+
+    def _give_up(self, out: list[Event], *, all_of_them: bool = False) -> None:
+        """Read what has waited in vain as it stands."""
+        for placed in self._parents.overdue(all_of_them=all_of_them):
+            self._read(placed, out)
+        for placed in self._results.overdue(all_of_them=all_of_them):
+            self.kit.diagnostics.note(placed.where.file, placed.number, "result without a call")
 
     def _moment(self, line: Line, where: Where, number: int) -> float:
         """The line's time, or the one before where it has none."""
@@ -170,16 +202,20 @@ class ClaudeCode(Reader):
         if isinstance(content, list):
             for block in content:
                 if block.type == "tool_use":
-                    self._call(block, at, agent, where, number)
+                    self._call(block, at, agent, where, number, out)
         if message.stop_reason in ("end_turn", "stop_sequence", "max_tokens", "refusal"):
             self._close(agent, out)
 
-    def _call(self, block: Block, at: float, agent: str, where: Where, number: int) -> None:
+    def _call(self, block: Block, at: float, agent: str, where: Where, number: int, out: list[Event]) -> None:
         if not block.id or not block.name:
             self.kit.diagnostics.note(where.file, number, "call without id or name")
             return
         if self._calls.begin(block.id, block.name, block.input, at, agent, where) and block.name in _STARTERS:
             self._agents.called(block.id, block.input, at, agent)
+        if self._results:
+            for early in self._results.take(block.id):
+                if early.block is not None:
+                    self._result(early.line, early.block, early.at, early.where, early.number, out)
 
     def _user(
         self, line: Line, message: Message, at: float, where: Where, number: int, out: list[Event]
@@ -205,6 +241,9 @@ class ClaudeCode(Reader):
         call = block.tool_use_id
         if not call:
             self.kit.diagnostics.note(where.file, number, "result without a call")
+            return
+        if not self._calls.known(call):
+            self._results.hold(call, Placed(line, at, where, number, block))
             return
         tool = self._calls.tool(call)
         text = result_text(block)
