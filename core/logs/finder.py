@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+
 from core.agents.models import Models
 from core.agents.normalizer import Normalizer
 from core.agents.registry import recognise
@@ -47,7 +49,7 @@ def sessions(paths: Iterable[Path | str], kit: Kit, lines: LineSettings | None =
 
 
 _LONG_HEAD = 16 * 1024 * 1024
-"""How far to look at most where the first line alone is longer than a head."""
+"""How far to look at most at a document, whose keys may stand anywhere in it."""
 
 
 class _Known(NamedTuple):
@@ -169,14 +171,9 @@ class Finder:
             return None, "empty"
         if not (text.startswith((b"{", b"[", _SQLITE)) or b"\n{" in text):
             return None, "a binary file" if b"\0" in text else "no log of a known format"
+        if text.startswith(b"{") and _unfinished(text):
+            text = _text(head(path, _LONG_HEAD))
         kind = recognise(Sample(text, path))
-        size = self._lines.head
-        while kind is None and text.startswith(b"{") and b"\n" not in text and size < _LONG_HEAD:
-            size *= 16
-            text, before = _text(head(path, size)), len(text)
-            kind = recognise(Sample(text, path)) if len(text) > before else None
-            if len(text) == before:
-                break
         return kind, "" if kind else "no log of a known format"
 
     def _gather(self, logs: list[Log]) -> list[LogSession]:
@@ -258,6 +255,15 @@ def _ignore(_number: int, _reason: str) -> None:
 
 def _given(file: str) -> list[Path]:
     return [Path(file).expanduser()] if file else []
+
+
+def _unfinished(text: bytes) -> bool:
+    """Whether a head is that of one object that goes on beyond it, and not of lines that are objects each."""
+    try:
+        msgspec.json.decode(text.partition(b"\n")[0], type=dict[str, msgspec.Raw])
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return True
+    return False
 
 
 def _key(log: Log) -> Path:

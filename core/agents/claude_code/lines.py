@@ -111,6 +111,7 @@ class Told(Struct, rename="camel", gc=False):
 class Task(Struct, rename="camel", gc=False):
     """A background task as TaskOutput shows it."""
 
+    task_id: str | None = msgspec.field(name="task_id", default=None)
     status: str | None = None
     exit_code: int | None = None
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from core.agents.calls import Calls, Result
 from core.agents.claude_code.lines import Block, Line, Message, Queued, Task, Told, read_line, read_part
 from core.agents.claude_code.subagents import Delegations, companions
-from core.agents.claude_code.texts import block_text, is_prompt, result_text, spoken
+from core.agents.claude_code.texts import block_text, is_goodbye, is_prompt, result_text, spoken
 from core.agents.fingerprint import fingerprint
 from core.agents.outcomes import exit_code
 from core.agents.registry.claude_order import Placed, Waiting
 from core.agents.usage import Usage
-from core.events import MAIN, Compaction, Event, Prompt, SessionStart, Where
+from core.events import MAIN, Compaction, Event, Prompt, SessionEnd, SessionStart, Where
 from core.logs.format import Format, Sample
 from core.logs.reader import Kit, Reader
 from core.logs.times import seconds
@@ -142,9 +142,11 @@ class ClaudeCode(Reader):
     def _early(self, line: Line) -> bool:
         """Whether what a line means depends on its parent, which has not come yet."""
         parent = line.parent_uuid
-        if not parent or (parent in self.seen and not self._parents.holds(parent)):
-            return False
         unnamed = line.is_sidechain and not line.agent_id and not self._alone
+        if not parent:
+            return bool(unnamed) and not self._agents.awaited(line)
+        if parent in self.seen and not self._parents.holds(parent):
+            return False
         return bool(unnamed or line.is_compact_summary)
 
     def _give_up(self, out: list[Event], *, all_of_them: bool = False) -> None:
@@ -212,6 +214,8 @@ class ClaudeCode(Reader):
             return
         if self._calls.begin(block.id, block.name, block.input, at, agent, where) and block.name in _STARTERS:
             self._agents.called(block.id, block.input, at, agent)
+            for root in self._parents.take("") if self._parents else ():
+                self._read(root, out)
         if self._results:
             for early in self._results.take(block.id):
                 if early.block is not None:
@@ -274,9 +278,15 @@ class ClaudeCode(Reader):
             out.append(use)
             if tool in _STARTERS:
                 self._agents.answered(use, told, out)
+            elif told is not None and isinstance(task := read_part(told.task, Task), Task):
+                self._agents.reported(task.task_id or "", task.status or "", at, where, out)
 
     def _prompt(self, text: str, at: float, agent: str, where: Where, out: list[Event]) -> None:
         self._agents.notified(text, at, where, agent, out)
+        if is_goodbye(text) and not self._alone:
+            self._close(agent, out)
+            self._agents.leave(at, where, out)
+            out.append(SessionEnd(at=at, agent=agent, where=where, reason="exit"))
         if self._alone or not is_prompt(text):
             return
         self._close(agent, out)

@@ -50,13 +50,14 @@ class _Progress(Struct, rename="camel", gc=False):
 class Delegations:
     """Follows one log's calls for sub-agents."""
 
-    __slots__ = ("_children", "_last", "_lines", "_open", "_own", "_running", "alone")
+    __slots__ = ("_children", "_last", "_late", "_lines", "_open", "_own", "_running", "alone")
 
     def __init__(self, own: str) -> None:
         self.alone = False
         """The log is a sub-agent's own: its side lines are its main lines."""
         self._own = own
         self._open: dict[str, _Order] = {}
+        self._late: dict[str, _Order] = {}
         self._children: dict[str, str] = {}
         self._running: dict[str, str] = {}
         self._lines: dict[str, str] = {}
@@ -114,7 +115,9 @@ class Delegations:
             child = named or call
             if child not in self._children:
                 self._start(call, child, use.at, use.where, out)
-        self._open.pop(call, None)
+        order = self._open.pop(call, None)
+        if order is not None and child == call:
+            self._late[call] = order
         if told is not None and (told.is_async or told.status == "async_launched"):
             self._running[child] = use.agent
             return
@@ -142,11 +145,39 @@ class Delegations:
                 parent = self._running.pop(child)
                 out.append(AgentEnd(at=at, agent=parent or agent, where=where, child=child, outcome=outcome))
 
+    def reported(self, child: str, status: str, at: float, where: Where | None, out: list[Event]) -> None:
+        """A look at an agent in the background showed how it stands."""
+        if child in self._running and status in _ENDS:
+            parent = self._running.pop(child)
+            out.append(AgentEnd(at=at, agent=parent, where=where, child=child, outcome=_ENDS[status]))
+
+    def leave(self, at: float, where: Where | None, out: list[Event]) -> None:
+        """The session ends: what still runs in the background ends with it, and nobody hears of it."""
+        for child, parent in self._running.items():
+            out.append(AgentEnd(at=at, agent=parent, where=where, child=child, outcome="pending"))
+        self._running.clear()
+
     def _match(self, line: Line) -> str:
         """The open call that gave the words a side line begins with; else the oldest without an agent."""
-        free = [call for call in self._open if call not in self._children.values()]
+        free = self.free()
         words = fingerprint(spoken(line.message.content)) if line.message is not None else 0
-        return next((call for call in free if self._open[call].prompt == words), free[0] if free else "")
+        known = ((call, order) for orders in (self._open, self._late) for call, order in orders.items())
+        for call, order in known:
+            if order.prompt == words and (call in free or call in self._late):
+                self._late.pop(call, None)
+                return call
+        return free[0] if free else ""
+
+    def awaited(self, line: Line) -> bool:
+        """Whether a call that a side line without a parent may answer to has come."""
+        if self.free():
+            return True
+        words = fingerprint(spoken(line.message.content)) if line.message is not None else 0
+        return any(order.prompt == words for order in self._late.values())
+
+    def free(self) -> list[str]:
+        """The open calls whose agents have not shown up yet."""
+        return [call for call in self._open if call not in self._children.values()]
 
     def _start(self, call: str, child: str, at: float, where: Where | None, out: list[Event]) -> None:
         order = self._open.get(call)
