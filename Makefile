@@ -33,6 +33,10 @@ run: $(VENV)/.run
 test: $(VENV)/.test
 	@$(BIN)/pytest -q -n 2 --dist loadgroup $(ARGS)
 
+agents: $(VENV)/.test
+	@$(BIN)/python -m tests.agents.programs
+	@$(BIN)/pytest -q -m agents tests/agents $(ARGS)
+
 format: $(VENV)/.dev
 	@$(BIN)/ruff check --quiet --fix $(CODE)
 	@$(BIN)/ruff format --quiet $(CODE)
