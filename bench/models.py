@@ -64,11 +64,11 @@ _DATED = re.compile(r"-(\d{8}|\d{4}-\d{2}-\d{2}|latest)$|@|:|/")
 _FAMILIES = ("opus", "sonnet", "haiku", "fable")
 
 _HEADER = (
-    "# Made by `make models`. Windows are the tokens that may be sent; prices are US dollars for a million",
-    "# tokens; a price left out is unknown. `tiers` are the prices of a whole request whose context is larger",
-    "# than `over`. A file of the same form can be named in the settings (ingest.tables.models): what it says",
-    "# of a model replaces what is said here. Vendors, dates and endings of a name are left out when it is",
-    "# looked up, and dots count as dashes.",
+    "# Made by `make models`. Windows are the tokens that may be sent; prices are US dollars for a",
+    "# million tokens; a price left out is unknown. `tiers` are the prices of a whole request whose",
+    "# context is larger than `over`. A file of the same form can be named in the settings",
+    "# (ingest.tables.models): what it says of a model replaces what is said here. Vendors, dates and",
+    "# endings of a name are left out when it is looked up, and dots count as dashes.",
     "",
 )
 

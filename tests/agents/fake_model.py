@@ -68,7 +68,7 @@ class FakeModel:
         self._go = threading.Event()
         self._stories = {name: iter(answers) for name, answers in stories.items()}
         self._lock = threading.Lock()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"model": self}))
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
 
     @property
@@ -127,68 +127,67 @@ def texts(value: Any) -> Iterator[str]:
             yield from texts(value.get(name))
 
 
-def _handler(model: FakeModel) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+class _Handler(BaseHTTPRequestHandler):
+    model: FakeModel
 
-        def log_message(self, *_: Any) -> None:
-            pass
+    protocol_version = "HTTP/1.1"
 
-        def do_HEAD(self) -> None:
-            self._send(b"")
+    def log_message(self, *_: Any) -> None:
+        pass
 
-        def do_GET(self) -> None:
-            self._send(b'{"data": [], "models": []}')
+    def do_HEAD(self) -> None:
+        self._send(b"")
 
-        def do_POST(self) -> None:
-            body = self._body()
-            path = self.path.partition("?")[0]
-            if path.endswith("/count_tokens"):
-                self._send(b'{"input_tokens": 10}')
-                return
-            dialect = next((one for end, one in _DIALECTS.items() if path.endswith(end)), None)
-            if dialect is None:
-                self._send(b"{}")
-                return
-            conversation = body.get("messages", body.get("input", []))
-            tools = tuple(
-                str(tool.get("name") or tool.get("function", tool).get("name"))
-                for tool in body.get("tools") or ()
-            )
-            asked = Asked(path, str(body.get("model")), tools, tuple(texts(conversation)))
-            number = len(model.asked)
-            whole, parts = dialect(model.answer(asked), asked, number)
-            if body.get("stream"):
-                self._send(b"".join(parts), "text/event-stream")
-            else:
-                self._send(json.dumps(whole).encode())
+    def do_GET(self) -> None:
+        self._send(b'{"data": [], "models": []}')
 
-        def _body(self) -> Json:
-            if "chunked" in self.headers.get("Transfer-Encoding", "").lower():
-                data = b""
-                while size := int(self.rfile.readline().strip() or b"0", 16):
-                    data += self.rfile.read(size)
-                    self.rfile.readline()
+    def do_POST(self) -> None:
+        body = self._body()
+        path = self.path.partition("?")[0]
+        if path.endswith("/count_tokens"):
+            self._send(b'{"input_tokens": 10}')
+            return
+        dialect = next((one for end, one in _DIALECTS.items() if path.endswith(end)), None)
+        if dialect is None:
+            self._send(b"{}")
+            return
+        conversation = body.get("messages", body.get("input", []))
+        tools = tuple(
+            str(tool.get("name") or tool.get("function", tool).get("name"))
+            for tool in body.get("tools") or ()
+        )
+        asked = Asked(path, str(body.get("model")), tools, tuple(texts(conversation)))
+        number = len(self.model.asked)
+        whole, parts = dialect(self.model.answer(asked), asked, number)
+        if body.get("stream"):
+            self._send(b"".join(parts), "text/event-stream")
+        else:
+            self._send(json.dumps(whole).encode())
+
+    def _body(self) -> Json:
+        if "chunked" in self.headers.get("Transfer-Encoding", "").lower():
+            data = b""
+            while size := int(self.rfile.readline().strip() or b"0", 16):
+                data += self.rfile.read(size)
                 self.rfile.readline()
-            else:
-                data = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            try:
-                told = json.loads(data)
-            except ValueError:
-                return {}
-            return told if isinstance(told, dict) else {}
+            self.rfile.readline()
+        else:
+            data = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        try:
+            told = json.loads(data)
+        except ValueError:
+            return {}
+        return told if isinstance(told, dict) else {}
 
-        def _send(self, data: bytes, kind: str = "application/json") -> None:
-            try:
-                self.send_response(200)
-                self.send_header("Content-Type", kind)
-                self.send_header("Content-Length", str(len(data)))
-                self.end_headers()
-                self.wfile.write(data)
-            except OSError:
-                self.close_connection = True
-
-    return Handler
+    def _send(self, data: bytes, kind: str = "application/json") -> None:
+        try:
+            self.send_response(200)
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+        except OSError:
+            self.close_connection = True
 
 
 def _event(value: Json) -> bytes:

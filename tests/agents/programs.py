@@ -10,19 +10,18 @@ import sys
 from pathlib import Path
 
 PACKAGES = {"claude": "@anthropic-ai/claude-code", "codex": "@openai/codex", "opencode": "opencode-ai"}
+FOLDER = Path(
+    os.environ.get("AGENTS_FOLDER")
+    or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "nooscope" / "agents"
+)
+"""Where the agents are installed; told before a test gets a home of its own."""
 LONGEST = 120.0
 """Seconds an agent may take for a story."""
 
 
-def folder() -> Path:
-    """Where the agents are installed."""
-    cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(os.environ.get("NOOSCOPE_AGENTS") or Path(cache) / "nooscope" / "agents")
-
-
 def program(name: str) -> Path | None:
     """An installed agent, or None."""
-    found = folder() / "node_modules" / ".bin" / name
+    found = FOLDER / "node_modules" / ".bin" / name
     return found if found.exists() else None
 
 
@@ -37,14 +36,15 @@ def missing() -> str:
 def install() -> int:
     """Install what is missing, by npm."""
     if shutil.which("node") is None or shutil.which("npm") is None:
-        print("agents: skipped, because node and npm are not installed")
+        sys.stdout.write("agents: skipped, because node and npm are not installed\n")
         return 0
     absent = [package for name, package in PACKAGES.items() if program(name) is None]
     if absent:
-        folder().mkdir(parents=True, exist_ok=True)
-        print(f"agents: installing {', '.join(absent)} into {folder()}", flush=True)
+        FOLDER.mkdir(parents=True, exist_ok=True)
+        sys.stdout.write(f"agents: installing {', '.join(absent)} into {FOLDER}\n")
+        sys.stdout.flush()
         return subprocess.run(
-            ["npm", "install", "--no-fund", "--no-audit", "--prefix", folder(), *absent]
+            ["npm", "install", "--no-fund", "--no-audit", "--prefix", FOLDER, *absent]
         ).returncode
     return 0
 
@@ -61,7 +61,7 @@ class Agent:
 
     def environment(self) -> dict[str, str]:
         """Nothing of ours but the path to node."""
-        tools = [str(folder() / "node_modules" / ".bin"), str(Path(shutil.which("node") or "/").parent)]
+        tools = [str(FOLDER / "node_modules" / ".bin"), str(Path(shutil.which("node") or "/").parent)]
         return {
             "PATH": os.pathsep.join((*tools, "/usr/bin", "/bin")),
             "HOME": str(self.home),
@@ -147,7 +147,8 @@ class Codex(Agent):
         (place / "config.toml").write_text(
             'model = "gpt-5.5"\nmodel_provider = "fake"\n'
             f"{self.settings}\n[model_providers.fake]\n"
-            f'name = "fake"\nbase_url = "{self.url}/v1"\nwire_api = "responses"\nrequires_openai_auth = false\n'
+            f'name = "fake"\nbase_url = "{self.url}/v1"\nwire_api = "responses"\n'
+            "requires_openai_auth = false\n"
         )
         return ["codex", "exec", "--skip-git-repo-check", "--sandbox", "danger-full-access", *more, prompt]
 

@@ -31,7 +31,7 @@ class PiReader(LooseReader):
             self._open(seconds(entry.get("timestamp")), out)
         match entry.get("type"):
             case "session":
-                self._header(entry, out)
+                self._header(entry)
             case "message":
                 self._message(entry, self.table(entry.get("message"), "message"), out)
             case "compaction":
@@ -39,7 +39,7 @@ class PiReader(LooseReader):
                 before = count(entry.get("tokensBefore"))
                 out.append(Compaction(at=at, agent=self.agent, where=self.here(), tokens_before=before))
 
-    def _header(self, entry: dict[str, Any], out: list[Event]) -> None:
+    def _header(self, entry: dict[str, Any]) -> None:
         at = self.moment(entry.get("timestamp"))
         if not self.begun:
             self._opening = (entry, at, self.here())
