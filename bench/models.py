@@ -130,7 +130,7 @@ def litellm_rows(table: dict[str, Row]) -> dict[str, Row]:
         if not re.match(own, name) or _UNLIKE.search(name) or "input_cost_per_token" not in told:
             continue
         base = {field: _million(told.get(given)) for field, given in _FIELDS.items()}
-        row = {field: price for field, price in base.items() if price is not None}
+        row: Row = {field: price for field, price in base.items() if price is not None}
         if not row.get("cache_write"):
             row.pop("cache_write", None)
         tiers = [_over(told, int(found.group(1))) for field in told if (found := _OVER.match(field))]

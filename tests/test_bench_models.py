@@ -107,7 +107,10 @@ def test_rows_of_the_second_table() -> None:
 
 def test_the_tables_are_laid_together() -> None:
     """Prices of the first, input limits of the second, and rows kept by hand over both."""
-    kept = {"gpt-9": {"window": 400_000, "source": "someone"}, "zork.1": {"input": 1.0}}
+    kept: dict[str, dict[str, Any]] = {
+        "gpt-9": {"window": 400_000, "source": "someone"},
+        "zork.1": {"input": 1.0},
+    }
     rows = merged(genai_rows(GENAI), litellm_rows(LITELLM), kept)
     assert (rows["claude-opus-9"]["input"], rows["claude-opus-9"]["window"]) == (5.0, 872_000)
     assert (rows["gpt-9"]["input"], rows["gpt-9"]["window"]) == (2.0, 400_000)

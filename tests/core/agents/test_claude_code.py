@@ -423,3 +423,27 @@ def test_a_look_at_an_agent_in_the_background_tells_its_end(status: str, ends: l
         ],
     )
     assert [event.outcome for event in events if isinstance(event, AgentEnd)] == ends
+
+
+@pytest.mark.parametrize(
+    ("kept", "dollars"),
+    [
+        (None, 6.25),
+        ({"ephemeral_1h_input_tokens": 0}, 6.25),
+        ({"ephemeral_5m_input_tokens": 600_000, "ephemeral_1h_input_tokens": 400_000}, 0.6 * 6.25 + 0.4 * 10),
+        ({"ephemeral_1h_input_tokens": 1_000_000}, 10.0),
+        ({"ephemeral_1h_input_tokens": None}, 6.25),
+    ],
+)
+def test_what_is_cached_for_an_hour_costs_more(kept: dict[str, Any] | None, dollars: float) -> None:
+    """Twice what is sent; for five minutes a quarter more."""
+    usage = {"input_tokens": 0, "output_tokens": 0, "cache_creation_input_tokens": 1_000_000}
+    message = {
+        "id": "m",
+        "model": "claude-opus-4-8",
+        "content": [],
+        "usage": {**usage, "cache_creation": kept},
+    }
+    events = feed(ClaudeCode(new_kit(), session="file"), [line(1, type="assistant", message=message)])
+    (turn,) = (event for event in events if isinstance(event, Turn))
+    assert turn.cost == pytest.approx(dollars) and turn.cache_write == 1_000_000
