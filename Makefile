@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 CODE   := core tui themes sample_sessions tests bench
 
-.PHONY: run test check format bench docs pictures clean
+.PHONY: run test agents check format bench models docs pictures clean
 .DEFAULT_GOAL := run
 
 $(VENV)/bin/python:
@@ -33,6 +33,10 @@ run: $(VENV)/.run
 test: $(VENV)/.test
 	@$(BIN)/pytest -q -n 2 --dist loadgroup $(ARGS)
 
+agents: $(VENV)/.test
+	@$(BIN)/python -m tests.agents.programs
+	@$(BIN)/pytest -q -m agents tests/agents $(ARGS)
+
 format: $(VENV)/.dev
 	@$(BIN)/ruff check --quiet --fix $(CODE)
 	@$(BIN)/ruff format --quiet $(CODE)
@@ -46,6 +50,9 @@ check: $(VENV)/.dev
 
 bench: $(VENV)/.test
 	@$(BIN)/python -m bench $(ARGS)
+
+models: $(VENV)/.run
+	@$(BIN)/python -m bench.models
 
 docs: $(VENV)/.test
 	@$(BIN)/python -m bench.docs

@@ -125,16 +125,21 @@ def test_the_example_rules_can_be_used() -> None:
 
 
 def test_the_example_theme_and_table_can_be_used(tmp_path: Path) -> None:
+    from core.agents.models import Models
     from core.agents.normalizer import Normalizer
     from themes import ThemeFile
 
-    table, theme = [text for page, text in blocks("toml") if page == "extending.md"]
+    table, prices, theme = [text for page, text in blocks("toml") if page == "extending.md"]
     assert ThemeFile.model_validate(tomllib.loads(theme)).name == "dusk"
     (tmp_path / "tools.toml").write_text(table)
     normalizer = Normalizer.load(tmp_path / "tools.toml")
     assert normalizer.sort("claude-code", "mcp__docs__lookup", {}).action == "search"
     assert normalizer.sort("claude-code", "Read", {"file_path": "a.py"}).action == "file_read"
     assert normalizer.sort("my-framework", "anything", {}).action == "shell_exec"
+    (tmp_path / "models.toml").write_text(prices)
+    models = Models.load(tmp_path / "models.toml")
+    assert models.cost("best", 1_000_000, 0) == 1.0
+    assert models.cost("vendor/my-long-model", 1_000_000, 0) == 2.0
 
 
 @pytest.mark.parametrize("page", ["README.md", "formats.md"])

@@ -14,6 +14,10 @@ from core.events import MAIN, ToolUse, Where
 __all__ = ["Calls", "Result"]
 
 
+_HELD = 256
+"""Results that came before their calls, kept at once; the oldest is given up for another."""
+
+
 class _Call(NamedTuple):
     tool: str
     kind: Sorted
@@ -22,18 +26,53 @@ class _Call(NamedTuple):
     where: Where | None
 
 
-class Calls:
-    """The open calls of one log; a result closes its call and makes the event."""
+class _Early(NamedTuple):
+    """A result that came before its call."""
 
-    __slots__ = ("_changed", "_done", "_framework", "_kit", "_open", "_orphans", "_outcomes", "_project")
+    at: float
+    result: Result
+    where: Where | None
+    agent: str | None
+    line: int
+
+
+class _Told(NamedTuple):
+    """What an answered call was, so that the same one told again is known from another of its id."""
+
+    call: int
+    at: float
+    answered: float
+
+
+class Calls:
+    """The open calls of one log; a result closes its call and makes the event.
+
+    A result that comes before its call is held until the call comes. An id that a log uses again for
+    another call gets a number: its results belong to the newest open call of that id.
+    """
+
+    __slots__ = (
+        "_again",
+        "_changed",
+        "_done",
+        "_early",
+        "_framework",
+        "_joined",
+        "_kit",
+        "_open",
+        "_outcomes",
+        "_project",
+    )
 
     def __init__(self, kit: AgentKit, framework: str) -> None:
         self._kit = kit
         self._framework = framework
         self._outcomes = Outcomes(kit.normalizer.outcomes)
         self._open: dict[str, _Call] = {}
-        self._done: set[str] = set()
-        self._orphans: set[str] = set()
+        self._done: dict[str, _Told | None] = {}
+        self._early: dict[str, _Early] = {}
+        self._joined: list[str] = []
+        self._again: dict[str, int] = {}
         self._changed: dict[str, float] = {}
         self._project = ""
 
@@ -56,17 +95,41 @@ class Calls:
         where: Where | None = None,
     ) -> bool:
         """Take in a call; False where it is known already."""
+        call = _Call(tool, self._kit.normalizer.sort(self._framework, tool, arguments), at, agent, where)
         if call_id in self._open or call_id in self._done:
-            return False
-        self._open[call_id] = _Call(
-            tool, self._kit.normalizer.sort(self._framework, tool, arguments), at, agent, where
-        )
+            if not self._another(call_id, call):
+                return False
+            self._again[call_id] = self._again.get(call_id, 1) + 1
+        self._open[self._key(call_id)] = call
+        if call_id in self._early:
+            self._joined.append(call_id)
         return True
+
+    def _another(self, call_id: str, call: _Call) -> bool:
+        """Whether a call whose id was used before is another one: other arguments, or after the answer."""
+        known = self._open.get(self._key(call_id))
+        if known is not None:
+            return known.kind.call != call.kind.call
+        told = self._done.get(self._key(call_id))
+        return told is not None and (told.call != call.kind.call or call.at > told.answered)
+
+    def _key(self, call_id: str) -> str:
+        """The name under which the newest call of an id stands."""
+        again = self._again.get(call_id, 1) if self._again else 1
+        return call_id if again == 1 else f"{call_id}#{again}"
+
+    def _newest(self, call_id: str) -> str:
+        """The newest open call of an id; the id itself where none is open."""
+        if self._again:
+            for number in range(self._again.get(call_id, 1), 1, -1):
+                if f"{call_id}#{number}" in self._open:
+                    return f"{call_id}#{number}"
+        return call_id
 
     def settle(self, call_id: str) -> None:
         """Forget a call that is told elsewhere, and its result."""
         if call_id not in self._open:
-            self._done.add(call_id)
+            self._done[call_id] = None
 
     def known(self, call_id: str) -> bool:
         """Whether a call of this id was ever taken in."""
@@ -74,19 +137,20 @@ class Calls:
 
     def tool(self, call_id: str) -> str:
         """The tool of an open call; blank where there is none."""
-        call = self._open.get(call_id)
+        call = self._open.get(self._newest(call_id))
         return call.tool if call else ""
 
     def kind(self, call_id: str) -> Sorted | None:
         """What an open call was sorted as."""
-        call = self._open.get(call_id)
+        call = self._open.get(self._newest(call_id))
         return call.kind if call else None
 
     def amend(self, call_id: str, kind: Sorted) -> None:
         """Say better what an open call is."""
-        call = self._open.get(call_id)
+        key = self._newest(call_id)
+        call = self._open.get(key)
         if call:
-            self._open[call_id] = call._replace(kind=kind)
+            self._open[key] = call._replace(kind=kind)
 
     def end(
         self,
@@ -97,18 +161,35 @@ class Calls:
         agent: str | None = None,
         line: int = 0,
     ) -> ToolUse | None:
-        """The tool use a result completes; None where its call is unknown or answered already."""
-        call = self._open.pop(call_id, None)
+        """The tool use a result completes; None where its call is yet to come or answered already."""
+        key = self._newest(call_id)
+        call = self._open.pop(key, None)
         if call is None:
-            if call_id not in self._done and call_id not in self._orphans:
-                self._kit.diagnostics.note(where.file if where else "", line, "result without a call")
-                self._orphans.add(call_id)
+            if call_id not in self._done and call_id not in self._early:
+                if len(self._early) >= _HELD:
+                    self._give_up(next(iter(self._early)))
+                self._early[call_id] = _Early(at, result, where, agent, line)
             return None
-        self._done.add(call_id)
+        self._done[key] = _Told(call.kind.call, call.at, at)
         duration = result.duration
         if duration is None and at >= call.at:
             duration = at - call.at
-        return self._use(call_id, call, at, result, where, agent or call.agent, duration)
+        return self._use(key, call, at, result, where, agent or call.agent, duration)
+
+    def joined(self) -> list[ToolUse]:
+        """The tool uses of calls whose results had come before them."""
+        if not self._joined:
+            return []
+        names, self._joined = self._joined, []
+        held = [(name, self._early.pop(name)) for name in names if name in self._early]
+        found = [self.end(name, one.at, one.result, one.where, one.agent, one.line) for name, one in held]
+        return [use for use in found if use is not None]
+
+    def _give_up(self, call_id: str) -> None:
+        early = self._early.pop(call_id)
+        self._done[call_id] = None
+        file = early.where.file if early.where else ""
+        self._kit.diagnostics.note(file, early.line, "result without a call")
 
     def both(
         self,
@@ -139,9 +220,15 @@ class Calls:
     def give_up(self) -> list[ToolUse]:
         """The same, no longer waited for."""
         left = self.unanswered()
-        self._done.update(self._open)
+        self._done.update((call_id, None) for call_id in self._open)
         self._open.clear()
         return left
+
+    def finish(self) -> list[ToolUse]:
+        """The calls that got no result; results whose calls never came are counted."""
+        for call_id in list(self._early):
+            self._give_up(call_id)
+        return self.unanswered()
 
     def _use(
         self,

@@ -107,6 +107,7 @@ class LooseReader(AgentReader):
         out: list[Event] = []
         if isinstance(value, dict | list):
             self.read(value, out)
+            out.extend(self.calls.joined())
         else:
             self.note("not JSON" if value is None else "not an object")
         return out
@@ -117,6 +118,10 @@ class LooseReader(AgentReader):
 
     def finish(self) -> list[Event]:
         """The answer still open, and the calls that never got a result."""
+        return [*self.usage.finish(), *self.calls.finish()]
+
+    def held(self) -> list[Event]:
+        """The same, for a log that still grows."""
         return [*self.usage.finish(), *self.calls.unanswered()]
 
     def close_all(self) -> list[Event]:

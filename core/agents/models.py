@@ -3,41 +3,66 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from core.agents.model_names import plain_name, spellings
 from core.agents.tables import OURS, read_table
 from core.errors import SettingsError
 from core.events import MAIN, Turn, Where
 from core.settings.logs import ContextSettings
 
-_ENDING = re.compile(
-    r"(\[1m\]|-\d{8}|-\d{4}-\d{2}-\d{2}|-\d{2}-\d{2}|-latest|@[\w.-]+|-v\d+(:\d+)?|:[\w.-]+|-(low|medium|high|xhigh|minimal))$"
-)
-_LEADING = re.compile(
-    r"^(?:[\w.-]+[/:])*(?:(?:us|eu|apac|global|au|jp)\.)?(?:anthropic\.|openai\.|google\.)?"
-)
-_FIELDS = ("window", "input", "output", "cache_read", "cache_write")
+_PRICES = ("input", "output", "cache_read", "cache_write", "cache_write_1h")
+_FIELDS = ("window", *_PRICES, "tiers")
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
-class Model(NamedTuple):
-    """One row of the table; 0 and None mean unknown."""
+class Prices(NamedTuple):
+    """US dollars for a million tokens; None is unknown."""
 
-    window: int = 0
     input: float | None = None
     output: float | None = None
     cache_read: float | None = None
     cache_write: float | None = None
+    """Kept for five minutes; where a vendor has no such price, what is cached costs what is sent."""
+    cache_write_1h: float | None = None
+    """Kept for an hour."""
+
+
+class Tier(NamedTuple):
+    """Prices of a whole request whose context is larger than so many tokens."""
+
+    over: int
+    prices: Prices
+
+
+class Model(NamedTuple):
+    """One row of the table; a window of 0 is unknown."""
+
+    window: int = 0
+    """Tokens that may be sent."""
+    prices: Prices = Prices()
+    tiers: tuple[Tier, ...] = ()
+    """From the smallest context to the largest."""
+
+
+class _Table(NamedTuple):
+    rows: dict[str, Model]
+    aliases: dict[str, str]
+    made: date | None
+    sources: tuple[str, ...]
 
 
 class Models:
     """Windows and prices by model name."""
 
-    __slots__ = ("_default", "_extended", "_found", "_rows")
+    __slots__ = ("_default", "_extended", "_found", "_table")
 
-    def __init__(self, rows: dict[str, Model], settings: ContextSettings | None = None) -> None:
+    def __init__(self, table: _Table, settings: ContextSettings | None = None) -> None:
         context = settings or ContextSettings()
-        self._rows = rows
+        self._table = table
         self._found: dict[str, Model] = {}
         self._default = context.default_window
         self._extended = context.extended_window
@@ -50,12 +75,29 @@ class Models:
     def update(self, *extra: Path) -> str:
         """Read the tables again; where one is broken everything stays, and what is wrong is said."""
         try:
-            rows = _merged(extra)
+            table = _merged(extra)
         except SettingsError as error:
             return str(error)
-        self._rows = rows
+        self._table = table
         self._found = {}
         return ""
+
+    def __len__(self) -> int:
+        return len(self._table.rows)
+
+    @property
+    def made(self) -> date | None:
+        """The day our table was made."""
+        return self._table.made
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """What our table was made from."""
+        return self._table.sources
+
+    def known(self, model: str) -> bool:
+        """Whether the table has a row for a model."""
+        return self._row(model) != Model()
 
     def window(self, model: str, seen: int = 0) -> int:
         """The context window of a model that was seen to hold `seen` tokens."""
@@ -66,11 +108,26 @@ class Models:
         return window
 
     def cost(
-        self, model: str, input_tokens: int, output_tokens: int, cache_read: int = 0, cache_write: int = 0
+        self,
+        model: str,
+        input_tokens: int,
+        output_tokens: int,
+        cache_read: int = 0,
+        cache_write: int = 0,
+        cache_write_1h: int = 0,
     ) -> float | None:
-        """US dollars, or None where a price that is needed is unknown."""
+        """US dollars, or None where a price that is needed is unknown.
+
+        `cache_write_1h` is the part of `cache_write` that is kept for an hour.
+        """
         row = self._found.get(model) or self._row(model)
-        _, sending, answering, reading, writing = row
+        prices = row.prices
+        if row.tiers:
+            context = input_tokens + cache_read + cache_write
+            for tier in row.tiers:
+                if context > tier.over:
+                    prices = tier.prices
+        sending, answering, reading, writing, keeping = prices
         if sending is None or answering is None:
             return None
         total = input_tokens * sending + output_tokens * answering
@@ -78,10 +135,13 @@ class Models:
             if reading is None:
                 return None
             total += cache_read * reading
-        if cache_write:
-            if writing is None:
+        long = min(cache_write, cache_write_1h)
+        if long:
+            if keeping is None:
                 return None
-            total += cache_write * writing
+            total += long * keeping
+        if cache_write > long:
+            total += (cache_write - long) * (sending if writing is None else writing)
         return total / 1_000_000
 
     def turn(
@@ -93,6 +153,7 @@ class Models:
         output_tokens: int = 0,
         cache_read: int = 0,
         cache_write: int = 0,
+        cache_write_1h: int = 0,
         message: str = "",
         agent: str = MAIN,
         where: Where | None = None,
@@ -100,10 +161,13 @@ class Models:
         stop: str = "",
         cost: float | None = None,
     ) -> Turn:
-        """A turn with its context added up, its window and its cost; `window` and `cost` of the log win."""
+        """A turn with its context added up, its window and its cost; `window` and `cost` of the log win.
+
+        Where a log tells no tokens the cost is unknown, not nothing.
+        """
         context = input_tokens + cache_read + cache_write
-        if cost is None:
-            cost = self.cost(model, input_tokens, output_tokens, cache_read, cache_write)
+        if cost is None and context + output_tokens:
+            cost = self.cost(model, input_tokens, output_tokens, cache_read, cache_write, cache_write_1h)
         return Turn(
             at=at,
             agent=agent,
@@ -125,47 +189,89 @@ class Models:
         if row is None:
             if len(self._found) > 1000:
                 self._found.clear()
-            row = self._found[model] = self._search(model)
+            row = self._found[model] = _search(model, self._table.rows, self._table.aliases) or Model()
         return row
 
-    def _search(self, model: str) -> Model:
-        name = model.strip().lower()
-        while True:
-            for candidate in (name, _LEADING.sub("", name)):
-                if candidate in self._rows:
-                    return self._rows[candidate]
-            shorter = _ENDING.sub("", name)
-            if shorter == name:
-                return Model()
-            name = shorter
+
+def _search(model: str, rows: Mapping[str, Model], aliases: Mapping[str, str]) -> Model | None:
+    for name in spellings(model):
+        row = rows.get(name) or rows.get(aliases.get(name, ""))
+        if row is not None:
+            return row
+    return None
 
 
-def _merged(extra: tuple[Path, ...]) -> dict[str, Model]:
+def _merged(extra: tuple[Path, ...]) -> _Table:
     rows: dict[str, Model] = {}
-    for path in (OURS / "models.toml", *extra):
+    aliases: dict[str, str] = {}
+    ours = OURS / "models.toml"
+    made: date | None = None
+    sources: tuple[str, ...] = ()
+    for path in (ours, *extra):
         table = read_table(path)
         for key in table:
-            if key != "models":
-                raise SettingsError(f"{path}: {key}: unknown; only the table [models] is expected")
-        listed = table.get("models", {})
-        if not isinstance(listed, dict):
-            raise SettingsError(f"{path}: models: must be a table")
-        for name, row in listed.items():
-            rows[name.lower()] = _checked(path, name, row, rows.get(name.lower(), Model()))
-    return rows
+            if key not in ("models", "aliases", "made", "sources"):
+                raise SettingsError(f"{path}: {key}: unknown; expected [models] or [aliases]")
+        if path == ours:
+            made, sources = _made(path, table)
+        for name, row in _section(path, table, "models").items():
+            known = _search(name, rows, aliases) or Model()
+            rows[plain_name(name)] = _checked(path, name, row, known)
+        for name, meant in _section(path, table, "aliases").items():
+            if not isinstance(meant, str) or _search(meant, rows, {}) is None:
+                raise SettingsError(f"{path}: aliases.{name}: must be the name of a model in [models]")
+            aliases[plain_name(name)] = next(one for one in spellings(meant) if one in rows)
+            if path != ours:
+                rows.pop(plain_name(name), None)
+    return _Table(rows, aliases, made, sources)
+
+
+def _section(path: Path, table: dict[str, Any], name: str) -> dict[str, Any]:
+    listed = table.get(name, {})
+    if not isinstance(listed, dict):
+        raise SettingsError(f"{path}: {name}: must be a table")
+    return listed
+
+
+def _made(path: Path, table: dict[str, Any]) -> tuple[date | None, tuple[str, ...]]:
+    told = table.get("made", "")
+    if not isinstance(told, str) or not _DAY.fullmatch(told):
+        raise SettingsError(f"{path}: made: must be a day such as 2026-01-31")
+    return date.fromisoformat(told), tuple(map(str, table.get("sources", ())))
 
 
 def _checked(path: Path, name: str, row: Any, known: Model) -> Model:
+    place = f"{path}: models.{name}"
     if not isinstance(row, dict):
-        raise SettingsError(f"{path}: models.{name}: must be a table")
-    for field, value in row.items():
+        raise SettingsError(f"{place}: must be a table")
+    for field in row:
         if field not in _FIELDS:
-            raise SettingsError(
-                f"{path}: models.{name}.{field}: unknown; expected one of {', '.join(_FIELDS)}"
-            )
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e9:
-            raise SettingsError(f"{path}: models.{name}.{field}: must be a number of at least 0")
-    told: dict[str, Any] = {
-        key: int(value) if key == "window" else float(value) for key, value in row.items()
-    }
-    return known._replace(**told)
+            raise SettingsError(f"{place}.{field}: unknown; expected one of {', '.join(_FIELDS)}")
+    window = int(_number(f"{place}.window", row["window"])) if "window" in row else known.window
+    given = {field: _number(f"{place}.{field}", row[field]) for field in _PRICES if field in row}
+    prices = known.prices._replace(**given)
+    tiers = () if given else known.tiers
+    if "tiers" in row:
+        tiers = _tiers(f"{place}.tiers", row["tiers"], prices)
+    return Model(window, prices, tiers)
+
+
+def _tiers(place: str, value: Any, base: Prices) -> tuple[Tier, ...]:
+    if not isinstance(value, list) or not all(isinstance(tier, dict) and "over" in tier for tier in value):
+        raise SettingsError(f"{place}: must be a list of tables with `over` and prices")
+    found: list[Tier] = []
+    for tier in value:
+        for field in tier:
+            if field not in ("over", *_PRICES):
+                expected = ", ".join(("over", *_PRICES))
+                raise SettingsError(f"{place}.{field}: unknown; expected one of {expected}")
+        told = {field: _number(f"{place}.{field}", figure) for field, figure in tier.items()}
+        over = int(told.pop("over"))
+        found.append(Tier(over, base._replace(**told)))
+    return tuple(sorted(found, key=lambda tier: tier.over))
+
+
+def _number(place: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e9:
+        raise SettingsError(f"{place}: must be a number of at least 0")
+    return float(value)

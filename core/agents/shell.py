@@ -16,6 +16,7 @@ _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
 _SUFFIX = re.compile(r"[\w\-]\.[A-Za-z]\w{0,5}$")
 _NO_PATH = re.compile(r"""[$*?{}<>|"'`\s=,;@]|://|^-|^\d+$|^/dev/""")
 _RANGE = re.compile(r":(:.*|\d[\d:-]*)$")
+_DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 _KEYWORDS = frozenset(
     ("if", "then", "else", "elif", "do", "while", "until", "!", "{", "}", "done", "fi", "esac")
 )
@@ -114,12 +115,10 @@ class Shell:
                 continue
             judged = self._part(part, words)
             if folder and judged.targets:
-                judged = judged._replace(
-                    targets=[normpath(join(folder, target)) for target in judged.targets]
-                )
+                judged = judged._replace(targets=[_under(folder, target) for target in judged.targets])
             found.append(judged)
             if judged.program in ("cd", "pushd") and len(words) > 1 and not _NO_PATH.search(words[1]):
-                folder = normpath(join(folder, words[1]))
+                folder = _under(folder, words[1])
 
     def _bare(self, words: list[str]) -> list[str]:
         """The words without assignments, keywords and programs that only run another."""
@@ -149,9 +148,9 @@ class Shell:
             writes = [target for target in writes if not target.startswith("/dev/") and "$" not in target]
         if not words or words[0] in _CONTROL:
             return _Judged(_EDIT if writes else 0, words[0] if words else "", "", writes)
-        program = words[0]
+        program = words[0].replace("\\", "/") if "\\" in words[0] else words[0]
         if "/" in program:
-            program = basename(program)
+            program = basename(program).removesuffix(".exe")
         if program == "git":
             words = _plain_git(words)
         purpose = self._purposes.of(program, words)
@@ -196,6 +195,11 @@ class Shell:
         operands = _operands(words[phrase.count(" ") :], phrase)
         given = any(options_match(word, "-e") or word == "--files" for word in words[1:])
         return _SEARCH, operands[1:] if phrase in _PATTERN_FIRST and not given else operands, ""
+
+
+def _under(folder: str, target: str) -> str:
+    """A path as seen from a folder; one with a drive of its own stands by itself."""
+    return target if _DRIVE.match(target) else normpath(join(folder, target))
 
 
 def _strongest(found: list[_Judged]) -> Command:
@@ -292,10 +296,11 @@ def _before_options(words: list[str]) -> list[str]:
 
 def _looks_like_path(word: str) -> str:
     """The path in a word of a command that runs something, or nothing."""
-    if not ("/" in word or "." in word) or len(word) > 200:
+    if not ("/" in word or "." in word or "\\" in word) or len(word) > 200:
         return ""
     if ":" in word:
         word = _RANGE.sub("", word)
     if _NO_PATH.search(word):
         return ""
-    return word if ("/" in word and not word.endswith(":")) or _SUFFIX.search(word) else ""
+    parted = "/" in word or "\\" in word
+    return word if (parted and not word.endswith(":")) or _SUFFIX.search(word) else ""

@@ -16,6 +16,11 @@ _RUN = re.compile(r"(?:[^\s'\"\\`$|&;<>()#][^\s'\"\\`$|&;<>()]*(?:[ \t]+|\Z))+")
 """Words that nothing has to be taken off."""
 _QUIET = re.compile(r"(?:[12]?>&[12]|[12&]?>>?[ \t]*/dev/null)(?=[\s;|&)]|\Z)[ \t]*")
 """Redirections that write no file."""
+_WINDOWS = re.compile(r"^(?:[A-Za-z]:|\.\.?)(?:\\[\w .-]+)*$")
+"""The beginning of a path whose parts are parted by backslashes."""
+_NAMING = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
+_ESCAPED = frozenset(("$", "`", '"', "\\", "\n"))
+"""What a backslash takes the meaning off between double quotes; before anything else it stands for itself."""
 _PLAIN = re.compile(r"[^\s'\"\\`$|&;<>()]+")
 _INSIDE = re.compile(r"[^\"\\$`]+")
 
@@ -141,6 +146,10 @@ class _Scanner:
                 piece, self.at = _double(text, self.at + 1)
                 pieces.append(piece)
             elif mark == "\\" and self.at + 1 < end and text[self.at + 1] != "\n":
+                if text[self.at + 1] in _NAMING and _WINDOWS.search("".join(pieces)):
+                    pieces.append(mark)
+                    self.at += 1
+                    continue
                 pieces.append(text[self.at + 1])
                 self.at += 2
             elif mark == "$":
@@ -178,7 +187,8 @@ def _double(text: str, at: int) -> tuple[str, int]:
         if mark == '"':
             return "".join(pieces), at + 1
         if mark == "\\":
-            pieces.append(text[at + 1 : at + 2])
+            following = text[at + 1 : at + 2]
+            pieces.append(following if following in _ESCAPED else mark + following)
             at += 2
         elif mark == "$":
             piece, at = _dollar(text, at)

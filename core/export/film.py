@@ -23,6 +23,7 @@ from core.export.privacy import Privacy
 from core.export.words import SILENT, Spoken, Words
 from core.live.status import Limits, Standing, standing
 from core.live.status_facts import Lookout
+from core.logs.event_redaction import one_line
 from core.logs.session import LogSession
 from core.report.recap import amount
 from core.report.summary import Gatherer, Summary

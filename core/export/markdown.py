@@ -12,6 +12,7 @@ from core.export.film import Film
 from core.export.html import title
 from core.export.troubles import Trouble, troubles
 from core.export.words import error_line, first_line
+from core.logs.event_redaction import one_line
 from core.percept import AXES
 from core.report.recap import amount, clock, share
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import errno
+import shutil
 import sqlite3
+import tempfile
 from contextlib import closing
 from pathlib import Path
 from urllib.parse import quote
@@ -44,13 +46,31 @@ def tables(path: Path) -> set[str]:
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """Open for reading only. Without its shared index a logged database is read as it stands on disk,
-    because SQLite would have to make that index."""
+    """Open for reading only.
+
+    A logged database without its shared index would need one to be made. Where it has a log of changes
+    beside it, both are copied to a folder of our own and read there; where it has none it is read as it is.
+    """
     with open_log(path) as stream:
         header = stream.read(20)
     place = quote(str(path.absolute()))
     alone = header[18:19] == bytes((_WAL,)) and not is_there(path.with_name(f"{path.name}-shm"))
+    log = path.with_name(f"{path.name}-wal")
+    if alone and is_there(log) and log.stat().st_size:
+        return _copied(path, log)
     how = "mode=ro&immutable=1" if alone else "mode=ro&readonly_shm=1"
     database = sqlite3.connect(f"file:{place}?{how}", uri=True, timeout=0.2, isolation_level=None)
+    database.execute("PRAGMA query_only = 1")
+    return database
+
+
+def _copied(path: Path, log: Path) -> sqlite3.Connection:
+    """A copy of a database and its log of changes, gone from the disk once it is closed."""
+    with tempfile.TemporaryDirectory(prefix="nooscope-") as folder:
+        twin = Path(folder) / path.name
+        shutil.copyfile(path, twin)
+        shutil.copyfile(log, twin.with_name(log.name))
+        database = sqlite3.connect(twin, timeout=0.2, isolation_level=None)
+        database.execute("SELECT count(*) FROM sqlite_master").fetchone()
     database.execute("PRAGMA query_only = 1")
     return database

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+
 from core.errors import UnreadableLog
 from core.events import Event, SessionStart
 from core.logs.agent import recognise
@@ -36,7 +38,7 @@ def sessions(paths: Iterable[Path | str], kit: Kit, lines: LineSettings | None =
 
 
 _LONG_HEAD = 16 * 1024 * 1024
-"""How far to look at most where no line of a head is whole: a long first line, or a document."""
+"""How far to look at most at a long first line, or at a document, whose keys may stand anywhere in it."""
 
 
 class _Known(NamedTuple):
@@ -171,16 +173,9 @@ class Finder:
             return None, "empty"
         if not (text.startswith((b"{", b"[", _SQLITE)) or b"\n{" in text):
             return None, "a binary file" if b"\0" in text else "no log of a known format"
-        sample = Sample(text, path)
-        kind = recognise(sample, self._kit.agents)
-        size = self._lines.head
-        while kind is None and text.startswith((b"{", b"[")) and not sample.records and size < _LONG_HEAD:
-            size *= 16
-            text, before = _text(head(path, size)), len(text)
-            if len(text) == before:
-                break
-            sample = Sample(text, path)
-            kind = recognise(sample, self._kit.agents)
+        if text.startswith((b"{", b"[")) and _unfinished(text):
+            text = _text(head(path, _LONG_HEAD))
+        kind = recognise(Sample(text, path), self._kit.agents)
         return kind, "" if kind else "no log of a known format"
 
     def _gather(self, logs: list[Log]) -> list[LogSession]:
@@ -271,6 +266,15 @@ def _no_logs(folder: Path) -> str:
     except OSError as fault:
         return reason(fault)
     return "a folder without logs"
+
+
+def _unfinished(text: bytes) -> bool:
+    """Whether a head is that of one object that goes on beyond it, and not of lines that are objects each."""
+    try:
+        msgspec.json.decode(text.partition(b"\n")[0], type=dict[str, msgspec.Raw] | list[msgspec.Raw])
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return True
+    return False
 
 
 def _key(log: Log) -> Path:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
@@ -46,6 +46,8 @@ Rank = Literal["main", "beside", "aside"]
 """What carries the conversation on, what belongs to its parent's turn, what is only kept with it."""
 
 LONGEST_LABEL = 120
+_STRETCH = 64
+"""Records in which a parent that comes after its child is looked for."""
 _LISTS = ("messages", "trajectory", "history", "events")
 
 
@@ -72,7 +74,40 @@ class Link(NamedTuple):
 
 
 def links(place: Path | Log, kit: Kit, lines: LineSettings | None = None) -> Iterator[Link]:
-    """Every record of one log in its order; never raises, and holds no more than a record at a time."""
+    """Every record of one log in its order, but parents before their children; never raises.
+
+    Holds no more than a short stretch of records at a time.
+    """
+    return parents_first(_in_order(place, kit, lines))
+
+
+def parents_first(found: Iterable[Link]) -> Iterator[Link]:
+    """A record whose parent stands a little later in the log comes right after it."""
+    ahead: dict[int, Link] = {}
+    places: dict[str, int] = {}
+    for number, each in enumerate(found):
+        ahead[number] = each
+        places.setdefault(each.id, number)
+        if len(ahead) > _STRETCH:
+            yield from _next(ahead, places)
+    while ahead:
+        yield from _next(ahead, places)
+
+
+def _next(ahead: dict[int, Link], places: dict[str, int]) -> Iterator[Link]:
+    """The first record that waits, after those of its ancestors that wait behind it."""
+    line: list[Link] = []
+    number: int | None = next(iter(ahead))
+    while number is not None:
+        each = ahead.pop(number)
+        if places.get(each.id) == number:
+            del places[each.id]
+        line.append(each)
+        number = places.get(each.parent) if each.parent is not None else None
+    return reversed(line)
+
+
+def _in_order(place: Path | Log, kit: Kit, lines: LineSettings | None) -> Iterator[Link]:
     limits = lines or LineSettings()
     log = place if isinstance(place, Log) else _found(place, kit, limits)
     if log is None:

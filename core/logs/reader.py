@@ -57,8 +57,9 @@ class Reader(ABC):
         return self.feed(record, where, line)
 
     def finish(self) -> list[Event]:
-        """The events that only the log's end completes: calls that never got a result.
+        """The events that only the log's end completes: calls that never got a result."""
+        return self.held()
 
-        Asking changes nothing, so that it also tells what a growing log holds open.
-        """
+    def held(self) -> list[Event]:
+        """What the log has begun and not ended so far; asking changes nothing."""
         return []

@@ -109,6 +109,15 @@ def finish(reader: Reader, path: Path) -> list[Event]:
         return []
 
 
+def held(reader: Reader, path: Path) -> list[Event]:
+    """What a log has begun and not ended so far; the reader stays as it is."""
+    try:
+        return [clean(event) for event in reader.held()]
+    except Exception as fault:  # noqa: BLE001 as above
+        _count(reader, str(path), 0, fault)
+        return []
+
+
 def document(path: Path, number: int = 1) -> Record:
     """A whole file as one record; raises only `OSError`."""
     with opened(path) as stream:

@@ -14,7 +14,7 @@ from core.events import MAIN, Event, SessionStart, ToolUse
 from core.logs.door import HeldLog
 from core.logs.lines import LineCutter
 from core.logs.reader import Kit, Reader
-from core.logs.records import Log, Record, feed, finish, line_record, reason
+from core.logs.records import Log, Record, feed, finish, held, line_record, reason
 from core.logs.session import identity
 from core.settings.logs import LineSettings
 
@@ -92,7 +92,7 @@ class Tail(ABC):
 
     def held(self) -> list[Event]:
         """What the log has begun and not ended: open calls, a last turn; reading on is not touched by it."""
-        return finish(self._reader, self.log.path)
+        return held(self._reader, self.log.path)
 
     def in_flight(self) -> list[ToolUse]:
         """Calls begun but not answered yet, for showing only: reading on is not touched by it."""

@@ -50,6 +50,9 @@ class TierReading(Struct, frozen=True):
     total_money: float
     """Of the whole session."""
     total_tokens: int
+    total_priced: int
+    """Turns of the whole session whose price is known."""
+    total_unpriced: int
 
 
 class Opinion(Struct, frozen=True):
@@ -85,7 +88,9 @@ class Tiers:
         "tier",
         "tokens",
         "total_money",
+        "total_priced",
         "total_tokens",
+        "total_unpriced",
         "turns",
         "unpriced",
         "used",
@@ -110,6 +115,7 @@ class Tiers:
         self.unpriced = [0, 0, 0]
         self.total_money = 0.0
         self.total_tokens = 0
+        self.total_priced = self.total_unpriced = 0
         self.spent_money = 0.0
         self.spent_tokens = 0
         self.used = 0.0
@@ -148,10 +154,12 @@ class Tiers:
         cost = turn.cost
         if cost is None:
             self.unpriced[index] += 1
+            self.total_unpriced += 1
         else:
             self.money[index] += cost
             self.spent_money += cost
             self.total_money += cost
+            self.total_priced += 1
         self.used = self._share_used()
         self.model = model
         tier = TIERS[index]
@@ -218,6 +226,8 @@ class Tiers:
             sum(self.unpriced),
             self.total_money,
             self.total_tokens,
+            self.total_priced,
+            self.total_unpriced,
         )
 
     def dump(self) -> tuple[Any, ...]:
@@ -234,12 +244,15 @@ class Tiers:
             self.spent_tokens,
             self.total_money,
             self.total_tokens,
+            self.total_priced,
+            self.total_unpriced,
         )
 
     def load(self, state: Sequence[Any]) -> None:
         """Go on from a dump."""
         self.day, self.model, self.tier, money, tokens, turns, unpriced = state[:7]
-        self.spent_money, self.spent_tokens, self.total_money, self.total_tokens = state[7:]
+        self.spent_money, self.spent_tokens, self.total_money, self.total_tokens = state[7:11]
+        self.total_priced, self.total_unpriced = state[11:]
         self.money, self.tokens = list(money), list(tokens)
         self.turns, self.unpriced = list(turns), list(unpriced)
         self.used = self._share_used()

@@ -219,7 +219,8 @@ class ConversationTree:
             seen[file] = place + 1
             node = self._nodes[known[place]]
             above = self._nodes[node.parent].content_hash if node.parent is not None else b""
-            if chained(above, each.digest) != node.content_hash:
+            moved = (each.where.offset, each.where.entry) != (node.where.offset, node.where.entry)
+            if moved or chained(above, each.digest) != node.content_hash:
                 return node
         gone = [
             self._nodes[names[seen[file]]] for file, names in self._files.items() if seen[file] < len(names)

@@ -75,6 +75,13 @@ def short(number: float) -> str:
     return f"{number:.0f}"
 
 
+def money(dollars: float, priced: int, unpriced: int) -> str:
+    """What so many turns of known and of unknown price cost: `$1.20`, `at least $1.20`, `unknown`."""
+    if not priced:
+        return "unknown"
+    return f"{'at least ' if unpriced else ''}${dollars:,.2f}"
+
+
 def share(part: float, whole: float) -> str:
     """A part of a whole in per cent."""
     return f"{100 * part / whole:.0f}%" if whole else "0%"

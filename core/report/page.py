@@ -9,7 +9,7 @@ from pathlib import Path
 from core.events import MAIN
 from core.percept import AXES
 from core.report.compaction import lines
-from core.report.formatting import clock, count, fraction, moment, plain, share, short, span
+from core.report.formatting import clock, count, fraction, moment, money, plain, share, short, span
 from core.report.summary import AgentSummary, Summary
 
 _LABEL = 10
@@ -194,6 +194,7 @@ def _tree(children: dict[str | None, list[AgentSummary]]) -> Iterator[str]:
 def _tokens(summary: Summary) -> Iterator[str]:
     tokens = summary.tokens
     if not summary.turns:
+        yield "tokens and cost unknown: the log tells neither"
         return
     yield (
         f"{short(tokens.input)} sent, {short(tokens.output)} written, "
@@ -202,13 +203,9 @@ def _tokens(summary: Summary) -> Iterator[str]:
     if tokens.context_peak:
         window = f" of {short(tokens.context_window)}" if tokens.context_window else ""
         yield f"context up to {short(tokens.context_peak)}{window}"
-    if tokens.cost is None:
-        yield "cost unknown"
-    else:
-        unknown = (
-            f", {count(tokens.unpriced, 'turn')} of unknown price not counted" if tokens.unpriced else ""
-        )
-        yield f"cost ${tokens.cost:,.2f}{unknown}"
+    priced = summary.turns - tokens.unpriced
+    missing = f", {count(tokens.unpriced, 'turn')} of unknown price" if tokens.unpriced and priced else ""
+    yield f"cost {money(tokens.cost or 0.0, priced, tokens.unpriced)}{missing}"
 
 
 def _skipped(summary: Summary, width: int) -> Iterator[str]:

@@ -9,10 +9,10 @@ import msgspec
 from msgspec.structs import replace
 
 from core.agents.open_events.reader import OpenEventsReader
+from core.agents.reader import AgentKit
 from core.events import SessionStart, Where
 from core.logs.diagnostics import Diagnostics
 from core.logs.event_redaction import clean
-from core.logs.reader import Kit
 from core.settings import Settings
 from core.society import Society
 from core.telemetry import decode
@@ -32,7 +32,7 @@ class Station:
 
     def __init__(
         self,
-        kit: Kit,
+        kit: AgentKit,
         settings: Settings,
         inbox: Inbox,
         clock: Callable[[], float],
@@ -91,7 +91,7 @@ class Station:
         return taken
 
 
-def open_events(body: bytes, kit: Kit) -> tuple[list[Told], Diagnostics]:
+def open_events(body: bytes, kit: AgentKit) -> tuple[list[Told], Diagnostics]:
     """The events of some lines, and what was wrong with others; where a line stands is not believed."""
     faults = Diagnostics()
     reader = OpenEventsReader(kit.counting(faults))

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from bench.claude import lines
+from core.report.formatting import money
 from tui.cli import main
 
 KEYS = {
@@ -128,3 +129,20 @@ def test_a_log_cannot_speak_to_the_terminal(logs: Path, capsys: pytest.CaptureFi
     path.write_bytes(path.read_bytes().replace(b"module1.py", b"mo\\u001b[31mdule.py"))
     assert main(["analyze", str(path)]) == 0
     assert "\x1b" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("dollars", "priced", "unpriced", "text"),
+    [
+        (0.0, 0, 3, "unknown"),
+        (0.0, 0, 0, "unknown"),
+        (0.0, 1, 0, "$0.00"),
+        (1234.5, 2, 0, "$1,234.50"),
+        (1.0, 2, 1, "at least $1.00"),
+    ],
+)
+def test_a_cost_that_is_not_known_is_never_nothing(
+    dollars: float, priced: int, unpriced: int, text: str
+) -> None:
+    """Known, known in part, and unknown."""
+    assert money(dollars, priced, unpriced) == text

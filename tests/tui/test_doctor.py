@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from datetime import timedelta
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,13 @@ from typing import Any
 import pytest
 
 from bench.claude import lines
+from core.agents.models import Models
 from core.store.compensation import Chain
 from tui.cli import main
 from tui.cli.checkup import machine
 from tui.cli.checkup import stores as keeping
 
-SECTIONS = ("versions", "terminal", "agents", "unread", "settings", "folders", "kept", "chains")
+SECTIONS = ("versions", "terminal", "agents", "prices", "unread", "settings", "folders", "kept", "chains")
 
 
 @pytest.fixture(autouse=True)
@@ -157,6 +159,17 @@ def test_a_write_that_cannot_be_undone_stays_named(home: Path, capsys: pytest.Ca
         code, told = asked(capsys)
         assert code == 1
         assert any("save-2" in each for each in told["chains"]["open"])
+
+
+@pytest.mark.parametrize(("days", "level"), [(0, "fine"), (120, "fine"), (121, "note")])
+def test_the_age_of_the_model_table_is_told(days: int, level: str) -> None:
+    """An old table is no fault, but newer models will be missing from it."""
+    known = Models.load()
+    assert known.made is not None
+    section = machine.models(known, known.made + timedelta(days=days))
+    assert section.facts["days"] == days and section.findings[0].level == level
+    assert f"made {known.made}" in section.findings[0].text
+    assert "litellm" in section.findings[1].text
 
 
 @pytest.mark.parametrize(

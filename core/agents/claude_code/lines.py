@@ -11,6 +11,12 @@ from core.logs.envelope import FAULTS
 _NOTHING = Raw(b"null")
 
 
+class Kept(Struct, gc=False):
+    """How much was written to the cache that is kept for an hour."""
+
+    ephemeral_1h_input_tokens: int | None = 0
+
+
 class Tokens(Struct, gc=False):
     """A message's usage."""
 
@@ -18,6 +24,7 @@ class Tokens(Struct, gc=False):
     output_tokens: int | None = 0
     cache_read_input_tokens: int | None = 0
     cache_creation_input_tokens: int | None = 0
+    cache_creation: Kept | None = None
 
 
 class Piece(Struct, gc=False):
@@ -105,6 +112,7 @@ class Told(Struct, rename="camel", gc=False):
 class Task(Struct, rename="camel", gc=False):
     """A background task as TaskOutput shows it."""
 
+    task_id: str | None = msgspec.field(name="task_id", default=None)
     status: str | None = None
     exit_code: int | None = None
 

@@ -15,13 +15,14 @@ from core.agents.claude_code.lines import (
     read_part,
 )
 from core.agents.claude_code.links import ClaudeCodeLinks
+from core.agents.claude_code.order import Placed, Waiting
 from core.agents.claude_code.subagents import Delegations, companions, is_agent_progress
-from core.agents.claude_code.texts import block_text, is_prompt, result_text, spoken
+from core.agents.claude_code.texts import block_text, is_goodbye, is_prompt, result_text, spoken
 from core.agents.fingerprint import fingerprint
 from core.agents.outcomes import exit_code
 from core.agents.reader import AgentKit, AgentReader
 from core.agents.usage import Usage
-from core.events import MAIN, Compaction, Event, Prompt, SessionStart, Turn, Where
+from core.events import MAIN, Compaction, Event, Prompt, SessionEnd, SessionStart, Turn, Where
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
 
@@ -90,6 +91,8 @@ class ClaudeCode(AgentReader):
         self._calls = Calls(kit, self.name)
         self._usage = Usage(kit.models)
         self._agents = Delegations(agent)
+        self._parents = Waiting()
+        self._results = Waiting()
         self._messages: dict[str, tuple[Message, float, Where]] = {}
         self._at = 0.0
         self._begun = False
@@ -113,6 +116,12 @@ class ClaudeCode(AgentReader):
 
     def finish(self) -> list[Event]:
         """The answers still open, and the calls that never got a result."""
+        out: list[Event] = []
+        self._give_up(out, all_of_them=True)
+        return [*out, *self.held()]
+
+    def held(self) -> list[Event]:
+        """The same as far as it is known, for a log that still grows."""
         turns = [self._usage.only(self._turn(agent, *held)) for agent, held in self._messages.items()]
         return [*(turn for turn in turns if turn is not None), *self._calls.unanswered()]
 
@@ -131,7 +140,17 @@ class ClaudeCode(AgentReader):
             return
         if not self._begun and line.session_id:
             self._begin(line, at, where, out)
-        message = line.message
+        placed = Placed(line, at, where, number)
+        if self._early(line):
+            self._parents.hold(line.parent_uuid or "", placed)
+        else:
+            self._read(placed, out)
+        self._give_up(out)
+
+    def _read(self, placed: Placed, out: list[Event]) -> None:
+        """The events of a line, then those of lines that waited for it."""
+        line, at, where, number, _ = placed
+        kind, message = line.type, line.message
         if kind == "assistant" and message is not None:
             self._assistant(line, message, at, where, number, out)
         elif kind == "user" and message is not None:
@@ -140,6 +159,26 @@ class ClaudeCode(AgentReader):
             self._system(line, at, where, out)
         elif kind == "attachment":
             self._attachment(line, at, where, out)
+        if line.uuid and self._parents:
+            for child in self._parents.take(line.uuid):
+                self._read(child, out)
+
+    def _early(self, line: Line) -> bool:
+        """Whether what a line means depends on its parent, which has not come yet."""
+        parent = line.parent_uuid
+        unnamed = line.is_sidechain and not line.agent_id and not self._alone
+        if not parent:
+            return bool(unnamed) and not self._agents.awaited(line)
+        if parent in self.seen and not self._parents.holds(parent):
+            return False
+        return bool(unnamed or line.is_compact_summary)
+
+    def _give_up(self, out: list[Event], *, all_of_them: bool = False) -> None:
+        """Read what has waited in vain as it stands."""
+        for placed in self._parents.overdue(all_of_them=all_of_them):
+            self._read(placed, out)
+        for placed in self._results.overdue(all_of_them=all_of_them):
+            self.kit.diagnostics.note(placed.where.file, placed.number, "result without a call")
 
     def _moment(self, line: Line, where: Where, number: int) -> float:
         """The line's time, or the one before where it has none."""
@@ -189,16 +228,22 @@ class ClaudeCode(AgentReader):
         if isinstance(content, list):
             for block in content:
                 if block.type == "tool_use":
-                    self._call(block, at, agent, where, number)
+                    self._call(block, at, agent, where, number, out)
         if message.stop_reason in ("end_turn", "stop_sequence", "max_tokens", "refusal"):
             self._close(agent, out)
 
-    def _call(self, block: Block, at: float, agent: str, where: Where, number: int) -> None:
+    def _call(self, block: Block, at: float, agent: str, where: Where, number: int, out: list[Event]) -> None:
         if not block.id or not block.name:
             self.kit.diagnostics.note(where.file, number, "call without id or name")
             return
         if self._calls.begin(block.id, block.name, block.input, at, agent, where) and block.name in _STARTERS:
             self._agents.called(block.id, block.input, at, agent)
+            for root in self._parents.take("") if self._parents else ():
+                self._read(root, out)
+        if self._results:
+            for early in self._results.take(block.id):
+                if early.block is not None:
+                    self._result(early.line, early.block, early.at, early.where, early.number, out)
 
     def _user(
         self, line: Line, message: Message, at: float, where: Where, number: int, out: list[Event]
@@ -224,6 +269,9 @@ class ClaudeCode(AgentReader):
         call = block.tool_use_id
         if not call:
             self.kit.diagnostics.note(where.file, number, "result without a call")
+            return
+        if not self._calls.known(call):
+            self._results.hold(call, Placed(line, at, where, number, block))
             return
         tool = self._calls.tool(call)
         text = result_text(block)
@@ -254,9 +302,15 @@ class ClaudeCode(AgentReader):
             out.append(use)
             if tool in _STARTERS:
                 self._agents.answered(use, told, out)
+            elif told is not None and isinstance(task := read_part(told.task, Task), Task):
+                self._agents.reported(task.task_id or "", task.status or "", at, where, out)
 
     def _prompt(self, text: str, at: float, agent: str, where: Where, out: list[Event]) -> None:
         self._agents.notified(text, at, where, agent, out)
+        if is_goodbye(text) and not self._alone:
+            self._close(agent, out)
+            self._agents.leave(at, where, out)
+            out.append(SessionEnd(at=at, agent=agent, where=where, reason="exit"))
         if self._alone or not is_prompt(text):
             return
         self._close(agent, out)
@@ -323,6 +377,9 @@ class ClaudeCode(AgentReader):
             output_tokens=_count(usage.output_tokens),
             cache_read=_count(usage.cache_read_input_tokens),
             cache_write=_count(usage.cache_creation_input_tokens),
+            cache_write_1h=_count(usage.cache_creation.ephemeral_1h_input_tokens)
+            if usage.cache_creation is not None
+            else 0,
             message=message.id or "",
             agent=agent,
             where=where,

@@ -56,6 +56,7 @@ class Delegations:
         "_children",
         "_free",
         "_last",
+        "_late",
         "_lines",
         "_open",
         "_own",
@@ -69,6 +70,8 @@ class Delegations:
         """The log is a sub-agent's own: its side lines are its main lines."""
         self._own = own
         self._open: dict[str, _Order] = {}
+        self._late: dict[int, list[str]] = {}
+        """Calls answered before their agents showed up, by the words they were given."""
         self._children: dict[str, str] = {}
         self._started: dict[str, str] = {}
         """The agent of each call that has one."""
@@ -136,7 +139,10 @@ class Delegations:
             child = named or call
             if child not in self._children:
                 self._start(call, child, use.at, use.where, out)
+        order = self._open.get(call)
         self._settle(call)
+        if order is not None and child == call:
+            self._late.setdefault(order.prompt, []).append(call)
         if told is not None and (told.is_async or told.status == "async_launched"):
             self._running[child] = use.agent
             return
@@ -164,10 +170,33 @@ class Delegations:
                 parent = self._running.pop(child)
                 out.append(AgentEnd(at=at, agent=parent or agent, where=where, child=child, outcome=outcome))
 
+    def reported(self, child: str, status: str, at: float, where: Where | None, out: list[Event]) -> None:
+        """A look at an agent in the background showed how it stands."""
+        if child in self._running and status in _ENDS:
+            parent = self._running.pop(child)
+            out.append(AgentEnd(at=at, agent=parent, where=where, child=child, outcome=_ENDS[status]))
+
+    def leave(self, at: float, where: Where | None, out: list[Event]) -> None:
+        """The session ends: what still runs in the background ends with it, and nobody hears of it."""
+        for child, parent in self._running.items():
+            out.append(AgentEnd(at=at, agent=parent, where=where, child=child, outcome="pending"))
+        self._running.clear()
+
     def _match(self, line: Line) -> str:
         """The open call that gave the words a side line begins with; else the oldest without an agent."""
         words = fingerprint(spoken(line.message.content)) if line.message is not None else 0
+        late = self._late.get(words)
+        if words not in self._asked and late:
+            found = late.pop(0)
+            if not late:
+                del self._late[words]
+            return found
         return next(iter(self._asked.get(words, self._free)), "")
+
+    def awaited(self, line: Line) -> bool:
+        """Whether a call that a side line without a parent may answer to has come."""
+        words = fingerprint(spoken(line.message.content)) if line.message is not None else 0
+        return bool(self._free) or words in self._late
 
     def _settle(self, call: str) -> None:
         """A call asks for no agent any more."""

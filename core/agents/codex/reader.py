@@ -9,9 +9,10 @@ from msgspec.structs import replace
 
 from core.agents.calls import Result
 from core.agents.codex.cells import sort_cell
+from core.agents.codex.facts import Spent, end_fact, item_fact, read_spent
 from core.agents.codex.results import read_output
 from core.agents.codex.threads import Meta, Replay, companions, read_meta
-from core.agents.loose import STEP, LooseReader, amount, code, count, decode, kept, table, text, words
+from core.agents.loose import STEP, LooseReader, count, decode, kept, table, text, words
 from core.agents.normalizer import Sorted
 from core.agents.reader import AgentKit
 from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event
@@ -48,7 +49,10 @@ class Codex(LooseReader):
         self._bare = False
         self._child = agent != MAIN
         self._model = ""
-        self._spent = (0, 0, 0)
+        self._spent = Spent()
+        self._recorded = False
+        self._window = 0
+        self._said: tuple[str, str] = ("", "")
         self._context = 0
         self._compacted = ""
         self._facts: dict[str, Result] = {}
@@ -88,6 +92,8 @@ class Codex(LooseReader):
             self._event(payload, out)
         elif kind == "compacted":
             self._compact("line", out)
+        elif kind == "token_usage_record":
+            self._record(payload, out)
         if kind == "turn_context":
             self._model = text(payload.get("model")) or self._model
 
@@ -129,7 +135,7 @@ class Codex(LooseReader):
             folder = _FOLDER.search(said[:4000]) if said.startswith(_ADDED) else None
             if folder:
                 self.calls.project = folder.group(1)
-            self._say(said, out)
+            self._say("message", said, out)
         else:
             self._item(value, out)
 
@@ -187,6 +193,7 @@ class Codex(LooseReader):
         if fact is not None:
             result = result._replace(
                 error=result.error or fact.error,
+                rejected=result.rejected or fact.rejected,
                 exit_code=fact.exit_code if result.exit_code is None else result.exit_code,
                 duration=fact.duration if fact.duration is not None else result.duration,
             )
@@ -241,19 +248,42 @@ class Codex(LooseReader):
         if kind == "token_count":
             self._tokens(event, out)
         elif kind == "user_message":
-            self._say(text(event.get("message")), out)
+            self._say(kind, text(event.get("message")), out)
+        elif kind == "item_completed":
+            self._completed(table(event.get("item")), out)
+        elif kind == "task_started":
+            self._window = count(event.get("model_context_window")) or self._window
+        elif kind == "thread_settings_applied":
+            self._model = text(table(event.get("thread_settings")).get("model")) or self._model
         elif kind == "turn_aborted" and event.get("reason") in (None, "interrupted"):
             out.append(self.prompt(self.now, "", self.here(), interrupt=True))
         elif kind == "context_compacted":
             self._compact("event", out)
         elif kind in _ENDS:
             if self.calls.tool(call):
-                self._facts[call] = _fact(event)
+                self._facts[call] = end_fact(event)
         elif kind == "collab_agent_spawn_end":
             self._start_child(text(event.get("new_thread_id")), text(event.get("new_agent_role")), out)
 
-    def _say(self, said: str, out: list[Event]) -> None:
-        if not self._child and said.strip() and not said.lstrip().startswith(_ADDED):
+    def _completed(self, item: dict[str, Any], out: list[Event]) -> None:
+        """A finished item, in the words of newer logs."""
+        kind = text(item.get("type"))
+        if kind == "UserMessage":
+            self._say(kind, words(item.get("content")), out)
+        elif kind == "ContextCompaction":
+            self._compact("event", out)
+        elif self.calls.tool(call := text(item.get("id"))):
+            fact = item_fact(item)
+            if fact is not None:
+                self._facts[call] = fact
+
+    def _say(self, sign: str, said: str, out: list[Event]) -> None:
+        """A prompt; a log that tells it by two signs, one right after the other, tells of one."""
+        if self._child or not said.strip() or said.lstrip().startswith(_ADDED):
+            return
+        repeated = self._said[1] == said and self._said[0] != sign
+        self._said = ("", "") if repeated else (sign, said)
+        if not repeated:
             out.append(self.prompt(self.now, said, self.here()))
 
     def _tokens(self, event: dict[str, Any], out: list[Event]) -> None:
@@ -262,24 +292,35 @@ class Codex(LooseReader):
             if info is not None:
                 self.note("info is not an object")
             return
-        total, last = _spent(info.get("total_token_usage")), _spent(info.get("last_token_usage"))
-        if total == self._spent:
+        self._window = count(info.get("model_context_window")) or self._window
+        total, last = read_spent(info.get("total_token_usage")), read_spent(info.get("last_token_usage"))
+        if total == self._spent or self._recorded:
             return
-        sent, cached, answered = (new - old for new, old in zip(total, self._spent, strict=True))
-        if min(sent, cached, answered) < 0:
-            sent, cached, answered = last if any(last) else total
+        spent = total.since(self._spent) or (last if any(last) else total)
         self._spent = total
+        self._turn(spent, last.sent, "", out)
+
+    def _record(self, record: dict[str, Any], out: list[Event]) -> None:
+        """The usage of one answer, in newer logs; their running totals repeat it."""
+        spent = read_spent(record.get("usage"))
+        self._recorded = True
+        if any(spent):
+            self._turn(spent, spent.sent, text(record.get("response_id")), out)
+
+    def _turn(self, spent: Spent, context: int, message: str, out: list[Event]) -> None:
         turn = self.kit.models.turn(
             self.now,
             model=self._model,
-            input_tokens=max(0, sent - cached),
-            cache_read=min(sent, cached),
-            output_tokens=answered,
+            message=message,
+            input_tokens=max(0, spent.sent - spent.cached - spent.written),
+            cache_read=min(spent.sent, spent.cached),
+            cache_write=spent.written,
+            output_tokens=spent.answered,
             agent=self.agent,
             where=self.here(),
-            window=count(info.get("model_context_window")),
+            window=self._window,
         )
-        self._context = last[0] or turn.context_tokens
+        self._context = context or turn.context_tokens
         if self._context != turn.context_tokens:
             turn = replace(turn, context_tokens=self._context)
         out.append(turn)
@@ -299,7 +340,7 @@ class Codex(LooseReader):
             if call:
                 self.calls.settle(call)
         elif kind == "event_msg" and payload.get("type") == "token_count":
-            total = _spent(table(payload.get("info")).get("total_token_usage"))
+            total = read_spent(table(payload.get("info")).get("total_token_usage"))
             self._spent = total if any(total) else self._spent
 
 
@@ -320,30 +361,6 @@ def _asked(item: dict[str, Any]) -> tuple[str, str, Any]:
         decoded = decode(given.encode("utf-8", "surrogatepass"))
         given = given if decoded is None else decoded
     return call, f"{space}{tool}" if space.endswith("__") else tool, given
-
-
-def _fact(event: dict[str, Any]) -> Result:
-    """What the program says of a call's end beside its output."""
-    took = _took(event.get("duration"))
-    result = table(event.get("result"))
-    failed = (
-        event.get("success") is False or "Err" in result or table(result.get("Ok")).get("isError") is True
-    )
-    return Result(error=failed, exit_code=code(event.get("exit_code")), duration=took)
-
-
-def _spent(value: Any) -> tuple[int, int, int]:
-    told = table(value)
-    return (
-        count(told.get("input_tokens")),
-        count(told.get("cached_input_tokens")),
-        count(told.get("output_tokens")),
-    )
-
-
-def _took(value: Any) -> float | None:
-    told = table(value)
-    return amount((count(told.get("secs")) * 1_000_000_000 + count(told.get("nanos"))) / 1e9)
 
 
 def _sniff(sample: Sample) -> int:

@@ -74,6 +74,10 @@ class OpenEventsReader(LooseReader):
         """Every line stands for itself."""
         return []
 
+    def held(self) -> list[Event]:
+        """Nothing is held."""
+        return []
+
     def _whole(self, line: dict[str, Any], out: list[Event]) -> None:
         kind = _KINDS.get(text(line["kind"]))
         if kind is None:

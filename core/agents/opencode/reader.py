@@ -64,6 +64,10 @@ class OpenCodeReader(LooseReader):
         """What the log leaves open: a stop by the person, calls without a result."""
         return [*self._stopped.values(), *super().finish()]
 
+    def held(self) -> list[Event]:
+        """The same, for a log that still grows."""
+        return [*self._stopped.values(), *super().held()]
+
     def close_all(self) -> list[Event]:
         """The same amid a log."""
         left = [*self._stopped.values(), *super().close_all()]

@@ -8,8 +8,9 @@ from typing import Any
 from core.agents.calls import Result
 from core.agents.loose import LooseReader, amount, code, count, kept, table, text, words
 from core.agents.pi.links import PiLinks
-from core.events import Compaction, Event
+from core.events import Compaction, Event, Where
 from core.logs.format import Format, Sample
+from core.logs.times import seconds
 
 _EXIT = re.compile(r"(?:\A|\n)Command exited with code (\d{1,9})\s*\Z")
 _ABORTED = re.compile(r"(?:\A|\n)(?:Command|Operation) aborted\s*\Z")
@@ -20,12 +21,18 @@ class PiReader(LooseReader):
 
     name = "pi"
 
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._opening: tuple[dict[str, Any], float, Where] | None = None
+
     def read(self, value: Any, out: list[Event]) -> None:
         """Add the events of one entry."""
         entry = self.table(value, "entry")
+        if self._opening is not None:
+            self._open(seconds(entry.get("timestamp")), out)
         match entry.get("type"):
             case "session":
-                self._header(entry, out)
+                self._header(entry)
             case "message":
                 self._message(entry, self.table(entry.get("message"), "message"), out)
             case "compaction":
@@ -33,15 +40,31 @@ class PiReader(LooseReader):
                 before = count(entry.get("tokensBefore"))
                 out.append(Compaction(at=at, agent=self.agent, where=self.here(), tokens_before=before))
 
-    def _header(self, entry: dict[str, Any], out: list[Event]) -> None:
+    def _header(self, entry: dict[str, Any]) -> None:
         at = self.moment(entry.get("timestamp"))
-        if self.begun:
+        if not self.begun:
+            self._opening = (entry, at, self.here())
+
+    def finish(self) -> list[Event]:
+        """A session of which only the header was written begins with it."""
+        out: list[Event] = []
+        if self._opening is not None:
+            self._open(None, out)
+        return out + super().finish()
+
+    def _open(self, first: float | None, out: list[Event]) -> None:
+        """A header written after the entries below it does not make the session begin after them."""
+        if self._opening is None:
             return
+        entry, at, where = self._opening
+        self._opening = None
+        at = at if first is None else min(at, first)
         parent = text(entry.get("parentSession")).replace("\\", "/").rpartition("/")[2]
         out.append(
             self.start(
                 at,
                 text(entry.get("id")),
+                where,
                 project=text(entry.get("cwd")),
                 model=text(entry.get("modelId")),
                 version=str(count(entry.get("version")) or 1),

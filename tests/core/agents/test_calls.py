@@ -18,7 +18,7 @@ def test_a_result_closes_its_call_once() -> None:
     calls = Calls(kit, "claude-code")
     calls.project = "/home/me/app/"
     assert calls.begin("a", "Read", {"file_path": "/home/me/app/src/x.py"}, 10.0, "child")
-    assert not calls.begin("a", "Read", {"file_path": "/other"}, 11.0)
+    assert not calls.begin("a", "Read", {"file_path": "/home/me/app/src/x.py"}, 11.0)
     use = calls.end("a", 12.5, Result("text"), _HERE)
     assert use is not None
     assert (use.agent, use.targets, use.duration, use.size) == ("child", ("src/x.py",), 2.5, 4)
@@ -34,10 +34,60 @@ def test_a_result_without_a_call_is_counted_once() -> None:
     calls = Calls(kit, "claude-code")
     assert calls.end("lost", 1.0, Result("x"), _HERE, line=7) is None
     assert calls.end("lost", 1.0, Result("x"), _HERE, line=9) is None
+    assert kit.diagnostics.total == 0
+    assert calls.finish() == []
     assert kit.diagnostics.counts == {"result without a call": 1}
     assert kit.diagnostics.first[0].line == 7
-    assert calls.begin("lost", "Bash", {"command": "make"}, 2.0)
-    assert calls.end("lost", 3.0, Result("x"), _HERE) is not None
+    assert calls.finish() == [] and kit.diagnostics.total == 1
+
+
+def test_a_result_before_its_call_waits_for_it() -> None:
+    """It closes the call at the time the result was told; how long it took is not known."""
+    kit = new_kit()
+    calls = Calls(kit, "claude-code")
+    assert calls.end("a", 5.0, Result("x", error=True, exit_code=3), _HERE, line=7) is None
+    assert calls.joined() == []
+    assert calls.begin("a", "Bash", {"command": "make"}, 6.0, "child")
+    (use,) = calls.joined()
+    assert (use.id, use.at, use.agent, use.outcome, use.exit_code, use.duration) == (
+        *("a", 5.0, "child", "failure", 3),
+        None,
+    )
+    assert calls.joined() == [] and calls.finish() == [] and kit.diagnostics.total == 0
+
+
+@pytest.mark.parametrize(("others", "joins"), [(255, True), (256, False)])
+def test_only_so_many_results_wait(others: int, joins: bool) -> None:
+    """The oldest is given up for one more, and counted."""
+    kit = new_kit()
+    calls = Calls(kit, "claude-code")
+    calls.end("a", 1.0, Result("x"), _HERE)
+    for number in range(others):
+        calls.end(f"lost-{number}", 1.0, Result("x"), _HERE)
+    calls.begin("a", "Bash", {"command": "make"}, 2.0)
+    assert bool(calls.joined()) is joins
+    assert kit.diagnostics.total == (0 if joins else 1)
+
+
+def test_an_id_used_again_is_another_call() -> None:
+    """After the answer, or with other arguments; a call told again is the same one."""
+    calls = Calls(new_kit(), "claude-code")
+    run = {"command": "make"}
+
+    def ended(at: float, text: str) -> tuple[str, float | None] | None:
+        use = calls.end("a", at, Result(text), _HERE)
+        return None if use is None else (use.id, use.duration)
+
+    assert calls.begin("a", "Bash", run, 1.0)
+    assert ended(2.0, "x") == ("a", 1.0)
+    assert not calls.begin("a", "Bash", run, 1.0) and not calls.begin("a", "Bash", run, 2.0)
+    assert calls.begin("a", "Bash", run, 2.5)
+    assert ended(3.0, "x") == ("a#2", 0.5)
+    assert calls.begin("a", "Bash", {"command": "ls"}, 3.0)
+    assert calls.begin("a", "Bash", {"command": "pwd"}, 4.0)
+    assert not calls.begin("a", "Bash", {"command": "pwd"}, 4.0)
+    assert (ended(6.0, "x"), ended(7.0, "y"), ended(8.0, "z")) == (("a#4", 2.0), ("a#3", 4.0), None)
+    assert calls.finish() == []
 
 
 def test_calls_without_results_are_pending_in_order() -> None:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from core.agents.claude_code.reader import FORMATS, ClaudeCode
 from core.agents.claude_code.subagents import companions
-from core.events import AgentEnd, AgentStart, Compaction, Event, Prompt, SessionStart, Turn
+from core.events import AgentEnd, AgentStart, Compaction, Event, Prompt, SessionEnd, SessionStart, Turn
 from core.logs.format import Sample
 from tests.core.agents.samples import answers, asks, claude, encoded, feed, new_kit, says, stamp, uses
+from tests.core.logs.log_lines import call, line, prompt, result
 
 _BASH = {"command": "make"}
 
@@ -321,3 +325,126 @@ def test_companions(tmp_path: Path) -> None:
 def test_recognised_by_content(head: dict[str, Any], sure: int) -> None:
     """Whatever the file is called."""
     assert FORMATS[0].sniff(Sample(b"// note\n" + json.dumps(head).encode(), Path("x.txt"))) == sure
+
+
+def _orders() -> list[bytes]:
+    """A session with two answered calls, an old sub-agent told inline, and a compaction."""
+    side = {"isSidechain": True}
+    return [
+        prompt(1, parentUuid=None),
+        call(2, "a", parentUuid="u1"),
+        result(3, "a", "no", error=True, parentUuid="u2"),
+        call(4, "t", "Task", {"prompt": "look", "subagent_type": "Explore"}, parentUuid="u3"),
+        prompt(5, "look", parentUuid=None, **side),
+        call(6, "b", "Grep", {"pattern": "x"}, parentUuid="u5", **side),
+        result(7, "b", "found", parentUuid="u6", **side),
+        result(8, "t", "seen", parentUuid="u4"),
+        line(9, type="system", subtype="compact_boundary", parentUuid=None, compactMetadata={"preTokens": 9}),
+        line(
+            10,
+            type="user",
+            isCompactSummary=True,
+            message={"role": "user", "content": "so far"},
+            parentUuid="u9",
+        ),
+        prompt(11, "more", parentUuid="u10"),
+        call(12, "c", parentUuid="u11"),
+        result(13, "c", parentUuid="u12"),
+    ]
+
+
+def _counts(lines: list[bytes]) -> tuple[object, ...]:
+    kit = new_kit()
+    events = feed(ClaudeCode(kit, session="file"), lines)
+    done = sorted((use.id, use.agent, use.outcome) for use in uses(events))
+    kinds = Counter(type(event).__name__ for event in events)
+    children = sorted(event.child for event in events if isinstance(event, AgentStart | AgentEnd))
+    return done, kinds, children, kit.diagnostics.total
+
+
+@given(st.data())
+def test_the_order_of_lines_loses_nothing(data: st.DataObject) -> None:
+    """A result before its call, a child before its parent: the same counts, and nothing left open."""
+    lines = _orders()
+    wanted = _counts(lines)
+    for _ in range(data.draw(st.integers(1, 3))):
+        moved = lines.pop(data.draw(st.integers(1, len(lines) - 1)))
+        lines.insert(data.draw(st.integers(1, len(lines))), moved)
+    assert _counts(lines) == wanted
+
+
+@pytest.mark.parametrize(
+    ("between", "joined"), [(20, True), (62, True), (63, True), (64, False), (80, False)]
+)
+def test_a_result_waits_for_its_call_for_a_stretch(between: int, joined: bool) -> None:
+    """Then the log is at fault, and the call stays open."""
+    kit = new_kit()
+    lines = [prompt(0), result(1, "a"), *(prompt(2 + n) for n in range(between)), call(500, "a")]
+    (use,) = uses(feed(ClaudeCode(kit, session="file"), lines))
+    assert use.outcome == ("success" if joined else "pending")
+    assert kit.diagnostics.total == (0 if joined else 1)
+
+
+@pytest.mark.parametrize("command", ["exit", "quit"])
+def test_the_command_to_leave_ends_the_session_and_its_agents(command: str) -> None:
+    """What ran in the background ends with it; it is no prompt."""
+    launched = {"isAsync": True, "status": "async_launched", "agentId": "a1"}
+    text = f"<command-name>/{command}</command-name>\n <command-message>{command}</command-message>"
+    events = feed(
+        ClaudeCode(new_kit(), session="file"),
+        [
+            prompt(0),
+            call(1, "t", "Task", {"prompt": "look"}),
+            result(2, "t", toolUseResult=launched),
+            prompt(3, text),
+        ],
+    )
+    assert [event.outcome for event in events if isinstance(event, AgentEnd)] == ["pending"]
+    assert [event.reason for event in events if isinstance(event, SessionEnd)] == ["exit"]
+    assert sum(isinstance(event, Prompt) for event in events) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "ends"), [("running", []), ("completed", ["success"]), ("failed", ["failure"])]
+)
+def test_a_look_at_an_agent_in_the_background_tells_its_end(status: str, ends: list[str]) -> None:
+    """Once, when it is over."""
+    launched = {"isAsync": True, "status": "async_launched", "agentId": "a1"}
+    shown = {"retrieval_status": "success", "task": {"task_id": "a1", "status": status}}
+    events = feed(
+        ClaudeCode(new_kit(), session="file"),
+        [
+            prompt(0),
+            call(1, "t", "Task", {"prompt": "look"}),
+            result(2, "t", toolUseResult=launched),
+            call(3, "o", "TaskOutput", {"task_id": "a1"}),
+            result(4, "o", toolUseResult=shown),
+            call(5, "p", "TaskOutput", {"task_id": "a1"}),
+            result(6, "p", toolUseResult=shown),
+        ],
+    )
+    assert [event.outcome for event in events if isinstance(event, AgentEnd)] == ends
+
+
+@pytest.mark.parametrize(
+    ("kept", "dollars"),
+    [
+        (None, 6.25),
+        ({"ephemeral_1h_input_tokens": 0}, 6.25),
+        ({"ephemeral_5m_input_tokens": 600_000, "ephemeral_1h_input_tokens": 400_000}, 0.6 * 6.25 + 0.4 * 10),
+        ({"ephemeral_1h_input_tokens": 1_000_000}, 10.0),
+        ({"ephemeral_1h_input_tokens": None}, 6.25),
+    ],
+)
+def test_what_is_cached_for_an_hour_costs_more(kept: dict[str, Any] | None, dollars: float) -> None:
+    """Twice what is sent; for five minutes a quarter more."""
+    usage = {"input_tokens": 0, "output_tokens": 0, "cache_creation_input_tokens": 1_000_000}
+    message = {
+        "id": "m",
+        "model": "claude-opus-4-8",
+        "content": [],
+        "usage": {**usage, "cache_creation": kept},
+    }
+    events = feed(ClaudeCode(new_kit(), session="file"), [line(1, type="assistant", message=message)])
+    (turn,) = (event for event in events if isinstance(event, Turn))
+    assert turn.cost == pytest.approx(dollars) and turn.cache_write == 1_000_000

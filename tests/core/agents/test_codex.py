@@ -218,9 +218,9 @@ def test_tokens_are_the_difference_of_running_totals() -> None:
         (100, 100, 10),
     ]
     assert [(turn.context_tokens, turn.context_window) for turn in turns] == [
-        (1000, 400_000),
+        (1000, 272_000),
         (900, 272_000),
-        (200, 400_000),
+        (200, 272_000),
     ]
     assert all(turn.cost is not None and turn.cost > 0 for turn in turns)
 
@@ -376,3 +376,94 @@ def test_faults_are_counted() -> None:
         "info is not an object": 1,
         "result without a call": 1,
     }
+
+
+def _item(second: int, kind: str, **fields: Any) -> dict[str, Any]:
+    return codex("event_msg", second, type="item_completed", item={"type": kind, **fields})
+
+
+def _said(second: int, text: str) -> dict[str, Any]:
+    return _item(second, "UserMessage", id="x", content=[{"type": "text", "text": text, "text_elements": []}])
+
+
+def _record(second: int, sent: int, answered: int, **more: int) -> dict[str, Any]:
+    usage = {"input_tokens": sent, "output_tokens": answered, **more}
+    return codex("token_usage_record", second, response_id=f"r{second}", usage=usage)
+
+
+def _message(second: int, role: str, text: str) -> dict[str, Any]:
+    said = [{"type": "input_text", "text": text}]
+    return codex("response_item", second, type="message", role=role, content=said)
+
+
+def test_prompts_of_newer_logs_are_completed_items() -> None:
+    """What hooks and the program put in, as developer or in the person's name, is not the person's."""
+    events = _read(
+        codex_meta(0),
+        _message(1, "developer", "A hook says hello."),
+        _message(1, "user", "<environment_context> x"),
+        codex("world_state", 1, full=True, state={}),
+        _message(2, "user", "make it work"),
+        _said(2, "make it work"),
+        _said(3, "<environment_context> x"),
+        _item(4, "AgentMessage", id="m", content=[{"type": "Text", "text": "It works."}]),
+        _said(5, "make it work"),
+    )
+    prompts = [event for event in events if isinstance(event, Prompt)]
+    assert [(event.at - events[0].at, event.characters) for event in prompts] == [(2.0, 12), (5.0, 12)]
+
+
+def test_a_prompt_told_by_two_signs_is_one() -> None:
+    """Whichever comes first; said again, it is another."""
+    old = [codex("event_msg", second, type="user_message", message="go") for second in (1, 3)]
+    for first, second in ((old[0], _said(1, "go")), (_said(1, "go"), old[0])):
+        events = _read(codex_meta(0), first, second, old[1], _said(3, "go"))
+        assert sum(isinstance(event, Prompt) for event in events) == 2
+
+
+def test_usage_records_and_totals_are_one_turn() -> None:
+    """A record for each answer; the running totals beside it add nothing but the window."""
+    events = _read(
+        codex_meta(0),
+        codex("event_msg", 0, type="task_started", model_context_window=258_400),
+        codex("event_msg", 0, type="thread_settings_applied", thread_settings={"model": "gpt-5.5"}),
+        _record(1, 1200, 20, cached_input_tokens=200, cache_write_input_tokens=100),
+        codex_tokens(1, 1200, 200, 20),
+        _record(2, 1500, 30),
+        codex_tokens(2, 2700, 200, 50),
+        codex_tokens(3, 9999, 200, 50),
+    )
+    turns = [event for event in events if isinstance(event, Turn)]
+    assert [
+        (turn.input_tokens, turn.cache_read, turn.cache_write, turn.output_tokens, turn.context_tokens)
+        for turn in turns
+    ] == [(900, 200, 100, 20, 1200), (1500, 0, 0, 30, 1500)]
+    assert [turn.id for turn in turns] == ["r1", "r2"]
+    assert {(turn.model, turn.context_window) for turn in turns} == {("gpt-5.5", 258_400)}
+    assert turns[0].cost is not None
+
+
+@pytest.mark.parametrize(
+    ("fields", "found"),
+    [
+        ({"status": "failed", "exit_code": 2}, ("failure", 2)),
+        ({"status": "completed", "exit_code": 0}, ("success", 0)),
+        ({"status": "failed"}, ("failure", None)),
+        ({"status": "declined"}, ("rejected", None)),
+    ],
+)
+def test_a_completed_item_tells_how_its_call_ended(fields: dict[str, Any], found: Any) -> None:
+    """The item comes before the output, whose text need not say."""
+    events = _read(
+        codex_meta(0),
+        codex_call(1, "c", "exec_command", {"cmd": "make"}),
+        _item(2, "CommandExecution", id="c", **fields),
+        codex_output(2, "c", "words"),
+    )
+    assert [(use.outcome, use.exit_code) for use in uses(events)] == [found]
+
+
+def test_a_compaction_of_newer_logs_is_one() -> None:
+    """A line and a completed item."""
+    events = _read(codex_meta(0), codex("compacted", 1, message="x"), _item(1, "ContextCompaction", id="y"))
+    assert sum(isinstance(event, Compaction) for event in events) == 1

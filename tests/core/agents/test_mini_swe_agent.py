@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from core.agents.loose import STEP
 from core.agents.mini_swe_agent.reader import MiniSweAgentReader
 from core.events import SessionEnd, SessionStart, Turn
+from core.logs.finder import sessions
 from tests.core.agents.reading_more import kinds, new_kit, read, uses
 from tests.core.agents.samples_more import MINI, mini_answer, mini_result
 
@@ -91,3 +94,19 @@ def test_the_end_is_told_after_what_was_left_open() -> None:
     assert uses(events)[0].outcome == "pending"
     assert isinstance(events[-1], SessionEnd)
     assert events[-1].reason == "LimitsExceeded"
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+@pytest.mark.parametrize("first", ["info", "messages"])
+def test_a_document_is_known_wherever_its_keys_stand(tmp_path: Path, first: str, indent: int | None) -> None:
+    """However large what comes before them is, on one line or on many."""
+    big = [{"role": "system", "content": "x" * 300} for _ in range(1000)]
+    whole = {
+        "info": {"config": {"notes": [["y" * 300] for _ in range(1000)]}, "mini_version": "1.0"},
+        "messages": [*big, {"role": "user", "content": "go"}],
+        "trajectory_format": "mini-swe-agent-1",
+    }
+    log = tmp_path / "run.traj.json"
+    log.write_text(json.dumps({first: whole[first], **whole}, indent=indent))
+    (session,) = sessions([log], new_kit())
+    assert session.tool == "mini-swe-agent"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,8 @@ from tests.core.agents.samples import MODELS
         ("claude-sonnet-4-5-20250929[1m]", 1_000_000),
         ("anthropic/claude-opus-4-1", 200_000),
         ("us.anthropic.claude-sonnet-4-20250514-v1:0", 200_000),
-        ("gpt-5-codex", 400_000),
+        ("gpt-5-codex", 272_000),
+        ("claude-opus-4-8", 1_000_000),
         ("openai/gpt-4o-2024-08-06", 128_000),
         ("gemini-2.5-pro", 1_048_576),
         ("never-heard-of", 200_000),
@@ -45,21 +47,109 @@ def test_a_window_seen_to_be_larger_is_larger() -> None:
 def test_costs() -> None:
     """Each kind of token at its own price; what is unknown is None, never 0."""
     million = 1_000_000
-    assert MODELS.cost("claude-sonnet-4-5", million, 0) == pytest.approx(3.0)
-    assert MODELS.cost("claude-sonnet-4-5", 0, million, million, million) == pytest.approx(15 + 0.3 + 3.75)
-    assert MODELS.cost("claude-sonnet-4-5", 0, 0) == 0.0
+    assert MODELS.cost("claude-sonnet-4-6", million, 0) == pytest.approx(3.0)
+    assert MODELS.cost("claude-sonnet-4-6", 0, million, million, million) == pytest.approx(15 + 0.3 + 3.75)
+    assert MODELS.cost("claude-sonnet-4-6", 0, 0) == 0.0
     assert MODELS.cost("never-heard-of", 10, 10) is None
     assert MODELS.cost("gpt-5.9-ultra", 10, 10) is None
     assert MODELS.cost("gpt-4", 10, 10, 5) is None
-    assert MODELS.cost("kimi-k2", 0, 0) is None
+    assert MODELS.cost("qwen3-coder", 0, 0) is None
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("claude-opus-4.8", "claude-opus-4-8"),
+        ("Claude-Sonnet-4.6", "claude-sonnet-4-6"),
+        ("claude-3.7-sonnet", "claude-3-7-sonnet-20250219"),
+        ("anthropic/claude-3-5-haiku", "claude-haiku-3-5"),
+        ("@google/gemini-3-pro-preview", "gemini-3-pro-preview"),
+        ("google/gemini-3-flash", "gemini-3-flash-preview"),
+        ("us.anthropic.claude-opus-4-1-20250805-v1:0", "claude-opus-4-1"),
+        ("bedrock/eu-west-1/anthropic.claude-haiku-4-5-20251001-v1:0", "claude-haiku-4-5"),
+        ("vertex_ai/claude-opus-4@20250514", "claude-opus-4-0"),
+        ("openrouter/anthropic/claude-opus-4.8:beta", "claude-opus-4-8"),
+        ("claude-opus-4-6-thinking", "claude-opus-4-6"),
+        ("gpt-5.5-2026-04-23", "gpt-5-5"),
+        ("litellm_proxy/minimax-m2.7", "MiniMax-M2.7"),
+        ("zai-org/GLM-5.2", "glm-5-2"),
+        ("moonshotai/kimi-k2-instruct", "kimi-k2"),
+        ("opus", "claude-opus-5-5"),
+        ("sonnet", "claude-sonnet-5-5"),
+        ("haiku", "claude-haiku-5-5"),
+    ],
+)
+def test_a_model_is_known_however_it_is_written(written: str, meant: str) -> None:
+    """Dots, vendors, regions, dates, endings and the families' bare names."""
+    million = 1_000_000
+    assert MODELS.known(written)
+    for tokens in ((million, 0), (0, million), (1000, 0, 0, 50), (0, 0, 90)):
+        assert MODELS.cost(written, *tokens) == MODELS.cost(meant, *tokens)
+    assert MODELS.window(written) == MODELS.window(meant)
+
+
+@pytest.mark.parametrize(
+    "written", ["", "gpt", "claude", "claude-opus", "0", "preview", "v1:0", "anthropic/", "aide-gpt-5"]
+)
+def test_what_is_no_name_of_a_model_is_unknown(written: str) -> None:
+    """Nothing is guessed from a part of a name."""
+    assert not MODELS.known(written) and MODELS.cost(written, 1, 1) is None
+
+
+@pytest.mark.parametrize(
+    ("model", "limit", "below", "above"),
+    [
+        ("claude-sonnet-4-5", 200_000, (3.0, 15.0, 0.3, 3.75, 6.0), (6.0, 22.5, 0.6, 7.5, 12.0)),
+        ("gemini-3.1-pro-preview", 200_000, (2.0, 12.0, 0.2), (4.0, 18.0, 0.4)),
+        ("gpt-5.5", 272_000, (5.0, 30.0, 0.5), (10.0, 45.0, 1.0)),
+        ("gpt-5.4", 272_000, (2.5, 15.0, 0.25), (5.0, 22.5, 0.5)),
+        ("claude-opus-4-8", 200_000, (5.0, 25.0, 0.5, 6.25, 10.0), (5.0, 25.0, 0.5, 6.25, 10.0)),
+    ],
+)
+def test_a_large_context_has_its_own_prices(
+    model: str, limit: int, below: tuple[float, ...], above: tuple[float, ...]
+) -> None:
+    """All that was sent counts, and the whole request is charged at the higher price."""
+    for context, prices in ((limit - 1, below), (limit, below), (limit + 1, above)):
+        assert MODELS.cost(model, context - 2000, 500, 2000) == pytest.approx(
+            ((context - 2000) * prices[0] + 500 * prices[1] + 2000 * prices[2]) / 1e6
+        )
+        if len(prices) > 3:
+            assert MODELS.cost(model, 0, 0, 0, context, 1000) == pytest.approx(
+                ((context - 1000) * prices[3] + 1000 * prices[4]) / 1e6
+            )
+
+
+def test_cache_writes_of_both_kinds() -> None:
+    """Five minutes cost 1.25 times what is sent, an hour twice; without such a price, what is sent."""
+    million = 1_000_000
+    assert MODELS.cost("claude-opus-4-8", 0, 0, 0, million) == pytest.approx(6.25)
+    assert MODELS.cost("claude-opus-4-8", 0, 0, 0, million, million) == pytest.approx(10.0)
+    assert MODELS.cost("claude-opus-4-8", 0, 0, 0, million, 2 * million) == pytest.approx(10.0)
+    assert MODELS.cost("gpt-5", 0, 0, 0, million) == pytest.approx(1.25)
+    assert MODELS.cost("gpt-5", 0, 0, 0, million, 1) is None
+
+
+def test_the_table_tells_its_age_and_sources() -> None:
+    """A day and two packages with their versions."""
+    assert MODELS.made is not None and MODELS.made >= date(2026, 11, 16)
+    assert [source.split()[0] for source in MODELS.sources] == ["genai-prices", "litellm"]
+    assert len(MODELS) > 200
+
+
+def test_a_turn_without_tokens_has_no_cost() -> None:
+    """A log that tells no tokens does not say that nothing was spent."""
+    assert MODELS.turn(1.0, model="claude-opus-4-8").cost is None
+    assert MODELS.turn(1.0, model="claude-opus-4-8", cost=0.5).cost == 0.5
+    assert MODELS.turn(1.0, model="claude-opus-4-8", output_tokens=1).cost == pytest.approx(25e-6)
 
 
 def test_a_turn_adds_up_its_context() -> None:
     """Sent, read from cache and written to cache; the log's own window and cost win."""
     turn = MODELS.turn(1.0, model="gpt-5", input_tokens=10, output_tokens=7, cache_read=100, cache_write=5)
-    assert (turn.context_tokens, turn.context_window) == (115, 400_000)
-    told = MODELS.turn(1.0, model="gpt-5", input_tokens=10, window=272_000, cost=0.5)
-    assert (told.context_window, told.cost) == (272_000, 0.5)
+    assert (turn.context_tokens, turn.context_window) == (115, 272_000)
+    told = MODELS.turn(1.0, model="gpt-5", input_tokens=10, window=258_000, cost=0.5)
+    assert (told.context_window, told.cost) == (258_000, 0.5)
 
 
 def test_a_users_table_is_laid_over_ours(tmp_path: Path) -> None:
@@ -73,6 +163,23 @@ def test_a_users_table_is_laid_over_ours(tmp_path: Path) -> None:
     assert own.cost("gpt-5", 1_000_000, 1_000_000) == pytest.approx(110.0)
 
 
+def test_a_persons_row_wins_over_tiers_spellings_and_aliases(tmp_path: Path) -> None:
+    """A price of one's own holds for every context; a dated row keeps what it does not say."""
+    table = tmp_path / "models.toml"
+    table.write_text(
+        '[models]\n"gpt-5.5" = { input = 1.0 }\nclaude-sonnet-4-5-20250929 = { output = 1.0 }\n'
+        "zork = { input = 1.0, output = 1.0, tiers = [{ over = 10, input = 2.0 }] }\n"
+        '[aliases]\nopus = "claude-opus-4-1"\nbest = "zork"\n'
+    )
+    own = Models.load(table)
+    assert own.cost("gpt-5-5", 300_000, 0) == pytest.approx(0.3)
+    assert own.cost("claude-sonnet-4-5-20250929", 100_000, 100_000) == pytest.approx(0.4)
+    assert own.cost("claude-sonnet-4-5", 100_000, 100_000) == pytest.approx(1.8)
+    assert own.cost("opus", 100_000, 0) == pytest.approx(1.5)
+    assert own.cost("best", 10, 0) == pytest.approx(10e-6)
+    assert own.cost("best", 11, 0) == pytest.approx(22e-6)
+
+
 @pytest.mark.parametrize(
     ("text", "named"),
     [
@@ -82,6 +189,10 @@ def test_a_users_table_is_laid_over_ours(tmp_path: Path) -> None:
         ("[models]\nzork = { window = true }", "models.zork.window"),
         ("[modles]\n", "modles"),
         ("models = 1", "models"),
+        ("[models]\nzork = { tiers = 3 }", "models.zork.tiers"),
+        ("[models]\nzork = { tiers = [{ input = 1.0 }] }", "models.zork.tiers"),
+        ("[models]\nzork = { tiers = [{ over = 1, inptu = 1.0 }] }", "models.zork.tiers.inptu"),
+        ('[aliases]\nbest = "zork"', "aliases.best"),
     ],
 )
 def test_a_broken_table_names_its_field_and_the_last_good_stays(

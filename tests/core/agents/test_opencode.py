@@ -342,3 +342,19 @@ def test_another_programs_database_is_not_ours(tmp_path: Path) -> None:
     for path, score in ((ours, 95), (other, 0)):
         sample = Sample(path.read_bytes()[:65_536], path)
         assert max(known.sniff(sample) for known in FORMATS) == score
+
+
+def test_a_database_copied_with_its_log_but_without_its_index_loses_nothing(tmp_path: Path) -> None:
+    """What only the log of changes holds is read too, and the copy is left as it is."""
+    live, copy = tmp_path / "live", tmp_path / "copy"
+    live.mkdir()
+    copy.mkdir()
+    writer = _database(live / "opencode.db", OPENCODE.entries, wal=True)
+    for name in ("opencode.db", "opencode.db-wal"):
+        (copy / name).write_bytes((live / name).read_bytes())
+    whole = [row.data for row in rows(live / "opencode.db")]
+    writer.close()
+    before = {file.name: file.read_bytes() for file in copy.iterdir()}
+    assert len(before["opencode.db-wal"]) > 0
+    assert [row.data for row in rows(copy / "opencode.db")] == whole and whole
+    assert {file.name: file.read_bytes() for file in copy.iterdir()} == before

@@ -9,7 +9,9 @@ import pytest
 from core.agents.pi.reader import PiReader
 from core.events import Compaction, Prompt, SessionStart, Turn
 from tests.core.agents.reading_more import iso, kinds, new_kit, read, uses
+from tests.core.agents.samples import feed
 from tests.core.agents.samples_more import PI, PI_HEADER, pi_answer, pi_entry, pi_result
+from tests.core.logs.log_lines import START, stamp
 
 
 def test_the_story() -> None:
@@ -111,3 +113,29 @@ def test_a_result_without_a_call_is_counted() -> None:
     kit = new_kit()
     assert uses(read(PiReader, [pi_entry(1, pi_result("nobody", "bash", "x"))], kit)) == []
     assert kit.diagnostics.counts == {"result without a call": 1}
+
+
+@pytest.mark.parametrize(("header", "begins"), [(100, 50), (50, 50), (20, 20)])
+def test_a_header_later_than_its_entries_does_not_begin_after_them(header: int, begins: int) -> None:
+    """A branched session's header is written after the messages that were copied into it."""
+    lines = [
+        {"type": "session", "version": 3, "id": "s", "timestamp": stamp(header), "cwd": "/x"},
+        {
+            "type": "message",
+            "id": "a",
+            "parentId": None,
+            "timestamp": stamp(50),
+            "message": {"role": "user", "content": "go"},
+        },
+    ]
+    events = feed(PiReader(new_kit()), lines)
+    assert [(type(event).__name__, event.at - START) for event in events] == [
+        ("SessionStart", begins),
+        ("Prompt", 50),
+    ]
+
+
+def test_a_header_alone_is_a_session() -> None:
+    """It begins when the header was written."""
+    events = feed(PiReader(new_kit()), [{"type": "session", "id": "s", "timestamp": stamp(5), "cwd": "/x"}])
+    assert [event.at - START for event in events] == [5]

@@ -118,3 +118,32 @@ def test_no_command_is_too_odd(command: str) -> None:
     """Whatever is written, it is judged, and judged the same again."""
     first = NORMALIZER.sort("claude-code", "Bash", {"command": command})
     assert first == NORMALIZER.sort("claude-code", "Bash", {"command": command})
+
+
+@pytest.mark.parametrize(
+    ("command", "path"),
+    [
+        (r"cat C:\Users\me\notes.txt", r"C:\Users\me\notes.txt"),
+        (r'cat "C:\Users\me\notes.txt"', r"C:\Users\me\notes.txt"),
+        (r"cat 'C:\Users\me\notes.txt'", r"C:\Users\me\notes.txt"),
+        (r'cat "C:\\Users\\me"', r"C:\Users\me"),
+        (r"cat C:/Users/me/notes.txt", "C:/Users/me/notes.txt"),
+        (r"cat .\src\main.py", r".\src\main.py"),
+        (r"cd src && cat C:\a\b.txt", r"C:\a\b.txt"),
+        (r"python C:\work\run", r"C:\work\run"),
+    ],
+)
+def test_paths_of_windows_keep_what_parts_them(command: str, path: str) -> None:
+    """With and without quotes, and whatever the folder."""
+    assert NORMALIZER.sort("claude-code", "Bash", {"command": command}).targets == (path,)
+
+
+def test_a_backslash_is_still_an_escape() -> None:
+    """Before a blank, a quote and a dollar."""
+    assert split(r'cat my\ file.txt a\"b "x\"y\$z\d"')[0].words == ["cat", "my file.txt", 'a"b', r'x"y$z\d']
+
+
+def test_a_program_of_windows_is_known_by_its_name() -> None:
+    """Without its folder and ending."""
+    told = NORMALIZER.sort("claude-code", "Bash", {"command": r"C:\Python\python.exe x.py"})
+    assert told.program == "python"

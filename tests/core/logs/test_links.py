@@ -18,10 +18,12 @@ from core.agents.copilot import reader as copilot
 from core.agents.gemini import reader as gemini
 from core.agents.pi import reader as pi
 from core.agents.registry import make_kit
+from core.events import Where
 from core.logs.diagnostics import Diagnostics
 from core.logs.finder import sessions
-from core.logs.links import Link, links, session_links
+from core.logs.links import Link, links, parents_first, session_links
 from core.logs.records import Log
+from core.report.conversation import ConversationTree
 from tests.core.logs.log_lines import START, call, line, prompt, result, stamp
 
 KIT = make_kit()
@@ -255,3 +257,28 @@ def test_real_logs_have_one_kin_a_line(shared_data: Path) -> None:
             1 for log in session.logs for text in log.path.read_bytes().split(b"\n") if text.strip()
         )
         assert len(found) == written
+
+
+def _link(name: str, parent: str | None, place: int) -> Link:
+    return Link(name, parent, "answer", float(place), Where("log", place, 1), b"")
+
+
+@pytest.mark.parametrize(("between", "found"), [(0, True), (20, True), (63, True), (64, False)])
+def test_a_parent_a_little_later_comes_first(between: int, found: bool) -> None:
+    """Within a stretch; a record whose parent is nowhere near stays where it stands."""
+    others = [_link(f"o{n}", None, 2 + n) for n in range(between)]
+    given = [_link("child", "parent", 0), *others, _link("parent", "lost", 99)]
+    names = [one.id for one in parents_first(given)]
+    assert (names.index("parent") < names.index("child")) is found
+    assert sorted(names) == sorted(one.id for one in given)
+    assert [name for name in names if name.startswith("o")] == [one.id for one in others]
+
+
+@given(st.data())
+def test_moved_lines_make_no_orphans(data: st.DataObject) -> None:
+    """A chain whose lines were moved by up to 20 places hangs together, and loses none."""
+    size = data.draw(st.integers(1, 60))
+    chain = [_link(f"n{n}", f"n{n - 1}" if n else None, n) for n in range(size)]
+    shaken = sorted(chain, key=lambda one: one.at + data.draw(st.integers(0, 20)))
+    tree = ConversationTree(parents_first(shaken))
+    assert (len(tree), tree.orphans, len(tree.roots), tree.repeated) == (size, 0, 1, 0)

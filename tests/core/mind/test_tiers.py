@@ -177,3 +177,15 @@ def test_many_model_names_do_not_pile_up() -> None:
     for number in range(1000):
         tiers.update(turn(0.0, model=f"model-{number}"))
     assert len(tiers._places) <= 64
+
+
+def test_the_session_remembers_which_turns_had_no_price() -> None:
+    """Yesterday's turns of unknown price are still missing from the session's money today."""
+    tiers = Tiers(TierSettings())
+    for each in (turn(None), turn(0.5), turn(0.5, NOON + DAY)):
+        tiers.update(each)
+    reading = tiers.read()
+    assert (reading.unpriced, reading.total_unpriced, reading.total_priced) == (0, 1, 2)
+    again = Tiers(TierSettings())
+    again.load(tiers.dump())
+    assert again.read() == reading

@@ -9,14 +9,22 @@ import platform
 import shutil
 import sys
 from collections.abc import Mapping
+from datetime import date
+from typing import TYPE_CHECKING
 
 from core import __version__
+from core.report.formatting import count
 from tui.cli.checkup import Finding, Section
+
+if TYPE_CHECKING:
+    from core.agents.models import Models
 
 _LIBRARIES = (
     *("textual", "rich", "pydantic", "numpy", "msgspec", "watchfiles", "blake3", "cbor2", "platformdirs"),
     "backports.zstd",
 )
+_OLD = 120
+"""Days after which the table of models is called old."""
 _COMFORTABLE = (80, 24)
 
 
@@ -38,6 +46,22 @@ def versions() -> Section:
     ]
     facts = {"nooscope": __version__, "python": platform.python_version(), "libraries": found}
     return Section("versions", tuple(findings), facts)
+
+
+def models(known: Models, today: date) -> Section:
+    """The table of models' windows and prices, and how old it is."""
+    made = known.made
+    age = (today - made).days if made is not None else 0
+    old = age > _OLD
+    text = f"{len(known)} models, made {made} ({count(max(0, age), 'day')} ago)"
+    if old:
+        text += ": newer models and prices are missing; install a newer nooscope, or name a table of your own"
+    findings = (
+        Finding("models", text, "note" if old else "fine"),
+        Finding("made from", ", ".join(known.sources) or "unknown"),
+    )
+    facts = {"made": str(made), "days": age, "models": len(known), "sources": list(known.sources)}
+    return Section("prices", findings, facts)
 
 
 def _built_in(name: str) -> bool:

@@ -8,6 +8,7 @@ import io
 import os
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -72,7 +73,9 @@ def _sections(args: argparse.Namespace, resolved: Resolved) -> Iterator[Section]
     yield machine.versions()
     yield machine.terminal(os.environ)
     yield logs.agents(os.environ, Path.home(), ingest)
-    yield logs.unread(os.environ, Path.home(), make_kit(ingest), ingest)
+    kit = make_kit(ingest)
+    yield machine.models(kit.models, datetime.now(UTC).date())
+    yield logs.unread(os.environ, Path.home(), kit, ingest)
     yield keeping.settings(resolved, project, _faults(args, resolved.settings))
     yield keeping.folders()
     yield keeping.kept()

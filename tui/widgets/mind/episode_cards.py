@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from core.mind.episode import Border, Verdict
-from core.report.formatting import clock, count, fraction, plain, short, span
+from core.report.formatting import clock, count, fraction, money, plain, short, span
 from tui.feed.view import View
 from tui.widgets.common.card import Card, gauge, heading, pair, sentence
 from tui.widgets.common.panel import Line, fit
@@ -112,18 +112,19 @@ The opinion is the tier this moment would deserve.
         ]
         for spend in tiers.spends:
             if spend.turns:
-                priced = f"${spend.money:,.2f}" if spend.unpriced < spend.turns else "price unknown"
+                priced = money(spend.money, spend.turns - spend.unpriced, spend.unpriced)
                 made.append(
                     pair(f"{spend.tier}  {spend.turns:,} turns", f"{short(spend.tokens)}  {priced}", width)
                 )
+        spent = money(tiers.total_money, tiers.total_priced, tiers.total_unpriced)
         made += [
-            pair("session", f"{short(tiers.total_tokens)}  ${tiers.total_money:,.2f}", width),
+            pair("session", f"{short(tiers.total_tokens)}  {spent}", width),
             pair("this moment deserves", opinion.tier, width, ink="strong"),
         ]
         if opinion.tier != opinion.wanted:
             made += sentence(f"{opinion.wanted} but for the budget", width)
-        if tiers.unpriced:
-            made += sentence(f"{count(tiers.unpriced, 'turn')} of unknown price not in the money", width)
+        if tiers.total_unpriced and tiers.total_priced:
+            made += sentence(f"{count(tiers.total_unpriced, 'turn')} of unknown price", width)
         return made
 
     def more(self, view: View, width: int) -> list[Line]:

@@ -1,0 +1,1 @@
+"""The real agents, run against a made-up model on this machine."""

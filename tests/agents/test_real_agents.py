@@ -1,0 +1,159 @@
+"""What nooscope reads of the real agents, while they work and afterwards."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.agents.registry import make_kit
+from core.events import AgentEnd, AgentStart, Compaction, Event, Prompt, SessionStart, ToolUse, Turn
+from core.logs.finder import sessions
+from core.logs.follow import Follower, watch
+from core.logs.session import read
+from tests.agents.fake_model import Answer, FakeModel, say, use
+from tests.agents.programs import LONGEST, Agent, Claude, Codex, OpenCode
+
+AGENTS: tuple[type[Agent], ...] = (Claude, Codex, OpenCode)
+_NAMES = {Claude: "claude-code", Codex: "codex", OpenCode: "opencode"}
+
+
+def run(kind: type[Agent], command: str, **more: Any) -> Answer:
+    """A shell command, in the agent's own words."""
+    tool, given = {
+        Claude: ("Bash", {"command": command, "description": "x"}),
+        Codex: ("exec_command", {"cmd": command}),
+        OpenCode: ("bash", {"command": command, "description": "x"}),
+    }[kind]
+    return Answer(tool=tool, given=given, **more)
+
+
+def write(kind: type[Agent], path: Path, text: str) -> Answer:
+    """A new file, in the agent's own words."""
+    if kind is Claude:
+        return use("Write", file_path=str(path), content=text)
+    if kind is OpenCode:
+        return use("write", filePath=str(path), content=text)
+    patch = f"*** Begin Patch\n*** Add File: {path.name}\n+{text}\n*** End Patch"
+    return run(kind, f"apply_patch <<'EOF'\n{patch}\nEOF")
+
+
+def read_back(agent: Agent) -> list[Event]:
+    """The events of the one session an agent wrote, in which nothing was unreadable."""
+    kit = make_kit()
+    (session,) = sessions(agent.logs(), kit)
+    events = list(read(session, kit))
+    assert kit.diagnostics.counts == {}
+    return events
+
+
+def only(events: list[Event], kind: type[Any]) -> list[Any]:
+    return [event for event in events if isinstance(event, kind)]
+
+
+@pytest.mark.parametrize("kind", AGENTS)
+def test_failures_an_edit_and_success(kind: type[Agent], tmp_path: Path) -> None:
+    """One prompt, each call with its outcome, a turn an answer, and a question at the end."""
+    story = [
+        run(kind, "python3 missing.py"),
+        run(kind, "python3 missing.py"),
+        write(kind, tmp_path / "project" / "found.py", "print(1)"),
+        run(kind, "python3 found.py"),
+        say("It works. Shall I go on?"),
+    ]
+    with FakeModel({"make it work": story}) as model:
+        agent = kind(tmp_path, model.url)
+        agent.run("make it work")
+    events = read_back(agent)
+    (start,) = only(events, SessionStart)
+    assert (start.tool, Path(start.project).name) == (_NAMES[kind], "project")
+    assert len(only(events, Prompt)) == 1
+    calls = only(events, ToolUse)
+    assert [(call.action, call.outcome) for call in calls] == [
+        ("shell_exec", "failure"),
+        ("shell_exec", "failure"),
+        ("file_edit", "success"),
+        ("shell_exec", "success"),
+    ]
+    assert [call.exit_code for call in calls[:2]] == [2, 2]
+    assert calls[0].call == calls[1].call and calls[2].targets == ("found.py",)
+    turns = only(events, Turn)
+    assert len(turns) == 5 and {turn.context_tokens for turn in turns} == {1200}
+    assert (turns[0].cost is None) is (kind is OpenCode)
+    assert all(turn.context_window > 0 for turn in turns)
+
+
+@pytest.mark.parametrize("kind", AGENTS)
+def test_what_is_read_while_the_agent_works(kind: type[Agent], tmp_path: Path) -> None:
+    """Calls are told as they end; followed to its end, the log is what it is read afterwards."""
+    story = [run(kind, "python3 missing.py"), run(kind, "ls /"), say("done", held=True)]
+    stop = threading.Event()
+    late = threading.Timer(LONGEST, stop.set)
+    late.start()
+    seen: list[Event] = []
+    with FakeModel({"make it work": story}) as model:
+        agent = kind(tmp_path, model.url)
+        running = agent.start("make it work")
+        assert model.waiting.wait(LONGEST)
+        follower = Follower(agent.logs()[0], make_kit())
+        for batch in watch(follower, stop):
+            seen += batch
+            if len(only(seen, ToolUse)) == 2:
+                break
+        assert [call.outcome for call in only(seen, ToolUse)] == ["failure", "success"]
+        assert len(only(seen, Prompt)) == 1 and running.poll() is None
+        model.go()
+        running.communicate(timeout=LONGEST)
+    late.cancel()
+    for batch in follower.drain():
+        seen += batch
+    seen += follower.finish()
+    assert Counter(map(type, seen)) == Counter(map(type, read_back(agent)))
+    assert follower.in_flight() == []
+
+
+@pytest.mark.parametrize("kind", [Claude, OpenCode])
+def test_a_sub_agent(kind: type[Agent], tmp_path: Path) -> None:
+    """It starts, works under its own name, and ends."""
+    asked = {"description": "look", "prompt": "look around please"}
+    given = {"subagent_type": "general-purpose" if kind is Claude else "general", **asked}
+    stories = {
+        "hand it over": [Answer(tool="Agent" if kind is Claude else "task", given=given), say("all done")],
+        "look around": [run(kind, "ls /"), run(kind, "cat nothing"), say("I saw it")],
+    }
+    with FakeModel(stories) as model:
+        agent = kind(tmp_path, model.url)
+        agent.run("hand it over")
+    events = read_back(agent)
+    (started,), (ended,) = only(events, AgentStart), only(events, AgentEnd)
+    assert started.child == ended.child and ended.outcome == "success"
+    outcomes = {(call.agent, call.outcome) for call in only(events, ToolUse)}
+    assert outcomes == {("main", "success"), (started.child, "success"), (started.child, "failure")}
+    assert len(only(events, Prompt)) == 1
+
+
+@pytest.mark.parametrize("kind", [Codex, OpenCode])
+def test_a_compaction(kind: type[Agent], tmp_path: Path) -> None:
+    """Where the context is said to be nearly full, it is summarised, once."""
+    with FakeModel({"make it work": [run(kind, "ls /", tokens=39_000), say("It works.")]}) as model:
+        agent = kind(tmp_path, model.url)
+        if isinstance(agent, Codex):
+            agent.settings = "model_auto_compact_token_limit = 20000"
+        agent.run("make it work")
+    events = read_back(agent)
+    assert len(only(events, Compaction)) == 1 and len(only(events, Prompt)) == 1
+    assert [call.outcome for call in only(events, ToolUse)] == ["success"]
+
+
+def test_a_compaction_by_command(tmp_path: Path) -> None:
+    """Claude Code is asked for one, in a session that goes on."""
+    with FakeModel({"make it work": [run(Claude, "ls /"), say("It works.")]}) as model:
+        agent = Claude(tmp_path, model.url)
+        agent.run("make it work")
+        agent.run("/compact", "--continue")
+    events = read_back(agent)
+    (compaction,) = only(events, Compaction)
+    assert compaction.trigger == "manual" and len(only(events, Prompt)) == 1
