@@ -70,7 +70,7 @@ def test_a_call_without_a_result_is_what_is_being_done() -> None:
 
 
 def test_only_the_last_calls_count() -> None:
-    events: list[Event] = [use(n, "failure") for n in range(5)] + [use(n) for n in range(5, 5 + LATELY)]
+    events: list[Event] = [use(n, "failure" if n < 5 else "success") for n in range(5 + LATELY)]
     marks = Landmarks(events)
     assert marks.lately(LATELY) == (5, LATELY)
     assert marks.lately(LATELY + 4) == (1, LATELY)
