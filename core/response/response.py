@@ -147,19 +147,18 @@ class Response:
                 calm *= 1.0 - press if press < 1.0 else 0.0
                 if fresh:
                     self.tally.fired(name)
-            if not signals or signals[0][0] != "flow_active":
-                if verdict.halted_now:
-                    loud = True
-                    extra.append(("halt", 1.0))
-                pressure = self._escalation.update(
-                    calm,
-                    self.loops.current,
-                    verdict.state == "HALTED",
-                    mood.modulation.escalation_threshold,
-                )
-                if pressure is not None:
-                    loud = True
-                    extra.append(("pressure", pressure))
+            if verdict.halted_now:
+                loud = True
+                extra.append(("halt", 1.0))
+            pressure = self._escalation.update(
+                calm,
+                self.loops.current,
+                verdict.state == "HALTED",
+                mood.modulation.escalation_threshold,
+            )
+            if pressure is not None:
+                loud = True
+                extra.append(("pressure", pressure))
         if not loud:
             self._scorer.rest(at, state, signals)
             return QUIET
