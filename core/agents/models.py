@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from core.agents.tables import OURS, read_table
 from core.errors import SettingsError
 from core.events import MAIN, Turn, Where
+from core.ingest.lexicon import tone
 from core.settings.logs import ContextSettings
 
 _ENDING = re.compile(
@@ -99,8 +100,13 @@ class Models:
         window: int = 0,
         stop: str = "",
         cost: float | None = None,
+        said: str = "",
     ) -> Turn:
-        """A turn with its context added up, its window and its cost; `window` and `cost` of the log win."""
+        """A turn with its context added up, its window and its cost; `window` and `cost` of the log win.
+
+        Of what was said only the counts of its phrases are kept.
+        """
+        checking, doubting = tone(said)
         context = input_tokens + cache_read + cache_write
         if cost is None:
             cost = self.cost(model, input_tokens, output_tokens, cache_read, cache_write)
@@ -118,6 +124,8 @@ class Models:
             context_window=window or self.window(model, context),
             cost=cost,
             stop=stop,
+            checking=checking,
+            doubting=doubting,
         )
 
     def _row(self, model: str) -> Model:

@@ -43,6 +43,8 @@ COUNTS = (
     "since_good_edit",
     "since_change",
     "looks_before_edit",
+    "words_of_checking",
+    "words_of_doubt",
 )
 """What is counted over the whole session, each a whole number."""
 
@@ -66,8 +68,6 @@ class ActionFacts:
         "_looked",
         "_recent",
         "_results",
-        "phrases",
-        "turns",
         *COUNTS,
     )
     actions: int
@@ -95,6 +95,8 @@ class ActionFacts:
     since_good_edit: int
     since_change: int
     looks_before_edit: int
+    words_of_checking: int
+    words_of_doubt: int
 
     def __init__(self, settings: FactSettings) -> None:
         self._kept = settings.kept
@@ -108,18 +110,13 @@ class ActionFacts:
         self._looked: dict[str, int] = {}
         self._generation = 0
         self._dirty = False
-        self.phrases: dict[int, int] = {}
-        """How many turns held each phrase of the lexicon."""
-        self.turns = 0
         for name in COUNTS:
             setattr(self, name, 0)
 
     def said(self, event: Turn) -> None:
-        """Count which phrases the agent's words held."""
-        self.turns += 1
-        phrases = self.phrases
-        for phrase in event.phrases:
-            phrases[phrase] = phrases.get(phrase, 0) + 1
+        """Count the phrases that the agent's words held."""
+        self.words_of_checking += event.checking
+        self.words_of_doubt += event.doubting
 
     def update(self, event: ToolUse) -> tuple[str, ...]:
         """Count one action; the rows of the impulse table that it stands for."""
@@ -222,7 +219,7 @@ class ActionFacts:
             self.since_good_edit = 0
             self._dirty = True
             self._generation += 1
-            if not known & _OWN:
+            if target and not known & _OWN:
                 if not self.changes:
                     self.looks_before_edit = self.looks
                 self.changes += 1
@@ -311,8 +308,6 @@ class ActionFacts:
             tuple(self._looked.items()),
             self._generation,
             self._dirty,
-            tuple(self.phrases.items()),
-            self.turns,
         )
 
     def load(self, state: Sequence[Any]) -> None:
@@ -327,8 +322,7 @@ class ActionFacts:
         self._errors = dict.fromkeys(errors)
         self._files = dict(files)
         self._looked = dict(looked)
-        self._generation, self._dirty, phrases, self.turns = state[8:]
-        self.phrases = dict(phrases)
+        self._generation, self._dirty = state[8:]
 
 
 def _keep(table: dict[Any, Any], most: int) -> None:

@@ -191,6 +191,10 @@ class FactsReading(Struct, frozen=True, kw_only=True):
     """Actions since the last change, or since the beginning."""
     looks_before_edit: int
     """Files read and searches made before the first change."""
+    words_of_checking: int
+    """Phrases of checking in the agent's words, each counted once an answer."""
+    words_of_doubt: int
+    """Phrases of doubt in the agent's words, each counted once an answer."""
 
 
 class ReceptorReading(Struct, frozen=True):

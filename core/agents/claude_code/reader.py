@@ -71,6 +71,8 @@ class ClaudeCode(Reader):
         self._usage = Usage(kit.models)
         self._agents = Delegations(agent)
         self._messages: dict[str, tuple[Message, float, Where]] = {}
+        self._words: dict[str, str] = {}
+        """What each agent's open message says so far."""
         self._at = 0.0
         self._begun = False
         self._alone = agent != MAIN
@@ -164,9 +166,10 @@ class ClaudeCode(Reader):
         before = self._messages.get(agent)
         if before is not None and (before[0].id != message.id or not message.id):
             self._close(agent, out)
+        content = message.content
         if message.usage is not None and message.model != "<synthetic>":
             self._messages[agent] = (message, at, where)
-        content = message.content
+            self._words[agent] = self._words.get(agent, "") + spoken(content)
         if isinstance(content, list):
             for block in content:
                 if block.type == "tool_use":
@@ -289,6 +292,7 @@ class ClaudeCode(Reader):
     def _close(self, agent: str, out: list[Event]) -> None:
         """One turn for each message, with the last usage its lines told."""
         held = self._messages.pop(agent, None)
+        said = self._words.pop(agent, "")
         if held is None:
             return
         message, at, where = held
@@ -307,6 +311,7 @@ class ClaudeCode(Reader):
                 agent=agent,
                 where=where,
                 stop=message.stop_reason or "",
+                said=said,
             )
         )
         if turn is not None:
