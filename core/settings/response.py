@@ -152,10 +152,21 @@ class NoticeSettings(Group):
     )
 
 
+class OutlookSettings(Group):
+    """Whether a run goes worse or better than is usual for its agent."""
+
+    base_rate: float = tunable(
+        0.0, "Share of this agent's runs that go wrong; 0 where nobody knows.", ge=0, le=0.99, step=0.01
+    )
+    usual: float = tunable(0.4, "A shift of fewer log-odds either way is as usual.", ge=0, le=3, step=0.05)
+    telling: float = tunable(0.05, "A count that adds fewer log-odds is not named.", ge=0, le=1, step=0.01)
+
+
 class ResponseSettings(Group):
     """From a firing to the right word at the right time."""
 
     loops: LoopSettings = part(LoopSettings, "When going round in circles is worth a word.")
+    outlook: OutlookSettings = part(OutlookSettings, "How the run goes, against what is usual.")
     scoring: ScoringSettings = part(ScoringSettings, "When a method fires.")
     escalation: EscalationSettings = part(EscalationSettings, "When the person is asked.")
     actions: ActionSettings = part(ActionSettings, "What the actions look at.")
