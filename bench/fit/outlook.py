@@ -32,7 +32,7 @@ NAMES = (
     "words_of_checking",
     "words_of_doubt",
 )
-RIDGE = 10.0
+RIDGE = 30.0
 SEEDS = (1, 2, 3)
 _DRAWS = 30
 
@@ -91,7 +91,8 @@ def _fit(runs: list[Walked], stage: str) -> StageFit:
     ranked = Ranking(y > 0.5, [runs[place].model for place in places], tasks).rank(shifts)
     assert ranked is not None
     base = np.array([y[model == group].mean() for group in model])
-    chances = _chances(shifts, base)
+    usual = np.array([shifts[model == group].mean() for group in model])
+    chances = _chances(shifts - usual, base)
     return StageFit(
         len(places),
         means,

@@ -133,7 +133,7 @@ def outlook(facts: FactsReading, ended: bool, settings: OutlookSettings) -> Outl
             word = "worse" if amount > 0.0 else "better"
             reasons.append(Reason(name, number, amount, f"{_WORDS[name].format(n=number)}: {word}"))
     reasons.sort(key=lambda reason: -abs(reason.amount))
-    shift = shift_of(facts, stage)
+    shift = shift_of(facts, stage) - settings.own_shift
     direction: Direction = (
         "worse" if shift > settings.usual else "better" if shift < -settings.usual else "usual"
     )

@@ -158,6 +158,9 @@ class OutlookSettings(Group):
     base_rate: float = tunable(
         0.0, "Share of this agent's runs that go wrong; 0 where nobody knows.", ge=0, le=0.99, step=0.01
     )
+    own_shift: float = tunable(
+        0.0, "Mean shift of this agent's own runs, which is its usual.", ge=-5, le=5, step=0.05
+    )
     usual: float = tunable(0.4, "A shift of fewer log-odds either way is as usual.", ge=0, le=3, step=0.05)
     telling: float = tunable(0.05, "A count that adds fewer log-odds is not named.", ge=0, le=1, step=0.01)
 
