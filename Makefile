@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 CODE   := core tui themes sample_sessions tests bench
 
-.PHONY: run test check format bench docs pictures clean
+.PHONY: run test check format bench fit docs pictures clean
 .DEFAULT_GOAL := run
 
 $(VENV)/bin/python:
@@ -46,6 +46,10 @@ check: $(VENV)/.dev
 
 bench: $(VENV)/.test
 	@$(BIN)/python -m bench $(ARGS)
+
+fit: $(VENV)/.test
+	@test -n "$(DATA)" || { echo 'make fit DATA="FILE ..." DATE=YEAR-MONTH-DAY'; exit 2; }
+	@$(BIN)/python -m bench.fit $(DATA) --date "$(DATE)" $(ARGS)
 
 docs: $(VENV)/.test
 	@$(BIN)/python -m bench.docs

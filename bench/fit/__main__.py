@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import subprocess
+import sys
 from pathlib import Path
 
-from bench.fit import outlook
+from bench.fit import impulses, outlook
 from bench.fit.runs import walked
-from bench.fit.tables import write_outlook
+from bench.fit.tables import write_impulses, write_outlook
 
 
 def main() -> None:
@@ -24,6 +26,7 @@ def main() -> None:
         write_outlook(outlook.fit(runs), runs, given.date, data)
     if given.only != "outlook":
         write_impulses(impulses.fit(runs), runs, given.date, data)
+        subprocess.run([sys.executable, "-m", "bench.fit.profiles"], check=True)
 
 
 if __name__ == "__main__":

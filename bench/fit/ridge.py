@@ -15,7 +15,14 @@ _INTERCEPT = 0.3
 """The ridge on intercepts, so that a group that always ends the same way keeps a finite one."""
 
 
-def logistic(x: Floats, y: Floats, groups: Ints, ridge: float, sample: Floats | None = None) -> Floats:
+def logistic(
+    x: Floats,
+    y: Floats,
+    groups: Ints,
+    ridge: float,
+    sample: Floats | None = None,
+    offset: Floats | None = None,
+) -> Floats:
     """Weights of the columns; each group has an intercept of its own, which is not given back."""
     count = int(groups.max()) + 1
     rows, width = x.shape
@@ -25,8 +32,9 @@ def logistic(x: Floats, y: Floats, groups: Ints, ridge: float, sample: Floats | 
     penalty = np.concatenate([np.full(width, ridge), np.full(count, _INTERCEPT)])
     weight = np.ones(rows) if sample is None else sample
     found = np.zeros(width + count)
+    beside = np.zeros(rows) if offset is None else offset
     for _ in range(_STEPS):
-        chance = 1.0 / (1.0 + np.exp(-(every @ found)))
+        chance = 1.0 / (1.0 + np.exp(-(every @ found + beside)))
         slope = every.T @ (weight * (chance - y)) + penalty * found
         curve = (every * (weight * chance * (1.0 - chance) + 1e-9)[:, None]).T @ every + np.diag(penalty)
         found = found - np.linalg.solve(curve, slope)

@@ -5,9 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import core.response.tables
+import core.settings
+from bench.fit.impulses import ROWS, AxisFit, Fits, impulse
 from bench.fit.outlook import NAMES, StageFit
 from bench.fit.runs import Walked
 
+IMPULSES = Path(core.settings.__file__).parent / "fitted.toml"
 OUTLOOK = Path(core.response.tables.__file__).parent / "outlook.toml"
 
 
@@ -54,3 +57,35 @@ def write_outlook(fits: dict[str, StageFit], runs: list[Walked], date: str, data
             f"calibration {fit.calibration:.3f}"
         )
     OUTLOOK.write_text("\n".join(lines))
+
+
+def write_impulses(fits: Fits, runs: list[Walked], date: str, data: str) -> None:
+    """Impulses under the published half-lives, and with free ones, with their cross-validated scores."""
+    lines = [
+        "# Impulses of frustration, confidence and flow, made by `make fit`; scores are AUC for unresolved of the",
+        "# mean of frustration on tasks left out of the fit.",
+        "",
+        *about(runs, date, data),
+    ]
+    for name, axes in (("default", fits.default), ("fitted", fits.free)):
+        for axis, fit in axes.items():
+            lines += [
+                f"[{name}.{axis}]",
+                f"half_life = {fit.half_life}",
+                f'unit = "{fit.unit}"',
+                f"auc = {{ {', '.join(f'{_key(point)} = {score:.3f}' for point, score in fit.auc.items())} }}",
+                f"[{name}.{axis}.impulse]",
+                *(f"{row} = {impulse(axis, row, fit)}" for row in ROWS),
+                "",
+            ]
+            _say(name, axis, fit)
+    IMPULSES.write_text("\n".join(lines))
+
+
+def _key(point: str) -> str:
+    return point if point == "end" else f'"{point}"'
+
+
+def _say(name: str, axis: str, fit: AxisFit) -> None:
+    scores = ", ".join(f"{point} {score:.3f}" for point, score in fit.auc.items())
+    print(f"{name} {axis}: half-life {fit.half_life:g} {fit.unit}, {scores}")

@@ -15,6 +15,8 @@ _OWN, _EDITED, _FAILED = 1, 2, 4
 """What is known of a file: the agent made it, edited it, failed to edit it."""
 _STALE, _EDIT, _NEW = 1, 2, 4
 """What is known of a recent action."""
+_HEARD = 3
+"""Phrases of one kind before an action that count; more say no more."""
 _TARGETS = 4
 """Files of one action that are looked at."""
 COUNTS = (
@@ -68,6 +70,7 @@ class ActionFacts:
         "_looked",
         "_recent",
         "_results",
+        "_spoken",
         *COUNTS,
     )
     actions: int
@@ -110,6 +113,8 @@ class ActionFacts:
         self._looked: dict[str, int] = {}
         self._generation = 0
         self._dirty = False
+        self._spoken = (0, 0)
+        """Phrases of checking and of doubt since the last action."""
         for name in COUNTS:
             setattr(self, name, 0)
 
@@ -117,6 +122,10 @@ class ActionFacts:
         """Count the phrases that the agent's words held."""
         self.words_of_checking += event.checking
         self.words_of_doubt += event.doubting
+        self._spoken = (
+            min(_HEARD, self._spoken[0] + event.checking),
+            min(_HEARD, self._spoken[1] + event.doubting),
+        )
 
     def update(self, event: ToolUse) -> tuple[str, ...]:
         """Count one action; the rows of the impulse table that it stands for."""
@@ -127,6 +136,10 @@ class ActionFacts:
             causes.append(cause)
         if action == "plan":
             return tuple(causes)
+        checking, doubting = self._spoken
+        if checking or doubting:
+            causes += ["words_of_checking"] * checking + ["words_of_doubt"] * doubting
+            self._spoken = (0, 0)
         self.actions += 1
         self.since_good_edit += 1
         self.since_change += 1
@@ -224,6 +237,7 @@ class ActionFacts:
                     self.looks_before_edit = self.looks
                 self.changes += 1
                 self.since_change = 0
+                causes.append("change")
                 if not known & _EDITED:
                     self.changed_files += 1
             known |= _EDITED
@@ -236,6 +250,7 @@ class ActionFacts:
             self.tests += 1
         if self.changes:
             self.runs_since_change += 1
+            causes.append("run_since_change")
         if self._dirty:
             self._dirty = False
             self.checks += 1
@@ -308,6 +323,7 @@ class ActionFacts:
             tuple(self._looked.items()),
             self._generation,
             self._dirty,
+            self._spoken,
         )
 
     def load(self, state: Sequence[Any]) -> None:
@@ -322,7 +338,8 @@ class ActionFacts:
         self._errors = dict.fromkeys(errors)
         self._files = dict(files)
         self._looked = dict(looked)
-        self._generation, self._dirty = state[8:]
+        self._generation, self._dirty, (checking, doubting) = state[8:]
+        self._spoken = (checking, doubting)
 
 
 def _keep(table: dict[Any, Any], most: int) -> None:

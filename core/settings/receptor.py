@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from core.settings.fitted import fitted_impulses
 from core.settings.tunable import Group, part, tunable
 
 
@@ -272,6 +273,57 @@ class LongSinceEdit(Impulse):
     """Any action long after the last good edit."""
 
 
+class Change(Impulse):
+    """A file was edited that the agent did not make itself."""
+
+
+class RunSinceChange(Impulse):
+    """A command was run after such an edit, at any time."""
+
+
+class WordsOfChecking(Impulse):
+    """A phrase of checking in the agent's words before an action."""
+
+
+class WordsOfDoubt(Impulse):
+    """A phrase of doubt in the agent's words before an action."""
+
+
+_ROWS: dict[str, type[Impulse]] = {
+    "shell_failure": ShellFailure,
+    "shell_success": ShellSuccess,
+    "file_edit": FileEdit,
+    "search_empty": SearchEmpty,
+    "search_found": SearchFound,
+    "file_read": FileRead,
+    "failed_edit": FailedEdit,
+    "failed_read": FailedRead,
+    "same_result": SameResult,
+    "new_result": NewResult,
+    "edit_again": EditAgain,
+    "check_passed": CheckPassed,
+    "check_failed": CheckFailed,
+    "new_file": NewFile,
+    "change": Change,
+    "run_since_change": RunSinceChange,
+    "words_of_checking": WordsOfChecking,
+    "words_of_doubt": WordsOfDoubt,
+    "long_since_edit": LongSinceEdit,
+    "every_event": EveryEvent,
+}
+"""Rows whose impulses on some axes are fitted to labelled runs."""
+
+PUBLISHED: dict[str, float] = {
+    f"receptor.impulse.{row}.{axis}": float(kind.model_fields[axis].default)
+    for row, kind in _ROWS.items()
+    for axis in ("frustration", "confidence", "flow")
+}
+"""What the fitted impulses were before."""
+
+for _row, _axis, _amount in fitted_impulses("default"):
+    _ROWS[_row].model_fields[_axis].default = _amount
+
+
 class ImpulseSettings(Group):
     """What every kind of event adds to the axes."""
 
@@ -302,6 +354,10 @@ class ImpulseSettings(Group):
     check_passed: CheckPassed = part(CheckPassed, "The first command after an edit went well.")
     check_failed: CheckFailed = part(CheckFailed, "The first command after an edit failed.")
     new_file: NewFile = part(NewFile, "A file was touched for the first time.")
+    change: Change = part(Change, "A file was edited that the agent did not make itself.")
+    run_since_change: RunSinceChange = part(RunSinceChange, "A command was run after such an edit.")
+    words_of_checking: WordsOfChecking = part(WordsOfChecking, "A phrase of checking was said.")
+    words_of_doubt: WordsOfDoubt = part(WordsOfDoubt, "A phrase of doubt was said.")
     long_since_edit: LongSinceEdit = part(LongSinceEdit, "Any action long after the last good edit.")
 
 
