@@ -136,7 +136,7 @@ def _bounded(
     high: Floats,
     ridge: float,
 ) -> Floats:
-    """The logistic over all points at once; a weight beyond its bound is put there and the rest fitted anew."""
+    """The logistic over all points at once; a weight beyond its bound is put there."""
     blocks, ends, marks = [], [], []
     for number, (places, rows) in enumerate(made.values()):
         keep = inside[places]
@@ -160,7 +160,9 @@ def _bounded(
     return found
 
 
-SCALE = 0.25
+TRIAL = 0.02
+"""What trial and error adds to frustration with every event, beside the fitted rows."""
+SCALE = 0.12
 """How much of an axis one unit of log-odds is."""
 DOCUMENT = {"frustration": 180.0, "confidence": 120.0, "flow": 180.0}
 """Half-lives of the fitted axes in seconds, as published."""

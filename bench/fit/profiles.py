@@ -19,6 +19,10 @@ FITTED = "Fitted: impulses and half-lives both fitted to labelled runs; half-liv
 FORMER: dict[str, Any] = {
     "receptor.flow.bounded": False,
     "receptor.meta.stuck_failures": 0,
+    "response.escalation.compound": 1.5,
+    "response.escalation.frustration": 1.0,
+    "response.escalation.seeking": 0.5,
+    "response.escalation.uncertainty": 0.5,
     "mind.forecast.prior_weight": 4.0,
     "mind.forecast.class_weight": 4.0,
     "mind.forecast.lean": 0.0,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import core.response.tables
 import core.settings
-from bench.fit.impulses import ROWS, AxisFit, Fits, impulse
+from bench.fit.impulses import ROWS, TRIAL, AxisFit, Fits, impulse
 from bench.fit.outlook import NAMES, StageFit
 from bench.fit.runs import Walked
 
@@ -62,8 +62,8 @@ def write_outlook(fits: dict[str, StageFit], runs: list[Walked], date: str, data
 def write_impulses(fits: Fits, runs: list[Walked], date: str, data: str) -> None:
     """Impulses under the published half-lives, and with free ones, with their cross-validated scores."""
     lines = [
-        "# Impulses of frustration, confidence and flow, made by `make fit`; scores are AUC for unresolved of the",
-        "# mean of frustration on tasks left out of the fit.",
+        "# Impulses of frustration, confidence and flow, made by `make fit`; scores are AUC for unresolved",
+        "# of their mean, on tasks left out of the fit.",
         "",
         *about(runs, date, data),
     ]
@@ -73,8 +73,9 @@ def write_impulses(fits: Fits, runs: list[Walked], date: str, data: str) -> None
                 f"[{name}.{axis}]",
                 f"half_life = {fit.half_life}",
                 f'unit = "{fit.unit}"',
-                f"auc = {{ {', '.join(f'{_key(point)} = {score:.3f}' for point, score in fit.auc.items())} }}",
+                f"auc = {{ {', '.join(f'{_key(at)} = {score:.3f}' for at, score in fit.auc.items())} }}",
                 f"[{name}.{axis}.impulse]",
+                *([f"trial_error = {TRIAL}"] if axis == "frustration" else []),
                 *(f"{row} = {impulse(axis, row, fit)}" for row in ROWS),
                 "",
             ]

@@ -87,7 +87,7 @@ class Response:
         self._counts: dict[str, int] = {}
         self._ended = False
         self._last: Firing | None = None
-        self.loops = LoopDetector(settings.loops)
+        self.loops = LoopDetector(settings.loops, frozenset(settings.notices.final))
         self.queue = InterventionQueue(settings.queue)
         self.tally = Tally()
 

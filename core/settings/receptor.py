@@ -310,6 +310,7 @@ _ROWS: dict[str, type[Impulse]] = {
     "words_of_doubt": WordsOfDoubt,
     "long_since_edit": LongSinceEdit,
     "every_event": EveryEvent,
+    "trial_error": TrialErrorEvent,
 }
 """Rows whose impulses on some axes are fitted to labelled runs."""
 

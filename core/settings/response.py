@@ -33,10 +33,10 @@ class ScoringSettings(Group):
 class EscalationSettings(Group):
     """How much each trouble presses towards asking the person."""
 
-    compound: float = tunable(1.5, "How much frustration with seeking presses.", ge=0, le=4, step=0.1)
-    frustration: float = tunable(1.0, "How much frustration alone presses.", ge=0, le=4, step=0.1)
-    seeking: float = tunable(0.5, "How much seeking alone presses.", ge=0, le=4, step=0.1)
-    uncertainty: float = tunable(0.5, "How much uncertainty presses.", ge=0, le=4, step=0.1)
+    compound: float = tunable(0.8, "How much frustration with seeking presses.", ge=0, le=4, step=0.1)
+    frustration: float = tunable(0.5, "How much frustration alone presses.", ge=0, le=4, step=0.1)
+    seeking: float = tunable(0.25, "How much seeking alone presses.", ge=0, le=4, step=0.1)
+    uncertainty: float = tunable(0.25, "How much uncertainty presses.", ge=0, le=4, step=0.1)
     fatigue: float = tunable(0.3, "How much fatigue presses.", ge=0, le=4, step=0.1)
     loop: float = tunable(1.0, "How much going round in circles presses.", ge=0, le=4, step=0.1)
     halt: float = tunable(0.7, "How much a governor that would halt presses.", ge=0, le=1, step=0.05)

@@ -185,7 +185,7 @@ def _model(walks: list[Walk]) -> dict[str, Any]:
 def _alarms(walks: Sequence[Walk]) -> dict[str, dict[str, float | int | None]]:
     """Each alarm against the base rate of the models whose runs it speaks in."""
     names = [*ALARMS, *sorted({name for walk in walks for name in walk.alarms} - set(ALARMS))]
-    failing = dict.fromkeys({walk.model for walk in walks}, 0)
+    failing = dict.fromkeys((walk.model for walk in walks), 0)
     counts = dict(failing)
     for walk in walks:
         counts[walk.model] += 1
@@ -216,12 +216,12 @@ def _next_call(walks: Sequence[Walk]) -> dict[str, Any]:
     count = float(sums[:, 0].sum())
     tenths = [
         {"calls": int(calls), "said": round(said / calls, 4), "was": round(was / calls, 4)}
-        for calls, said, was in sums
+        for calls, said, was in sums.tolist()
         if calls
     ]
     return {
         "calls": int(count),
-        "brier": round(sum(walk.squared for walk in walks) / count, 4) if count else None,
+        "brier": round(float(sum(walk.squared for walk in walks)) / count, 4) if count else None,
         "tenths": tenths,
     }
 

@@ -127,8 +127,8 @@ def _report(result: dict[str, Any]) -> Iterator[str]:
     yield "  was  " + " ".join(_figure(row["was"]) for row in calls["tenths"])
     for point, row in result["calibration"]["forecast"].items():
         yield (
-            f"forecast at {point}: Brier {row['brier']:.3f} (base rate alone {row['brier_of_base_rate']:.3f}), "
-            f"calibration error {row['error']:.3f}"
+            f"forecast at {point}: Brier {row['brier']:.3f} (base rate alone "
+            f"{row['brier_of_base_rate']:.3f}), calibration error {row['error']:.3f}"
         )
 
 
