@@ -208,14 +208,16 @@ class Receptor:
     def _state(self, rate: float) -> AgentState:
         """What the last act was found in, but for deep work that time has shown to fail."""
         state = self._meta.state
-        if state == "deep_work" and self._bounded and rate >= self._failures:
-            return "exploring"
-        return state
+        return "exploring" if state == "deep_work" and not self._flows(rate) else state
+
+    def _flows(self, rate: float) -> bool:
+        """Whether so many commands failing leaves room for flow."""
+        return not self._bounded or rate < self._failures
 
     def _standing(self, rate: float) -> tuple[Signal, ...]:
         """What the last act fired or held, none of it fresh; flow ends once the window shows failures."""
         signals = self._signals
-        if self._bounded and rate >= self._failures and signals and signals[0].name == "flow_active":
+        if not self._flows(rate) and signals and signals[0].name == "flow_active":
             return ()
         for signal in signals:
             if signal.fresh:
@@ -235,7 +237,7 @@ class Receptor:
         idle = clock.at is None or gap > self._silence
         behaviour = self._commander.read(wall)
         rate = behaviour.short.failure_rate
-        flowing = self._gate.firing and not (self._bounded and rate >= self._failures)
+        flowing = self._gate.firing and self._flows(rate)
         return ReceptorReading(
             at=(clock.at or 0.0) + gap,
             now=now,
@@ -245,7 +247,7 @@ class Receptor:
             axes=tuple(self._axis(axis, values[axis], trend[axis], flowing) for axis in range(len(AXES))),
             gate=self._gate.read(values[FLOW], self._ambient.baseline[FLOW], flowing),
             held=self._neuron.read(),
-            signals=self._signals if gap == 0.0 else self._standing(rate),
+            signals=self._signals if gap == 0.0 and self._flows(rate) else self._standing(rate),
             meta=self._meta.read("idle" if idle else self._state(rate)),
             behaviour=behaviour,
             heatmap=self._heatmap.read(now),

@@ -17,9 +17,9 @@ DetectorName = Literal[
     "rework",
     "storm",
     "reread",
-    "waiting",
     "gave_up",
     "burn",
+    "waiting",
 ]
 Limit = Annotated[int, Field(ge=0, le=10_000)]
 
@@ -80,12 +80,10 @@ class RetestSettings(Group):
 
 
 class ReworkSettings(Group):
-    """One file edited again and again."""
+    """One file edited again and again, with a command failing after each edit."""
 
-    enabled: bool = tunable(True, "Watch for a file that is edited many times.")
-    times: int = tunable(
-        10, "Edits of one file since the person spoke before it is told.", ge=2, le=200, step=1
-    )
+    enabled: bool = tunable(True, "Watch for a file whose edits are followed by failures.")
+    times: int = tunable(6, "Such edits of one file before it is told.", ge=2, le=200, step=1)
     kept: int = tunable(64, "Files remembered at a time.", ge=4, le=512, step=4)
 
 
@@ -100,7 +98,7 @@ class RereadSettings(Group):
     """Files read again and again with nothing edited or run."""
 
     enabled: bool = tunable(True, "Watch for files read again with nothing edited.")
-    times: int = tunable(20, "Files read again before it is told.", ge=2, le=100, step=1)
+    times: int = tunable(13, "Files read again before it is told.", ge=2, le=100, step=1)
     kept: int = tunable(64, "Files remembered at a time.", ge=4, le=512, step=4)
 
 
@@ -108,7 +106,7 @@ class WaitingSettings(Group):
     """Waiting for something that never changes."""
 
     enabled: bool = tunable(True, "Watch for waiting that changes nothing.")
-    times: int = tunable(30, "Times the same was waited for before it is told.", ge=2, le=10000, step=1)
+    times: int = tunable(240, "Times the same was waited for before it is told.", ge=2, le=10000, step=1)
 
 
 class GaveUpSettings(Group):
@@ -161,7 +159,7 @@ class LoopSettings(Group):
     failing: FailingSettings = part(FailingSettings, "The same command failing again.")
     oscillation: OscillationSettings = part(OscillationSettings, "Edits that undo one another.")
     retest: RetestSettings = part(RetestSettings, "The same command failing after edits.")
-    rework: ReworkSettings = part(ReworkSettings, "One file edited again and again.")
+    rework: ReworkSettings = part(ReworkSettings, "One file edited again and again, in vain.")
     storm: StormSettings = part(StormSettings, "Failures in a row, of any kind.")
     reread: RereadSettings = part(RereadSettings, "Reading again without editing.")
     waiting: WaitingSettings = part(WaitingSettings, "Waiting for what never changes.")

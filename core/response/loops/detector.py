@@ -167,17 +167,18 @@ class LoopDetector:
         near = self.near is not None and self.near.period > 0
         burn = self.burn is not None and self.burn.burning
         stalls = [part is not None and part.going for part in self._stalls()]
-        if not (exact or failing or oscillation or near or burn or any(stalls)):
+        waiting = self.waiting is not None and self.waiting.going
+        if not (exact or failing or oscillation or near or burn or waiting or any(stalls)):
             return None
-        going = (exact, failing, oscillation, near, *stalls, burn)
+        going = (exact, failing, oscillation, near, *stalls, burn, waiting)
         active = self._active
         if active is not None and active != "burn" and going[DETECTORS.index(active)]:
             return active
         return DETECTORS[going.index(True)]
 
-    def _stalls(self) -> tuple[Retest | Rework | Storm | Reread | Waiting | GaveUp | None, ...]:
+    def _stalls(self) -> tuple[Retest | Rework | Storm | Reread | GaveUp | None, ...]:
         """Those that are told by what did not happen, in the order of their names."""
-        return (self.retest, self.rework, self.storm, self.reread, self.waiting, self.gave_up)
+        return (self.retest, self.rework, self.storm, self.reread, self.gave_up)
 
     def _tell(self, name: DetectorName, at: float) -> Loop | None:
         part = getattr(self, name)

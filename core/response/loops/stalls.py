@@ -17,6 +17,7 @@ from core.settings.loops import (
 )
 
 _LOOKS = frozenset(("file_read", "search"))
+_CHECKS = frozenset(("test", "build"))
 
 
 class _Stall:
@@ -148,46 +149,58 @@ class Retest(_Stall):
 
 
 class Rework(_Stall):
-    """One file edited again and again."""
+    """One file edited again and again, with a command failing after each edit."""
 
-    __slots__ = ("_edits", "_kept")
+    __slots__ = ("_edited", "_failed", "_kept")
 
     def __init__(self, settings: ReworkSettings) -> None:
         self._kept = settings.kept
-        self._edits: dict[str, int] = {}
+        self._failed: dict[str, int] = {}
         super().__init__(settings.times)
 
     def reset(self) -> None:
         """Forget every file."""
         super().reset()
-        self._edits.clear()
+        self._failed.clear()
+        self._edited = ""
 
     def update(self, event: ToolUse, own: int) -> None:
-        """Take in one call; only edits that went through count."""
-        if event.action != "file_edit" or event.outcome != "success" or not event.targets:
+        """Take in one call; a test or build that passes is a fresh start."""
+        if event.action == "file_edit":
+            if event.outcome == "success" and event.targets:
+                self._edited = event.targets[0]
+        elif event.action == "shell_exec":
+            if event.outcome == "failure":
+                self._count(event, own)
+            elif event.purpose in _CHECKS:
+                self.reset()
+
+    def _count(self, event: ToolUse, own: int) -> None:
+        edited, self._edited = self._edited, ""
+        if not edited:
             return
-        target = event.targets[0]
-        times = self._edits.pop(target, 0) + 1
-        if len(self._edits) >= self._kept:
-            del self._edits[next(iter(self._edits))]
-        self._edits[target] = times
+        times = self._failed.pop(edited, 0) + 1
+        if len(self._failed) >= self._kept:
+            del self._failed[next(iter(self._failed))]
+        self._failed[edited] = times
         if times >= self.count:
             self._more(event, own)
             self.count = times
-            self.subject = target.rpartition("/")[2] or target
+            self.subject = edited.rpartition("/")[2] or edited
 
     def what(self) -> str:
         """The fact."""
-        return f"{self.subject} edited {self.count} times"
+        return f"{self.subject} edited {self.count} times, and each time a command failed after it"
 
     def dump(self) -> tuple[Any, ...]:
         """Everything remembered."""
-        return (*super().dump(), tuple(self._edits.items()))
+        return (*super().dump(), tuple(self._failed.items()), self._edited)
 
     def load(self, state: Any) -> None:
         """Go on as the one that was dumped."""
         super().load(state)
-        self._edits = {str(target): int(times) for target, times in state[5]}
+        self._failed = {str(target): int(times) for target, times in state[5]}
+        self._edited = str(state[6])
 
 
 class Reread(_Stall):
@@ -197,7 +210,7 @@ class Reread(_Stall):
 
     def __init__(self, settings: RereadSettings) -> None:
         self._kept = settings.kept
-        self._read: dict[tuple[str, ...], int] = {}
+        self._read: dict[tuple[tuple[str, ...], int], None] = {}
         super().__init__(settings.times)
 
     def reset(self) -> None:
@@ -206,16 +219,17 @@ class Reread(_Stall):
         self._read.clear()
 
     def update(self, event: ToolUse, own: int) -> None:
-        """Take in one call; a look counts when its file was seen before and shows what it showed then."""
+        """Take in one call; a look counts when it shows what a look at the same file showed before."""
         if event.action == "file_edit" and event.outcome == "success":
             self.reset()
-        elif event.action in _LOOKS and event.targets and event.outcome != "failure":
-            before = self._read.pop(event.targets, None)
-            if before is None and len(self._read) >= self._kept:
-                del self._read[next(iter(self._read))]
-            self._read[event.targets] = event.result
-            if before is not None:
+        elif event.action in _LOOKS and event.targets and event.result and event.outcome == "success":
+            key = (event.targets, event.result)
+            if key in self._read:
                 self._more(event, own)
+            else:
+                if len(self._read) >= self._kept:
+                    del self._read[next(iter(self._read))]
+                self._read[key] = None
         elif event.action == "shell_exec":
             self.reset()
 
@@ -225,12 +239,12 @@ class Reread(_Stall):
 
     def dump(self) -> tuple[Any, ...]:
         """Everything remembered."""
-        return (*super().dump(), tuple(self._read.items()))
+        return (*super().dump(), tuple(self._read))
 
     def load(self, state: Any) -> None:
         """Go on as the one that was dumped."""
         super().load(state)
-        self._read = {tuple(targets): int(result) for targets, result in state[5]}
+        self._read = dict.fromkeys((tuple(targets), int(result)) for targets, result in state[5])
 
 
 class Waiting(_Stall):

@@ -14,11 +14,11 @@ from core.percept import AXES, PATTERNS, Axis, Pattern
 from core.receptor.emotion import EmotionEngine
 from core.receptor.impulse import CAUSES
 from core.settings.receptor import EmotionSettings, ImpulseSettings
-from tests.core.receptor.acts import LETTERS, spell
+from tests.core.receptor.acts import LETTERS, published, spell
 
 
 def engine(**impulses: object) -> EmotionEngine:
-    return EmotionEngine(EmotionSettings(), ImpulseSettings.model_validate(impulses))
+    return EmotionEngine(EmotionSettings(), published(impulse=impulses).impulse)
 
 
 def values(made: EmotionEngine, now: float) -> dict[Axis, float]:

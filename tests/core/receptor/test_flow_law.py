@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from core.events import Event, ToolUse, Turn
 from core.percept import Percept
 from core.receptor import Receptor
-from core.settings.receptor import ReceptorSettings
-from tests.core.receptor.acts import DEFAULTS, START, spell
+from tests.core.receptor.acts import DEFAULTS, START, published, spell
 
 GAPS = st.sampled_from((0.5, 5.0, 29.0, 100.0))
 WORDS = st.lists(
@@ -58,7 +57,7 @@ def flowing(failures: int, successes: int) -> bool:
         "impulse": {"file_edit": {"flow": 0.5}, "shell_failure": {"frustration": 0.0}},
         "emotion": {"disruption_share": 0.0},
     }
-    made = Receptor(ReceptorSettings.model_validate(changes))
+    made = Receptor(published(**changes))
     for event in spell("f" * failures + "b" * successes + "eeee", 0.1):
         made.step(event)
     return made.read().gate.firing
@@ -72,7 +71,7 @@ def test_below_at_and_above_the_limit(failures: int, successes: int, flows: bool
 def test_frustration_above_its_threshold_closes_the_gate() -> None:
     def ends(frustration: float) -> bool:
         row = {"flow": 0.5, "frustration": frustration}
-        made = Receptor(ReceptorSettings.model_validate({"impulse": {"file_edit": row}}))
+        made = Receptor(published(impulse={"file_edit": row}))
         for event in spell("re", 0.0):
             made.step(event)
         return made.read().gate.firing
@@ -98,9 +97,7 @@ def test_any_kind_of_failing_counts_towards_being_stuck() -> None:
 
 
 def test_unbounded_flow_is_as_it_was_published() -> None:
-    made = Receptor(
-        ReceptorSettings.model_validate({"flow": {"bounded": False}, "meta": {"stuck_failures": 0}})
-    )
+    made = Receptor(published(flow={"bounded": False}, meta={"stuck_failures": 0}))
     percepts = [made.step(event) for event in spell("f" * 40)]
     assert percepts[-1].state == "deep_work"
     assert percepts[-1].signals[0].name == "flow_active"
