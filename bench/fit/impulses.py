@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bench.fit.ridge import Floats, folds, logistic
+from bench.fit.ridge import Floats, Ints, folds, logistic
 from bench.fit.runs import Walked, groups
-from core.timeline.ranking import Ranking
+from core.timeline.ranking import Bools, Ranking
 
 ROWS = (
     "shell_failure",
@@ -129,9 +129,9 @@ def fit_axis(
 
 def _bounded(
     made: dict[str, tuple[list[int], Floats]],
-    model: Floats,
-    failed: Floats,
-    inside: Floats,
+    model: Ints,
+    failed: Bools,
+    inside: Bools,
     low: Floats,
     high: Floats,
     ridge: float,

@@ -83,7 +83,7 @@ class ReworkSettings(Group):
     """One file edited again and again, with a command failing after each edit."""
 
     enabled: bool = tunable(True, "Watch for a file whose edits are followed by failures.")
-    times: int = tunable(6, "Such edits of one file before it is told.", ge=2, le=200, step=1)
+    times: int = tunable(8, "Such edits of one file before it is told.", ge=2, le=200, step=1)
     kept: int = tunable(64, "Files remembered at a time.", ge=4, le=512, step=4)
 
 

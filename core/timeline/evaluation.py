@@ -109,7 +109,7 @@ class _Walker:
     def _take(self, ended: bool) -> dict[str, float]:
         """Means of the axes so far, the plain facts, and the read-out."""
         count = max(1, self._actions)
-        taken = {axis: total / count for axis, total in zip(AXES, self._sums, strict=True)}
+        taken: dict[str, float] = {axis: total / count for axis, total in zip(AXES, self._sums, strict=True)}
         facts = self._engine.receptor.facts.read()
         for name in facts.__struct_fields__:
             taken[name] = float(getattr(facts, name))
