@@ -8,6 +8,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from core.agents.lexicon import tone
 from core.agents.model_names import plain_name, spellings
 from core.agents.tables import OURS, read_table
 from core.errors import SettingsError
@@ -160,11 +161,14 @@ class Models:
         window: int = 0,
         stop: str = "",
         cost: float | None = None,
+        said: str = "",
     ) -> Turn:
         """A turn with its context added up, its window and its cost; `window` and `cost` of the log win.
 
-        Where a log tells no tokens the cost is unknown, not nothing.
+        Where a log tells no tokens the cost is unknown, not nothing. Of what was said only the counts of its
+        phrases are kept.
         """
+        checking, doubting = tone(said)
         context = input_tokens + cache_read + cache_write
         if cost is None and context + output_tokens:
             cost = self.cost(model, input_tokens, output_tokens, cache_read, cache_write, cache_write_1h)
@@ -182,6 +186,8 @@ class Models:
             context_window=window or self.window(model, context),
             cost=cost,
             stop=stop,
+            checking=checking,
+            doubting=doubting,
         )
 
     def _row(self, model: str) -> Model:

@@ -38,6 +38,7 @@ COMMANDS = {
     "bookmarks": "list, put and share named moments",
     "whatif": "show what would have fired with other settings",
     "sweep": "try one setting over its range, on many sessions",
+    "evaluate": "say what readings and alarms are worth on runs whose end is known",
     "labels": "write what people said of firings, as JSON",
     "rules": "list the methods that respond to signals, or check a rule file",
     "settings": "show every setting, its value and where it came from",
