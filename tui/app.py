@@ -33,7 +33,7 @@ from tui.keys import KEYS
 from tui.screens.main import MainScreen
 from tui.screens.palette import Places, commands
 from tui.screens.user_theme import UserThemes, default_folder
-from tui.widgets.main.timeline import TimelineStrip
+from tui.widgets.common.timeline_strip import TimelineStrip
 
 if TYPE_CHECKING:
     from core.live.fleet.roster import Roster

@@ -20,9 +20,9 @@ from core.timeline.rerun import Rerun
 from core.timeline.sweep import sweep_session
 from core.timeline.timeline import Timeline
 from tui.cli.commands.sweep import sweeps
+from tui.draw.line import Line
 from tui.feed.view import View
 from tui.screens.tuning import TuningScreen
-from tui.widgets.common.panel import Line
 from tui.widgets.tuning.compared import Compared
 from tui.widgets.tuning.comparison import Comparison
 from tui.widgets.tuning.sliders import SettingsList

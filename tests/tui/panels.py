@@ -17,10 +17,11 @@ from core.settings import Settings
 from core.timeline.marks import Mark
 from core.timeline.timeline import Timeline
 from core.timeline.track import NAMES, Track
+from tui.draw.line import Line
 from tui.draw.styles import INKS
 from tui.feed.messages import Seek
 from tui.feed.view import View
-from tui.widgets.common.panel import Line, Panel
+from tui.widgets.common.panel import Panel
 
 START = 1_760_000_000.0
 EVENTS = 240

@@ -9,8 +9,9 @@ from bench.workload import session
 from core.settings import Settings
 from core.timeline.timeline import Timeline
 from tests.tui.panels import SIZES, PanelApp, axis, check, recording, stuck, text, view_at
-from tui.draw.gauge import area, curves, meter, sparkline, stack
+from tui.draw.gauge import area, meter, sparkline, stack
 from tui.feed.view import View
+from tui.widgets.common.curves import curves
 from tui.widgets.main.emotion import EmotionAxes
 
 

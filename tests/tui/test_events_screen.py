@@ -25,9 +25,9 @@ from core.report.event_words import ALL, EventFilter, about, fits, kind_of, outc
 from core.timeline.marks import Mark
 from tests.tui.boards import Stage, recorded, recording_of
 from tests.tui.panels import view_at
+from tui.draw.line import wrapped
 from tui.screens.events import EventsScreen
 from tui.widgets.common.excerpt import PassagePane, laid_out
-from tui.widgets.common.page import wrapped
 from tui.widgets.transcript.event_columns import Columns, seconds
 from tui.widgets.transcript.event_table import EventTable
 

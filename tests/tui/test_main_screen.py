@@ -10,8 +10,8 @@ import pytest
 from tests.tui.conftest import shown
 from tui.app import NooscopeApp
 from tui.screens.main import ASIDE
+from tui.widgets.common.timeline_strip import TimelineStrip
 from tui.widgets.main.panels import PANELS
-from tui.widgets.main.timeline import TimelineStrip
 
 Make = Callable[..., NooscopeApp]
 

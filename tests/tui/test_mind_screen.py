@@ -9,11 +9,12 @@ from core.events import SessionStart
 from core.mind.homeostasis import RuleState
 from tests.tui.boards import Stage, recorded, recording_of
 from tests.tui.panels import text, view_at
+from tui.draw.line import clipped
 from tui.draw.styles import INKS
 from tui.feed.view import View
 from tui.screens.governance import GovernanceScreen
 from tui.screens.mind import MindScreen
-from tui.widgets.common.card import Card, cut, pair, signed
+from tui.widgets.common.card import Card, pair, signed
 from tui.widgets.mind.clock_cards import ClockCard, SleepCard, WakeupCard
 from tui.widgets.mind.episode_cards import EpisodeCard, TierCard
 from tui.widgets.mind.state_cards import CorticalCard, HabituationCard, HomeostasisCard
@@ -38,7 +39,7 @@ async def test_no_card_is_clipped(kind: type[Card]) -> None:
 @pytest.mark.parametrize("width", range(1, 14))
 def test_a_line_is_cut_to_its_width(width: int) -> None:
     line = [("one ", "plain"), ("two ", "quiet"), ("three", "plain")]
-    made = text([cut(line, width)])
+    made = text([clipped(line, width)])
     assert len(made) <= width
     assert made == "one two three" if width == 13 else made.endswith("…")
 

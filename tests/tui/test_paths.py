@@ -13,7 +13,8 @@ from core.receptor.tree import grow
 from core.timeline.timeline import Timeline
 from tests.tui.boards import Stage, recorded, recording_of
 from tests.tui.panels import SIZES, check, text, view_at
-from tui.widgets.main.path_columns import brief, shortened
+from tui.draw.line import path_end
+from tui.widgets.main.path_columns import brief
 from tui.widgets.main.path_rows import ORDERS, above, path_rows
 from tui.widgets.main.paths import PathTree
 
@@ -113,7 +114,7 @@ def test_every_leaf_has_one_row_in_any_order(paths: list[tuple[list[str], float]
     ],
 )
 def test_shortened_keeps_the_end(name: str, room: int, made: str) -> None:
-    assert shortened(name, room) == made
+    assert path_end(name, room) == made
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from bench.workload import session
 from core.settings import Settings
 from core.timeline.timeline import Timeline
 from tests.tui.panels import SIZES, PanelApp, check, flowing, item, recording, stuck, text, view_at
-from tui.widgets.common.panel import Line
+from tui.draw.line import Line
 from tui.widgets.main.salience import KINDS, SalienceQueue
 
 

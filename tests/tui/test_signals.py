@@ -12,7 +12,7 @@ from core.timeline.marks import MARK_KINDS, Mark
 from core.timeline.timeline import Timeline
 from tests.tui.panels import MARKS, SIZES, START, PanelApp, check, recording, stuck, text, view_at
 from tui.draw.styles import INKS
-from tui.widgets.common.glyphs import figure, glyph, ink, words
+from tui.widgets.common.mark_words import figure, glyph, ink, words
 from tui.widgets.main.signals import KINDS, SignalFeed
 
 SHOWN = [place for place, kind, _, _ in MARKS if kind in KINDS]

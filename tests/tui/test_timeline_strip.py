@@ -13,9 +13,9 @@ from core.percept import AGENT_STATES
 from core.settings import Settings
 from core.timeline.marks import Mark
 from core.timeline.timeline import Timeline
-from tui.widgets.main import timeline_cells as strip
-from tui.widgets.main.timeline import _curve
-from tui.widgets.main.timeline_cells import Window
+from tui.widgets.common import timeline_cells as strip
+from tui.widgets.common.timeline_cells import Window
+from tui.widgets.common.timeline_strip import _curve
 
 
 @pytest.fixture(scope="module")

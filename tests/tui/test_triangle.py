@@ -10,8 +10,8 @@ from core.settings import Settings
 from core.timeline.timeline import Timeline
 from tests.tui.panels import SIZES, PanelApp, check, flowing, recording, stuck, text, view_at
 from tui.draw.canvas import Canvas
+from tui.draw.line import Line
 from tui.feed.view import View
-from tui.widgets.common.panel import Line
 from tui.widgets.main.neurons import neurons
 from tui.widgets.main.triangle import NeuronTriangle
 

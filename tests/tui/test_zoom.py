@@ -11,9 +11,9 @@ from textual.pilot import Pilot
 from tests.tui.conftest import shown
 from tui.app import NooscopeApp
 from tui.screens.main import MainScreen
+from tui.widgets.common.timeline_strip import TimelineStrip
 from tui.widgets.main.paths import PathTree
 from tui.widgets.main.signals import SignalFeed
-from tui.widgets.main.timeline import TimelineStrip
 
 Make = Callable[..., NooscopeApp]
 

@@ -18,8 +18,8 @@ from tui.feed.view import View
 from tui.widgets.common.header import StatusHeader
 from tui.widgets.common.keyline import KeyLine
 from tui.widgets.common.panel import Panel
+from tui.widgets.common.timeline_strip import TimelineStrip
 from tui.widgets.main.panels import PANELS
-from tui.widgets.main.timeline import TimelineStrip
 
 WIDTHS: list[tuple[int, str]] = [(0, "-narrow"), (100, "-wide"), (160, "-huge")]
 HEIGHTS: list[tuple[int, str]] = [(0, "-low"), (32, "-tall"), (52, "-vast")]

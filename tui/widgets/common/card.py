@@ -8,10 +8,11 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Size
 
-from tui.draw.gauge import GROOVE, Mark, curves, meter, sparkline
+from tui.draw.gauge import GROOVE, Mark, meter, sparkline
+from tui.draw.line import Line, clipped, fit, wrapped
 from tui.feed.view import View
-from tui.widgets.common.page import wrapped
-from tui.widgets.common.panel import Line, Panel, fit
+from tui.widgets.common.curves import curves
+from tui.widgets.common.panel import Panel
 
 _TALL = 500
 
@@ -76,7 +77,7 @@ class Card(Panel):
         known = self._lines_for
         if known[0] is not view or known[1:] != wanted[1:]:
             made = self.more(view, width) if rich else self.said(view, width)
-            self._lines = [cut(line, width) for line in made]
+            self._lines = [clipped(line, width) for line in made]
             self._lines_for = wanted
         return self._lines
 
@@ -159,20 +160,6 @@ def signed(label: str, value: float, width: int, said: str, *, reach: float = 1.
         (GROOVE * (right - above), "track"),
         (f" {said:>6}", "plain"),
     ]
-
-
-def cut(line: Line, width: int) -> Line:
-    """A line that is too long, ended by an ellipsis."""
-    if sum(len(text) for text, _ in line) <= width:
-        return line
-    made: Line = []
-    left = width
-    for text, ink in line:
-        if len(text) >= left:
-            return [*made, (text[: left - 1] + "…", ink)]
-        made.append((text, ink))
-        left -= len(text)
-    return made
 
 
 def sentence(text: str, width: int, ink: str = "quiet") -> list[Line]:

@@ -15,8 +15,8 @@ from textual.message import Message
 from core.events import Event
 from core.logs.excerpt import Passage, read
 from core.report.formatting import plain, short
-from tui.widgets.common.page import Page, wrapped
-from tui.widgets.common.panel import Line
+from tui.draw.line import Line, wrapped
+from tui.widgets.common.page import Page
 
 _DEEPEST = 24
 _ITEM = "- "

@@ -11,7 +11,7 @@ from textual.binding import Binding
 from textual.dom import DOMNode
 from textual.keys import format_key
 
-from tui.widgets.common.panel import Line, fit
+from tui.draw.line import Line, fit
 
 _SET_OFF = re.compile(r"(`[^`]+`|\*\*[^*]+\*\*|\*[^*\s][^*]*\*)")
 _MEASURE = 96

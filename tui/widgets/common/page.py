@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from rich.cells import cell_len, chop_cells
-
-from tui.widgets.common.panel import Line
+from tui.draw.line import Line
 from tui.widgets.common.scroller import Scroller
 
 Maker: TypeAlias = Callable[[int], list[Line]]
@@ -40,16 +38,3 @@ class Page(Scroller):
 
     def row(self, number: int, width: int) -> Line:  # noqa: ARG002
         return self._laid[number]
-
-
-def wrapped(text: str, width: int) -> list[str]:
-    """Text broken after a space where one is near, inside a word where none is; its indent stays."""
-    lines: list[str] = []
-    while cell_len(text) > width:
-        piece: str = chop_cells(text, max(1, width))[0]
-        space = piece.rfind(" ")
-        if text[len(piece)] != " " and space > width // 2:
-            piece = piece[: space + 1]
-        lines.append(piece.rstrip())
-        text = text[len(piece) :].removeprefix(" ")
-    return [*lines, text]

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from rich.style import Style
 from textual.binding import Binding, BindingType
@@ -15,14 +13,12 @@ from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widget import Widget
 
+from tui.draw.line import Line
 from tui.draw.styles import mix
 from tui.feed.view import View
 
 if TYPE_CHECKING:
     from core.timeline.timeline import Timeline
-
-Line: TypeAlias = list[tuple[str, str]]
-"""Pieces of text, each with the ink it is drawn in; text from a log must have gone through `plain`."""
 
 
 class Panel(Widget, can_focus=True):
@@ -177,36 +173,3 @@ class Panel(Widget, can_focus=True):
 def _strip(line: Line, width: int, inks: dict[str, Style], base: Style) -> Strip:
     segments = [Segment(text, inks[ink]) for text, ink in line if text]
     return Strip(segments).adjust_cell_length(width, base)
-
-
-def fit(text: str, width: int) -> str:
-    """Text cut or padded to exactly `width` cells, a cut shown by an ellipsis."""
-    if width <= 0:
-        return ""
-    if cell_len(text) <= width:
-        return set_cell_size(text, width)
-    return set_cell_size(text, width - 1) + "…"
-
-
-def first_fit(tries: Sequence[str], room: int) -> str:
-    """The first wording that fits, else the last, cut."""
-    return next((words for words in tries if cell_len(words) <= room), fit(tries[-1], room))
-
-
-_EIGHTHS = " ▏▎▍▌▋▊▉█"
-
-
-def bar(share: float, width: int) -> str:
-    """A bar with a resolution of an eighth of a cell, padded to `width`."""
-    eighths = round(min(1.0, max(0.0, share)) * width * 8)
-    whole, rest = divmod(eighths, 8)
-    return ("█" * whole + (_EIGHTHS[rest] if rest else "")).ljust(width)
-
-
-_SPARKS = "▁▂▃▄▅▆▇█"
-
-
-def spark(values: list[float], low: float = 0.0, high: float = 1.0) -> str:
-    """One glyph a value."""
-    reach = (high - low) or 1.0
-    return "".join(_SPARKS[min(7, max(0, int((value - low) / reach * 7.999)))] for value in values)

@@ -11,7 +11,8 @@ from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from tui.widgets.common.panel import Line, Panel
+from tui.draw.line import Line
+from tui.widgets.common.panel import Panel
 
 
 class Scroller(Panel, ScrollView, inherit_bindings=False):

@@ -11,8 +11,7 @@ from core.live.fleet.order import Heading, Sorting, census
 from core.live.fleet.row import BUCKETS, Row
 from core.live.status import Standing
 from core.report.formatting import count, fraction, plain, short
-from tui.draw.gauge import runs
-from tui.widgets.common.panel import Line, fit
+from tui.draw.line import Line, fit, joined_cells
 
 _HIGH, _FULL = 0.5, 0.75
 _DATE = re.compile(r"-\d{8}$")
@@ -86,7 +85,7 @@ def _model(row: Row, width: int, _: Moment) -> Line:
 def _curve(row: Row, width: int, moment: Moment) -> Line:
     points = row.points(moment.now, width, moment.span)
     cells = ["·" if point is None else _SPARKS[min(6, int(point * 7))] for point in points]
-    return runs(cells, [_curve_ink(point) for point in points])
+    return joined_cells(cells, [_curve_ink(point) for point in points])
 
 
 def _curve_ink(point: float | None) -> str:

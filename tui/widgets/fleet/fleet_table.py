@@ -12,7 +12,7 @@ from textual.reactive import reactive
 
 from core.live.fleet.order import Heading, Item, Order, listed
 from core.live.fleet.row import Row
-from tui.widgets.common.panel import Line
+from tui.draw.line import Line
 from tui.widgets.common.scroller import Scroller
 from tui.widgets.fleet.columns import Moment, Shape, cells, heading, shape, titles
 

@@ -7,9 +7,9 @@ from typing import ClassVar
 from core.affect import FIELDS
 from core.report.formatting import count, plain
 from core.society import AgentReading
+from tui.draw.line import Line, fit
 from tui.feed.view import View
 from tui.widgets.common.card import Card, pair
-from tui.widgets.common.panel import Line, fit
 from tui.widgets.governance.fields import CHANGED, NAMES
 
 

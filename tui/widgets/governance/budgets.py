@@ -8,9 +8,9 @@ from core.governor import GovernorReading
 from core.governor.episode import Episode
 from core.report.formatting import clock, count, fraction, span
 from tui.draw.gauge import sparkline
+from tui.draw.line import Line, fit
 from tui.feed.view import View
 from tui.widgets.common.card import Card, gauge, heading, sentence, signed
-from tui.widgets.common.panel import Line, fit
 
 _STATES = {
     "IDLE": ("● IDLE", "live"),

@@ -9,9 +9,9 @@ from core.affect.lineage import HASH, Entry, LineageReading, describe, verify
 from core.percept import NEUTRAL
 from core.report.formatting import clock, count, fraction, plain
 from tui.draw.gauge import meter
+from tui.draw.line import Line, fit
 from tui.feed.view import View
 from tui.widgets.common.card import Card, gauge, heading, pair, sentence
-from tui.widgets.common.panel import Line, fit
 
 NAMES: dict[FieldName, str] = {
     "uncertainty_sensitivity": "uncertainty",

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from core.percept import AXES, Axis
 from core.receptor.readings import AxisReading
-from tui.draw.gauge import BUMP, Mark, Points, curves
+from tui.draw.gauge import BUMP, Mark
 from tui.feed.view import View
+from tui.widgets.common.curves import Points, curves
 
 if TYPE_CHECKING:
     from core.timeline.timeline import Timeline

@@ -9,8 +9,9 @@ from core.percept import AXES
 from core.receptor.readings import AxisReading
 from core.report.formatting import fraction, span
 from tui.draw.gauge import meter, sparkline
+from tui.draw.line import Line, fit
 from tui.feed.view import View
-from tui.widgets.common.panel import Line, Panel, fit
+from tui.widgets.common.panel import Panel
 from tui.widgets.main.axis import SHORT, arrow, chosen, marks, past, sign
 from tui.widgets.main.explain import explain
 

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 from core.percept import AXES
 from core.receptor.readings import AxisReading, Why
 from core.report.formatting import fraction, span
-from tui.draw.gauge import Points, meter, sparkline
+from tui.draw.gauge import meter, sparkline
+from tui.draw.line import Line, fit
 from tui.feed.view import View
-from tui.widgets.common.panel import Line, fit
+from tui.widgets.common.curves import Points
 from tui.widgets.main.axis import arrow, marks, past, sign
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from core.percept import AgentState, Axis
 from core.receptor.readings import AxisReading, GateReading, HeldReading, MetaReading
 from core.report.formatting import count, fraction, span
+from tui.draw.line import Line, first_fit
 from tui.feed.view import View
-from tui.widgets.common.glyphs import SIGNAL_AXES, SIGNAL_WORDS
-from tui.widgets.common.panel import Line, first_fit
+from tui.widgets.common.mark_words import SIGNAL_AXES, SIGNAL_WORDS
 from tui.widgets.main.axis import SHORT, loudness
 
 if TYPE_CHECKING:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from core.report.formatting import plain
-from tui.widgets.common.panel import Line, fit
+from tui.draw.line import Line, fit
 from tui.widgets.main.path_rows import STATE_GLYPHS, PathRow
 
 _WORDS = 74
@@ -48,13 +47,6 @@ class PathColumns:
 def _title(words: tuple[str, ...], width: int) -> str:
     """The longest of the words that leaves a blank before it."""
     return next((word.rjust(width) for word in words if len(word) < width), " " * width)
-
-
-def shortened(name: str, room: int) -> str:
-    """A path with its first folders left out where it is too long, so that its end can be read."""
-    while len(name) > room and "/" in name.removeprefix("…/"):
-        name = "…/" + name.removeprefix("…/").partition("/")[2]
-    return name if len(name) <= room else plain(name, room)
 
 
 def brief(seconds: float) -> str:

@@ -11,10 +11,11 @@ from textual.widgets import Input
 
 from core.report.formatting import count, plain
 from tui.draw.gauge import meter
+from tui.draw.line import Line, fit, path_end
 from tui.feed.messages import ShowEvents
 from tui.feed.view import View
-from tui.widgets.common.panel import Line, Panel, fit
-from tui.widgets.main.path_columns import PathColumns, add_scrollbar, shortened
+from tui.widgets.common.panel import Panel
+from tui.widgets.main.path_columns import PathColumns, add_scrollbar
 from tui.widgets.main.path_rows import ORDERS, Order, PathRow, above, path_rows
 
 
@@ -166,7 +167,7 @@ The bar is heat: visits that fade with work time. Its colour says how near a pat
         bare = row.folder and not row.folded
         tail = f" ({row.visits})" if row.folder or columns.ages or not (row.opened or row.modified) else ""
         room = (columns.whole if bare else columns.name) - len(row.guide) - len(sign)
-        name = shortened(plain(row.name), max(3, room - len(tail)))
+        name = path_end(plain(row.name), max(3, room - len(tail)))
         label = fit(f"{name}{tail}", max(1, room))
         line: Line = [(row.guide, "baseline"), (sign, "quiet")]
         if here:

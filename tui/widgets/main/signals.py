@@ -11,11 +11,12 @@ from textual.reactive import reactive
 
 from core.report.formatting import clock, plain, span
 from core.timeline.marks import Mark, MarkKind
+from tui.draw.line import Line, fit
 from tui.feed.messages import Seek
 from tui.feed.view import View
-from tui.widgets.common.glyphs import figure, glyph, ink, words
 from tui.widgets.common.mark_filter import Sieve
-from tui.widgets.common.panel import Line, Panel, fit
+from tui.widgets.common.mark_words import figure, glyph, ink, words
+from tui.widgets.common.panel import Panel
 
 KINDS: tuple[MarkKind, ...] = ("signal", "method", "halt", "quarantine", "compaction", "shift")
 """What the feed holds."""

@@ -10,11 +10,12 @@ from core.mind.readings import SleepReading
 from core.report.formatting import clock, count, short, span
 from core.timeline.marks import MarkKind
 from core.timeline.track import Track
-from tui.draw.gauge import area, meter, runs
+from tui.draw.gauge import area, meter
+from tui.draw.line import Line, first_fit, fit, joined_cells
 from tui.feed.view import View
 from tui.widgets.common.mark_filter import Sieve
-from tui.widgets.common.panel import Line, Panel, first_fit, fit
-from tui.widgets.main.timeline_cells import GLYPHS
+from tui.widgets.common.panel import Panel
+from tui.widgets.common.timeline_cells import GLYPHS
 
 NEAR = 0.85
 """Share of the way to compaction from which on it is near."""
@@ -95,7 +96,7 @@ the run goes well.
         """When context was cut and when the mind dreamt; a compaction hides the dream it brings."""
         cells, inks = ["─"] * width, ["track"] * width
         if self.recording is None or not rows:
-            return runs(cells, inks)
+            return joined_cells(cells, inks)
         marks = self.recording.marks
         layers: tuple[tuple[Sieve, MarkKind], ...] = (
             (self._dreams, "dream"),
@@ -111,7 +112,7 @@ the run goes well.
                 if after >= rows:
                     break
                 number = bisect_left(sieve.places, track.indexes[after], number + 1)
-        return runs(cells, inks)
+        return joined_cells(cells, inks)
 
     def _past(self, view: View, width: int) -> Line:
         """How often both happened, and how long ago the last was."""

@@ -7,8 +7,9 @@ from typing import ClassVar
 from core.percept import AXES
 from tui.draw.canvas import Canvas
 from tui.draw.gauge import meter
+from tui.draw.line import Line, fit
 from tui.feed.view import View
-from tui.widgets.common.panel import Line, Panel, fit
+from tui.widgets.common.panel import Panel
 from tui.widgets.main.axis import SHORT
 from tui.widgets.main.neurons import (
     STATE_INKS,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import ClassVar
 
 from core.report.formatting import clock, count, fraction, short, span
+from tui.draw.line import Line, fit
 from tui.feed.view import View
 from tui.widgets.common.card import Card, gauge, heading, pair, sentence
-from tui.widgets.common.panel import Line, fit
 
 
 class ClockCard(Card):

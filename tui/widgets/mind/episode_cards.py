@@ -6,9 +6,9 @@ from typing import ClassVar
 
 from core.mind.episode import Border, Verdict
 from core.report.formatting import clock, count, fraction, plain, short, span
+from tui.draw.line import Line, fit
 from tui.feed.view import View
 from tui.widgets.common.card import Card, gauge, heading, pair, sentence
-from tui.widgets.common.panel import Line, fit
 
 _VERDICTS: dict[Verdict, tuple[str, str]] = {
     "gain": ("▲ gain", "confidence"),

@@ -7,9 +7,9 @@ from typing import ClassVar
 from core.mind.homeostasis import RuleState
 from core.report.formatting import fraction, plain
 from tui.draw.gauge import GROOVE
+from tui.draw.line import Line, fit
 from tui.feed.view import View
 from tui.widgets.common.card import Card, gauge, heading, pair, sentence, signed
-from tui.widgets.common.panel import Line, fit
 
 _TREND = {-1: "▼", 0: " ", 1: "▲"}
 

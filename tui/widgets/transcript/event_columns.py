@@ -9,11 +9,10 @@ from core.events import AgentEnd, Event, ToolUse, Turn
 from core.report.event_words import OUTCOME_SIGNS, about, kind_of, outcome_of, tool_of
 from core.report.formatting import clock, plain
 from core.timeline.marks import Mark
+from tui.draw.line import Line, fit, path_end
 from tui.feed.view import View
-from tui.widgets.common.glyphs import glyph, ink, words
-from tui.widgets.common.panel import Line, fit
-from tui.widgets.main.path_columns import shortened
-from tui.widgets.main.timeline_cells import GLYPHS
+from tui.widgets.common.mark_words import glyph, ink, words
+from tui.widgets.common.timeline_cells import GLYPHS
 
 _TOOK = 5
 _SIGNS = 4
@@ -85,7 +84,7 @@ class Columns:
         left = room - len(lead) - (0 if self.tool else len(head))
         if left < min(8, len(path)):
             path = ""
-        said = fit(lead + shortened(path, left), room - (0 if self.tool else len(head)))
+        said = fit(lead + path_end(path, left), room - (0 if self.tool else len(head)))
         return [(head, "quiet"), (said + " ", ink)]
 
     def _fired(self, fired: Sequence[Mark]) -> Line:

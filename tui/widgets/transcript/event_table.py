@@ -15,11 +15,11 @@ from textual.reactive import reactive
 from core.events import Event
 from core.report.event_words import ALL, EventFilter, sift
 from core.timeline.timeline import Timeline
+from tui.draw.line import Line
 from tui.feed.messages import Seek
 from tui.feed.view import View
-from tui.widgets.common.panel import Line
 from tui.widgets.common.scroller import Scroller
-from tui.widgets.main.timeline_cells import GLYPHS
+from tui.widgets.common.timeline_cells import GLYPHS
 from tui.widgets.transcript.event_columns import Columns, columns_for
 
 _AT_ONCE = 4096

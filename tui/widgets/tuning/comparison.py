@@ -15,11 +15,12 @@ from core.timeline.firings import FIRINGS
 from core.timeline.timeline import Timeline
 from core.timeline.track import Track
 from tui.draw.canvas import Canvas
+from tui.draw.line import Line, fit
 from tui.feed.messages import Seek
 from tui.feed.view import View
-from tui.widgets.common.panel import Line, Panel, fit
-from tui.widgets.main import timeline_cells as strip
-from tui.widgets.main.timeline_cells import Window
+from tui.widgets.common import timeline_cells as strip
+from tui.widgets.common.panel import Panel
+from tui.widgets.common.timeline_cells import Window
 from tui.widgets.tuning.compared import Compared, filled, touched
 from tui.widgets.tuning.judging import GLYPHS as VERDICTS
 

@@ -16,9 +16,10 @@ from core.timeline.firings import FIRINGS
 from core.timeline.rerun import key_of
 from core.timeline.timeline import Timeline
 from core.timeline.track import Track
+from tui.draw.line import Line, fit
 from tui.feed.messages import Failed, Seek
 from tui.feed.view import View
-from tui.widgets.common.panel import Line, Panel, fit
+from tui.widgets.common.panel import Panel
 from tui.widgets.common.scroller import Scroller
 from tui.widgets.tuning.compared import Compared
 from tui.widgets.tuning.comparison import reading

@@ -10,10 +10,9 @@ from textual.reactive import reactive
 from core.report.formatting import plain
 from core.settings.layers import value_of
 from core.settings.tunable import Tunable
+from tui.draw.line import Line, clipped, wrapped
 from tui.feed.view import View
-from tui.widgets.common.card import cut
-from tui.widgets.common.page import Page, wrapped
-from tui.widgets.common.panel import Line
+from tui.widgets.common.page import Page
 from tui.widgets.tuning.catalogue import Heading, Row
 from tui.widgets.tuning.cells import Cell
 from tui.widgets.tuning.draft import Drafted, written
@@ -58,7 +57,9 @@ class Meaning(Page, can_focus=False):
         """A line; the last in sight ends with an ellipsis where more would follow."""
         line = super().row(number, width)
         if number + 1 == self.page < self.count_rows():
-            return cut([*line, (" " * width, "plain")], min(width, sum(len(text) for text, _ in line) + 2))
+            return clipped(
+                [*line, (" " * width, "plain")], min(width, sum(len(text) for text, _ in line) + 2)
+            )
         return line
 
     def watch_view(self, view: View | None) -> None:

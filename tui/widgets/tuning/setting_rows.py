@@ -6,7 +6,7 @@ from typing import Any
 
 from core.report.formatting import count, plain
 from core.settings.tunable import Tunable
-from tui.widgets.common.panel import Line, fit
+from tui.draw.line import Line, fit
 from tui.widgets.tuning.catalogue import Entry, Heading, Row
 from tui.widgets.tuning.cells import Cell
 from tui.widgets.tuning.draft import Drafted

@@ -13,8 +13,8 @@ from textual.reactive import reactive
 
 from core.report.formatting import plain
 from core.settings.tunable import Tunable
+from tui.draw.line import Line
 from tui.feed.view import View
-from tui.widgets.common.panel import Line
 from tui.widgets.common.scroller import Scroller
 from tui.widgets.tuning.catalogue import Entry, Heading, Row, group_of, key_of, rows, shape_here
 from tui.widgets.tuning.cells import Cell, cells

@@ -10,8 +10,9 @@ from core.report.formatting import count
 from core.settings.layers import tunables
 from core.timeline.sweep import Point, Sweep
 from tui.draw.canvas import Canvas
+from tui.draw.line import Line, fit
 from tui.feed.view import View
-from tui.widgets.common.panel import Line, Panel, fit
+from tui.widgets.common.panel import Panel
 from tui.widgets.tuning.value_bar import figure
 
 _LABEL = 6

@@ -6,8 +6,7 @@ from typing import Any
 
 from core.report.formatting import count, plain
 from core.settings.tunable import Tunable
-from tui.draw.gauge import runs
-from tui.widgets.common.panel import Line
+from tui.draw.line import Line, joined_cells
 from tui.widgets.tuning.draft import written
 from tui.widgets.tuning.setting_tables import shape_of
 
@@ -48,7 +47,7 @@ def slider(tunable: Tunable, value: float, width: int, *, edited: bool) -> Line:
     """A groove with the value and the built-in value on it."""
     cells, inks = ["─"] * width, ["track"] * width
     if tunable.low is None or tunable.high is None or tunable.high <= tunable.low:
-        return runs(cells, inks)
+        return joined_cells(cells, inks)
     place = _place(tunable, value, width)
     for cell in range(place):
         cells[cell], inks[cell] = "━", "live" if edited else "baseline"
@@ -56,7 +55,7 @@ def slider(tunable: Tunable, value: float, width: int, *, edited: bool) -> Line:
     if usual != place:
         cells[usual], inks[usual] = "╵", "threshold"
     cells[place], inks[place] = "┃", "live" if edited else "strong"
-    return runs(cells, inks)
+    return joined_cells(cells, inks)
 
 
 def _place(tunable: Tunable, value: float, width: int) -> int:

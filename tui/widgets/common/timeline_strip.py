@@ -14,11 +14,12 @@ from core.settings.screen import Series
 from core.store.bookmarks import Bookmark
 from core.timeline.marks import MarkKind
 from core.timeline.timeline import Timeline
+from tui.draw.line import Line
 from tui.feed.messages import Seek
 from tui.feed.view import View
-from tui.widgets.common.panel import Line, Panel
-from tui.widgets.main import timeline_cells as strip
-from tui.widgets.main.timeline_cells import BANDS, GLYPHS, Window
+from tui.widgets.common import timeline_cells as strip
+from tui.widgets.common.panel import Panel
+from tui.widgets.common.timeline_cells import BANDS, GLYPHS, Window
 
 SERIES: tuple[Series, ...] = get_args(Series)
 _LABEL = 6

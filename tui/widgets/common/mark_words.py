@@ -5,7 +5,7 @@ from __future__ import annotations
 from core.percept import SIGNALS, Axis
 from core.report.formatting import fraction, plain, short
 from core.timeline.marks import Mark
-from tui.widgets.main.timeline_cells import GLYPHS
+from tui.widgets.common.timeline_cells import GLYPHS
 
 _STATE = ("•", "quiet")
 SIGNAL_AXES: dict[str, Axis] = {
