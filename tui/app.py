@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -22,23 +23,24 @@ from core.errors import NooscopeError
 from core.live.source import Target
 from core.settings import Settings
 from core.store.bookmarks import Bookmark, Bookmarks
-from core.timeline.cache import Cache
+from core.timeline.cache import Cache, user_cache
+from core.timeline.configured_start import ConfiguredStart, configured_start
 from core.timeline.initial_state import PLAIN, Beginning
+from core.timeline.places import parse_place
 from core.timeline.timeline import Timeline
-from tui.cli import garbage as collector
+from themes.user_themes import UserThemes
 from tui.feed import messages
 from tui.feed.feed import Feed
+from tui.feed.live_session import inherit
 from tui.feed.view import View
 from tui.keys import KEYS
 from tui.screens.main import MainScreen
 from tui.screens.palette import Places, commands
-from tui.screens.user_theme import UserThemes, default_folder
 from tui.widgets.common.timeline_strip import TimelineStrip
 
 if TYPE_CHECKING:
     from core.live.fleet.roster import Roster
     from core.live.live_session import Heritage
-    from tui.cli.initial import Outset
 
 _SCREENS = {
     "events": ("tui.screens.events", "EventsScreen"),
@@ -73,7 +75,7 @@ class NooscopeApp(App[None]):
         theme_folder: Path | None = None,
         fleet: Roster | None = None,
         heritage: Callable[[NooscopeApp, Beginning], Heritage] | None = None,
-        begin: Callable[[], Outset] | None = None,
+        begin: Callable[[], ConfiguredStart] | None = None,
     ) -> None:
         super().__init__()
         self._fleet = fleet
@@ -87,8 +89,8 @@ class NooscopeApp(App[None]):
         self._faults: tuple[str, ...] = ()
         """What was last wrong with policies and rules."""
         self._settled = False
-        """The session is read, and set aside from the collector."""
-        self._themes = UserThemes(theme_folder or default_folder())
+        """The session is read, and frozen so that collecting garbage does not walk it again."""
+        self._themes = UserThemes(theme_folder or theme_folder())
         self._load_themes(first=True)
         if not settings.screen.motion:
             self.animation_level = "none"
@@ -116,7 +118,7 @@ class NooscopeApp(App[None]):
             self.feed.stop()
         self.view, self.recording, self.bookmarks = None, None, ()
         self._settled = False
-        collector.stir()
+        gc.unfreeze()
         beginning = self._beginning()
         heritage = self._heritage(self, beginning) if target.live and self._heritage is not None else None
         self.feed = Feed(
@@ -170,7 +172,7 @@ class NooscopeApp(App[None]):
         self.view = message.view
         if not self._settled and message.view.loading is None:
             self._settled = True
-            collector.settle()
+            gc.freeze()
         if self.feed is not None and message.view.total:
             self.call_after_refresh(self.feed.seen)
 
@@ -288,14 +290,12 @@ class NooscopeApp(App[None]):
         self.post_message(messages.SelectAgent(name))
 
     def _go(self, spoken: str | None) -> None:
-        from tui.cli.recordings import place
-
         timeline = self.recording
         if not spoken or timeline is None or not len(timeline):
             return
         try:
             share = float(spoken[:-1]) / 100 if spoken.endswith("%") else None
-            to = place(timeline, spoken) if share is None else round(share * len(timeline))
+            to = parse_place(timeline, spoken) if share is None else round(share * len(timeline))
         except (NooscopeError, ValueError) as error:
             self.notify(str(error), severity="warning", markup=False)
         else:
@@ -335,17 +335,13 @@ def run_app(
     target: Target | None, settings: Settings, fleet: Roster | None = None, project: Path | None = None
 ) -> int:
     """Show a session, a fleet, or the picker where neither is named, until the person leaves."""
-    from tui.cli.initial import outset
-    from tui.cli.recordings import cache_of
-    from tui.feed.live_session import inherit
-
     app = NooscopeApp(
         target,
         settings,
-        cache=cache_of(settings),
+        cache=user_cache(settings),
         fleet=fleet,
         heritage=inherit,
-        begin=partial(outset, project),
+        begin=partial(configured_start, project),
     )
     app.run()
     return app.return_code or 0

@@ -19,11 +19,11 @@ from core.society import Society
 from core.timeline.rerun import Rerun
 from core.timeline.sweep import sweep_session
 from core.timeline.timeline import Timeline
+from core.timeline.whatif import WhatIfResult
 from tui.cli.commands.sweep import sweeps
 from tui.draw.line import Line
 from tui.feed.view import View
 from tui.screens.tuning import TuningScreen
-from tui.widgets.tuning.compared import Compared
 from tui.widgets.tuning.comparison import Comparison
 from tui.widgets.tuning.sliders import SettingsList
 
@@ -111,7 +111,7 @@ class _Stage(App[None]):
 
 async def _painted(stage: _Stage) -> tuple[float, float, float]:
     """Seconds from a key press to the first, the settled and the complete picture, medians of several."""
-    drawn: list[tuple[float, Compared | None]] = []
+    drawn: list[tuple[float, WhatIfResult | None]] = []
     lines = Comparison.lines
 
     def noted(self: Comparison, view: View, width: int, height: int) -> list[Line]:

@@ -115,6 +115,16 @@ def read_assignments(assignments: Iterable[str]) -> tuple[Layer, tuple[Complaint
     return Layer("--set", tuple(values)), tuple(complaints)
 
 
+def read_layers(
+    files: Iterable[Path], environment: Mapping[str, str], assignments: Iterable[str]
+) -> Resolved:
+    """Files, environment and assignments laid over each other, the last on top, with every complaint."""
+    read = [*map(read_file, files), read_environment(environment), read_assignments(assignments)]
+    resolved = resolve([layer for layer, _ in read])
+    faults = [fault for _, found in read for fault in found]
+    return resolved._replace(complaints=(*faults, *resolved.complaints))
+
+
 def variable_name(name: str) -> str:
     """The environment variable of a setting."""
     return PREFIX + name.upper().replace(".", "_")

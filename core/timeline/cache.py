@@ -12,6 +12,7 @@ import cbor2
 import msgspec
 import numpy as np
 from blake3 import blake3
+from platformdirs import user_cache_path
 
 from core import __version__
 from core.engine import VERSION as ENGINE
@@ -183,3 +184,11 @@ def _track(origin: float, indexes: bytes, rows: bytes) -> Track:
     track.indexes.frombytes(indexes)
     track.columns.extend(np.frombuffer(rows, np.float32).reshape(len(NAMES), -1).T)
     return track
+
+
+def user_cache(settings: Settings) -> Cache | None:
+    """The cache on this machine, unless it is switched off."""
+    chosen = settings.timeline.cache
+    if not chosen.on or chosen.limit == 0:
+        return None
+    return Cache(user_cache_path("nooscope", appauthor=False), chosen.limit * 1_000_000)

@@ -39,7 +39,7 @@ async def presets(pilot: Pilot[None]) -> None:
     await settle(pilot)
     stage = pilot.app
     assert isinstance(stage, Stage)
-    stage.bench.shelf = stage.shelf
+    stage.bench.profile_files = stage.shelf
     await pilot.press("p")
     await settle(pilot)
 

@@ -18,12 +18,12 @@ from core.events import Event
 from core.settings import Settings
 from core.store.bookmarks import Bookmark
 from core.store.labels import Labels
+from core.store.profile_files import ProfileFiles
 from core.timeline.timeline import Timeline
 from tui.feed import messages
 from tui.feed.view import View
 from tui.screens.tuning import TuningScreen
 from tui.screens.tuning_bench.bench import Bench
-from tui.widgets.tuning.profile_files import Shelf
 
 
 class Kept(NamedTuple):
@@ -45,7 +45,9 @@ class Stage(App[None]):
         self.timeline = Timeline(Settings())
         self.timeline.extend(session(400) if events is None else events)
         self.feed = Kept(Labels("stage", folder / "marks"))
-        self.shelf = Shelf(folder / "mine" / "settings.toml", folder / "project", folder / "chains")
+        self.profile_files = ProfileFiles(
+            folder / "mine" / "settings.toml", folder / "project", folder / "chains"
+        )
         self._look = theme
         self.asked: list[Message] = []
 

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from bench.claude import lines
+from core.report.checkup import machine
+from core.report.checkup import stores as keeping
 from core.store.compensation import Chain
 from tui.cli import main
-from tui.cli.checkup import machine
-from tui.cli.checkup import stores as keeping
 
 SECTIONS = ("versions", "terminal", "agents", "unread", "settings", "folders", "kept", "chains")
 

@@ -18,15 +18,15 @@ from core.society import Society
 from core.store.bookmarks import Bookmarks
 from core.timeline import initial_state as begun
 from core.timeline.cache import Cache
+from core.timeline.configured_start import configured_start
 from core.timeline.initial_state import PLAIN
 from sample_sessions import samples
 from tests.tui.conftest import shown
 from tests.tui.fleets import NOW, begin
 from tui.app import NooscopeApp
 from tui.cli import main
-from tui.cli.initial import outset
+from tui.demo import DemoApp
 from tui.feed.live_session import inherit
-from tui.screens.demo_app import DemoApp
 from tui.screens.fleet import FleetScreen
 
 SETTING = "receptor.ambient.offset.frustration"
@@ -70,22 +70,22 @@ def sensitivity(society: Society) -> float:
 
 
 def test_nothing_laid_down_is_a_plain_beginning() -> None:
-    assert outset() == (PLAIN, ())
+    assert configured_start() == (PLAIN, ())
 
 
 def test_the_project_stands_over_the_person(home: Path) -> None:
     (home / "config" / "affect-policy.toml").write_text('name = "mine"\n')
-    policy = outset().beginning.policy
+    policy = configured_start().beginning.policy
     assert policy is not None and policy.name == "mine"
     lay_down(home / "project")
-    policy = outset().beginning.policy
+    policy = configured_start().beginning.policy
     assert policy is not None and policy.name == "strict"
-    assert sensitivity(outset().beginning.society(Settings())) == 0.1
+    assert sensitivity(configured_start().beginning.society(Settings())) == 0.1
 
 
 def test_a_fault_is_named_and_the_rest_holds(home: Path) -> None:
     spoil(home)
-    found = outset()
+    found = configured_start()
     assert found.beginning.policy is not None and found.beginning.policy.name == "strict"
     assert found.beginning.rules is None
     for fault in FAULTS:
@@ -178,7 +178,7 @@ def app_here(tmp_path: Path, still: Settings) -> Make:
             bookmarks=lambda name: Bookmarks(name, tmp_path / "bookmarks"),
             theme_folder=tmp_path / "themes",
             heritage=inherit,
-            begin=outset,
+            begin=configured_start,
         )
 
     return make
@@ -226,7 +226,7 @@ async def test_the_cache_knows_only_plain_sessions(home: Path, log: Path, app_he
 
 async def test_a_demo_on_the_screen(home: Path, still: Settings) -> None:
     lay_down(home / "project")
-    app = DemoApp(samples()[0], still, theme_folder=home / "themes", begin=outset)
+    app = DemoApp(samples()[0], still, theme_folder=home / "themes", begin=configured_start)
     async with app.run_test() as pilot:
         view = await shown(app, pilot, lambda view: view.loading is None)
         assert view.frame.affect.policy == "strict"
@@ -236,7 +236,9 @@ async def test_the_fleet_on_the_screen(home: Path, still: Settings, minds: list[
     spoil(home)
     begin(home, "flows", 1, 4.0).write()
     roster = Roster(still, {}, home, wall=lambda: NOW)
-    app = NooscopeApp(None, still, fleet=roster, theme_folder=home / "themes", begin=partial(outset, None))
+    app = NooscopeApp(
+        None, still, fleet=roster, theme_folder=home / "themes", begin=partial(configured_start, None)
+    )
     async with app.run_test() as pilot:
         for _ in range(600):
             await pilot.pause(0.01)

@@ -10,11 +10,11 @@ from textual.widgets import Input
 from core.events import Event, SessionStart, ToolUse
 from core.receptor.readings import NodeReading, PathReading
 from core.receptor.tree import grow
+from core.report.formatting import age
 from core.timeline.timeline import Timeline
 from tests.tui.boards import Stage, recorded, recording_of
 from tests.tui.panels import SIZES, check, text, view_at
 from tui.draw.line import path_end
-from tui.widgets.main.path_columns import brief
 from tui.widgets.main.path_rows import ORDERS, above, path_rows
 from tui.widgets.main.paths import PathTree
 
@@ -121,7 +121,7 @@ def test_shortened_keeps_the_end(name: str, room: int, made: str) -> None:
     ("seconds", "said"), [(0, "0s"), (59.9, "59s"), (60, "1m"), (7200, "2h"), (200_000, "2d")]
 )
 def test_age_in_four_cells(seconds: float, said: str) -> None:
-    assert brief(seconds) == said
+    assert age(seconds) == said
 
 
 @pytest.mark.parametrize("size", SIZES)

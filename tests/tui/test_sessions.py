@@ -10,7 +10,7 @@ import pytest
 
 from tests.core.logs import log_lines as logs
 from tui.cli import main
-from tui.cli.commands.sessions import age, printable, shortened, size
+from tui.cli.commands.sessions import _age, _path_tail, _printable, _size
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def test_named_paths_are_listed_instead(home: Path, capsys: pytest.CaptureFixtur
     ("seconds", "text"), [(-5, "0 s"), (59.9, "59 s"), (60, "1 min"), (7200, "2 h"), (200_000, "2 d")]
 )
 def test_ages(seconds: float, text: str) -> None:
-    assert age(seconds) == text
+    assert _age(seconds) == text
 
 
 @pytest.mark.parametrize(
@@ -85,10 +85,10 @@ def test_ages(seconds: float, text: str) -> None:
     [(0, "0 B"), (999, "999 B"), (1500, "1.5 kB"), (20_000, "20 kB"), (3_200_000_000, "3.2 GB")],
 )
 def test_sizes(count: int, text: str) -> None:
-    assert size(count) == text
+    assert _size(count) == text
 
 
 def test_text_is_made_harmless_and_short() -> None:
-    assert printable("a\x1b]0;x\x07b\nc") == "a?]0;x?b?c"
-    assert shortened("/a/very/long/path", 10) == "…long/path"
-    assert shortened("/short", 10) == "/short"
+    assert _printable("a\x1b]0;x\x07b\nc") == "a?]0;x?b?c"
+    assert _path_tail("/a/very/long/path", 10) == "…long/path"
+    assert _path_tail("/short", 10) == "/short"

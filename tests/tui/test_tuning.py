@@ -9,11 +9,11 @@ from textual.widgets import Input
 
 from bench.workload import session
 from core.settings.layers import tunables, value_of
+from core.settings.listing import SettingGroup, SettingRow
 from core.store.profiles import read_profile
 from tests.tui.bench_stage import Stage, seen, settle
 from tui.feed.messages import Apply, Failed, JumpMark, Seek
-from tui.screens.profiles import ProfilePicker, SaveScreen
-from tui.widgets.tuning.catalogue import Entry, Heading
+from tui.screens.tuning_bench.profile_screens import ProfilePicker, SaveScreen
 from tui.widgets.tuning.firing_table import FiringTable
 from tui.widgets.tuning.setting_details import Meaning
 from tui.widgets.tuning.sliders import FIRST, SettingsList
@@ -27,7 +27,7 @@ async def test_a_slider_moves_coarse_and_fine_and_the_what_if_follows(tmp_path: 
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         bench = app.bench
-        assert bench.compared is None
+        assert bench.effects.compared is None
         assert "nothing changed" in seen(app)
         await pilot.press("left")
         assert bench.draft.value(FIRST) == pytest.approx(0.16)
@@ -38,7 +38,7 @@ async def test_a_slider_moves_coarse_and_fine_and_the_what_if_follows(tmp_path: 
         assert bench.draft.edits == {} or bench.draft.value(FIRST) != 0.2
         await pilot.press("left", "left", "left", "left", "left")
         await settle(pilot)
-        compared = bench.compared
+        compared = bench.effects.compared
         assert compared is not None
         assert compared.complete
         assert compared.edits == bench.draft.edits
@@ -55,7 +55,7 @@ async def test_going_back_to_where_it_was_is_no_change(tmp_path: Path) -> None:
         await pilot.press("left", "right")
         await settle(pilot)
         assert app.bench.draft.edits == {}
-        assert app.bench.compared is None
+        assert app.bench.effects.compared is None
 
 
 async def test_undo_takes_a_whole_slide_back_and_redo_makes_it_again(tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ async def test_reset_of_one_of_a_group_and_of_all(tmp_path: Path) -> None:
         assert len(app.bench.draft.edits) == 3
         await pilot.press("r")
         assert len(app.bench.draft.edits) == 2
-        while not isinstance(settings.chosen, Heading):
+        while not isinstance(settings.chosen, SettingGroup):
             await pilot.press("up")
         await pilot.press("r")
         assert app.bench.draft.edits == {}
@@ -151,7 +151,7 @@ async def test_every_kind_of_setting_can_be_set(
             await pilot.press("enter")
         await settle(pilot)
         assert app.bench.draft.value(name) == value
-        assert app.bench.compared is not None
+        assert app.bench.effects.compared is not None
 
 
 async def test_a_search_narrows_and_escape_widens(tmp_path: Path) -> None:
@@ -162,12 +162,12 @@ async def test_a_search_narrows_and_escape_widens(tmp_path: Path) -> None:
         await pilot.press("slash", *"half", "space", *"flow", "enter")
         assert settings.name_here == "receptor.emotion.half_life.flow"
         assert settings.has_focus
-        listed = [row for row in settings._rows if isinstance(row, Entry)]
+        listed = [row for row in settings._rows if isinstance(row, SettingRow)]
         assert all("flow" in f"{row.tunable.name} {row.tunable.sentence}".lower() for row in listed)
         await pilot.press("right", "escape")
         assert settings.words == ""
         await pilot.press("c")
-        assert [row.tunable.name for row in settings._rows if isinstance(row, Entry)] == [
+        assert [row.tunable.name for row in settings._rows if isinstance(row, SettingRow)] == [
             "receptor.emotion.half_life.flow"
         ]
         await pilot.press("escape")
@@ -182,7 +182,7 @@ async def test_all_settings_are_there_and_groups_fold(tmp_path: Path) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         settings = app.bench.query_one(SettingsList)
-        headings = [row for row in settings._rows if isinstance(row, Heading)]
+        headings = [row for row in settings._rows if isinstance(row, SettingGroup)]
         assert [name for row in headings for name in row.names] == list(tunables())
         await pilot.press("home")
         before = settings.count_rows()
@@ -203,7 +203,7 @@ async def test_jumping_from_difference_to_difference(tmp_path: Path) -> None:
         app.bench.query_one(SettingsList).show("receptor.ambient.offset.confidence")
         await pilot.press("left", "left", "left", "left")
         await settle(pilot)
-        compared = app.bench.compared
+        compared = app.bench.effects.compared
         assert compared is not None
         places = sorted({place + 1 for place, _, _ in compared.changes()})
         assert places
@@ -240,7 +240,7 @@ async def test_apply_holds_from_the_newest_event_on(tmp_path: Path) -> None:
         assert value_of(app.timeline.settings, FIRST) == pytest.approx(0.12)
         assert app.timeline.changes[-1].after == 400
         assert app.bench.draft.edits == {}
-        assert app.bench.compared is None
+        assert app.bench.effects.compared is None
         assert "○" in seen(app)
         await pilot.press("r")
         assert app.bench.draft.edits == {FIRST: 0.2}
@@ -257,7 +257,7 @@ async def test_the_what_if_goes_on_with_the_recording(tmp_path: Path) -> None:
         app.timeline.extend(stream[300:])
         app.look(500)
         await settle(pilot)
-        compared = app.bench.compared
+        compared = app.bench.effects.compared
         assert compared is not None
         assert (compared.done, compared.total, compared.complete) == (500, 500, True)
 
@@ -265,7 +265,7 @@ async def test_the_what_if_goes_on_with_the_recording(tmp_path: Path) -> None:
 async def test_a_preset_is_taken_over_as_one_change(tmp_path: Path) -> None:
     app = Stage(tmp_path)
     async with app.run_test(size=SIZE) as pilot:
-        app.bench.shelf = app.shelf
+        app.bench.profile_files = app.profile_files
         await settle(pilot)
         await pilot.press("left", "p")
         await pilot.pause()
@@ -286,7 +286,7 @@ async def test_a_preset_is_taken_over_as_one_change(tmp_path: Path) -> None:
 async def test_a_profile_is_saved_and_found_again(tmp_path: Path) -> None:
     app = Stage(tmp_path)
     async with app.run_test(size=SIZE) as pilot:
-        app.bench.shelf = app.shelf
+        app.bench.profile_files = app.profile_files
         await settle(pilot)
         await pilot.press("left", "s")
         await pilot.pause()
@@ -323,7 +323,7 @@ async def test_a_sweep_is_drawn_and_put_away(tmp_path: Path) -> None:
         assert "confidence sustained" in text
         await pilot.press("w")
         await pilot.pause()
-        assert not app.bench.has_class("-sweeping")
+        assert not app.bench.effects.has_class("-sweeping")
         app.bench.query_one(SettingsList).show("screen.motion")
         await pilot.press("w")
         await pilot.pause()
@@ -352,10 +352,10 @@ async def test_labels_go_round_and_are_kept(tmp_path: Path) -> None:
         assert isinstance(app.asked[-1], Failed)
         await pilot.press("L")
         await settle(pilot)
-        assert [each.verdict for each in app.bench.labels] == ["missed"]
+        assert [each.verdict for each in app.bench.effects.labels] == ["missed"]
         await pilot.press("L")
         await settle(pilot)
-        assert app.bench.labels == ()
+        assert app.bench.effects.labels == ()
 
 
 async def test_the_draft_outlives_the_screen(tmp_path: Path) -> None:
@@ -371,4 +371,4 @@ async def test_the_draft_outlives_the_screen(tmp_path: Path) -> None:
         app.on_mount()
         await settle(pilot)
         assert app.bench.draft.edits == edits
-        assert app.bench.compared is not None
+        assert app.bench.effects.compared is not None

@@ -43,7 +43,7 @@ async def test_applied_settings_hold_for_what_comes_and_a_replay_is_exact(log: P
         await until(pilot, lambda: isinstance(app.screen, TuningScreen))
         bench = app.screen.query_one(Bench)
         await pilot.press("left", "left", "left")
-        await until(pilot, lambda: bench.compared is not None and bench.compared.complete)
+        await until(pilot, lambda: bench.effects.compared is not None and bench.effects.compared.complete)
         await pilot.press("y")
         recording = app.recording
         assert recording is not None
@@ -74,7 +74,7 @@ async def test_the_bench_stands_beside_the_main_screen(log: Path, app_on: Make) 
         await until(pilot, lambda: settings.has_focus)
         await pilot.press("left", "left")
         bench = app.screen.query_one(Bench)
-        await until(pilot, lambda: bench.compared is not None and bench.compared.complete)
+        await until(pilot, lambda: bench.effects.compared is not None and bench.effects.compared.complete)
         await pilot.press("T")
         await until(pilot, lambda: not app.screen.query(Bench))
 
@@ -95,7 +95,7 @@ async def test_beside_the_main_screen_a_line_is_left_and_a_row_added(log: Path, 
         assert not settings.only_changed
         settings.show("response.loops.tools")
         await pilot.press("enter", "i", *"Bash", "enter", *"exact", "enter")
-        await until(pilot, lambda: bench.compared is not None and bench.compared.complete)
+        await until(pilot, lambda: bench.effects.compared is not None and bench.effects.compared.complete)
         assert bench.draft.edits == {"response.loops.tools": {"Bash": {"exact": 4}}}
         await pilot.press("escape")
         assert not settings.has_focus

@@ -12,15 +12,14 @@ from hypothesis import strategies as st
 from bench.workload import session
 from core.errors import StoreError
 from core.settings import Settings
+from core.settings.draft import Draft, nudged_value, parse_value, value_text
 from core.settings.layers import Given, Layer, resolve, tunables, value_of
+from core.settings.listing import SettingGroup, SettingRow, group_sentence, list_rows, setting_groups
+from core.store.profile_files import PRESETS, ProfileFiles
 from core.store.profiles import read_profile, read_profiles, taken_over
 from core.timeline.timeline import Timeline
-from tui.widgets.tuning.catalogue import Entry, Heading, groups, rows, sentence_of
-from tui.widgets.tuning.compared import Compared, touched
-from tui.widgets.tuning.draft import Draft, nudged, spoken, written
-from tui.widgets.tuning.profile_files import PRESETS, Shelf
+from core.timeline.whatif import WhatIf, WhatIfResult, changed_series
 from tui.widgets.tuning.value_bar import figure, shown, slider
-from tui.widgets.tuning.whatif import Ran, WhatIf
 
 OFFSET = "receptor.ambient.offset.frustration"
 CONFIDENCE = "receptor.ambient.offset.confidence"
@@ -42,12 +41,12 @@ def test_every_nudge_stays_within_what_is_allowed(name: str, fine: bool) -> None
     for direction in (1, -1):
         draft, value = Draft(Settings()), tunable.default
         for _ in range(8):
-            value = nudged(tunable, value, direction, fine=fine)
+            value = nudged_value(tunable, value, direction, fine=fine)
             problem = draft.set(name, value)
             assert not problem or "does not fit the rest" in problem
         if tunable.kind in ("number", "integer") and tunable.low != tunable.high:
-            there = nudged(tunable, nudged(tunable, tunable.default, 1, fine=fine), 1, fine=fine)
-            back = nudged(tunable, tunable.default, -1, fine=fine)
+            there = nudged_value(tunable, nudged_value(tunable, tunable.default, 1, fine=fine), 1, fine=fine)
+            back = nudged_value(tunable, tunable.default, -1, fine=fine)
             assert there != tunable.default or back != tunable.default
 
 
@@ -55,7 +54,7 @@ def test_every_nudge_stays_within_what_is_allowed(name: str, fine: bool) -> None
 def test_what_is_shown_can_be_typed_again(name: str) -> None:
     tunable = tunables()[name]
     draft = Draft(Settings())
-    assert draft.set(name, spoken(tunable, written(tunable.default))) == ""
+    assert draft.set(name, parse_value(tunable, value_text(tunable.default))) == ""
     assert draft.edits == {}
 
 
@@ -109,17 +108,17 @@ def test_values_that_do_not_go_together_are_refused() -> None:
 
 
 def test_groups_hold_every_setting_once_and_say_what_they_are() -> None:
-    assert [name for names in groups().values() for name in names] == NAMES
-    assert all(sentence_of(group) for group in groups())
-    found = rows((), "threshold below")
+    assert [name for names in setting_groups().values() for name in names] == NAMES
+    assert all(group_sentence(group) for group in setting_groups())
+    found = list_rows((), "threshold below")
     assert found
-    assert all(row.open for row in found if isinstance(row, Heading))
+    assert all(row.open for row in found if isinstance(row, SettingGroup))
     assert all(
         "threshold" in f"{row.tunable.name} {row.tunable.sentence}".lower()
         for row in found
-        if isinstance(row, Entry)
+        if isinstance(row, SettingRow)
     )
-    assert rows((), "no such words at all") == ()
+    assert list_rows((), "no such words at all") == ()
 
 
 @pytest.mark.parametrize("width", [6, 12, 24])
@@ -149,13 +148,10 @@ def test_figures_are_short(value: float, step: float, said: str) -> None:
     assert figure(value, step) == said
 
 
-def pictures(timeline: Timeline, edits: dict[str, Any], wanted: int = 10**9) -> list[Compared]:
-    told: list[Compared] = []
+def pictures(timeline: Timeline, edits: dict[str, Any], wanted: int = 10**9) -> list[WhatIfResult]:
+    told: list[WhatIfResult] = []
 
-    def post(message: Ran) -> None:
-        told.append(message.compared)
-
-    WhatIf(timeline, edits).run(post, lambda: len(told) >= wanted)
+    WhatIf(timeline, edits).run(told.append, lambda: len(told) >= wanted)
     return told
 
 
@@ -167,8 +163,8 @@ def test_a_what_if_ends_complete_and_touches_what_it_should() -> None:
     assert last.share == 1.0
     assert last.changes() == sorted(last.changes())
     assert {mark.name for _, _, mark in last.changes()} >= {"confidence_sustained"}
-    assert touched(timeline, last, "main", "", 3)[0] == "axis.confidence"
-    assert touched(timeline, None, "main", OFFSET, 3) == ["axis.frustration"]
+    assert changed_series(timeline, last, "main", "", 3)[0] == "axis.confidence"
+    assert changed_series(timeline, None, "main", OFFSET, 3) == ["axis.frustration"]
 
 
 def test_a_what_if_of_nothing_differs_in_nothing() -> None:
@@ -225,7 +221,7 @@ def test_eager_fires_more_than_balanced_and_quiet_less() -> None:
 
 
 def test_a_saving_that_fails_leaves_what_was(tmp_path: Path) -> None:
-    shelf = Shelf(tmp_path / "settings.toml", tmp_path, tmp_path / "chains")
+    shelf = ProfileFiles(tmp_path / "settings.toml", tmp_path, tmp_path / "chains")
     (tmp_path / "settings.toml").write_text("[broken")
     with pytest.raises(StoreError, match="not TOML"):
         shelf.save_settings({OFFSET: 0.1}, "user")

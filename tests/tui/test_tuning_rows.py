@@ -9,23 +9,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.settings import Settings
+from core.settings.draft import Draft, Drafted
 from core.settings.governor import ProfileSettings
 from core.settings.layers import tunables
 from core.settings.loops import DetectorName
-from tui.widgets.tuning.cells import cells, leaf_at
-from tui.widgets.tuning.draft import Draft, Drafted
-from tui.widgets.tuning.known import offered, usual
-from tui.widgets.tuning.setting_tables import (
+from core.settings.table_rows import leaf_at, table_rows
+from core.settings.table_values import (
     MISSING,
-    Path,
+    TablePath,
     item_at,
-    put,
-    refused,
-    restored,
     shape_of,
-    toggled,
-    without,
+    value_fault,
+    with_item,
+    with_restored,
+    with_toggled,
+    without_item,
 )
+from tui.widgets.tuning.suggestions import suggested_keys, usual_value
 
 TABLES = [each for each in tunables().values() if each.kind == "table"]
 TOOLS = "response.loops.tools"
@@ -51,22 +51,22 @@ def test_shapes_are_those_of_the_types() -> None:
 def test_every_figure_has_bounds_and_begins_within_them(figure: str, profile: str) -> None:
     drafted = Drafted(Settings(), {"governor.profile": profile})
     leaf = leaf_at("governor.override", (figure,))
-    begin = usual("governor.override", (figure,), drafted)
-    assert refused(leaf, begin) == ""
+    begin = usual_value("governor.override", (figure,), drafted)
+    assert value_fault(leaf, begin) == ""
     assert leaf.high is not None
-    assert leaf.allowed() in refused(leaf, leaf.high + 1)
+    assert leaf.allowed() in value_fault(leaf, leaf.high + 1)
     assert Draft(Settings()).set("governor.override", {figure: begin}) == ""
 
 
 @settings(max_examples=60, deadline=None)
 @given(limits, paths, st.integers(0, 10_000))
-def test_a_row_put_there_is_there_and_gone_again(table: dict[str, Any], path: Path, value: int) -> None:
+def test_a_row_put_there_is_there_and_gone_again(table: dict[str, Any], path: TablePath, value: int) -> None:
     before = {key: dict(item) for key, item in table.items()}
-    made = put(table, path, value)
+    made = with_item(table, path, value)
     assert item_at(made, path) == value
-    assert item_at(without(made, path), path) is MISSING
+    assert item_at(without_item(made, path), path) is MISSING
     if item_at(table, path) is MISSING:
-        assert without(made, path) == before
+        assert without_item(made, path) == before
     assert table == before
 
 
@@ -76,7 +76,7 @@ def test_all_rows_reset_are_the_table_in_force(now: dict[str, Any], force: dict[
     shape = shape_of(TOOLS)
     every = {(tool, name) for table in (now, force) for tool in table for name in table[tool]}
     for path in sorted(every):
-        value = restored(shape, now, path, force)
+        value = with_restored(shape, now, path, force)
         now = now if value is MISSING else value
     assert now == force
 
@@ -86,24 +86,24 @@ def test_all_rows_reset_are_the_table_in_force(now: dict[str, Any], force: dict[
 def test_a_switch_turned_twice_is_as_it_was(chosen: set[int], place: int) -> None:
     words = shape_of("affect.fields.escalation.triggers").levels[0]
     table = tuple(word for number, word in enumerate(words) if number in chosen)
-    once = toggled(words, table, words[place])
+    once = with_toggled(words, table, words[place])
     assert (words[place] in once) != (words[place] in table)
-    assert toggled(words, once, words[place]) == table
-    assert toggled(words, once, words[place], table[::-1]) == table[::-1]
+    assert with_toggled(words, once, words[place]) == table
+    assert with_toggled(words, once, words[place], table[::-1]) == table[::-1]
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
 def test_every_table_has_rows_and_knows_what_it_offers(table: Any) -> None:
-    rows = cells(table, Drafted(Settings(), {}))
+    rows = table_rows(table, Drafted(Settings(), {}))
     assert rows
     assert not any(row.edited or row.other for row in rows)
     assert len({row.path for row in rows}) == len(rows)
-    words = offered(table.name, (), None)
+    words = suggested_keys(table.name, (), None)
     assert len(set(words)) == len(words)
 
 
 def test_what_is_offered_is_what_is_known() -> None:
-    assert "ask_person" in offered("response.notices.muted", (), None)
-    assert "AskUserQuestion" not in offered(TOOLS, ("Bash",), None)
-    assert offered(TOOLS, ("Bash",), None) == get_args(DetectorName)
-    assert offered("mind.tiers.small_words", (), None) == ()
+    assert "ask_person" in suggested_keys("response.notices.muted", (), None)
+    assert "AskUserQuestion" not in suggested_keys(TOOLS, ("Bash",), None)
+    assert suggested_keys(TOOLS, ("Bash",), None) == get_args(DetectorName)
+    assert suggested_keys("mind.tiers.small_words", (), None) == ()

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from core.settings.listing import SettingGroup
 from tests.tui.bench_stage import Stage, seen, settle
 from tui.feed.messages import Seek
-from tui.widgets.tuning.catalogue import Heading
 from tui.widgets.tuning.comparison import Comparison
 from tui.widgets.tuning.sliders import SettingsList
 
@@ -31,8 +31,8 @@ async def test_it_fits_and_a_click_seeks(size: tuple[int, int], tmp_path: Path) 
         line = next(
             number
             for number in range(settings.page)
-            if isinstance(settings._rows[settings.scroll_offset.y + number], Heading)
+            if isinstance(settings._rows[settings.scroll_offset.y + number], SettingGroup)
         )
         await pilot.click(SettingsList, offset=(8, line + 1))
         await pilot.pause()
-        assert isinstance(settings.chosen, Heading)
+        assert isinstance(settings.chosen, SettingGroup)

@@ -10,10 +10,10 @@ from textual.widgets import Input
 
 from core.events import ToolUse
 from core.settings.layers import Given, Layer, resolve
+from core.settings.table_rows import TableRow
 from tests.tui.bench_stage import Stage, seen, settle
 from tui.feed.messages import Failed
 from tui.widgets.common.type_line import TypeLine
-from tui.widgets.tuning.cells import Cell
 from tui.widgets.tuning.setting_details import Meaning
 from tui.widgets.tuning.sliders import SettingsList
 
@@ -28,9 +28,9 @@ def listed(app: Stage) -> SettingsList:
     return app.bench.query_one(SettingsList)
 
 
-def here(app: Stage) -> Cell:
+def here(app: Stage) -> TableRow:
     row = listed(app).chosen
-    assert isinstance(row, Cell)
+    assert isinstance(row, TableRow)
     return row
 
 
@@ -90,13 +90,13 @@ async def test_a_limit_of_a_tool_is_added_moved_and_undone(tmp_path: Path) -> No
         assert app.bench.draft.edits == {TOOLS: {"Bash": {"exact": 4}}}
         assert here(app).path == ("Bash", "exact")
         assert listed(app).has_focus
-        assert app.bench.compared is not None
-        assert app.bench.compared.edits == app.bench.draft.edits
+        assert app.bench.effects.compared is not None
+        assert app.bench.effects.compared.edits == app.bench.draft.edits
         await pilot.press("right", "right", "shift+right")
         assert app.bench.draft.value(TOOLS) == {"Bash": {"exact": 11}}
         await settle(pilot)
-        assert app.bench.compared is not None
-        assert app.bench.compared.edits == {TOOLS: {"Bash": {"exact": 11}}}
+        assert app.bench.effects.compared is not None
+        assert app.bench.effects.compared.edits == {TOOLS: {"Bash": {"exact": 11}}}
         await pilot.press("u")
         assert app.bench.draft.value(TOOLS) == {"Bash": {"exact": 4}}
         await pilot.press("u")
@@ -114,7 +114,7 @@ async def test_a_table_changes_what_would_have_fired(tmp_path: Path) -> None:
         app.bench.query_one("#typed", Input).value = "20"
         await pilot.press("enter")
         await settle(pilot)
-        compared = app.bench.compared
+        compared = app.bench.effects.compared
         assert compared is not None
         assert compared.complete
         assert {mark.name for _, _, mark in compared.changes()}

@@ -8,13 +8,13 @@ from textual.widgets import Input
 
 from core.settings import Settings
 from core.settings.layers import tunables, value_of
+from core.settings.listing import SettingRow
 from core.store.profiles import read_profile
 from tests.tui.bench_stage import Stage, seen, settle
 from tests.tui.test_tuning_tables import SIZE, TOOLS, TRIGGERS, WORDS, here, listed, opened, problem
 from tui.feed.messages import Apply
 from tui.screens.help import HelpScreen
 from tui.widgets.common.type_line import TypeLine
-from tui.widgets.tuning.catalogue import Entry
 
 
 async def test_words_of_a_list_are_added_typed_removed_and_brought_back(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ async def test_a_key_of_ones_own_is_asked_for_by_its_name(tmp_path: Path) -> Non
 async def test_tables_outlive_a_profile_and_an_apply(tmp_path: Path) -> None:
     app = Stage(tmp_path)
     async with app.run_test(size=SIZE) as pilot:
-        app.bench.shelf = app.shelf
+        app.bench.profile_files = app.profile_files
         await opened(pilot, TOOLS)
         await pilot.press("i", *"Bash", "enter", *"exact", "enter", "right")
         listed(app).show(TRIGGERS)
@@ -158,7 +158,7 @@ async def test_a_search_finds_a_table_and_its_rows_stay_open(tmp_path: Path) -> 
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot, TOOLS, (TOOLS, {"Bash": {"exact": 4}}))
         await pilot.press("c")
-        rows = [row for row in listed(app)._rows if isinstance(row, Entry)]
+        rows = [row for row in listed(app)._rows if isinstance(row, SettingRow)]
         assert [row.tunable.name for row in rows] == [TOOLS]
         assert rows[0].open
         listed(app).show(TOOLS, ("Bash", "exact"))

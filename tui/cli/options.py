@@ -8,11 +8,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from core.store.config_path import PROJECT_SETTINGS, user_settings_file
+
 if TYPE_CHECKING:
     from core.settings.layers import Resolved
+    from core.timeline.initial_state import Beginning
     from core.timeline.timeline import Timeline
-
-PROJECT_FILE = ".nooscope.toml"
 
 
 def add_settings_options(parser: argparse.ArgumentParser) -> None:
@@ -30,7 +31,7 @@ def add_settings_options(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         type=Path,
         default=None,
-        help=f"the watched project, whose {PROJECT_FILE} is read (default: this folder)",
+        help=f"the watched project, whose {PROJECT_SETTINGS} is read (default: this folder)",
     )
 
 
@@ -41,7 +42,7 @@ def positive(text: str) -> int:
     except ValueError:
         number = 0
     if number < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number above 0")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
     return number
 
 
@@ -52,7 +53,7 @@ def seconds(text: str) -> float:
     except ValueError:
         stretch = -1.0
     if not 0 <= stretch < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds")
     return stretch
 
 
@@ -67,31 +68,24 @@ def known_agent(timeline: Timeline, name: str | None) -> str | None:
     raise UsageError(f"no agent is named {plain(name, 60)!r}; there are {names}")
 
 
-def user_file() -> Path:
-    """The user's own settings file."""
-    named = os.environ.get("NOOSCOPE_CONFIG")
-    if named:
-        return Path(named)
-    from platformdirs import user_config_path
-
-    return user_config_path("nooscope", appauthor=False) / "settings.toml"
-
-
 def settings_from(args: argparse.Namespace) -> Resolved:
     """All layers laid over each other; faults go to standard error, a wrong `--set` ends the run."""
-    from core.settings.layers import read_assignments, read_environment, read_file, resolve
+    from core.settings.layers import read_layers
 
-    project = (args.project or Path.cwd()) / PROJECT_FILE
-    read = [
-        read_file(user_file()),
-        read_file(project),
-        read_environment(os.environ),
-        read_assignments(args.assignments),
-    ]
-    resolved = resolve([layer for layer, _ in read])
-    complaints = [*(fault for _, faults in read for fault in faults), *resolved.complaints]
-    for complaint in complaints:
+    files = (user_settings_file(), (args.project or Path.cwd()) / PROJECT_SETTINGS)
+    resolved = read_layers(files, os.environ, args.assignments)
+    for complaint in resolved.complaints:
         print(f"nooscope: {complaint}", file=sys.stderr)
-    if any(complaint.origin == "--set" for complaint in complaints):
+    if any(complaint.origin == "--set" for complaint in resolved.complaints):
         raise SystemExit(2)
-    return resolved._replace(complaints=tuple(complaints))
+    return resolved
+
+
+def configured_beginning(project: Path | None) -> Beginning:
+    """The policy and the rules in force; faults of their files go to standard error."""
+    from core.timeline.configured_start import configured_start
+
+    found = configured_start(project)
+    for fault in found.faults:
+        print(f"nooscope: {fault}", file=sys.stderr)
+    return found.beginning

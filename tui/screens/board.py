@@ -19,7 +19,7 @@ from core.store.bookmarks import Bookmark
 from core.timeline.timeline import Timeline
 from tui.feed.view import View
 from tui.widgets.common.card import Card
-from tui.widgets.common.columns import Masonry
+from tui.widgets.common.card_columns import CardColumns
 from tui.widgets.common.header import StatusHeader
 from tui.widgets.common.keyline import KeyLine
 from tui.widgets.common.panel import Panel
@@ -101,7 +101,7 @@ class CardBoard(Board):
         cards = [make(id=make.__name__.lower()) for make in self.CARDS]
         for card in cards:
             card.data_bind(CardBoard.view, CardBoard.recording)
-        yield CardScroll(Masonry(*cards, id="cards"), id="board")
+        yield CardScroll(CardColumns(*cards, id="cards"), id="board")
 
     def on_panel_zoom(self, message: Panel.Zoom) -> None:
         """Show a card alone, or all of them again."""

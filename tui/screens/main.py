@@ -15,14 +15,13 @@ from core.settings.screen import ScreenSettings
 from core.store.bookmarks import Bookmark
 from core.timeline.timeline import Timeline
 from tui.feed.view import View
+from tui.screens.board import HEIGHTS, WIDTHS
+from tui.screens.zoom import ZoomScreen
 from tui.widgets.common.header import StatusHeader
 from tui.widgets.common.keyline import KeyLine
 from tui.widgets.common.panel import Panel
 from tui.widgets.common.timeline_strip import TimelineStrip
 from tui.widgets.main.panels import PANELS
-
-WIDTHS: list[tuple[int, str]] = [(0, "-narrow"), (100, "-wide"), (160, "-huge")]
-HEIGHTS: list[tuple[int, str]] = [(0, "-low"), (32, "-tall"), (52, "-vast")]
 
 ASIDE = ("paths", "sleep", "salience")
 """Panels that share one place on a small terminal."""
@@ -110,7 +109,5 @@ class MainScreen(Screen[None]):
     def on_panel_zoom(self, message: Panel.Zoom) -> None:
         message.stop()
         if message.panel.id in PANELS:
-            from tui.screens.zoom import ZoomScreen
-
             zoom = ZoomScreen(message.panel, self._settings)
             self.app.push_screen(zoom.data_bind(MainScreen.view, MainScreen.recording, MainScreen.bookmarks))

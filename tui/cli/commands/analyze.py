@@ -9,7 +9,8 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tui.cli.options import add_settings_options, positive, settings_from
+from tui.cli.command import Command
+from tui.cli.options import add_settings_options, configured_beginning, positive, settings_from
 
 if TYPE_CHECKING:
     from core.logs.session import LogSession
@@ -20,7 +21,7 @@ _SMALL = 4_000_000
 """Bytes below which starting another process costs more than it saves."""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("paths", nargs="+", metavar="PATH", help="a log, a folder of logs, or a pattern")
     parser.add_argument("--json", action="store_true", help='as JSON: {"sessions": [...]}')
     parser.add_argument("--metrics", metavar="FILE", help="write one JSON line a tick of the mind's clock")
@@ -30,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings_options(parser)
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     from core.logs.finder import make_kit, sessions
 
     settings = settings_from(args).settings
@@ -50,9 +51,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _analyses(found: list[LogSession], settings: Settings, args: argparse.Namespace) -> Iterator[Analysis]:
     from core.report.analysis import analyse
-    from tui.cli.initial import spoken_outset
 
-    beginning = spoken_outset(args.project)
+    beginning = configured_beginning(args.project)
     metrics = bool(args.metrics)
     jobs = min(args.jobs or os.cpu_count() or 1, len(found))
     if jobs <= 1 or (not args.jobs and sum(map(_size, found)) < _SMALL):
@@ -107,3 +107,6 @@ def _write_metrics(name: str, done: list[Analysis]) -> None:
                     file.write(record + b"\n")
     except OSError as error:
         raise NooscopeError(f"{name}: cannot be written ({error.strerror})") from error
+
+
+COMMAND = Command(_add_arguments, _run)

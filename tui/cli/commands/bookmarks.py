@@ -7,13 +7,14 @@ import sys
 import time
 from pathlib import Path
 
+from tui.cli.command import Command
 from tui.cli.options import add_settings_options, settings_from
 
 _LARGEST = 64_000_000
 """Bytes a file of bookmarks may have."""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", nargs="?", metavar="PATH", help="a log")
     parser.add_argument("--add", metavar="NAME", help="put a bookmark at the place given by --at")
     parser.add_argument(
@@ -28,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings_options(parser)
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     from core.store.bookmark_transfer import export_bookmarks, import_bookmarks, recover_imports
 
     recover_imports()
@@ -74,7 +75,8 @@ def _one(args: argparse.Namespace) -> int:
     from core.report.formatting import clock, plain
     from core.store.bookmarks import Bookmark, Bookmarks
     from core.timeline.checkpoint import agrees, state_hash
-    from tui.cli.recordings import one_session, place, recording
+    from core.timeline.places import parse_place
+    from tui.cli.recordings import one_session, recording
 
     settings = settings_from(args).settings
     session, _ = one_session(args.path, settings)
@@ -85,7 +87,7 @@ def _one(args: argparse.Namespace) -> int:
         print("taken away" if gone else f"no bookmark is named {args.remove}")
         return 0 if gone else 1
     if args.add is not None:
-        index = place(timeline, args.at)
+        index = parse_place(timeline, args.at)
         content = state_hash(timeline.society_at(index))
         store.put(Bookmark(args.add, index, timeline.time_of(index), time.time(), args.note, content))
     start = timeline.events[0].at
@@ -97,3 +99,6 @@ def _one(args: argparse.Namespace) -> int:
     if not kept:
         print("no bookmarks; put one with --add NAME --at PLACE")
     return 0
+
+
+COMMAND = Command(_add_arguments, _run)

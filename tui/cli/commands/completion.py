@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import importlib
 
+from tui.cli.command import Command
+
 SHELLS = ("bash", "zsh", "fish")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("shell", nargs="?", choices=SHELLS, help="the shell the script is for")
     parser.add_argument(
         "--list", choices=("settings", "themes", "stories"), help="the names the scripts ask for"
@@ -16,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = 'bash and zsh: eval "$(nooscope completion SHELL)" in the start-up file'
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     if args.list:
         for name in _names(args.list):
             print(name)
@@ -43,7 +45,10 @@ def _names(kind: str) -> list[str]:
     from textual.theme import BUILTIN_THEMES
 
     import themes
-    from tui.screens.user_theme import default_folder
+    from themes.user_themes import theme_folder
 
-    ours = [theme.name for theme in themes.load(default_folder()).themes]
+    ours = [theme.name for theme in themes.load(theme_folder()).themes]
     return sorted({*ours, *BUILTIN_THEMES})
+
+
+COMMAND = Command(_add_arguments, _run)

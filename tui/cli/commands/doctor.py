@@ -11,24 +11,25 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tui.cli.command import Command
 from tui.cli.options import add_settings_options, settings_from
 
 if TYPE_CHECKING:
     from core.logs.reader import Kit
+    from core.report.checkup import Section
     from core.settings import Settings
     from core.settings.layers import Resolved
-    from tui.cli.checkup import Section
 
 _SIGNS = {"fine": " ", "note": "·", "problem": "▲"}
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="as JSON")
     add_settings_options(parser)
 
 
-def run(args: argparse.Namespace) -> int:
-    from tui.cli.checkup import stores as keeping
+def _run(args: argparse.Namespace) -> int:
+    from core.report.checkup import stores as keeping
 
     mended = keeping.chains()
     sections = [*_sections(args, _settings(args)), mended]
@@ -55,8 +56,8 @@ def _settings(args: argparse.Namespace) -> Resolved:
 
 
 def _sections(args: argparse.Namespace, resolved: Resolved) -> Iterator[Section]:
-    from tui.cli.checkup import logs, machine
-    from tui.cli.checkup import stores as keeping
+    from core.report.checkup import logs, machine
+    from core.report.checkup import stores as keeping
 
     project = args.project or Path.cwd()
     ingest = resolved.settings.ingest
@@ -85,12 +86,12 @@ def _kit(settings: Settings) -> tuple[Kit, list[str]]:
 def _faults(args: argparse.Namespace, settings: Settings) -> list[str]:
     """What is wrong with rule files, policies and themes."""
     import themes
-    from tui.cli.initial import outset
-    from tui.screens.user_theme import default_folder
+    from core.timeline.configured_start import configured_start
+    from themes.user_themes import theme_folder
 
-    loaded = themes.load(default_folder())
+    loaded = themes.load(theme_folder())
     known = {theme.name for theme in loaded.themes}
-    faults = [*outset(args.project).faults, *loaded.complaints]
+    faults = [*configured_start(args.project).faults, *loaded.complaints]
     wanted = settings.screen.theme
     if wanted not in known:
         from textual.theme import BUILTIN_THEMES
@@ -110,3 +111,6 @@ def _print_text(sections: list[Section], problems: list[str]) -> None:
             print(f"{_SIGNS[each.level]} {each.label:<{width}}  {each.text}")
         print()
     print(f"{count(len(problems), 'problem')} (▲)" if problems else "All fine.")
+
+
+COMMAND = Command(_add_arguments, _run)

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+from tui.cli.command import Command
 from tui.cli.options import add_settings_options, settings_from
 
 if TYPE_CHECKING:
@@ -15,10 +16,8 @@ if TYPE_CHECKING:
     from core.logs.session import LogSession
     from core.settings.logs import LineSettings
 
-HELP = "write a log in the open event format"
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", help="a log, a folder of logs, or a pattern")
     parser.add_argument(
         "--format", choices=["events"], default="events", help="one JSON object an event, a line each"
@@ -29,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings_options(parser)
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     from core.logs.finder import make_kit, sessions
 
     settings = settings_from(args).settings.ingest
@@ -105,3 +104,6 @@ def _report(number: int, events: int, kit: Kit) -> str:
     skipped = ", ".join(f"{count:,} {reason}" for reason, count in kit.diagnostics.counts.items())
     sessions = f"{number:,} session" + ("" if number == 1 else "s")
     return f"{events:,} events of {sessions}" + (f"; passed over: {skipped}" if skipped else "")
+
+
+COMMAND = Command(_add_arguments, _run)

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.errors import UnreadableLog
-from tui.cli.showing import add_screen_options, can_show, screen_settings
+from tui.cli.command import Command
+from tui.cli.launch import add_screen_options, can_show, screen_settings
+from tui.cli.options import configured_beginning
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from core.settings import Settings
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "paths", nargs="*", type=Path, metavar="PATH", help="look in these files and folders instead"
     )
@@ -27,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_screen_options(parser)
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     settings = screen_settings(args)
     if args.within is not None:
         fleet = settings.screen.fleet.model_copy(update={"within": args.within})
@@ -63,10 +65,9 @@ def _once(settings: Settings, paths: Sequence[Path], project: Path | None, *, as
     from core.live.fleet.order import Order, listed
     from core.live.fleet.row import Row
     from core.live.fleet.thread import once
-    from tui.cli.initial import spoken_outset
 
     roster = _roster(settings, paths)
-    roster.beginning = spoken_outset(project)
+    roster.beginning = configured_beginning(project)
     rows, now = once(roster)
     ordered = [item for item in listed(rows, Order()) if isinstance(item, Row)]
     if as_json:
@@ -92,8 +93,7 @@ def _print_json(rows: Sequence[Row], now: float) -> None:
 
 def _print_table(rows: Sequence[Row], now: float) -> None:
     from core.live.fleet.order import census
-    from core.report.formatting import fraction, plain, short
-    from tui.widgets.fleet.columns import age
+    from core.report.formatting import age, fraction, plain, short
 
     table = [("", "standing", "for", "project", "agent", "state", "frust", "flow", "ctx", "tok/m", "why")]
     table += [
@@ -122,3 +122,6 @@ def _print_table(rows: Sequence[Row], now: float) -> None:
         print("  ".join([*made, why]).rstrip())
     need, look, work, rest = census(rows)
     print(f"\n{need} in need of you, {look} worth a look, {work} at work, {rest} at rest")
+
+
+COMMAND = Command(_add_arguments, _run)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 
 from core.report import formatting as words
+from tui.cli.command import Command
 from tui.cli.options import add_settings_options, known_agent, settings_from
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", help="a log")
     parser.add_argument(
         "--at",
@@ -21,12 +22,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings_options(parser)
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     from core.report.difference import page
-    from tui.cli.recordings import place, recording
+    from core.timeline.places import parse_place
+    from tui.cli.recordings import recording
 
     timeline = recording(args.path, settings_from(args).settings, args.project)
-    index = place(timeline, args.at)
+    index = parse_place(timeline, args.at)
     frame = timeline.at(index, known_agent(timeline, args.agent))
     if args.json:
         print(words.page({"index": index, "of": len(timeline), "frame": frame}))
@@ -35,3 +37,6 @@ def run(args: argparse.Namespace) -> int:
     for line in page(frame):
         print(words.plain(line))
     return 0
+
+
+COMMAND = Command(_add_arguments, _run)

@@ -6,12 +6,14 @@ import argparse
 import sys
 from pathlib import Path
 
+from tui.cli.command import Command
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", metavar="FILE", type=Path, help="write there instead of standard output")
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     from core.errors import NooscopeError
     from core.store import atomic
     from core.store.labels import export_labels
@@ -27,3 +29,6 @@ def run(args: argparse.Namespace) -> int:
     except OSError as error:
         raise NooscopeError(f"{args.out}: cannot be written ({error.strerror})") from error
     return 0
+
+
+COMMAND = Command(_add_arguments, _run)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 
+from tui.cli.command import Command
 from tui.cli.options import add_settings_options, positive, settings_from
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", help="a log")
     parser.add_argument("--from", dest="begin", default="0", metavar="PLACE", help="the earlier place")
     parser.add_argument("--to", dest="end", default="-1", metavar="PLACE", help="the later place")
@@ -16,13 +17,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings_options(parser)
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     from core.report.chrono import ChronoNav, Request, SummaryPolicy
     from core.report.formatting import plain
-    from tui.cli.recordings import place, recording
+    from core.timeline.places import parse_place
+    from tui.cli.recordings import recording
 
     timeline = recording(args.path, settings_from(args).settings, args.project)
-    begin, end = sorted((place(timeline, args.begin), place(timeline, args.end)))
+    begin, end = sorted((parse_place(timeline, args.begin), parse_place(timeline, args.end)))
     nav = ChronoNav(timeline)
     at = timeline.time_of(len(timeline))
     nav.go(Request(begin, "backward", SummaryPolicy("none")), at)
@@ -31,3 +33,6 @@ def run(args: argparse.Namespace) -> int:
     for line in [*arrival.summary, *([""] if arrival.summary else []), *arrival.lines]:
         print(plain(line))
     return 0
+
+
+COMMAND = Command(_add_arguments, _run)

@@ -5,23 +5,24 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from tui.cli.showing import add_screen_options, screen_settings, show
+from tui.cli.command import Command
+from tui.cli.launch import add_screen_options, screen_settings, show
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", help="a log, or `latest` for the newest session")
     parser.add_argument("--speed", type=float, metavar="X", help="speed to begin with, 0.25 to 64")
     add_screen_options(parser)
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     from core.errors import UnreadableLog
 
     if args.speed is not None:
         args.assignments.append(f"timeline.play.speed={args.speed}")
     settings = screen_settings(args)
     if args.path == "latest":
-        from tui.cli.showing import found_here
+        from tui.cli.launch import found_here
 
         found = found_here(settings)
         if not found:
@@ -31,3 +32,6 @@ def run(args: argparse.Namespace) -> int:
     if not path.exists():
         raise UnreadableLog(f"{path}: no such file")
     return show(path, settings, live=False, project=args.project)
+
+
+COMMAND = Command(_add_arguments, _run)

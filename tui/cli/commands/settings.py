@@ -8,6 +8,7 @@ import sys
 import textwrap
 from typing import TYPE_CHECKING, Any
 
+from tui.cli.command import Command
 from tui.cli.options import add_settings_options, settings_from
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from core.settings.tunable import Tunable
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "words", nargs="*", metavar="WORD", help="only settings whose name or sentence has all words"
     )
@@ -28,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings_options(parser)
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     from core.settings.layers import tunables, value_of
 
     resolved = settings_from(args)
@@ -130,3 +131,6 @@ def _bounds(tunable: Tunable) -> str:
         high = "" if tunable.high is None else f"{tunable.high:g}"
         return f"{low} .. {high}".strip()
     return {"switch": "true|false", "choice": "|".join(tunable.choices)}.get(tunable.kind, "")
+
+
+COMMAND = Command(_add_arguments, _run)

@@ -10,7 +10,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tui.cli.options import PROJECT_FILE, positive, settings_from
+from core.store.config_path import PROJECT_SETTINGS
+from tui.cli.command import Command
+from tui.cli.options import configured_beginning, positive, settings_from
 
 if TYPE_CHECKING:
     from core.logs.session import LogSession
@@ -22,7 +24,7 @@ _SMALL = 400_000
 """Bytes below which starting another process costs more than it saves."""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("paths", nargs="+", metavar="PATH", help="a log, a folder of logs, or a pattern")
     parser.add_argument(
         "--set",
@@ -40,14 +42,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         type=Path,
         default=None,
-        help=f"the watched project, whose {PROJECT_FILE} is read (default: this folder)",
+        help=f"the watched project, whose {PROJECT_SETTINGS} is read (default: this folder)",
     )
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     from core.logs.finder import make_kit, sessions
     from core.timeline.sweep import checked, joined, spoken_sweep
-    from tui.cli.initial import spoken_outset
 
     name, values = spoken_sweep(args.sweep)
     settings = settings_from(argparse.Namespace(project=args.project, assignments=[])).settings
@@ -56,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
     found = sessions(args.paths, kit, settings.ingest.lines)
     for fault in kit.diagnostics.first:
         print(f"nooscope: {fault.file}: {fault.reason}", file=sys.stderr)
-    beginning = spoken_outset(args.project)
+    beginning = configured_beginning(args.project)
     done = joined(list(_progress(sweeps(found, settings, name, values, args.jobs, beginning), len(found))))
     if args.json:
         _print_json(done)
@@ -139,3 +140,6 @@ def _print_text(sweep: Sweep) -> None:
 
 def _share(value: float | None) -> str:
     return "-" if value is None else f"{value:.2f}"
+
+
+COMMAND = Command(_add_arguments, _run)

@@ -6,13 +6,14 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
+from tui.cli.command import Command
 from tui.cli.options import add_settings_options, settings_from
 
 if TYPE_CHECKING:
     from core.report.conversation import ConversationTree, Node
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", help="a log")
     parser.add_argument(
         "--find", metavar="HASH", help="the node whose content hash begins so, and the way to it"
@@ -22,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings_options(parser)
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     from core.logs.parents import session_kin
     from core.report.conversation import ConversationTree
     from tui.cli.recordings import one_session
@@ -90,3 +91,6 @@ def _said(node: Node) -> str:
 
     label = plain(node.label, 60)
     return f"{node.content_hash.hex()[:16]}  {moment(node.at):<16}  {node.kind:<10} {label}"
+
+
+COMMAND = Command(_add_arguments, _run)

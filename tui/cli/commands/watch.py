@@ -13,8 +13,10 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from tui.cli.options import PROJECT_FILE, seconds, settings_from
-from tui.cli.showing import add_screen_options, screen_settings, show
+from core.store.config_path import PROJECT_SETTINGS
+from tui.cli.command import Command
+from tui.cli.launch import add_screen_options, screen_settings, show
+from tui.cli.options import configured_beginning, seconds, settings_from
 
 if TYPE_CHECKING:
     from core.events import Event
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from core.timeline.initial_state import Beginning
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "path",
         metavar="PATH",
@@ -45,11 +47,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     headless.add_argument("--idle", type=seconds, metavar="SECONDS", help="end when nothing came for so long")
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     from core.live.notices import without_project_commands
 
     resolved = settings_from(args)
-    project = str((args.project or Path.cwd()) / PROJECT_FILE)
+    project = str((args.project or Path.cwd()) / PROJECT_SETTINGS)
     settings, refused = without_project_commands(resolved, project)
     for sentence in refused:
         print(f"nooscope: {sentence}", file=sys.stderr)
@@ -96,7 +98,6 @@ class Watch:
         from core.live.notices import Herald
         from core.logs.finder import make_kit
         from core.logs.follow import Follower
-        from tui.cli.initial import spoken_outset
 
         self._all_settings = settings
         self._settings = settings.response.notices
@@ -104,7 +105,7 @@ class Watch:
         self._stop = threading.Event()
         self._follower: Follower = Follower(path, make_kit(settings.ingest), settings.ingest)
         self._continuity: Continuity = Continuity(settings, use=not args.no_prior)
-        self._beginning: Beginning = spoken_outset(args.project)
+        self._beginning: Beginning = configured_beginning(args.project)
         self._society: Society | None = None
         self._herald: Herald = Herald(self._settings, sys.stderr if sys.stderr.isatty() else None)
         self._live = False
@@ -232,3 +233,6 @@ class Watch:
             who = "" if said.agent == "main" else f" {said.agent}"
             sys.stdout.write(f"{moment(said.at)}{who}  {said.line}\n")
         sys.stdout.flush()
+
+
+COMMAND = Command(_add_arguments, _run)

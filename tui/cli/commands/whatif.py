@@ -6,6 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
+from tui.cli.command import Command
 from tui.cli.options import add_settings_options, settings_from
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from core.timeline.marks import Mark
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", help="a log")
     parser.add_argument("--json", action="store_true", help="as JSON: lists kept, gained, lost and moved")
     other = parser.add_mutually_exclusive_group()
@@ -27,15 +28,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings_options(parser)
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     from core.timeline.branch import dream, pre_steer, sim
-    from tui.cli.recordings import place, recording
+    from core.timeline.places import parse_place
+    from tui.cli.recordings import recording
 
     other = settings_from(args).settings
     actual = settings_from(argparse.Namespace(project=args.project, assignments=[])).settings
     timeline = recording(args.path, actual, args.project)
     if args.steer is not None:
-        branch = pre_steer(timeline, args.steer, place(timeline, args.at))
+        branch = pre_steer(timeline, args.steer, parse_place(timeline, args.at))
     elif args.dream is not None:
         branch = dream(timeline, args.dream)
     else:
@@ -86,3 +88,6 @@ def _print_text(difference: Difference, start: float, events: int) -> None:
             print(f"{glyph} {clock(mark.at - start)}  {mark.name}  {plain(mark.agent, 24)}")
     for pair in difference.moved:
         print(f"~ {clock(pair.actual.at - start)} -> {clock(pair.other.at - start)}  {pair.actual.name}")
+
+
+COMMAND = Command(_add_arguments, _run)

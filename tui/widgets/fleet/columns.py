@@ -10,7 +10,7 @@ from typing import NamedTuple
 from core.live.fleet.order import Heading, Sorting, census
 from core.live.fleet.row import BUCKETS, Row
 from core.live.status import Standing
-from core.report.formatting import count, fraction, plain, short
+from core.report.formatting import age, count, fraction, plain, short
 from tui.draw.line import Line, fit, joined_cells
 
 _HIGH, _FULL = 0.5, 0.75
@@ -37,15 +37,6 @@ class Column(NamedTuple):
     cell: Callable[[Row, int, Moment], Line]
     sorting: Sorting | None = None
     right: bool = False
-
-
-def age(seconds: float) -> str:
-    """How long, in one unit: 12s, 4m, 3h, 2d."""
-    left = max(0.0, seconds)
-    for unit, size, upto in (("s", 1.0, 60.0), ("m", 60.0, 3600.0), ("h", 3600.0, 86_400.0)):
-        if left < upto:
-            return f"{int(left / size)}{unit}"
-    return f"{int(left / 86_400.0)}d"
 
 
 def level_ink(stands: Standing) -> str:

@@ -9,9 +9,7 @@ from textual.content import Content
 
 from core.live.fleet.order import Order, census, listed
 from core.live.fleet.row import Row
-from core.report.formatting import count, fraction, plain, short, span
-from tui.cli.commands.sessions import homely
-from tui.widgets.fleet.columns import age
+from core.report.formatting import age, count, fraction, home_path, plain, short, span
 
 _COLOURS = ("$quiet", "$live", "$axis-seeking", "$alert")
 LATE = 5.0
@@ -96,7 +94,7 @@ def detail(row: Row, now: float, lines: int, width: int) -> Content:
             (f" · {count(facts.events, 'event')}{' read, of the end only' if row.partial else ''}", ""),
             (f" · {count(row.skipped, 'line')} skipped" if row.skipped else "", ""),
         ],
-        [(plain(homely(str(row.path))), "$quiet")],
+        [(plain(home_path(str(row.path))), "$quiet")],
     ]
     if lines < 6:
         said = [said[0], said[1], said[5] if lines < 4 else said[4], said[5]]

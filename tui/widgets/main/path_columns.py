@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from core.report.formatting import age
 from tui.draw.line import Line, fit
 from tui.widgets.main.path_rows import STATE_GLYPHS, PathRow
 
@@ -29,9 +30,9 @@ class PathColumns:
     def freshness(self, row: PathRow, at: float) -> Line:
         """How the agent was when it was last there, and how long ago that is."""
         word = f" {STATE_GLYPHS[row.state]} {row.state.replace('_', ' ')}"
-        age = brief(max(0.0, at - row.visited)) if self.age else ""
+        ago = age(at - row.visited) if self.age else ""
         ink = {"stuck": "frustration", "deep_work": "flow", "exploring": "seeking"}.get(row.state, "quiet")
-        return [(word.ljust(self.state)[: self.state], ink), (age.rjust(self.age), "quiet")]
+        return [(word.ljust(self.state)[: self.state], ink), (ago.rjust(self.age), "quiet")]
 
     def titles(self) -> Line:
         """What each column is."""
@@ -47,14 +48,6 @@ class PathColumns:
 def _title(words: tuple[str, ...], width: int) -> str:
     """The longest of the words that leaves a blank before it."""
     return next((word.rjust(width) for word in words if len(word) < width), " " * width)
-
-
-def brief(seconds: float) -> str:
-    """A duration in at most four cells."""
-    for unit, size in (("d", 86400), ("h", 3600), ("m", 60)):
-        if seconds >= size:
-            return f"{int(seconds // size)}{unit}"
-    return f"{int(seconds)}s"
 
 
 def add_scrollbar(lines: list[Line], top: int, total: int) -> None:

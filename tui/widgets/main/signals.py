@@ -14,7 +14,7 @@ from core.timeline.marks import Mark, MarkKind
 from tui.draw.line import Line, fit
 from tui.feed.messages import Seek
 from tui.feed.view import View
-from tui.widgets.common.mark_filter import Sieve
+from tui.widgets.common.mark_filter import MarkFilter
 from tui.widgets.common.mark_words import figure, glyph, ink, words
 from tui.widgets.common.panel import Panel
 
@@ -80,7 +80,7 @@ another matter: signals say that something is unusual *for this agent*.
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
-        self._sieve = Sieve(*KINDS)
+        self._marks_kept = MarkFilter(*KINDS)
         self._chosen: Mark | None = None
         """The entry under the cursor; None follows the newest."""
         self._top = 0
@@ -93,7 +93,7 @@ another matter: signals say that something is unusual *for this agent*.
             return [[(fit("nothing fired so far", width), "quiet")]]
         cursor = self._cursor(stop)
         self._top = min(max(self._top, cursor - self._rows + 1), cursor, max(0, stop - self._rows))
-        kept = self._sieve.kept
+        kept = self._marks_kept.kept
         return [
             self._row(kept[stop - 1 - place], view, width, place == cursor)
             for place in range(self._top, min(stop, self._top + self._rows))
@@ -129,7 +129,7 @@ another matter: signals say that something is unusual *for this agent*.
             return
         stop = self._stop(self.view)
         if stop:
-            mark = self._sieve.kept[stop - 1 - self._cursor(stop)]
+            mark = self._marks_kept.kept[stop - 1 - self._cursor(stop)]
             self._chosen = None
             self.post_message(Seek(mark.place + 1))
 
@@ -166,21 +166,21 @@ another matter: signals say that something is unusual *for this agent*.
         self.action_cursor(-3)
 
     def _choose(self, place: int, stop: int) -> None:
-        self._chosen = None if place == 0 else self._sieve.kept[stop - 1 - place]
+        self._chosen = None if place == 0 else self._marks_kept.kept[stop - 1 - place]
         self.redraw()
 
     def _stop(self, view: View) -> int:
         """How many entries there are up to the playhead."""
         if self.recording is None:
             return 0
-        return self._sieve.until(self.recording.marks, view.index, None if self.everyone else view.agent)
+        return self._marks_kept.until(self.recording.marks, view.index, None if self.everyone else view.agent)
 
     def _cursor(self, stop: int) -> int:
         """Where the chosen entry stands, counted from the newest."""
         if self._chosen is None:
             return 0
-        kept = self._sieve.kept
-        place = bisect_left(self._sieve.places, self._chosen.place, hi=stop)
+        kept = self._marks_kept.kept
+        place = bisect_left(self._marks_kept.places, self._chosen.place, hi=stop)
         while place < stop and kept[place] is not self._chosen and kept[place].place == self._chosen.place:
             place += 1
         return max(0, stop - 1 - place)

@@ -13,7 +13,7 @@ from core.timeline.track import Track
 from tui.draw.gauge import area, meter
 from tui.draw.line import Line, first_fit, fit, joined_cells
 from tui.feed.view import View
-from tui.widgets.common.mark_filter import Sieve
+from tui.widgets.common.mark_filter import MarkFilter
 from tui.widgets.common.panel import Panel
 from tui.widgets.common.timeline_cells import GLYPHS
 
@@ -45,8 +45,8 @@ the run goes well.
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
-        self._cuts = Sieve("compaction")
-        self._dreams = Sieve("dream")
+        self._cuts = MarkFilter("compaction")
+        self._dreams = MarkFilter("dream")
 
     def lines(self, view: View, width: int, height: int) -> list[Line]:
         sleep = view.frame.mind.sleep
@@ -98,20 +98,20 @@ the run goes well.
         if self.recording is None or not rows:
             return joined_cells(cells, inks)
         marks = self.recording.marks
-        layers: tuple[tuple[Sieve, MarkKind], ...] = (
+        layers: tuple[tuple[MarkFilter, MarkKind], ...] = (
             (self._dreams, "dream"),
             (self._cuts, "compaction"),
         )
-        for sieve, kind in layers:
-            stop = sieve.until(marks, view.index, view.agent)
+        for marks_kept, kind in layers:
+            stop = marks_kept.until(marks, view.index, view.agent)
             number = 0
             while number < stop:
-                cell = min(width - 1, max(0, track.row(sieve.places[number])) * width // rows)
+                cell = min(width - 1, max(0, track.row(marks_kept.places[number])) * width // rows)
                 cells[cell], inks[cell] = GLYPHS[kind]
                 after = -(-(cell + 1) * rows // width)
                 if after >= rows:
                     break
-                number = bisect_left(sieve.places, track.indexes[after], number + 1)
+                number = bisect_left(marks_kept.places, track.indexes[after], number + 1)
         return joined_cells(cells, inks)
 
     def _past(self, view: View, width: int) -> Line:
@@ -123,9 +123,9 @@ the run goes well.
         ]
         last: list[float] = []
         if self.recording is not None:
-            for sieve in (self._cuts, self._dreams):
-                stop = sieve.until(self.recording.marks, view.index, view.agent)
-                last += [mark.at for mark in sieve.kept[stop - 1 : stop]]
+            for marks_kept in (self._cuts, self._dreams):
+                stop = marks_kept.until(self.recording.marks, view.index, view.agent)
+                last += [mark.at for mark in marks_kept.kept[stop - 1 : stop]]
         if last:
             tries.insert(0, f"{tries[0]}, the last {span(max(0.0, view.at - max(last)))} ago")
         return [(first_fit(tries, width), "quiet")]

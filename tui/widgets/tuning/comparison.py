@@ -10,10 +10,11 @@ from textual.reactive import reactive
 
 from core.percept import AXES
 from core.report.formatting import fraction
-from core.store.labels import Label
+from core.store.labels import Label, Verdict
 from core.timeline.firings import FIRINGS
 from core.timeline.timeline import Timeline
 from core.timeline.track import Track
+from core.timeline.whatif import WhatIfResult, changed_series, filled_series
 from tui.draw.canvas import Canvas
 from tui.draw.line import Line, fit
 from tui.feed.messages import Seek
@@ -21,11 +22,14 @@ from tui.feed.view import View
 from tui.widgets.common import timeline_cells as strip
 from tui.widgets.common.panel import Panel
 from tui.widgets.common.timeline_cells import Window
-from tui.widgets.tuning.compared import Compared, filled, touched
-from tui.widgets.tuning.judging import GLYPHS as VERDICTS
 
-GLYPHS = {"=": ("·", "quiet"), "~": ("~", "threshold"), "+": ("+", "live"), "-": ("−", "alert")}
+_DIFFERENCE_GLYPHS = {"=": ("·", "quiet"), "~": ("~", "threshold"), "+": ("+", "live"), "-": ("−", "alert")}
 """Kept, moved, gained, lost: the later wins a cell."""
+VERDICT_GLYPHS: dict[Verdict, tuple[str, str]] = {
+    "right": ("✓", "live"),
+    "wrong": ("✗", "alert"),
+    "missed": ("?", "threshold"),
+}
 _LEAST = 4
 """Rows of the lowest curve, its caption included."""
 _ROOMY = 8
@@ -45,7 +49,7 @@ Labels stand below them: `✓` right, `✗` wrong, `?` missed.
 """
     EMPTY: ClassVar[str] = "waiting for the first event"
 
-    compared: reactive[Compared | None] = reactive(None)
+    compared: reactive[WhatIfResult | None] = reactive(None)
     named: reactive[str] = reactive("")
     """The setting under the cursor."""
 
@@ -85,8 +89,8 @@ Labels stand below them: `✓` right, `✗` wrong, `?` missed.
         self._window = Window(0, len(timeline), width)
         judged = self._judged(width) if self.labels else None
         room = max(_LEAST, height - (2 if judged else 1))
-        chosen = touched(timeline, self.compared, view.agent, self.named, max(1, room // _LEAST))
-        chosen = filled(chosen, room // _ROOMY)
+        chosen = changed_series(timeline, self.compared, view.agent, self.named, max(1, room // _LEAST))
+        chosen = filled_series(chosen, room // _ROOMY)
         made: list[Line] = []
         for number, series in enumerate(chosen):
             tall = room // len(chosen) + (1 if number < room % len(chosen) else 0)
@@ -164,7 +168,7 @@ Labels stand below them: `✓` right, `✗` wrong, `?` missed.
         head = self._window.cell(view.index)
         line: Line = []
         for cell in range(width):
-            glyph, ink = GLYPHS[cells[cell]] if cell in cells else (" ", "plain")
+            glyph, ink = _DIFFERENCE_GLYPHS[cells[cell]] if cell in cells else (" ", "plain")
             if cell == head:
                 glyph, ink = (glyph, "cursor") if cell in cells else ("│", "strong")
             line.append((glyph, ink))
@@ -174,7 +178,7 @@ Labels stand below them: `✓` right, `✗` wrong, `?` missed.
         """One row of what a person said."""
         canvas = Canvas(width, 1)
         for label in self.labels:
-            glyph, ink = VERDICTS[label.verdict]
+            glyph, ink = VERDICT_GLYPHS[label.verdict]
             canvas.put(self._window.cell(label.place + 1), 0, glyph, ink)
         return canvas.lines()[0]
 

@@ -16,12 +16,12 @@ from core.timeline.firings import FIRINGS
 from core.timeline.rerun import key_of
 from core.timeline.timeline import Timeline
 from core.timeline.track import Track
+from core.timeline.whatif import WhatIfResult
 from tui.draw.line import Line, fit
 from tui.feed.messages import Failed, Seek
 from tui.feed.view import View
 from tui.widgets.common.panel import Panel
 from tui.widgets.common.scroller import Scroller
-from tui.widgets.tuning.compared import Compared
 from tui.widgets.tuning.comparison import reading
 
 Counted = tuple[str, int, int, int, int]
@@ -43,7 +43,7 @@ of these are kept, gained, lost or moved in time. Enter jumps to the next differ
         Binding("enter", "jump", "jump", id="firings.jump", tooltip="To the next difference of this row"),
     ]
 
-    compared: reactive[Compared | None] = reactive(None)
+    compared: reactive[WhatIfResult | None] = reactive(None)
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
@@ -174,7 +174,7 @@ Readings after the event one looks at, as they were and, after an arrow, as they
 `=` says that nothing differs.
 """
 
-    compared: reactive[Compared | None] = reactive(None)
+    compared: reactive[WhatIfResult | None] = reactive(None)
 
     def watch_compared(self) -> None:
         self.redraw()

@@ -8,15 +8,15 @@ from rich.cells import cell_len
 from textual.reactive import reactive
 
 from core.report.formatting import plain
+from core.settings.draft import Drafted, value_text
 from core.settings.layers import value_of
+from core.settings.listing import ListRow, SettingGroup
+from core.settings.table_rows import TableRow
+from core.settings.table_values import MISSING, TablePath, item_at, shape_of
 from core.settings.tunable import Tunable
 from tui.draw.line import Line, clipped, wrapped
 from tui.feed.view import View
 from tui.widgets.common.page import Page
-from tui.widgets.tuning.catalogue import Heading, Row
-from tui.widgets.tuning.cells import Cell
-from tui.widgets.tuning.draft import Drafted, written
-from tui.widgets.tuning.setting_tables import MISSING, Path, item_at, shape_of
 
 _MOST = 3
 """Lines of words offered."""
@@ -26,7 +26,7 @@ class Asked(NamedTuple):
     """A key or a word that is to be typed."""
 
     name: str
-    path: Path
+    path: TablePath
     question: str
     offers: tuple[str, ...]
     here: str
@@ -37,7 +37,7 @@ class Said(NamedTuple):
     """All there is to explain."""
 
     drafted: Drafted | None = None
-    row: Row | None = None
+    row: ListRow | None = None
     problem: str = ""
     asked: Asked | None = None
 
@@ -66,7 +66,7 @@ class Meaning(Page, can_focus=False):
         """What is seen of the session changes nothing here."""
 
 
-def _named(name: str, path: Path, width: int) -> Line:
+def _named(name: str, path: TablePath, width: int) -> Line:
     """A setting, or a row of its table, by its full name on one line."""
     steps = (name, *(str(step) for step in path if isinstance(step, str) and step))
     return [(plain(" › ".join(steps), max(8, width)), "strong")]
@@ -78,17 +78,17 @@ def _laid(said: Said, width: int) -> list[Line]:
         return _asked(said.asked, problem, width)
     if row is None:
         return [[("no setting has these words", "quiet")]]
-    if isinstance(row, Heading):
+    if isinstance(row, SettingGroup):
         return [
             [(row.group, "strong")],
             *_lines(row.sentence, width, "plain"),
             [("enter opens and closes it, r resets all of it", "quiet")],
         ]
-    name, path = (row.table.name, row.path) if isinstance(row, Cell) else (row.tunable.name, ())
+    name, path = (row.table.name, row.path) if isinstance(row, TableRow) else (row.tunable.name, ())
     made: list[Line] = [_named(name, path, width)]
     if problem:
         return [*made, *_lines(f"✗ {plain(problem)}", width, "alert")]
-    if isinstance(row, Cell):
+    if isinstance(row, TableRow):
         return [
             *made,
             *_lines(_sentence(row), width, "plain"),
@@ -132,11 +132,11 @@ def _flow(words: tuple[str, ...], here: str, width: int) -> list[Line]:
     return lines
 
 
-def _sentence(cell: Cell) -> str:
+def _sentence(cell: TableRow) -> str:
     return cell.leaf.sentence or cell.table.sentence
 
 
-def _row(cell: Cell, drafted: Drafted | None) -> str:
+def _row(cell: TableRow, drafted: Drafted | None) -> str:
     """What may be done with a row."""
     form = shape_of(cell.table.name).form
     if cell.state == "hint":
@@ -153,7 +153,7 @@ def _row(cell: Cell, drafted: Drafted | None) -> str:
     return f"{_known(cell, drafted)} · {cell.leaf.allowed()}{unit}"
 
 
-def _known(cell: Cell, drafted: Drafted | None) -> str:
+def _known(cell: TableRow, drafted: Drafted | None) -> str:
     """What a row is built-in, without it, and in force."""
     versions: list[tuple[str, Any]] = [("built-in", cell.table.default)]
     if drafted is not None:
@@ -162,9 +162,9 @@ def _known(cell: Cell, drafted: Drafted | None) -> str:
         said = [(word, "on" if cell.label in table else "off") for word, table in versions]
         return " · ".join(f"{word} {now}" for word, now in said)
     items = [(word, item_at(table, cell.path)) for word, table in versions]
-    said = [(word, plain(written(item), 30)) for word, item in items if item is not MISSING]
+    said = [(word, plain(value_text(item), 30)) for word, item in items if item is not MISSING]
     if items[0][1] is MISSING and cell.knob.kind in ("number", "integer"):
-        said.insert(0, ("without it", plain(written(cell.knob.default), 30)))
+        said.insert(0, ("without it", plain(value_text(cell.knob.default), 30)))
     return " · ".join(f"{word} {now}" for word, now in said) or "not built-in"
 
 
@@ -173,9 +173,9 @@ def _lines(text: str, width: int, ink: str) -> list[Line]:
 
 
 def _standing(tunable: Tunable, drafted: Drafted | None) -> str:
-    said = f"built-in {plain(written(tunable.default), 40) or 'empty'}"
+    said = f"built-in {plain(value_text(tunable.default), 40) or 'empty'}"
     if drafted is not None:
         force = value_of(drafted.base, tunable.name)
         if force != tunable.default:
-            said += f" · in force {plain(written(force), 40) or 'empty'}"
+            said += f" · in force {plain(value_text(force), 40) or 'empty'}"
     return said

@@ -12,15 +12,16 @@ from textual.message import Message
 from textual.reactive import reactive
 
 from core.report.formatting import plain
+from core.settings.draft import Drafted
+from core.settings.listing import ListRow, SettingGroup, SettingRow, group_of, list_rows, row_key, shape_here
+from core.settings.table_rows import TableRow, table_rows
+from core.settings.table_values import TablePath, shape_of
 from core.settings.tunable import Tunable
 from tui.draw.line import Line
 from tui.feed.view import View
 from tui.widgets.common.scroller import Scroller
-from tui.widgets.tuning.catalogue import Entry, Heading, Row, group_of, key_of, rows, shape_here
-from tui.widgets.tuning.cells import Cell, cells
-from tui.widgets.tuning.draft import Drafted
 from tui.widgets.tuning.setting_rows import line_of
-from tui.widgets.tuning.setting_tables import Path, shape_of
+from tui.widgets.tuning.suggestions import usual_value
 
 FIRST = "receptor.ambient.offset.frustration"
 """Where the cursor begins."""
@@ -62,33 +63,33 @@ A row that was taken out stays in sight as removed until that is applied, so tha
         name: str
         direction: int
         fine: bool
-        cell: Cell | None = None
+        row: TableRow | None = None
 
     @dataclass
     class Typing(Message):
         """A value is to be typed, of a setting or of a row of it."""
 
         name: str
-        cell: Cell | None = None
+        row: TableRow | None = None
 
     @dataclass
     class Adding(Message):
         """A row is wanted: below a path of a table, or at a place in a list."""
 
         name: str
-        path: Path
+        path: TablePath
 
     @dataclass
     class Removing(Message):
         """A row is to go."""
 
-        cell: Cell
+        row: TableRow
 
     @dataclass
     class Chosen(Message):
         """The cursor came to another row."""
 
-        row: Row | None
+        row: ListRow | None
 
         def can_replace(self, message: Message) -> bool:
             return isinstance(message, SettingsList.Chosen)
@@ -101,12 +102,12 @@ A row that was taken out stays in sight as removed until that is applied, so tha
         super().__init__(id=id)
         self._opened = {group_of(FIRST)}
         self._tables: set[str] = set()
-        self._rows = rows(self._opened)
-        self._cursor = next(place for place, row in enumerate(self._rows) if key_of(row) == (FIRST, ()))
+        self._rows = list_rows(self._opened)
+        self._cursor = next(place for place, row in enumerate(self._rows) if row_key(row) == (FIRST, ()))
         self._offering: tuple[bool, ...] = ()
 
     @property
-    def chosen(self) -> Row | None:
+    def chosen(self) -> ListRow | None:
         """What the cursor is on."""
         return self._rows[self._cursor] if self._cursor < len(self._rows) else None
 
@@ -114,16 +115,16 @@ A row that was taken out stays in sight as removed until that is applied, so tha
     def name_here(self) -> str:
         """The setting the cursor is on, or in whose table; blank on a heading."""
         row = self.chosen
-        return "" if row is None or isinstance(row, Heading) else key_of(row)[0]
+        return "" if row is None or isinstance(row, SettingGroup) else row_key(row)[0]
 
     def names_here(self) -> tuple[str, ...]:
         """The settings the cursor stands for: one, or all of a group."""
         row = self.chosen
         if row is None:
             return ()
-        return row.names if isinstance(row, Heading) else (key_of(row)[0],)
+        return row.names if isinstance(row, SettingGroup) else (row_key(row)[0],)
 
-    def show(self, name: str, path: Path = ()) -> None:
+    def show(self, name: str, path: TablePath = ()) -> None:
         """Bring a setting, or a row of its table, under the cursor."""
         self._opened.add(group_of(name))
         if path:
@@ -160,27 +161,27 @@ A row that was taken out stays in sight as removed until that is applied, so tha
     def watch_view(self, view: View | None) -> None:
         """What is seen of the session changes nothing here."""
 
-    def _inside(self, table: Tunable) -> Iterable[Cell] | None:
+    def _inside(self, table: Tunable) -> Iterable[TableRow] | None:
         if table.name not in self._tables or self.drafted is None:
             return None
-        return cells(table, self.drafted)
+        return table_rows(table, self.drafted, usual_value)
 
-    def _list_anew(self, wanted: tuple[str, Path] | None = None) -> None:
+    def _list_anew(self, wanted: tuple[str, TablePath] | None = None) -> None:
         """Make the rows, and put the cursor on the one that is wanted, or leave it where it was."""
-        key = wanted or (key_of(self.chosen) if self.chosen is not None else ("", ()))
-        self._rows = rows(
+        key = wanted or (row_key(self.chosen) if self.chosen is not None else ("", ()))
+        self._rows = list_rows(
             self._opened, self.words, self._is_changed if self.only_changed else None, self._inside
         )
         last = max(0, len(self._rows) - 1)
         self._cursor = min(self._cursor, last)
-        found = next((place for place, row in enumerate(self._rows) if key_of(row) == key), None)
+        found = next((place for place, row in enumerate(self._rows) if row_key(row) == key), None)
         if found is not None:
             self._cursor = found
-        elif key[1] and self._rows and key_of(self._rows[self._cursor])[0] != key[0]:
+        elif key[1] and self._rows and row_key(self._rows[self._cursor])[0] != key[0]:
             self._cursor = max(0, self._cursor - 1)
         if (self.words or self.only_changed) and self.name_here != key[0]:
             self._cursor = min(1, last)
-        listed = sum(isinstance(row, Entry) for row in self._rows)
+        listed = sum(isinstance(row, SettingRow) for row in self._rows)
         narrowed = " · ".join(
             part for part in ("changed" if self.only_changed else "", plain(self.words, 20)) if part
         )
@@ -212,7 +213,7 @@ A row that was taken out stays in sight as removed until that is applied, so tha
         shape = shape_here(row)
         if shape is None or action == "whole":
             return shape is not None
-        held = action == "add_row" or (isinstance(row, Cell) and row.state in ("value", "branch"))
+        held = action == "add_row" or (isinstance(row, TableRow) and row.state in ("value", "branch"))
         return held and shape.form != "set"
 
     def action_move(self, by: int) -> None:
@@ -231,40 +232,40 @@ A row that was taken out stays in sight as removed until that is applied, so tha
     def action_nudge(self, direction: int, fine: bool = False) -> None:
         """Move the value; on what holds no value, open it, bring it back, or close the table around it."""
         row = self.chosen
-        if isinstance(row, Heading) or (isinstance(row, Entry) and row.tunable.kind == "table"):
+        if isinstance(row, SettingGroup) or (isinstance(row, SettingRow) and row.tunable.kind == "table"):
             if row.open != (direction > 0):
                 self._fold(row)
-        elif isinstance(row, Entry):
+        elif isinstance(row, SettingRow):
             self.post_message(self.Nudged(row.tunable.name, direction, fine))
-        elif isinstance(row, Cell) and row.state == "value":
+        elif isinstance(row, TableRow) and row.state == "value":
             self.post_message(self.Nudged(row.table.name, direction, fine, row))
-        elif isinstance(row, Cell) and direction > 0:
+        elif isinstance(row, TableRow) and direction > 0:
             self.action_enter()
-        elif isinstance(row, Cell):
+        elif isinstance(row, TableRow):
             self._tables.discard(row.table.name)
             self._list_anew((row.table.name, ()))
 
     def action_enter(self) -> None:
         row = self.chosen
-        if isinstance(row, Heading) or (isinstance(row, Entry) and row.tunable.kind == "table"):
+        if isinstance(row, SettingGroup) or (isinstance(row, SettingRow) and row.tunable.kind == "table"):
             self._fold(row)
-        elif isinstance(row, Entry) and row.tunable.kind in ("switch", "choice"):
+        elif isinstance(row, SettingRow) and row.tunable.kind in ("switch", "choice"):
             self.post_message(self.Nudged(row.tunable.name, 1, False))
-        elif isinstance(row, Entry):
+        elif isinstance(row, SettingRow):
             self.post_message(self.Typing(row.tunable.name))
-        elif isinstance(row, Cell) and row.state in ("hint", "branch"):
+        elif isinstance(row, TableRow) and row.state in ("hint", "branch"):
             self.action_add_row()
-        elif isinstance(row, Cell) and row.knob.kind == "switch":
+        elif isinstance(row, TableRow) and row.knob.kind == "switch":
             self.post_message(self.Nudged(row.table.name, 1, False, row))
-        elif isinstance(row, Cell):
+        elif isinstance(row, TableRow):
             self.post_message(self.Typing(row.table.name, row))
 
     def action_add_row(self) -> None:
         """Ask for a row: in a list after this one, in a table beside it or inside what holds rows."""
         row = self.chosen
-        if isinstance(row, Entry):
+        if isinstance(row, SettingRow):
             self.post_message(self.Adding(row.tunable.name, ()))
-        elif isinstance(row, Cell):
+        elif isinstance(row, TableRow):
             path = row.path
             if shape_of(row.table.name).form == "list":
                 path = (path[0] + 1,) if path and isinstance(path[0], int) else ()
@@ -273,18 +274,18 @@ A row that was taken out stays in sight as removed until that is applied, so tha
             self.post_message(self.Adding(row.table.name, path))
 
     def action_remove_row(self) -> None:
-        if isinstance(self.chosen, Cell):
+        if isinstance(self.chosen, TableRow):
             self.post_message(self.Removing(self.chosen))
 
     def action_whole(self) -> None:
         self.post_message(self.Typing(self.name_here))
 
-    def _fold(self, row: Heading | Entry) -> None:
-        if isinstance(row, Heading):
+    def _fold(self, row: SettingGroup | SettingRow) -> None:
+        if isinstance(row, SettingGroup):
             self._opened ^= {row.group}
         else:
             self._tables ^= {row.tunable.name}
-        self._list_anew(key_of(row))
+        self._list_anew(row_key(row))
 
     def on_click(self, event: events.Click) -> None:
         """Go to the row; on the row one is on, a click acts like enter."""

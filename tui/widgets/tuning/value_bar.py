@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from core.report.formatting import count, plain
+from core.settings.draft import value_text
+from core.settings.table_values import shape_of
 from core.settings.tunable import Tunable
 from tui.draw.line import Line, joined_cells
-from tui.widgets.tuning.draft import written
-from tui.widgets.tuning.setting_tables import shape_of
 
 
 def shown(value: Any, tunable: Tunable) -> str:
@@ -20,7 +20,7 @@ def shown(value: Any, tunable: Tunable) -> str:
         return f"{figure(value, tunable.step)} {unit}".strip()
     if tunable.kind == "table":
         return _held(tunable.name, value)
-    return plain(written(value)) or "none"
+    return plain(value_text(value)) or "none"
 
 
 def _held(name: str, value: Any) -> str:

@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from core.settings import Settings
 from core.settings.layers import tunables
+from core.settings.table_rows import TableRow
+from core.settings.table_values import TablePath, TableShape, shape_of
 from core.settings.tunable import Group, Tunable
-from tui.widgets.tuning.cells import Cell
-from tui.widgets.tuning.setting_tables import Path, Shape, shape_of
 
 
-class Heading(NamedTuple):
+class SettingGroup(NamedTuple):
     """A group of settings."""
 
     group: str
@@ -23,7 +23,7 @@ class Heading(NamedTuple):
     """Its settings are listed below it."""
 
 
-class Entry(NamedTuple):
+class SettingRow(NamedTuple):
     """One setting below a heading."""
 
     tunable: Tunable
@@ -33,23 +33,23 @@ class Entry(NamedTuple):
     """Of a table, its rows are listed below it."""
 
 
-Row = Heading | Entry | Cell
-Inside = Callable[[Tunable], Iterable[Cell] | None]
+ListRow = SettingGroup | SettingRow | TableRow
+Inside = Callable[[Tunable], Iterable[TableRow] | None]
 """The rows of a table that is open, none of any other."""
 
 
-def key_of(row: Row) -> tuple[str, Path]:
+def row_key(row: ListRow) -> tuple[str, TablePath]:
     """What tells a row from all others."""
-    if isinstance(row, Heading):
+    if isinstance(row, SettingGroup):
         return row.group, ("",)
-    return (row.tunable.name, ()) if isinstance(row, Entry) else (row.table.name, row.path or ("",))
+    return (row.tunable.name, ()) if isinstance(row, SettingRow) else (row.table.name, row.path or ("",))
 
 
-def shape_here(row: Row | None) -> Shape | None:
+def shape_here(row: ListRow | None) -> TableShape | None:
     """How the table is built that a row is, or is part of."""
-    if row is None or isinstance(row, Heading):
+    if row is None or isinstance(row, SettingGroup):
         return None
-    table = row.table if isinstance(row, Cell) else row.tunable
+    table = row.table if isinstance(row, TableRow) else row.tunable
     return shape_of(table.name) if table.kind == "table" else None
 
 
@@ -59,7 +59,7 @@ def group_of(name: str) -> str:
 
 
 @cache
-def groups() -> dict[str, tuple[str, ...]]:
+def setting_groups() -> dict[str, tuple[str, ...]]:
     """The settings of every group, in the order they were declared."""
     found: dict[str, list[str]] = {}
     for name in tunables():
@@ -68,7 +68,7 @@ def groups() -> dict[str, tuple[str, ...]]:
 
 
 @cache
-def sentence_of(group: str) -> str:
+def group_sentence(group: str) -> str:
     """What a group is about."""
     model: type[Group] = Settings
     words = ""
@@ -80,26 +80,26 @@ def sentence_of(group: str) -> str:
     return words
 
 
-def rows(
+def list_rows(
     opened: Collection[str],
     words: str = "",
     wanted: Callable[[str], bool] | None = None,
     inside: Inside | None = None,
-) -> tuple[Row, ...]:
+) -> tuple[ListRow, ...]:
     """Headings and, below those that are open, settings; a search opens every group it finds something in."""
     looked_for = words.lower().split()
     narrowed = bool(looked_for) or wanted is not None
-    made: list[Row] = []
-    for group, names in groups().items():
+    made: list[ListRow] = []
+    for group, names in setting_groups().items():
         kept = [name for name in names if _fits(name, looked_for) and (wanted is None or wanted(name))]
         if narrowed and not kept:
             continue
         is_open = group in opened or narrowed
-        made.append(Heading(group, tuple(kept), sentence_of(group), is_open))
+        made.append(SettingGroup(group, tuple(kept), group_sentence(group), is_open))
         for name in kept if is_open else ():
             tunable = tunables()[name]
             listed = inside(tunable) if inside is not None and tunable.kind == "table" else None
-            made.append(Entry(tunable, name.removeprefix(group + "."), listed is not None))
+            made.append(SettingRow(tunable, name.removeprefix(group + "."), listed is not None))
             made += listed or ()
     return tuple(made)
 

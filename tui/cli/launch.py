@@ -10,14 +10,24 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tui.cli.options import add_settings_options, settings_from
+from sample_sessions import FIRST, find_sample
+from tui.cli.options import add_settings_options, configured_beginning, settings_from
 
 if TYPE_CHECKING:
     from core.logs.discovery import Found
     from core.settings import Settings
 
 
-NO_SESSIONS = "A sample: no agent has left a session on this machine yet; o looks again."
+NO_SESSIONS = """\
+No sessions found.
+
+nooscope reads what coding agents write to disk by themselves. It looked for Claude Code, Codex, Gemini CLI,
+OpenCode, pi, OpenHands and Copilot CLI in their usual places (and where CLAUDE_CONFIG_DIR, CODEX_HOME and the
+like point). Run one of them once, or name a log or a folder of logs:
+
+  nooscope sessions PATH
+  nooscope analyze PATH"""
+SAMPLE_NOTE = "A sample: no agent has left a session on this machine yet; o looks again."
 
 
 def add_screen_options(parser: argparse.ArgumentParser) -> None:
@@ -73,13 +83,12 @@ def show(
 
 def _show_sample(settings: Settings, project: Path | None) -> int:
     """What there is to see before any agent has run here."""
-    from tui.cli.commands.demo import FIRST, chosen
-    from tui.screens.demo_app import run_demo
+    from tui.demo import run_demo
 
-    sample = chosen(FIRST)
+    sample = find_sample(FIRST)
     play = settings.timeline.play.model_copy(update={"speed": sample.speed})
     timeline = settings.timeline.model_copy(update={"play": play})
-    return run_demo(sample, settings.model_copy(update={"timeline": timeline}), project, note=NO_SESSIONS)
+    return run_demo(sample, settings.model_copy(update={"timeline": timeline}), project, note=SAMPLE_NOTE)
 
 
 def report(path: Path | None, settings: Settings, project: Path | None = None) -> int:
@@ -87,20 +96,18 @@ def report(path: Path | None, settings: Settings, project: Path | None = None) -
     from core.logs.finder import make_kit, sessions
     from core.report.analysis import analyse
     from core.report.page import text
-    from tui.cli.commands.sessions import NOTHING
-    from tui.cli.initial import spoken_outset
 
     wanted = ""
     if path is None:
         found = found_here(settings)
         if not found:
-            print(NOTHING)
+            print(NO_SESSIONS)
             return 0
         path, wanted = found[0].path, found[0].session
     logs = sessions([path], make_kit(settings.ingest), settings.ingest.lines)
     chosen = [one for one in logs if one.id == wanted] or logs
     width = shutil.get_terminal_size((100, 24)).columns
-    beginning = spoken_outset(project)
+    beginning = configured_beginning(project)
     done = [analyse(one, settings, beginning=beginning).summary for one in chosen]
     print("\n\n".join(text(summary, width) for summary in done))
     return 0

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from platformdirs import user_cache_path, user_data_path
 
+from core.report.checkup import Finding, Section
 from core.report.formatting import count, plain
-from tui.cli.checkup import Finding, Section
-from tui.cli.options import PROJECT_FILE, user_file
+from core.store.config_path import PROJECT_SETTINGS, user_settings_file
 
 if TYPE_CHECKING:
     from core.settings.layers import Resolved
@@ -28,7 +28,7 @@ def settings(resolved: Resolved, project: Path, more: list[str]) -> Section:
     changed: dict[str, int] = {}
     for origin in resolved.origins.values():
         changed[origin] = changed.get(origin, 0) + 1
-    files = {"yours": user_file(), "project": project / PROJECT_FILE}
+    files = {"yours": user_settings_file(), "project": project / PROJECT_SETTINGS}
     findings = [
         Finding(name, f"{path} ({_taken(changed.get(str(path), 0), path)})") for name, path in files.items()
     ]
@@ -59,7 +59,7 @@ def folders() -> Section:
     findings: list[Finding] = []
     facts: list[dict[str, Any]] = []
     for name, path in (
-        ("config", user_file().parent),
+        ("config", user_settings_file().parent),
         ("data", user_data_path("nooscope", appauthor=False)),
         ("cache", user_cache_path("nooscope", appauthor=False)),
     ):
@@ -163,7 +163,7 @@ def chains() -> Section:
     from core.store.bookmarks import default_folder
     from core.store.compensation import recover
 
-    own = user_file().parent / "chains"
+    own = user_settings_file().parent / "chains"
     undone: list[str] = []
     stuck: list[str] = []
     ways: tuple[tuple[Path, Callable[[], list[Chain]]], ...] = (

@@ -6,13 +6,11 @@ import math
 import tomllib
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 from core.settings import Settings
 from core.settings.layers import Given, Layer, resolve, tunables, value_of
 from core.settings.toml import literal
 from core.settings.tunable import Tunable
-from core.timeline.timeline import Timeline
 
 _COARSE = 20
 """Steps of the arrow keys over a setting's whole range, at least."""
@@ -124,17 +122,6 @@ class Draft:
         self.settings = resolve([self._standing, _layer(self.edits)]).settings if self.edits else self.base
 
 
-_DRAFTS: WeakKeyDictionary[Timeline, Draft] = WeakKeyDictionary()
-
-
-def draft_of(timeline: Timeline) -> Draft:
-    """The one draft of a recording, so that nothing is lost when the bench is left."""
-    draft = _DRAFTS.get(timeline)
-    if draft is None:
-        draft = _DRAFTS[timeline] = Draft(timeline.settings)
-    return draft
-
-
 def _standing(base: Settings) -> Layer:
     return Layer(
         "in force",
@@ -150,7 +137,7 @@ def _layer(edits: Mapping[str, Any]) -> Layer:
     return Layer("edit", tuple(Given(name, value) for name, value in edits.items()))
 
 
-def nudged(tunable: Tunable, value: Any, direction: int, *, fine: bool) -> Any:
+def nudged_value(tunable: Tunable, value: Any, direction: int, *, fine: bool) -> Any:
     """The value one key press further: a step, a fine step, the other state, the next choice."""
     if tunable.kind == "switch":
         return not value
@@ -174,7 +161,7 @@ def nudged(tunable: Tunable, value: Any, direction: int, *, fine: bool) -> Any:
     return int(moved) if tunable.kind == "integer" else float(f"{moved:.10g}")
 
 
-def spoken(tunable: Tunable, text: str) -> Any:
+def parse_value(tunable: Tunable, text: str) -> Any:
     """A typed value: a number as such, text as it stands, a table as TOML."""
     text = text.strip()
     if tunable.kind in ("text", "choice"):
@@ -188,15 +175,15 @@ def spoken(tunable: Tunable, text: str) -> Any:
     return value
 
 
-def written(value: Any) -> str:
+def value_text(value: Any) -> str:
     """A value as one would type it."""
-    return value if isinstance(value, str) else literal(plainly(value))
+    return value if isinstance(value, str) else literal(plain_value(value))
 
 
-def plainly(value: Any) -> Any:
+def plain_value(value: Any) -> Any:
     """A value without models in it."""
     if isinstance(value, Mapping):
-        return {key: plainly(item) for key, item in value.items()}
+        return {key: plain_value(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [plainly(item) for item in value]
+        return [plain_value(item) for item in value]
     return value.model_dump(exclude_none=True) if hasattr(value, "model_dump") else value

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Mapping
 
 from core import __version__
-from tui.cli.checkup import Finding, Section
+from core.report.checkup import Finding, Section
 
 _LIBRARIES = (
     *("textual", "rich", "pydantic", "numpy", "msgspec", "watchfiles", "blake3", "cbor2", "platformdirs"),

@@ -2,42 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Sequence
 
-from textual.message import Message
-
-from core.errors import StoreError
-from core.store.labels import Label, Labels, Verdict
+from core.store.labels import Label, Verdict
 from core.timeline.firings import FIRINGS
 from core.timeline.rerun import key_of
 from core.timeline.timeline import Timeline
-from tui.feed.messages import Failed
 
-GLYPHS: dict[Verdict, tuple[str, str]] = {
-    "right": ("✓", "live"),
-    "wrong": ("✗", "alert"),
-    "missed": ("?", "threshold"),
-}
 _NEXT: dict[Verdict | None, Verdict | None] = {None: "right", "right": "wrong", "wrong": None, "missed": None}
 
 
-@dataclass
-class Judged(Message):
-    """The session's labels by now."""
-
-    labels: tuple[Label, ...]
-
-
-class Keeper(Protocol):
-    """Whoever knows where the labels of the session on the screen are kept."""
-
-    @property
-    def labels(self) -> Labels | None: ...
-
-
-def told(
+def judged_labels(
     labels: Sequence[Label], timeline: Timeline, index: int, now: float
 ) -> tuple[list[Label], bool, str]:
     """Judge what fired with the event before the playhead: right, then wrong, then nothing.
@@ -58,22 +33,10 @@ def told(
     return made, verdict is None, ""
 
 
-def missed(
+def missed_label(
     labels: Sequence[Label], timeline: Timeline, index: int, agent: str, now: float
 ) -> tuple[Label, bool]:
     """A moment at which something should have fired, and whether that is withdrawn."""
     place = max(0, index - 1)
     label = Label(place, timeline.time_of(index), "missed", "", agent, now)
     return label, any(each.key == label.key for each in labels)
-
-
-def keep(store: Labels, labels: Sequence[Label], gone: bool, post: Callable[[Message], object]) -> None:
-    """Write labels, or take them back, and tell what there is then."""
-    try:
-        for label in labels:
-            (store.withdraw if gone else store.judge)(label)
-        post(Judged(store.judged()))
-    except StoreError as error:
-        post(Failed(str(error)))
-    for notice in store.notices:
-        post(Failed(notice))

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
+from core.settings.draft import Drafted
 from core.settings.layers import tunables, value_of
+from core.settings.table_values import FIGURES, MISSING, OVERRIDE, TOOL_LIMITS, TablePath, item_at, shape_of
 from core.settings.tunable import Tunable
-from tui.widgets.tuning.draft import Drafted
-from tui.widgets.tuning.known import TOOLS, usual
-from tui.widgets.tuning.setting_tables import FIGURES, MISSING, OVERRIDE, Path, item_at, shape_of
 
 _REACH = 100.0
 """Where the slider of a limit ends, unless it is higher already; more can be typed."""
 
-State = Literal["value", "branch", "gone", "hint"]
+RowState = Literal["value", "branch", "gone", "hint"]
+Usual = Callable[[str, TablePath, Drafted], Any]
+"""What would hold without a row; None where nothing is known."""
 
 
-class Cell(NamedTuple):
+class TableRow(NamedTuple):
     """One row of a table."""
 
     table: Tunable
-    path: Path
-    state: State
+    path: TablePath
+    state: RowState
     """A value, a row with rows of its own, a row that was taken out, or a word where there is none."""
     label: str
     item: Any
@@ -40,19 +42,21 @@ class Cell(NamedTuple):
         return max(0, len(self.path) - 1)
 
 
-def leaf_at(name: str, path: Path) -> Tunable:
+def leaf_at(name: str, path: TablePath) -> Tunable:
     """What may stand at a path."""
     if name == OVERRIDE and path:
         return tunables()[FIGURES + str(path[0])]
     return shape_of(name).leaf
 
 
-def cells(table: Tunable, drafted: Drafted) -> tuple[Cell, ...]:
+def table_rows(table: Tunable, drafted: Drafted, usual: Usual = lambda *_: None) -> tuple[TableRow, ...]:
     """All rows of a table, those that were taken out last; one that says what to do where there are none."""
     shape = shape_of(table.name)
     now, force = drafted.value(table.name), value_of(drafted.base, table.name)
     if shape.form == "map":
-        made = list(_mapped(table, drafted, (now, force, table.default), ()))
+        made = list(
+            _mapped(table, partial(_knob, drafted=drafted, usual=usual), (now, force, table.default), ())
+        )
     elif shape.form == "set":
         made = [_word(table, (word,), word, now, force) for word in shape.levels[0]]
     else:
@@ -62,7 +66,9 @@ def cells(table: Tunable, drafted: Drafted) -> tuple[Cell, ...]:
     return tuple(made) or (_cell(table, (), "hint", "", None),)
 
 
-def _mapped(table: Tunable, drafted: Drafted, versions: tuple[Any, Any, Any], above: Path) -> Iterator[Cell]:
+def _mapped(
+    table: Tunable, knob: Callable[[TableRow], Tunable], versions: tuple[Any, Any, Any], above: TablePath
+) -> Iterator[TableRow]:
     """Rows of one level, and below each what it holds."""
     now, force, default = versions
     deep = len(above) + 1 < len(shape_of(table.name).levels)
@@ -77,12 +83,12 @@ def _mapped(table: Tunable, drafted: Drafted, versions: tuple[Any, Any, Any], ab
         elif deep:
             yield made._replace(state="branch")
             known = tuple(each if isinstance(each, Mapping) else {} for each in inner)
-            yield from _mapped(table, drafted, (known[0], known[1], known[2]), path)
+            yield from _mapped(table, knob, (known[0], known[1], known[2]), path)
         else:
-            yield made._replace(knob=_knob(made, drafted))
+            yield made._replace(knob=knob(made))
 
 
-def _word(table: Tunable, path: Path, word: str, now: Any, force: Any) -> Cell:
+def _word(table: Tunable, path: TablePath, word: str, now: Any, force: Any) -> TableRow:
     here = word in now
     gone = not here and shape_of(table.name).form == "list"
     made = _cell(
@@ -94,17 +100,17 @@ def _word(table: Tunable, path: Path, word: str, now: Any, force: Any) -> Cell:
     )
 
 
-def _cell(table: Tunable, path: Path, state: State, label: str, item: Any) -> Cell:
+def _cell(table: Tunable, path: TablePath, state: RowState, label: str, item: Any) -> TableRow:
     leaf = leaf_at(table.name, path)
-    return Cell(table, path, state, label, item, leaf, leaf, edited=False, other=False)
+    return TableRow(table, path, state, label, item, leaf, leaf, edited=False, other=False)
 
 
-def _knob(cell: Cell, drafted: Drafted) -> Tunable:
+def _knob(cell: TableRow, *, drafted: Drafted, usual: Usual) -> Tunable:
     """A slider for a value, with what would hold without the row marked on it."""
     name, leaf = cell.table.name, cell.leaf
     built_in = item_at(cell.table.default, cell.path)
     default = usual(name, cell.path, drafted) if built_in is MISSING else built_in
     default = cell.item if default is None else default
-    if name == TOOLS:
+    if name == TOOL_LIMITS:
         return leaf._replace(default=default, high=max(_REACH, float(cell.item), float(default)))
     return leaf._replace(default=default)

@@ -14,13 +14,13 @@ _GOOD = 60
 """Width of a column where there is height to spare."""
 
 
-class MasonryLayout(Layout):
+class CardColumnsLayout(Layout):
     """Puts every card into the column that would end first; the last of each column fills it up.
 
     Columns are shared out by how tall cards usually are, so that none moves aside while it grows.
     """
 
-    name = "masonry"
+    name = "card-columns"
 
     def arrange(
         self,
@@ -62,15 +62,15 @@ class MasonryLayout(Layout):
         ]
 
 
-class Masonry(Widget):
+class CardColumns(Widget):
     """A container of cards."""
 
-    DEFAULT_CSS = "Masonry { width: 1fr; height: auto; min-height: 100%; }"
+    DEFAULT_CSS = "CardColumns { width: 1fr; height: auto; min-height: 100%; }"
 
     def __init__(self, *children: Widget, id: str | None = None) -> None:  # noqa: A002
         super().__init__(*children, id=id)
-        self._masonry = MasonryLayout()
+        self._arrangement = CardColumnsLayout()
 
     @property
     def layout(self) -> Layout:
-        return self._masonry
+        return self._arrangement

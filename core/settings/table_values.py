@@ -13,15 +13,16 @@ from core.settings import Settings
 from core.settings.governor import ProfileSettings
 from core.settings.tunable import Group, Tunable, walk
 
-Path: TypeAlias = tuple[str | int, ...]
+TablePath: TypeAlias = tuple[str | int, ...]
 """From a table to one of its rows: the keys on the way, or the place in a list."""
 OVERRIDE = "governor.override"
+TOOL_LIMITS = "response.loops.tools"
 FIGURES = "governor.observing."
 """Settings that say what the figures of an override may be."""
 MISSING: Any = object()
 
 
-class Shape(NamedTuple):
+class TableShape(NamedTuple):
     """How a table is built."""
 
     form: Literal["map", "list", "set"]
@@ -33,7 +34,7 @@ class Shape(NamedTuple):
 
 
 @cache
-def shape_of(name: str) -> Shape:
+def shape_of(name: str) -> TableShape:
     """The shape of a table, read off its type."""
     annotation = _annotation(name)
     levels: list[tuple[str, ...]] = []
@@ -42,9 +43,9 @@ def shape_of(name: str) -> Shape:
         levels.append(_words(key))
     if levels:
         known = (tuple(ProfileSettings.model_fields),) if name == OVERRIDE else tuple(levels)
-        return Shape("map", known, _leaf(annotation))
+        return TableShape("map", known, _leaf(annotation))
     words = _words(get_args(annotation)[0])
-    return Shape("set", (words,), _leaf(bool)) if words else Shape("list", ((),), _leaf(str))
+    return TableShape("set", (words,), _leaf(bool)) if words else TableShape("list", ((),), _leaf(str))
 
 
 def _annotation(name: str) -> Any:
@@ -66,7 +67,7 @@ def _leaf(annotation: Any) -> Tunable:
     return next(walk(model))._replace(step=1.0 if annotation is not str else None)
 
 
-def item_at(table: Any, path: Path) -> Any:
+def item_at(table: Any, path: TablePath) -> Any:
     """What stands at a path; MISSING where nothing does."""
     for step in path:
         if isinstance(table, Mapping):
@@ -78,34 +79,34 @@ def item_at(table: Any, path: Path) -> Any:
     return table
 
 
-def put(table: Any, path: Path, item: Any) -> Any:
+def with_item(table: Any, path: TablePath, item: Any) -> Any:
     """The table with something at a path, and what is needed on the way there."""
     first, *rest = path
     if isinstance(first, int):
         return (*table[:first], item, *table[first + 1 :])
     if rest:
-        item = put(table.get(first, {}), tuple(rest), item)
+        item = with_item(table.get(first, {}), tuple(rest), item)
     return {**table, first: item}
 
 
-def inserted(table: Any, place: int, word: str) -> tuple[str, ...]:
+def with_word(table: Any, place: int, word: str) -> tuple[str, ...]:
     """A list with one word more."""
     return (*table[:place], word, *table[place:])
 
 
-def without(table: Any, path: Path) -> Any:
+def without_item(table: Any, path: TablePath) -> Any:
     """The table less one row, and less what would hold nothing then."""
     first, *rest = path
     if isinstance(first, int):
         return (*table[:first], *table[first + 1 :])
     if rest:
-        inner = without(table[first], tuple(rest))
+        inner = without_item(table[first], tuple(rest))
         if inner:
             return {**table, first: inner}
     return {key: item for key, item in table.items() if key != first}
 
 
-def toggled(words: tuple[str, ...], table: tuple[str, ...], word: str, *usual: Any) -> tuple[str, ...]:
+def with_toggled(words: tuple[str, ...], table: tuple[str, ...], word: str, *usual: Any) -> tuple[str, ...]:
     """Some of a few words with one more or less, in the order in which they usually stand."""
     wanted = set(table) ^ {word}
     for known in usual:
@@ -114,7 +115,7 @@ def toggled(words: tuple[str, ...], table: tuple[str, ...], word: str, *usual: A
     return tuple(each for each in words if each in wanted)
 
 
-def restored(shape: Shape, table: Any, path: Path, *usual: Any) -> Any:
+def with_restored(shape: TableShape, table: Any, path: TablePath, *usual: Any) -> Any:
     """The table with a row as it is in the first of the usual tables in which it is another; MISSING in none.
 
     A row that the usual table lacks goes.
@@ -123,22 +124,22 @@ def restored(shape: Shape, table: Any, path: Path, *usual: Any) -> Any:
         if shape.form == "map":
             before, now = item_at(known, path), item_at(table, path)
             if before is not MISSING and before != now:
-                return put(table, path, before)
+                return with_item(table, path, before)
             if before is MISSING and now is not MISSING:
-                return without(table, path)
+                return without_item(table, path)
             continue
         word = str(path[0] if isinstance(path[0], str) else table[path[0]])
         if (word in known) == (word in table):
             continue
         if shape.form == "set":
-            return toggled(shape.levels[0], table, word, *usual)
+            return with_toggled(shape.levels[0], table, word, *usual)
         if word in known:
-            return inserted(table, min(len(table), known.index(word)), word)
-        return without(table, path)
+            return with_word(table, min(len(table), known.index(word)), word)
+        return without_item(table, path)
     return MISSING
 
 
-def refused(leaf: Tunable, value: Any) -> str:
+def value_fault(leaf: Tunable, value: Any) -> str:
     """Why a value cannot stand in a row; blank where it can."""
     if leaf.kind in ("number", "integer"):
         sound = isinstance(value, int | float) and not isinstance(value, bool)
@@ -150,7 +151,7 @@ def refused(leaf: Tunable, value: Any) -> str:
     return "" if str(value).strip() else "it cannot be empty"
 
 
-def unknown(words: tuple[str, ...], key: str) -> str:
+def key_fault(words: tuple[str, ...], key: str) -> str:
     """Why a key cannot be; blank where it can."""
     if not key:
         return "it cannot be empty"

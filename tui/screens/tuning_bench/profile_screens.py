@@ -14,8 +14,8 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from core.report.formatting import count, plain
+from core.store.profile_files import Kind, ProfileFiles
 from core.store.profiles import Profile, Scope
-from tui.widgets.tuning.profile_files import Kind, Shelf
 
 _CSS = """
 {name} {{
@@ -87,17 +87,17 @@ class SaveScreen(ModalScreen[SaveWish | None]):
     BINDINGS: ClassVar[list[BindingType]] = [_LEAVE]
     HELP: ClassVar[str] = "Type a name, then choose where it is kept; tab goes from field to field."
 
-    def __init__(self, shelf: Shelf, changed: int) -> None:
+    def __init__(self, files: ProfileFiles, changed: int) -> None:
         super().__init__()
-        self._shelf = shelf
+        self._files = files
         self._changed = changed
 
     def compose(self) -> ComposeResult:
         places: tuple[tuple[str, str, str], ...] = (
-            ("profile user", "A profile of mine", str(self._shelf.folder("user"))),
-            ("profile project", "A profile of this project", str(self._shelf.folder("project"))),
-            ("settings user", "Into my settings, for every session", str(self._shelf.file("user"))),
-            ("settings project", "Into this project's settings", str(self._shelf.file("project"))),
+            ("profile user", "A profile of mine", str(self._files.folder("user"))),
+            ("profile project", "A profile of this project", str(self._files.folder("project"))),
+            ("settings user", "Into my settings, for every session", str(self._files.file("user"))),
+            ("settings project", "Into this project's settings", str(self._files.file("project"))),
         )
         with Vertical() as box:
             box.border_title = f"Save {count(self._changed, 'change')}"

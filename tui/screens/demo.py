@@ -1,26 +1,17 @@
-"""The app on a sample session, with a narrator who says what to notice."""
+"""The main screen on a sample session, with a narrator who says what to notice."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-from pathlib import Path
 from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.reactive import var
-from textual.screen import Screen
 from textual.widgets import Static
 
 from core.events import MAIN
-from core.live.source import Target
-from core.settings import Settings
 from core.settings.screen import ScreenSettings
-from core.store.bookmarks import Bookmarks
 from sample_sessions import Line, Sample
-from tui.app import NooscopeApp
-from tui.cli.initial import Outset, outset
 from tui.feed.messages import SelectAgent
 from tui.feed.view import View
 from tui.screens.main import MainScreen
@@ -73,36 +64,6 @@ class DemoScreen(MainScreen):
     def compose(self) -> ComposeResult:
         yield from super().compose()
         yield Narrator(self._sample, self._note).data_bind(MainScreen.view)
-
-
-class DemoApp(NooscopeApp):
-    """One sample session, played from its beginning."""
-
-    def __init__(
-        self,
-        sample: Sample,
-        settings: Settings,
-        *,
-        bookmarks: Callable[[str], Bookmarks] = Bookmarks,
-        theme_folder: Path | None = None,
-        begin: Callable[[], Outset] | None = None,
-        note: str = "",
-    ) -> None:
-        target = Target(sample.path, live=False)
-        super().__init__(target, settings, bookmarks=bookmarks, theme_folder=theme_folder, begin=begin)
-        self._sample = sample
-        self._note = note
-        self.sub_title = sample.title
-
-    def get_default_screen(self) -> Screen[None]:
-        return DemoScreen(self.settings.screen, self._sample, self._note)
-
-
-def run_demo(sample: Sample, settings: Settings, project: Path | None = None, *, note: str = "") -> int:
-    """Play a sample until the person leaves; a note says why, where it was not asked for."""
-    app = DemoApp(sample, settings, begin=partial(outset, project), note=note)
-    app.run()
-    return app.return_code or 0
 
 
 def _words(line: Line, note: str) -> Content:

@@ -1,22 +1,21 @@
-"""How every session begins here: under the policy and the rules of the person and of the project."""
+"""How every session begins on this machine: under the policy and the rules of the person and the project."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import NamedTuple
 
 from core.response.rules import built_in
+from core.store.config_path import user_settings_file
 from core.store.policy import PROJECT_FILE as PROJECT_POLICY
 from core.store.policy import USER_FILE as USER_POLICY
 from core.store.policy import chosen_policy
 from core.store.rules import USER_FILE as USER_RULES
 from core.store.rules import RuleFiles, project_file
 from core.timeline.initial_state import Beginning
-from tui.cli.options import user_file
 
 
-class Outset(NamedTuple):
+class ConfiguredStart(NamedTuple):
     """What minds are given, and what is wrong with the files it comes from."""
 
     beginning: Beginning
@@ -26,22 +25,14 @@ class Outset(NamedTuple):
 
 def rule_files(project: Path | None = None) -> RuleFiles:
     """The person's rules and those of the watched project, by default of this folder."""
-    return RuleFiles([user_file().with_name(USER_RULES), project_file(project or Path.cwd())])
+    return RuleFiles([user_settings_file().with_name(USER_RULES), project_file(project or Path.cwd())])
 
 
-def outset(project: Path | None = None) -> Outset:
-    """Read both policies and both rule files anew; one that cannot be used is named and left out."""
+def configured_start(project: Path | None = None) -> ConfiguredStart:
+    """Read both policies and both rule files again; a file that cannot be used is named and left out."""
     files = rule_files(project)
     rules = files.load()
-    paths = [user_file().with_name(USER_POLICY), (project or Path.cwd()) / PROJECT_POLICY]
+    paths = [user_settings_file().with_name(USER_POLICY), (project or Path.cwd()) / PROJECT_POLICY]
     policy, faults = chosen_policy(paths)
     own = None if rules == built_in() else rules
-    return Outset(Beginning(policy=policy, rules=own), (*files.faults, *faults))
-
-
-def spoken_outset(project: Path | None = None) -> Beginning:
-    """The same for a command without a screen; faults go to standard error."""
-    found = outset(project)
-    for fault in found.faults:
-        print(f"nooscope: {fault}", file=sys.stderr)
-    return found.beginning
+    return ConfiguredStart(Beginning(policy=policy, rules=own), (*files.faults, *faults))

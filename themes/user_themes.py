@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import themes
+from core.store.config_path import user_settings_file
 from themes import Loaded
-from tui.cli.options import user_file
 
 
-def default_folder() -> Path:
+def theme_folder() -> Path:
     """Where a person puts themes of their own."""
-    return user_file().parent / "themes"
+    return user_settings_file().parent / "themes"
 
 
 class UserThemes:

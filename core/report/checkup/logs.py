@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from core.agents.locations import PLACES
 from core.logs.discovery import find
 from core.logs.finder import Finder
+from core.report.checkup import Finding, Section
 from core.report.formatting import count, plain, span
-from tui.cli.checkup import Finding, Section
 
 if TYPE_CHECKING:
     from core.logs.reader import Kit

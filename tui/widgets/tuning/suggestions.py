@@ -17,11 +17,10 @@ from core.governor.profile import PUBLISHED
 from core.logs.redaction import redact
 from core.report.formatting import plain
 from core.response.rules import built_in
+from core.settings.draft import Drafted
+from core.settings.table_values import FIGURES, OVERRIDE, TOOL_LIMITS, TablePath, shape_of
 from core.timeline.timeline import Timeline
-from tui.widgets.tuning.draft import Drafted
-from tui.widgets.tuning.setting_tables import FIGURES, OVERRIDE, Path, shape_of
 
-TOOLS = "response.loops.tools"
 _LIMITS: dict[str, str] = {
     "exact": "response.loops.exact.single",
     "near": "response.loops.near.single",
@@ -31,7 +30,7 @@ _LIMITS: dict[str, str] = {
 """The limit a tool has where it has none of its own; the one detector that is left only asks whether."""
 
 
-def offered(name: str, path: Path, timeline: Timeline | None) -> tuple[str, ...]:
+def suggested_keys(name: str, path: TablePath, timeline: Timeline | None) -> tuple[str, ...]:
     """Keys or words a new row below a path could have, the likeliest first."""
     levels = shape_of(name).levels
     words = levels[min(len(path), len(levels) - 1)]
@@ -41,13 +40,13 @@ def offered(name: str, path: Path, timeline: Timeline | None) -> tuple[str, ...]
     return maker(timeline) if maker is not None else ()
 
 
-def usual(name: str, path: Path, drafted: Drafted) -> Any:
+def usual_value(name: str, path: TablePath, drafted: Drafted) -> Any:
     """What would hold without a row, which is what a new row begins with; None where nothing is known."""
     key = str(path[-1])
     if name == OVERRIDE:
         profile = PUBLISHED.get(drafted.value("governor.profile"))
         return getattr(profile, key) if profile is not None else drafted.value(FIGURES + key)
-    if name == TOOLS:
+    if name == TOOL_LIMITS:
         limit = _LIMITS.get(key)
         return drafted.value(limit) if limit else 0
     return None
@@ -90,7 +89,7 @@ def _ids(kind: type[DOMNode]) -> Iterator[str]:
 
 
 _OFFERS: dict[str, Callable[[Timeline | None], tuple[str, ...]]] = {
-    TOOLS: _tools,
+    TOOL_LIMITS: _tools,
     "response.notices.asking": _tools,
     "response.notices.muted": _rules,
     "screen.keymap": _key_ids,

@@ -12,6 +12,7 @@ from core.settings import Settings
 from core.settings.file import small_file
 from core.settings.layers import tunables, value_of
 from core.store.compensation import Chain, recover
+from core.store.config_path import PROJECT_SETTINGS, user_settings_file
 from core.store.profiles import (
     Profile,
     Scope,
@@ -21,14 +22,13 @@ from core.store.profiles import (
     read_profiles,
     settings_text,
 )
-from tui.cli.options import PROJECT_FILE, user_file
 
-PRESETS = Path(__file__).parents[3] / "core" / "store" / "presets"
+PRESETS = Path(__file__).parent / "presets"
 
 Kind = Literal["profile", "settings"]
 
 
-class Shelf(NamedTuple):
+class ProfileFiles(NamedTuple):
     """The folders and files of one person and one project."""
 
     settings: Path
@@ -39,9 +39,9 @@ class Shelf(NamedTuple):
     """Where a saving under way is noted."""
 
     @classmethod
-    def usual(cls) -> Shelf:
+    def usual(cls) -> ProfileFiles:
         """This person's, and the folder nooscope was started in."""
-        mine = user_file()
+        mine = user_settings_file()
         return cls(mine, Path.cwd(), mine.parent / "chains")
 
     def folder(self, scope: Scope) -> Path:
@@ -52,7 +52,7 @@ class Shelf(NamedTuple):
 
     def file(self, scope: Scope) -> Path:
         """The settings file of a scope."""
-        return self.settings if scope == "user" else self.project / PROJECT_FILE
+        return self.settings if scope == "user" else self.project / PROJECT_SETTINGS
 
     def profiles(self) -> list[Profile]:
         """Ours, the person's, the project's."""
