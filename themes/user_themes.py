@@ -9,7 +9,7 @@ from core.store.config_path import user_settings_file
 from themes import Loaded
 
 
-def theme_folder() -> Path:
+def user_theme_folder() -> Path:
     """Where a person puts themes of their own."""
     return user_settings_file().parent / "themes"
 

@@ -28,14 +28,14 @@ from core.timeline.configured_start import ConfiguredStart, configured_start
 from core.timeline.initial_state import PLAIN, Beginning
 from core.timeline.places import parse_place
 from core.timeline.timeline import Timeline
-from themes.user_themes import UserThemes
+from themes.user_themes import UserThemes, user_theme_folder
 from tui.feed import messages
 from tui.feed.feed import Feed
 from tui.feed.live_session import inherit
 from tui.feed.view import View
 from tui.keys import KEYS
 from tui.screens.main import MainScreen
-from tui.screens.palette import Places, commands
+from tui.screens.palette import SessionSearch, key_commands
 from tui.widgets.common.timeline_strip import TimelineStrip
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class NooscopeApp(App[None]):
         """What was last wrong with policies and rules."""
         self._settled = False
         """The session is read, and frozen so that collecting garbage does not walk it again."""
-        self._themes = UserThemes(theme_folder or theme_folder())
+        self._themes = UserThemes(theme_folder or user_theme_folder())
         self._load_themes(first=True)
         if not settings.screen.motion:
             self.animation_level = "none"
@@ -149,7 +149,7 @@ class NooscopeApp(App[None]):
 
     @on(messages.Seek)
     @on(messages.SeekTime)
-    @on(messages.Step)
+    @on(messages.StepBy)
     @on(messages.JumpMark)
     @on(messages.GoLive)
     @on(messages.TogglePlay)
@@ -211,7 +211,7 @@ class NooscopeApp(App[None]):
         self.post_message(messages.TogglePlay())
 
     def action_step(self, by: int) -> None:
-        self.post_message(messages.Step(by))
+        self.post_message(messages.StepBy(by))
 
     def action_seek(self, to: int) -> None:
         self.post_message(messages.Seek(to))
@@ -244,7 +244,7 @@ class NooscopeApp(App[None]):
         self.push_screen(GotoScreen(), self._go)
 
     def action_search(self) -> None:
-        self.push_screen(CommandPalette([Places], placeholder="Find a mark, a path, a bookmark…"))
+        self.push_screen(CommandPalette([SessionSearch], placeholder="Find a mark, a path, a bookmark…"))
 
     def action_sessions(self) -> None:
         from tui.screens.picker import PickerScreen
@@ -279,7 +279,7 @@ class NooscopeApp(App[None]):
         return super().check_action(action, parameters)
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        yield from commands(screen)
+        yield from key_commands(screen)
         yield SystemCommand("Theme", "Change the colours", self.action_change_theme)
         yield SystemCommand("Picture", "Save what is seen as SVG", self.deliver_screenshot)
         if self.view is not None:

@@ -243,7 +243,7 @@ def tools() -> str:
 def commands() -> str:
     """Every command with its options."""
     from tui.cli import COMMANDS
-    from tui.cli.completion.grammar import commands as found
+    from tui.cli.completion.grammar import command_grammars as found
 
     rows = []
     for command in found():

@@ -25,7 +25,7 @@ from tui.draw.line import Line
 from tui.feed.view import View
 from tui.screens.tuning import TuningScreen
 from tui.widgets.tuning.comparison import Comparison
-from tui.widgets.tuning.sliders import SettingsList
+from tui.widgets.tuning.settings_list import SettingsList
 
 EVENTS = 10_000
 SESSIONS = 20

@@ -9,7 +9,7 @@ import pytest
 from textual.pilot import Pilot
 
 from tests.tui.bench_stage import Stage, settle
-from tui.widgets.tuning.sliders import SettingsList
+from tui.widgets.tuning.settings_list import SettingsList
 
 Compare = Callable[..., bool]
 SIZES = {"80x24": (80, 24), "120x40": (120, 40), "200x60": (200, 60)}
@@ -39,7 +39,7 @@ async def presets(pilot: Pilot[None]) -> None:
     await settle(pilot)
     stage = pilot.app
     assert isinstance(stage, Stage)
-    stage.bench.profile_files = stage.shelf
+    stage.bench.profile_files = stage.profile_files
     await pilot.press("p")
     await settle(pilot)
 

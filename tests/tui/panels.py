@@ -18,7 +18,7 @@ from core.timeline.marks import Mark
 from core.timeline.timeline import Timeline
 from core.timeline.track import NAMES, Track
 from tui.draw.line import Line
-from tui.draw.styles import INKS
+from tui.draw.styles import STYLES
 from tui.feed.messages import Seek
 from tui.feed.view import View
 from tui.widgets.common.panel import Panel
@@ -91,7 +91,7 @@ def check(lines: list[Line], width: int, height: int) -> None:
     assert len(lines) <= height
     for line in lines:
         assert sum(len(piece) for piece, _ in line) <= width, text([line])
-        assert {ink for _, ink in line} <= set(INKS)
+        assert {ink for _, ink in line} <= set(STYLES)
 
 
 def view_at(timeline: Timeline, index: int, agent: str = MAIN) -> View:

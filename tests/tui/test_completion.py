@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 
 from tui.cli import COMMANDS, main
-from tui.cli.completion.grammar import Command, commands
+from tui.cli.completion.grammar import CommandGrammar, command_grammars
 
 SHELLS = ("bash", "zsh", "fish")
 
 
 @pytest.fixture(scope="module")
-def known() -> list[Command]:
-    return commands()
+def known() -> list[CommandGrammar]:
+    return command_grammars()
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def script(shell: str, capsys: pytest.CaptureFixture[str]) -> str:
 
 @pytest.mark.parametrize("shell", SHELLS)
 def test_a_script_names_every_command_and_option(
-    shell: str, known: list[Command], capsys: pytest.CaptureFixture[str]
+    shell: str, known: list[CommandGrammar], capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = script(shell, capsys)
     assert {command.name for command in known} == set(COMMANDS)
@@ -129,6 +129,6 @@ def test_names_are_listed_and_a_shell_must_be_named(capsys: pytest.CaptureFixtur
 def test_quotes_in_a_help_text_stay_quoted() -> None:
     from tui.cli.completion import fish, zsh
 
-    strange = [Command("odd", "it's [so]: odd", (), (), ())]
-    assert r"'odd:it'\''s [so]\: odd'" in zsh.script(strange)
-    assert r"'it\'s [so]: odd'" in fish.script(strange)
+    strange = [CommandGrammar("odd", "it's [so]: odd", (), (), ())]
+    assert r"'odd:it'\''s [so]\: odd'" in zsh.zsh_script(strange)
+    assert r"'it\'s [so]: odd'" in fish.fish_script(strange)

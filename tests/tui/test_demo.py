@@ -13,10 +13,11 @@ from core.settings import Settings
 from core.store.bookmarks import Bookmarks
 from sample_sessions import FIRST, find_sample, samples
 from tests.tui.conftest import shown
-from tui.cli import main, showing
-from tui.demo import DemoApp, Narrator
+from tui.cli import launch, main
+from tui.demo import DemoApp
 from tui.feed.messages import GoLive, SeekTime, TogglePlay
 from tui.feed.view import View
+from tui.screens.demo import Narrator
 
 
 @pytest.fixture
@@ -116,19 +117,19 @@ def test_where_no_agent_ever_ran_a_sample_is_shown(
         shown_apps.append((app, app.settings.timeline.play.speed))
 
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setattr(showing, "can_show", lambda: True)
+    monkeypatch.setattr(launch, "has_screen", lambda: True)
     monkeypatch.setattr(DemoApp, "run", run)
-    assert showing.show(None, still, live=True) == 0
+    assert launch.show_session(None, still, live=True) == 0
     [(app, speed)] = shown_apps
     assert app.sub_title == find_sample(FIRST).title
     assert speed == find_sample(FIRST).speed
 
 
 async def test_a_sample_that_was_not_asked_for_says_why_it_is_there(tmp_path: Path, still: Settings) -> None:
-    app = DemoApp(find_sample(FIRST), still, theme_folder=tmp_path, note=showing.NO_SESSIONS)
+    app = DemoApp(find_sample(FIRST), still, theme_folder=tmp_path, note=launch.SAMPLE_NOTE)
     async with app.run_test(size=(80, 24)) as pilot:
         await shown(app, pilot, lambda view: view.total > 0)
         first, second = said(app).splitlines()[:2]
-        assert first == showing.NO_SESSIONS
+        assert first == launch.SAMPLE_NOTE
         assert second.startswith("»")
         assert len(first) <= 78

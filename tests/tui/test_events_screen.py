@@ -27,9 +27,9 @@ from tests.tui.boards import Stage, recorded, recording_of
 from tests.tui.panels import view_at
 from tui.draw.line import wrapped
 from tui.screens.events import EventsScreen
-from tui.widgets.common.excerpt import PassagePane, laid_out
-from tui.widgets.transcript.event_columns import Columns, seconds
+from tui.widgets.transcript.event_columns import EventColumns, call_duration
 from tui.widgets.transcript.event_table import EventTable
+from tui.widgets.transcript.passage import PassagePane, passage_lines
 
 START = 1_760_000_000.0
 EVENTS: list[Event] = [
@@ -117,7 +117,7 @@ def test_touching_needs_whole_names() -> None:
     [(None, ""), (0.0, "0ms"), (0.25, "250ms"), (3.21, "3.2s"), (99.97, "2m"), (720, "12m"), (9000, "2h")],
 )
 def test_duration_in_five_cells(took: float | None, said: str) -> None:
-    assert seconds(took) == said
+    assert call_duration(took) == said
     assert len(said) <= 5
 
 
@@ -126,7 +126,7 @@ def test_duration_in_five_cells(took: float | None, said: str) -> None:
 def test_rows_fit_the_width(width: int, several: bool) -> None:
     timeline = recorded()
     view = view_at(timeline, 300)
-    columns = Columns(width, 3, several=several)
+    columns = EventColumns(width, 3, several=several)
     titles = sum(len(text) for text, _ in columns.titles())
     assert titles <= width
     for place, event in enumerate(timeline.events[:200]):
@@ -341,16 +341,16 @@ async def test_empty() -> None:
     ],
 )
 def test_passage_laid_out(passage: Passage, first: str) -> None:
-    lines = ["".join(text for text, _ in line) for line in laid_out(passage, 40)]
+    lines = ["".join(text for text, _ in line) for line in passage_lines(passage, 40)]
     assert lines[0].strip() == first
     assert all(len(line) <= 40 for line in lines)
 
 
 def test_deep_and_long_passages_end() -> None:
     deep = Passage(text="[" * 400 + "]" * 400)
-    assert len(laid_out(deep, 40)) < 100
+    assert len(passage_lines(deep, 40)) < 100
     long = Passage(text="\n".join(["x"] * 9000), cut=True)
-    assert len(laid_out(long, 40)) <= 5001
+    assert len(passage_lines(long, 40)) <= 5001
 
 
 def test_wrapping_keeps_indent_and_words() -> None:

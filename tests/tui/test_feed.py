@@ -30,7 +30,7 @@ from tui.feed.messages import (
     JumpMark,
     Seek,
     SelectAgent,
-    Step,
+    StepBy,
     ToggleBookmark,
     TogglePlay,
 )
@@ -161,7 +161,7 @@ def test_a_jump_shows_whom_it_is_about_and_any_other_move_comes_back(log: Path) 
         mail.view(lambda view: view.index == mark.place)
         feed.ask(JumpMark(True, kinds=SIGNALS))
         assert mail.view(lambda view: view.index == mark.place + 1).agent == mark.agent
-        feed.ask(Step(-1))
+        feed.ask(StepBy(-1))
         assert mail.view(lambda view: view.index == mark.place).agent == mark.agent
         feed.ask(Seek(200))
         assert mail.view(lambda view: view.index == 200).agent == "main"

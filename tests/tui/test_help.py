@@ -15,8 +15,8 @@ from tests.tui.panels import text
 from tui.app import NooscopeApp
 from tui.screens.help import HelpScreen
 from tui.screens.mind import MindScreen
-from tui.widgets.common.help_text import KeyRow, Topic, laid_out, names, sifted, topic
-from tui.widgets.common.page import Page
+from tui.widgets.common.help_text import KeyRow, Topic, binding_names, help_lines, matching_topics, topic
+from tui.widgets.common.text_page import TextPage
 from tui.widgets.main.paths import PathTree
 from tui.widgets.transcript.event_table import EventTable
 
@@ -37,7 +37,7 @@ def test_the_persons_own_keys_are_shown() -> None:
 
 
 def test_what_was_told_is_left_out() -> None:
-    told = names(PathTree) - {"paths.sort"}
+    told = binding_names(PathTree) - {"paths.sort"}
     assert [row.id for row in topic("Paths", (PathTree,), {}, told).rows] == ["paths.sort"]
 
 
@@ -48,18 +48,18 @@ def test_search_keeps_rows_texts_and_named_topics() -> None:
         ),
         Topic("Clock", "three rhythms", ()),
     ]
-    assert sifted(topics, "SORT paths") == [Topic("Paths", "", (KeyRow("s", "sort", "paths.sort"),))]
-    assert sifted(topics, "work") == [Topic("Paths", "where the *work* is", ())]
-    assert sifted(topics, "clock") == [topics[1]]
-    assert sifted(topics, "nothing at all") == []
-    assert sifted(topics, "") == topics
+    assert matching_topics(topics, "SORT paths") == [Topic("Paths", "", (KeyRow("s", "sort", "paths.sort"),))]
+    assert matching_topics(topics, "work") == [Topic("Paths", "where the *work* is", ())]
+    assert matching_topics(topics, "clock") == [topics[1]]
+    assert matching_topics(topics, "nothing at all") == []
+    assert matching_topics(topics, "") == topics
 
 
 def test_prose_lists_and_what_is_set_off() -> None:
     said = (
         "## Title\n\nOne `╎` two\nthree.\n\n* **A** first\n* second that is a little longer than one line\n"
     )
-    lines = laid_out([Topic("Title", said, ())], 30)
+    lines = help_lines([Topic("Title", said, ())], 30)
     assert (
         text(lines)
         == "TITLE\nOne ╎ two three.\n\n• A first\n• second that is a little\n  longer than one line"
@@ -80,7 +80,7 @@ async def test_every_key_of_app_and_screens_is_told(app_on: Callable[..., Noosco
         assert below
         kinds: list[type[DOMNode]] = [NooscopeApp, HelpScreen, EventTable, PathTree, *MindScreen.CARDS]
         for kind in (*kinds, *below):
-            assert {name for name in names(kind) if " " not in name} <= told, kind
+            assert {name for name in binding_names(kind) if " " not in name} <= told, kind
         await pilot.press("question_mark")
         assert not isinstance(app.screen, HelpScreen)
 
@@ -88,7 +88,7 @@ async def test_every_key_of_app_and_screens_is_told(app_on: Callable[..., Noosco
 async def test_keys_of_help_itself() -> None:
     app = Stage(HelpScreen(ScreenSettings(keymap={"events.seek": "f7"})), recorded())
     async with app.run_test(size=(80, 24)) as pilot:
-        page = app.screen.query_one(Page)
+        page = app.screen.query_one(TextPage)
         assert page.has_focus and "EVERYWHERE" in app.seen()
         await pilot.press("pagedown")
         assert page.scroll_offset.y > 0

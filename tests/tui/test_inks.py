@@ -8,7 +8,7 @@ from textual.color import Color
 from textual.theme import BUILTIN_THEMES, Theme
 
 import themes
-from tui.draw.styles import INKS, mix
+from tui.draw.styles import STYLES, resolve_styles
 
 OURS = {theme.name: theme for theme in themes.load().themes}
 WORDS = ("plain", "strong", "quiet", "cursor")
@@ -38,20 +38,20 @@ def _contrast(style: Style) -> float:
 @pytest.mark.parametrize("name", OURS)
 def test_words_stand_out_from_the_ground(name: str, ground: str) -> None:
     variables = _variables(OURS[name])
-    mixed = mix(variables, Color.parse(variables[ground]))
+    mixed = resolve_styles(variables, Color.parse(variables[ground]))
     assert {word: _contrast(mixed[word]) for word in WORDS if _contrast(mixed[word]) < 4.5} == {}
-    rest = [ink for ink in INKS if ink not in SHAPES and not ink.endswith("-dim")]
+    rest = [ink for ink in STYLES if ink not in SHAPES and not ink.endswith("-dim")]
     assert {ink: _contrast(mixed[ink]) for ink in rest if _contrast(mixed[ink]) < 2.9} == {}
 
 
 @pytest.mark.parametrize("name", BUILTIN_THEMES)
 def test_every_theme_of_textual_has_all_inks(name: str) -> None:
     variables = _variables(BUILTIN_THEMES[name])
-    mixed = mix(variables, Color.parse(variables["background"]))
-    assert set(mixed) == set(INKS)
+    mixed = resolve_styles(variables, Color.parse(variables["background"]))
+    assert set(mixed) == set(STYLES)
     assert mixed["alert-tag"].bgcolor == mixed["alert"].color
 
 
 def test_a_share_of_a_colour_is_mixed_with_the_ground() -> None:
     variables = {**_variables(OURS["contrast"]), "foreground": "#ffffff 50%"}
-    assert mix(variables, Color.parse("#000000"))["plain"].color == Color(127, 127, 127).rich_color
+    assert resolve_styles(variables, Color.parse("#000000"))["plain"].color == Color(127, 127, 127).rich_color

@@ -8,21 +8,21 @@ from hypothesis import strategies as st
 
 from tests.tui.boards import recorded
 from tests.tui.observatory import Observatory
-from tui.widgets.common.keyline import KeyLine, fitting
+from tui.widgets.common.key_line import KeyLine, fitting_keys
 
 
 @given(st.lists(st.integers(1, 20), max_size=12), st.integers(0, 120))
 def test_what_fits_is_as_much_as_can_be(widths: list[int], room: int) -> None:
-    left = fitting(widths, room)
+    left = fitting_keys(widths, room)
     assert left == list(range(len(left)))
     assert sum(widths[place] + 1 for place in left) - 1 <= max(room, -1)
     assert len(left) == len(widths) or sum(width + 1 for width in widths[: len(left) + 1]) - 1 > room
 
 
 def test_the_needed_one_stays_until_it_is_alone() -> None:
-    assert fitting([5, 5, 5, 6], 12, [3]) == [0, 3]
-    assert fitting([5, 5, 5, 6], 6, [3]) == [3]
-    assert fitting([5, 6], 3, [1]) == []
+    assert fitting_keys([5, 5, 5, 6], 12, [3]) == [0, 3]
+    assert fitting_keys([5, 5, 5, 6], 6, [3]) == [3]
+    assert fitting_keys([5, 6], 3, [1]) == []
 
 
 @pytest.mark.parametrize("size", [(80, 24), (100, 30), (120, 40), (200, 60)], ids=lambda size: f"{size[0]}")

@@ -16,7 +16,7 @@ from tui.feed.messages import OpenSession
 from tui.screens.main import MainScreen
 from tui.screens.picker import PickerScreen
 from tui.screens.tuning_bench.bench import Bench
-from tui.widgets.common.keyline import KeyLine
+from tui.widgets.common.key_line import KeyLine
 from tui.widgets.main.path_columns import _title
 from tui.widgets.transcript.event_table import EventTable
 

@@ -10,7 +10,7 @@ from core.mind.homeostasis import RuleState
 from tests.tui.boards import Stage, recorded, recording_of
 from tests.tui.panels import text, view_at
 from tui.draw.line import clipped
-from tui.draw.styles import INKS
+from tui.draw.styles import STYLES
 from tui.feed.view import View
 from tui.screens.governance import GovernanceScreen
 from tui.screens.mind import MindScreen
@@ -33,7 +33,7 @@ async def test_no_card_is_clipped(kind: type[Card]) -> None:
                 brief, long = card.said(view, width), card.more(view, width)
                 for line in (*brief, *(long if width >= 56 else [])):
                     assert sum(len(piece) for piece, _ in line) <= width, text([line])
-                    assert {ink for _, ink in line} <= set(INKS)
+                    assert {ink for _, ink in line} <= set(STYLES)
 
 
 @pytest.mark.parametrize("width", range(1, 14))

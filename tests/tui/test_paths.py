@@ -15,7 +15,7 @@ from core.timeline.timeline import Timeline
 from tests.tui.boards import Stage, recorded, recording_of
 from tests.tui.panels import SIZES, check, text, view_at
 from tui.draw.line import path_end
-from tui.widgets.main.path_rows import ORDERS, above, path_rows
+from tui.widgets.main.path_rows import ORDERS, parent_folders, path_rows
 from tui.widgets.main.paths import PathTree
 
 START = 1_760_000_000.0
@@ -80,8 +80,8 @@ def test_search_opens_folds_and_keeps_only_what_fits() -> None:
 
 
 def test_folders_of_a_path_nearest_first() -> None:
-    assert list(above("src/a/b.py")) == ["src/a", "src"]
-    assert list(above("/etc/hosts")) == ["/etc", "/"]
+    assert list(parent_folders("src/a/b.py")) == ["src/a", "src"]
+    assert list(parent_folders("/etc/hosts")) == ["/etc", "/"]
 
 
 @given(

@@ -11,8 +11,8 @@ from core.settings import Settings
 from core.timeline.marks import MARK_KINDS, Mark
 from core.timeline.timeline import Timeline
 from tests.tui.panels import MARKS, SIZES, START, PanelApp, check, recording, stuck, text, view_at
-from tui.draw.styles import INKS
-from tui.widgets.common.mark_words import figure, glyph, ink, words
+from tui.draw.styles import STYLES
+from tui.widgets.common.mark_words import mark_amount, mark_glyph, mark_style, mark_text
 from tui.widgets.main.signals import KINDS, SignalFeed
 
 SHOWN = [place for place, kind, _, _ in MARKS if kind in KINDS]
@@ -68,15 +68,15 @@ def test_an_agent_not_shown_is_named() -> None:
 
 
 def test_text_of_a_log_cannot_draw() -> None:
-    assert words(Mark(0, 0.0, "main", "method", "\x1b[2J[red]x", 0.0)) == " [2J[red]x"
+    assert mark_text(Mark(0, 0.0, "main", "method", "\x1b[2J[red]x", 0.0)) == " [2J[red]x"
 
 
 @pytest.mark.parametrize("kind", MARK_KINDS)
 def test_every_kind_of_mark_has_a_face(kind: str) -> None:
     for name in SIGNALS if kind == "signal" else ("enters",):
         mark = Mark(0, 0.0, "main", kind, name, 12.0)  # type: ignore[arg-type]
-        assert len(glyph(mark)) == 1 and ink(mark) in INKS and words(mark)
-        assert len(figure(mark)) <= 8
+        assert len(mark_glyph(mark)) == 1 and mark_style(mark) in STYLES and mark_text(mark)
+        assert len(mark_amount(mark)) <= 8
 
 
 @pytest.mark.parametrize(("width", "height"), SIZES)

@@ -12,7 +12,7 @@ from core.store.labels import Label, Labels
 from tests.core.timeline.test_sweep import Listener
 from tests.tui.bench_stage import Stage
 from tui.cli import main
-from tui.widgets.tuning.sweep_chart import chart
+from tui.widgets.tuning.sweep_chart import sweep_lines
 
 NAME = "receptor.ambient.offset.confidence"
 
@@ -87,7 +87,7 @@ def test_the_chart_marks_the_present_value(tmp_path: Path) -> None:
     values = usual_grid(tunables()[NAME], 0.25, 9)
     sweep_recording(timeline, NAME, values, [], told)
     for width, height in ((40, 8), (70, 10), (100, 14)):
-        lines = ["".join(text for text, _ in line) for line in chart(told[-1], width, height)]
+        lines = ["".join(text for text, _ in line) for line in sweep_lines(told[-1], width, height)]
         assert len(lines) <= height
         assert all(len(line) <= width for line in lines)
         arrow = next(line for line in lines if "▲" in line)

@@ -14,7 +14,7 @@ from core.settings import Settings
 from core.timeline.marks import Mark
 from core.timeline.timeline import Timeline
 from tui.widgets.common import timeline_cells as strip
-from tui.widgets.common.timeline_cells import Window
+from tui.widgets.common.timeline_cells import EventWindow
 from tui.widgets.common.timeline_strip import _curve
 
 
@@ -37,7 +37,7 @@ def together() -> Timeline:
 def test_a_click_lands_in_the_cell_that_was_clicked(
     start: int, span: int, width: int, data: st.DataObject
 ) -> None:
-    window = Window(start, start + span, width)
+    window = EventWindow(start, start + span, width)
     cell = data.draw(st.integers(0, width - 1))
     place = window.place(cell)
     assert start <= place <= start + span
@@ -49,14 +49,16 @@ def test_a_click_lands_in_the_cell_that_was_clicked(
 @given(st.integers(0, 3000), st.integers(0, 3000), st.integers(8, 200))
 @settings(max_examples=100, deadline=None)
 def test_cells_cover_every_event_once(start: int, span: int, width: int) -> None:
-    edges = Window(start, start + span, width).edges()
+    edges = EventWindow(start, start + span, width).edges()
     assert (edges[0], edges[-1], len(edges)) == (start, start + span, width + 1)
     assert edges == sorted(edges)
 
 
 @pytest.mark.parametrize("series", ["frustration", "sleep"])
-@pytest.mark.parametrize("window", [Window(0, 900, 90), Window(200, 500, 60), Window(10, 40, 100)])
-def test_a_cell_is_as_high_as_its_highest_event(alone: Timeline, series: str, window: Window) -> None:
+@pytest.mark.parametrize(
+    "window", [EventWindow(0, 900, 90), EventWindow(200, 500, 60), EventWindow(10, 40, 100)]
+)
+def test_a_cell_is_as_high_as_its_highest_event(alone: Timeline, series: str, window: EventWindow) -> None:
     track = alone.tracks["main"]
     values = track.columns.column(strip.column_of(series))
     edges = window.edges()
@@ -69,7 +71,7 @@ def test_a_cell_is_as_high_as_its_highest_event(alone: Timeline, series: str, wi
 
 
 def test_with_several_agents_only_the_chosen_ones_events_count(together: Timeline) -> None:
-    window = Window(0, 900, 60)
+    window = EventWindow(0, 900, 60)
     for agent, track in together.tracks.items():
         values = track.columns.column("axis.fatigue")
         edges = window.edges()
@@ -82,7 +84,7 @@ def test_with_several_agents_only_the_chosen_ones_events_count(together: Timelin
 
 
 def test_the_band_shows_every_stretch_of_being_stuck(together: Timeline) -> None:
-    window = Window(0, 900, 45)
+    window = EventWindow(0, 900, 45)
     track = together.tracks["main"]
     codes = track.columns.column("state")
     edges = window.edges()
@@ -95,7 +97,7 @@ def test_the_band_shows_every_stretch_of_being_stuck(together: Timeline) -> None
 
 
 def test_of_two_marks_in_a_cell_the_graver_is_drawn() -> None:
-    window = Window(0, 100, 10)
+    window = EventWindow(0, 100, 10)
     marks = [
         Mark(50, 0.0, "main", "prompt", ""),
         Mark(51, 0.0, "main", "halt", ""),
@@ -105,7 +107,7 @@ def test_of_two_marks_in_a_cell_the_graver_is_drawn() -> None:
 
 
 def test_a_long_silence_is_a_gap(alone: Timeline) -> None:
-    window = Window(0, 900, 90)
+    window = EventWindow(0, 900, 90)
     silences = {
         place: later.at - earlier.at for place, (earlier, later) in enumerate(pairwise(alone.events), 1)
     }
@@ -116,7 +118,7 @@ def test_a_long_silence_is_a_gap(alone: Timeline) -> None:
 
 
 def test_bookmarks_outside_the_window_are_not_drawn() -> None:
-    assert strip.bookmarked([5, 55, 95], Window(50, 90, 40)) == {5}
+    assert strip.bookmarked([5, 55, 95], EventWindow(50, 90, 40)) == {5}
 
 
 @pytest.mark.parametrize(
@@ -127,6 +129,6 @@ def test_a_curve_is_an_eighth_of_a_cell_fine(value: float, cells: str) -> None:
 
 
 def test_nothing_recorded_draws_nothing() -> None:
-    window = Window(0, 0, 20)
+    window = EventWindow(0, 0, 20)
     assert strip.heights(None, "flow", window).tolist() == [0.0] * 20
     assert strip.band(None, window) == ["idle"] * 20

@@ -15,8 +15,8 @@ from tests.tui.bench_stage import Stage, seen, settle
 from tui.feed.messages import Apply, Failed, JumpMark, Seek
 from tui.screens.tuning_bench.profile_screens import ProfilePicker, SaveScreen
 from tui.widgets.tuning.firing_table import FiringTable
-from tui.widgets.tuning.setting_details import Meaning
-from tui.widgets.tuning.sliders import FIRST, SettingsList
+from tui.widgets.tuning.setting_details import SettingDetails
+from tui.widgets.tuning.settings_list import FIRST, SettingsList
 from tui.widgets.tuning.sweep_chart import SweepChart
 
 SIZE = (120, 40)
@@ -112,7 +112,7 @@ async def test_a_typed_value_is_taken_or_refused_with_what_is_allowed(tmp_path: 
         assert app.bench.draft.edits == {}
         assert typed.has_focus
         assert "✗ 0.9 is not allowed" in seen(app)
-        assert "a number from 0 to 0.8" in app.bench.query_one(Meaning).said.problem
+        assert "a number from 0 to 0.8" in app.bench.query_one(SettingDetails).said.problem
         typed.value = "nonsense"
         await pilot.press("enter")
         assert "✗" in seen(app)

@@ -20,7 +20,7 @@ from tui.app import NooscopeApp
 from tui.screens.main import MainScreen
 from tui.screens.tuning import TuningScreen
 from tui.screens.tuning_bench.bench import Bench
-from tui.widgets.tuning.sliders import FIRST, SettingsList
+from tui.widgets.tuning.settings_list import FIRST, SettingsList
 
 Make = Callable[..., NooscopeApp]
 

@@ -19,7 +19,7 @@ from core.store.profile_files import PRESETS, ProfileFiles
 from core.store.profiles import read_profile, read_profiles, taken_over
 from core.timeline.timeline import Timeline
 from core.timeline.whatif import WhatIf, WhatIfResult, changed_series
-from tui.widgets.tuning.value_bar import figure, shown, slider
+from tui.widgets.tuning.value_bar import number_text, slider, value_summary
 
 OFFSET = "receptor.ambient.offset.frustration"
 CONFIDENCE = "receptor.ambient.offset.confidence"
@@ -128,7 +128,7 @@ def test_a_slider_is_as_wide_as_it_should_be(width: int) -> None:
         if tunable.kind in ("number", "integer"):
             line = slider(tunable, tunable.default, width, edited=False)
             assert sum(len(text) for text, _ in line) == width
-        assert shown(tunable.default, tunable)
+        assert value_summary(tunable.default, tunable)
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_a_slider_is_as_wide_as_it_should_be(width: int) -> None:
     ],
 )
 def test_figures_are_short(value: float, step: float, said: str) -> None:
-    assert figure(value, step) == said
+    assert number_text(value, step) == said
 
 
 def pictures(timeline: Timeline, edits: dict[str, Any], wanted: int = 10**9) -> list[WhatIfResult]:

@@ -10,7 +10,7 @@ from core.settings.listing import SettingGroup
 from tests.tui.bench_stage import Stage, seen, settle
 from tui.feed.messages import Seek
 from tui.widgets.tuning.comparison import Comparison
-from tui.widgets.tuning.sliders import SettingsList
+from tui.widgets.tuning.settings_list import SettingsList
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])

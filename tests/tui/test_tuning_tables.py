@@ -14,8 +14,8 @@ from core.settings.table_rows import TableRow
 from tests.tui.bench_stage import Stage, seen, settle
 from tui.feed.messages import Failed
 from tui.widgets.common.type_line import TypeLine
-from tui.widgets.tuning.setting_details import Meaning
-from tui.widgets.tuning.sliders import SettingsList
+from tui.widgets.tuning.setting_details import SettingDetails
+from tui.widgets.tuning.settings_list import SettingsList
 
 SIZE = (120, 40)
 TOOLS = "response.loops.tools"
@@ -35,7 +35,7 @@ def here(app: Stage) -> TableRow:
 
 
 def problem(app: Stage) -> str:
-    return app.bench.query_one(Meaning).said.problem
+    return app.bench.query_one(SettingDetails).said.problem
 
 
 async def opened(pilot: Any, name: str, *edits: tuple[str, Any]) -> Stage:

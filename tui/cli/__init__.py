@@ -15,7 +15,7 @@ from types import FrameType
 from core import __version__
 from core.errors import NooscopeError, UsageError
 from tui.cli import streams
-from tui.cli.command import Command
+from tui.cli.command import CliCommand
 
 DEFAULT = "watch"
 """What `nooscope` alone does."""
@@ -81,7 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if arguments is not None:
         return _run(list(arguments))
     gc.set_threshold(*GC_THRESHOLDS)
-    streams.prepare()
+    streams.prepare_streams()
     signal.signal(signal.SIGTERM, _terminate)
     code = _run(sys.argv[1:])
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -105,7 +105,7 @@ def _run(words: list[str]) -> int:
         name = f"{error.filename}: " if error.filename else ""
         code = _say(f"{name}{error.strerror or error}")
     finally:
-        left = streams.settle()
+        left = streams.flush_output()
     if left is None or isinstance(left, BrokenPipeError):
         return code
     return _say(f"cannot write the output: {left.strerror or left}")
@@ -117,7 +117,7 @@ def _command(words: list[str]) -> int:
     parsed = build(words[0]).parse_args(words)
     if os.path.expanduser("~") == "~":  # noqa: PTH111 it asks whether there is one
         raise NooscopeError("no home folder is known; set HOME")
-    command: Command = importlib.import_module(f"tui.cli.commands.{parsed.command or DEFAULT}").COMMAND
+    command: CliCommand = importlib.import_module(f"tui.cli.commands.{parsed.command or DEFAULT}").COMMAND
     return command.run(parsed)
 
 

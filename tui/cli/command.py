@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 
-class Command(NamedTuple):
+class CliCommand(NamedTuple):
     """The arguments a command takes, and what it does with them."""
 
     add_arguments: Callable[[argparse.ArgumentParser], None]

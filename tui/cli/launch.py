@@ -48,7 +48,7 @@ def screen_settings(args: argparse.Namespace, settings: Settings | None = None) 
     return chosen.model_copy(update={"screen": chosen.screen.model_copy(update=changed)})
 
 
-def found_here(settings: Settings) -> list[Found]:
+def sessions_here(settings: Settings) -> list[Found]:
     """The sessions on this machine, the newest first."""
     from core.logs.discovery import find
 
@@ -56,24 +56,24 @@ def found_here(settings: Settings) -> list[Found]:
     return find(os.environ, Path.home(), now=time.time(), active_within=within)
 
 
-def can_show() -> bool:
+def has_screen() -> bool:
     """Whether there is a terminal that can be drawn on."""
     able = os.environ.get("TERM", "") not in ("", "dumb", "unknown")
     return able and sys.stdout.isatty() and sys.stdin.isatty()
 
 
-def show(
+def show_session(
     path: Path | None, settings: Settings, *, live: bool, session: str = "", project: Path | None = None
 ) -> int:
     """Show a session; without a path the newest that is active, else the picker, else a sample."""
-    if not can_show():
-        return report(path, settings, project)
+    if not has_screen():
+        return print_report(path, settings, project)
     from core.live.source import Target
     from tui.app import run_app
 
     if path is not None:
         return run_app(Target(path, live, session), settings, project=project)
-    here = found_here(settings)
+    here = sessions_here(settings)
     if not here:
         return _show_sample(settings, project)
     active = [found for found in here if found.active]
@@ -91,7 +91,7 @@ def _show_sample(settings: Settings, project: Path | None) -> int:
     return run_demo(sample, settings.model_copy(update={"timeline": timeline}), project, note=SAMPLE_NOTE)
 
 
-def report(path: Path | None, settings: Settings, project: Path | None = None) -> int:
+def print_report(path: Path | None, settings: Settings, project: Path | None = None) -> int:
     """Print what went on in a session, in the newest one where none is named."""
     from core.logs.finder import make_kit, sessions
     from core.report.analysis import analyse
@@ -99,7 +99,7 @@ def report(path: Path | None, settings: Settings, project: Path | None = None) -
 
     wanted = ""
     if path is None:
-        found = found_here(settings)
+        found = sessions_here(settings)
         if not found:
             print(NO_SESSIONS)
             return 0

@@ -35,7 +35,7 @@ def add_settings_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def positive(text: str) -> int:
+def positive_argument(text: str) -> int:
     """A whole number above 0, for argparse."""
     try:
         number = int(text)
@@ -46,7 +46,7 @@ def positive(text: str) -> int:
     return number
 
 
-def seconds(text: str) -> float:
+def seconds_argument(text: str) -> float:
     """A stretch of time of 0 or more, for argparse."""
     try:
         stretch = float(text)

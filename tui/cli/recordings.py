@@ -34,7 +34,7 @@ def one_session(path: str, settings: Settings) -> tuple[LogSession, Kit]:
     raise UsageError(f"{log} holds {len(found)} sessions; name one as {log}#SESSION: {names}")
 
 
-def recording(path: str, settings: Settings, project: Path | None = None) -> Timeline:
+def open_recording(path: str, settings: Settings, project: Path | None = None) -> Timeline:
     """The one session at a path as a recording, with progress on a terminal."""
     from core.timeline.cache import user_cache
     from core.timeline.opening import Progress, record

@@ -15,7 +15,7 @@ _SPELLED = str.maketrans(
 """One sign for each, so that columns stay columns."""
 
 
-def prepare() -> None:
+def prepare_streams() -> None:
     """Let every text be written to every terminal, and nothing fail where there is no output."""
     codecs.register_error("nooscope", _spell)
     for name in ("stdout", "stderr"):
@@ -27,7 +27,7 @@ def prepare() -> None:
             stream.reconfigure(errors="nooscope")
 
 
-def settle() -> OSError | None:
+def flush_output() -> OSError | None:
     """Write out what is left; why not, where it cannot be: then the rest is dropped in silence."""
     try:
         sys.stdout.flush()

@@ -32,7 +32,7 @@ from tui.feed.messages import (
     SeekTime,
     SelectAgent,
     SpeedChange,
-    Step,
+    StepBy,
     ToggleBookmark,
     TogglePlay,
 )
@@ -181,14 +181,14 @@ class Feed:
 
     def _answer(self, asked: Message) -> None:
         head = self._head
-        if not isinstance(asked, Step | JumpMark | SpeedChange | ToggleBookmark | Apply):
+        if not isinstance(asked, StepBy | JumpMark | SpeedChange | ToggleBookmark | Apply):
             self._visited = ""
         match asked:
             case Seek():
                 head.seek(asked.to)
             case SeekTime():
                 head.seek(self._film.timeline.index_at(asked.at))
-            case Step():
+            case StepBy():
                 head.step(asked.by)
             case GoLive():
                 head.to_end()

@@ -21,7 +21,7 @@ from tui.feed.view import View
 from tui.widgets.common.card import Card
 from tui.widgets.common.card_columns import CardColumns
 from tui.widgets.common.header import StatusHeader
-from tui.widgets.common.keyline import KeyLine
+from tui.widgets.common.key_line import KeyLine
 from tui.widgets.common.panel import Panel
 from tui.widgets.common.timeline_strip import TimelineStrip
 

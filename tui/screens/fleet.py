@@ -24,8 +24,8 @@ from core.settings import Settings
 from core.timeline.initial_state import PLAIN, Beginning
 from tui.feed.messages import OpenSession
 from tui.screens.board import HEIGHTS, WIDTHS
-from tui.widgets.common.keyline import KeyLine
-from tui.widgets.fleet.detail import detail, title
+from tui.widgets.common.key_line import KeyLine
+from tui.widgets.fleet.detail import fleet_title, session_detail
 from tui.widgets.fleet.fleet_table import FleetTable
 
 _NOTHING = """\
@@ -188,7 +188,9 @@ class FleetScreen(Screen[None]):
             return
         late = time.monotonic() - self._arrived
         widget = self.query_one("#title", Static)
-        widget.update(title(self.rows, self.order, self.now, late, widget.content_size.width), layout=False)
+        widget.update(
+            fleet_title(self.rows, self.order, self.now, late, widget.content_size.width), layout=False
+        )
 
     def _detail(self, row: Row | None) -> None:
         widget = self.query_one("#detail", Static)
@@ -196,4 +198,4 @@ class FleetScreen(Screen[None]):
         if row is None:
             widget.update("", layout=False)
         else:
-            widget.update(detail(row, self.now, size.height, size.width), layout=False)
+            widget.update(session_detail(row, self.now, size.height, size.width), layout=False)

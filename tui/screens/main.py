@@ -18,7 +18,7 @@ from tui.feed.view import View
 from tui.screens.board import HEIGHTS, WIDTHS
 from tui.screens.zoom import ZoomScreen
 from tui.widgets.common.header import StatusHeader
-from tui.widgets.common.keyline import KeyLine
+from tui.widgets.common.key_line import KeyLine
 from tui.widgets.common.panel import Panel
 from tui.widgets.common.timeline_strip import TimelineStrip
 from tui.widgets.main.panels import PANELS

@@ -21,7 +21,7 @@ from core.logs.discovery import Found, find
 from core.report.formatting import count, plain, short, span
 from core.settings import Settings
 from tui.feed.messages import OpenSession
-from tui.widgets.common.keyline import KeyLine
+from tui.widgets.common.key_line import KeyLine
 
 _EVERY = 3.0
 """Seconds between two looks at the disk."""

@@ -9,8 +9,8 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tui.cli.command import Command
-from tui.cli.options import add_settings_options, configured_beginning, positive, settings_from
+from tui.cli.command import CliCommand
+from tui.cli.options import add_settings_options, configured_beginning, positive_argument, settings_from
 
 if TYPE_CHECKING:
     from core.logs.session import LogSession
@@ -26,7 +26,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help='as JSON: {"sessions": [...]}')
     parser.add_argument("--metrics", metavar="FILE", help="write one JSON line a tick of the mind's clock")
     parser.add_argument(
-        "--jobs", type=positive, metavar="N", help="how many logs at once (default: one a core)"
+        "--jobs", type=positive_argument, metavar="N", help="how many logs at once (default: one a core)"
     )
     add_settings_options(parser)
 
@@ -109,4 +109,4 @@ def _write_metrics(name: str, done: list[Analysis]) -> None:
         raise NooscopeError(f"{name}: cannot be written ({error.strerror})") from error
 
 
-COMMAND = Command(_add_arguments, _run)
+COMMAND = CliCommand(_add_arguments, _run)

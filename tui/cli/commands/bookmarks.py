@@ -7,7 +7,7 @@ import sys
 import time
 from pathlib import Path
 
-from tui.cli.command import Command
+from tui.cli.command import CliCommand
 from tui.cli.options import add_settings_options, settings_from
 
 _LARGEST = 64_000_000
@@ -76,12 +76,12 @@ def _one(args: argparse.Namespace) -> int:
     from core.store.bookmarks import Bookmark, Bookmarks
     from core.timeline.checkpoint import agrees, state_hash
     from core.timeline.places import parse_place
-    from tui.cli.recordings import one_session, recording
+    from tui.cli.recordings import one_session, open_recording
 
     settings = settings_from(args).settings
     session, _ = one_session(args.path, settings)
     store = Bookmarks(session.id)
-    timeline = recording(args.path, settings, args.project)
+    timeline = open_recording(args.path, settings, args.project)
     if args.remove is not None:
         gone = store.remove(args.remove)
         print("taken away" if gone else f"no bookmark is named {args.remove}")
@@ -101,4 +101,4 @@ def _one(args: argparse.Namespace) -> int:
     return 0
 
 
-COMMAND = Command(_add_arguments, _run)
+COMMAND = CliCommand(_add_arguments, _run)

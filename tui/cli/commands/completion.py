@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 
-from tui.cli.command import Command
+from tui.cli.command import CliCommand
 
 SHELLS = ("bash", "zsh", "fish")
 
@@ -27,9 +27,9 @@ def _run(args: argparse.Namespace) -> int:
         from core.errors import UsageError
 
         raise UsageError(f"name a shell: {', '.join(SHELLS)}")
-    from tui.cli.completion.grammar import commands
+    from tui.cli.completion.grammar import command_grammars
 
-    print(importlib.import_module(f"tui.cli.completion.{args.shell}").script(commands()), end="")
+    print(importlib.import_module(f"tui.cli.completion.{args.shell}").script(command_grammars()), end="")
     return 0
 
 
@@ -45,10 +45,10 @@ def _names(kind: str) -> list[str]:
     from textual.theme import BUILTIN_THEMES
 
     import themes
-    from themes.user_themes import theme_folder
+    from themes.user_themes import user_theme_folder
 
-    ours = [theme.name for theme in themes.load(theme_folder()).themes]
+    ours = [theme.name for theme in themes.load(user_theme_folder()).themes]
     return sorted({*ours, *BUILTIN_THEMES})
 
 
-COMMAND = Command(_add_arguments, _run)
+COMMAND = CliCommand(_add_arguments, _run)

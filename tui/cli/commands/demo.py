@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 
 from sample_sessions import FIRST, find_sample, samples
-from tui.cli.command import Command
-from tui.cli.launch import add_screen_options, can_show, report, screen_settings
+from tui.cli.command import CliCommand
+from tui.cli.launch import add_screen_options, has_screen, print_report, screen_settings
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,9 +25,9 @@ def _run(args: argparse.Namespace) -> int:
     sample = find_sample(args.name)
     args.assignments.append(f"timeline.play.speed={args.speed or sample.speed}")
     settings = screen_settings(args)
-    if not can_show():
+    if not has_screen():
         print(f"{sample.title}: {sample.sentence}\nWhat to notice: {sample.notice}\n")
-        return report(sample.path, settings, args.project)
+        return print_report(sample.path, settings, args.project)
     from tui.demo import run_demo
 
     return run_demo(sample, settings, args.project)
@@ -39,4 +39,4 @@ def _listing() -> str:
     return "\n".join([*rows, "", "nooscope demo NAME plays one; space holds it, n jumps to the next alert."])
 
 
-COMMAND = Command(_add_arguments, _run)
+COMMAND = CliCommand(_add_arguments, _run)

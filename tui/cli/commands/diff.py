@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from tui.cli.command import Command
+from tui.cli.command import CliCommand
 from tui.cli.options import add_settings_options, known_agent, settings_from
 
 
@@ -20,9 +20,9 @@ def _run(args: argparse.Namespace) -> int:
     from core.report.difference import difference
     from core.report.formatting import plain
     from core.timeline.places import parse_place
-    from tui.cli.recordings import recording
+    from tui.cli.recordings import open_recording
 
-    timeline = recording(args.path, settings_from(args).settings, args.project)
+    timeline = open_recording(args.path, settings_from(args).settings, args.project)
     begin, end = parse_place(timeline, args.begin), parse_place(timeline, args.end)
     print(f"from {begin} to {end} of {len(timeline)} events")
     agent = known_agent(timeline, args.agent)
@@ -32,4 +32,4 @@ def _run(args: argparse.Namespace) -> int:
     return 0
 
 
-COMMAND = Command(_add_arguments, _run)
+COMMAND = CliCommand(_add_arguments, _run)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tui.cli.command import Command
+from tui.cli.command import CliCommand
 from tui.cli.options import add_settings_options, settings_from
 
 if TYPE_CHECKING:
@@ -87,9 +87,9 @@ def _faults(args: argparse.Namespace, settings: Settings) -> list[str]:
     """What is wrong with rule files, policies and themes."""
     import themes
     from core.timeline.configured_start import configured_start
-    from themes.user_themes import theme_folder
+    from themes.user_themes import user_theme_folder
 
-    loaded = themes.load(theme_folder())
+    loaded = themes.load(user_theme_folder())
     known = {theme.name for theme in loaded.themes}
     faults = [*configured_start(args.project).faults, *loaded.complaints]
     wanted = settings.screen.theme
@@ -113,4 +113,4 @@ def _print_text(sections: list[Section], problems: list[str]) -> None:
     print(f"{count(len(problems), 'problem')} (▲)" if problems else "All fine.")
 
 
-COMMAND = Command(_add_arguments, _run)
+COMMAND = CliCommand(_add_arguments, _run)

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.errors import UnreadableLog
-from tui.cli.command import Command
-from tui.cli.launch import add_screen_options, can_show, screen_settings
+from tui.cli.command import CliCommand
+from tui.cli.launch import add_screen_options, has_screen, screen_settings
 from tui.cli.options import configured_beginning
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def _run(args: argparse.Namespace) -> int:
     for path in paths:
         if not path.exists():
             raise UnreadableLog(f"{path}: no such file or folder")
-    if args.json or args.once or not can_show():
+    if args.json or args.once or not has_screen():
         return _once(settings, paths, args.project, as_json=args.json)
     from tui.app import run_app
 
@@ -124,4 +124,4 @@ def _print_table(rows: Sequence[Row], now: float) -> None:
     print(f"\n{need} in need of you, {look} worth a look, {work} at work, {rest} at rest")
 
 
-COMMAND = Command(_add_arguments, _run)
+COMMAND = CliCommand(_add_arguments, _run)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from core.report import formatting as words
-from tui.cli.command import Command
+from tui.cli.command import CliCommand
 from tui.cli.options import add_settings_options, known_agent, settings_from
 
 
@@ -25,9 +25,9 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 def _run(args: argparse.Namespace) -> int:
     from core.report.difference import page
     from core.timeline.places import parse_place
-    from tui.cli.recordings import recording
+    from tui.cli.recordings import open_recording
 
-    timeline = recording(args.path, settings_from(args).settings, args.project)
+    timeline = open_recording(args.path, settings_from(args).settings, args.project)
     index = parse_place(timeline, args.at)
     frame = timeline.at(index, known_agent(timeline, args.agent))
     if args.json:
@@ -39,4 +39,4 @@ def _run(args: argparse.Namespace) -> int:
     return 0
 
 
-COMMAND = Command(_add_arguments, _run)
+COMMAND = CliCommand(_add_arguments, _run)

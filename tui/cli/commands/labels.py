@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from tui.cli.command import Command
+from tui.cli.command import CliCommand
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,4 +31,4 @@ def _run(args: argparse.Namespace) -> int:
     return 0
 
 
-COMMAND = Command(_add_arguments, _run)
+COMMAND = CliCommand(_add_arguments, _run)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from tui.cli.command import Command
-from tui.cli.options import add_settings_options, positive, settings_from
+from tui.cli.command import CliCommand
+from tui.cli.options import add_settings_options, positive_argument, settings_from
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -13,7 +13,9 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--from", dest="begin", default="0", metavar="PLACE", help="the earlier place")
     parser.add_argument("--to", dest="end", default="-1", metavar="PLACE", help="the later place")
     parser.add_argument("--as", dest="form", choices=("narrative", "structural"), default="narrative")
-    parser.add_argument("--tokens", type=positive, default=300, metavar="N", help="most a narrative may take")
+    parser.add_argument(
+        "--tokens", type=positive_argument, default=300, metavar="N", help="most a narrative may take"
+    )
     add_settings_options(parser)
 
 
@@ -21,9 +23,9 @@ def _run(args: argparse.Namespace) -> int:
     from core.report.chrono import ChronoNav, Request, SummaryPolicy
     from core.report.formatting import plain
     from core.timeline.places import parse_place
-    from tui.cli.recordings import recording
+    from tui.cli.recordings import open_recording
 
-    timeline = recording(args.path, settings_from(args).settings, args.project)
+    timeline = open_recording(args.path, settings_from(args).settings, args.project)
     begin, end = sorted((parse_place(timeline, args.begin), parse_place(timeline, args.end)))
     nav = ChronoNav(timeline)
     at = timeline.time_of(len(timeline))
@@ -35,4 +37,4 @@ def _run(args: argparse.Namespace) -> int:
     return 0
 
 
-COMMAND = Command(_add_arguments, _run)
+COMMAND = CliCommand(_add_arguments, _run)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from tui.cli.command import Command
-from tui.cli.launch import add_screen_options, screen_settings, show
+from tui.cli.command import CliCommand
+from tui.cli.launch import add_screen_options, screen_settings, show_session
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,16 +22,18 @@ def _run(args: argparse.Namespace) -> int:
         args.assignments.append(f"timeline.play.speed={args.speed}")
     settings = screen_settings(args)
     if args.path == "latest":
-        from tui.cli.launch import found_here
+        from tui.cli.launch import sessions_here
 
-        found = found_here(settings)
+        found = sessions_here(settings)
         if not found:
             raise UnreadableLog("no session found on this machine; name a log to play")
-        return show(found[0].path, settings, live=False, session=found[0].session, project=args.project)
+        return show_session(
+            found[0].path, settings, live=False, session=found[0].session, project=args.project
+        )
     path = Path(args.path).expanduser()
     if not path.exists():
         raise UnreadableLog(f"{path}: no such file")
-    return show(path, settings, live=False, project=args.project)
+    return show_session(path, settings, live=False, project=args.project)
 
 
-COMMAND = Command(_add_arguments, _run)
+COMMAND = CliCommand(_add_arguments, _run)

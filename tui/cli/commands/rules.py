@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.store.config_path import PROJECT_SETTINGS, user_settings_file
-from tui.cli.command import Command
+from tui.cli.command import CliCommand
 from tui.cli.options import add_settings_options, settings_from
 
 if TYPE_CHECKING:
@@ -123,4 +123,4 @@ def _row(method: Method, origin: str) -> tuple[str, ...]:
     )
 
 
-COMMAND = Command(_add_arguments, _run)
+COMMAND = CliCommand(_add_arguments, _run)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.report.formatting import home_path
-from tui.cli.command import Command
+from tui.cli.command import CliCommand
 from tui.cli.launch import NO_SESSIONS
 from tui.cli.options import add_settings_options, settings_from
 
@@ -137,4 +137,4 @@ def _plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}" + ("" if count == 1 else "s")
 
 
-COMMAND = Command(_add_arguments, _run)
+COMMAND = CliCommand(_add_arguments, _run)

@@ -8,7 +8,7 @@ import sys
 import textwrap
 from typing import TYPE_CHECKING, Any
 
-from tui.cli.command import Command
+from tui.cli.command import CliCommand
 from tui.cli.options import add_settings_options, settings_from
 
 if TYPE_CHECKING:
@@ -133,4 +133,4 @@ def _bounds(tunable: Tunable) -> str:
     return {"switch": "true|false", "choice": "|".join(tunable.choices)}.get(tunable.kind, "")
 
 
-COMMAND = Command(_add_arguments, _run)
+COMMAND = CliCommand(_add_arguments, _run)

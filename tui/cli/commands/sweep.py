@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.store.config_path import PROJECT_SETTINGS
-from tui.cli.command import Command
-from tui.cli.options import configured_beginning, positive, settings_from
+from tui.cli.command import CliCommand
+from tui.cli.options import configured_beginning, positive_argument, settings_from
 
 if TYPE_CHECKING:
     from core.logs.session import LogSession
@@ -35,7 +35,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="as JSON: the values and what fired at each")
     parser.add_argument(
-        "--jobs", type=positive, metavar="N", help="how many sessions at once (default: one a core)"
+        "--jobs", type=positive_argument, metavar="N", help="how many sessions at once (default: one a core)"
     )
     parser.add_argument(
         "--project",
@@ -115,14 +115,14 @@ def _print_json(sweep: Sweep) -> None:
 def _print_text(sweep: Sweep) -> None:
     from core.report.formatting import count
     from core.settings.layers import tunables
-    from tui.widgets.tuning.sweep_chart import chart
+    from tui.widgets.tuning.sweep_chart import sweep_lines
 
     tunable = tunables()[sweep.name]
     print(f"{sweep.name}  {tunable.sentence}")
     print(f"{count(sweep.sessions, 'session')}, {count(sweep.events, 'event')}")
     print()
     width = min(100, shutil.get_terminal_size((100, 24)).columns)
-    for line in chart(sweep, width, 14):
+    for line in sweep_lines(sweep, width, 14):
         print("".join(text for text, _ in line).rstrip())
     print()
     names = sorted({name for point in sweep.points for name in point.names})
@@ -142,4 +142,4 @@ def _share(value: float | None) -> str:
     return "-" if value is None else f"{value:.2f}"
 
 
-COMMAND = Command(_add_arguments, _run)
+COMMAND = CliCommand(_add_arguments, _run)

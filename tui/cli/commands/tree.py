@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from tui.cli.command import Command
+from tui.cli.command import CliCommand
 from tui.cli.options import add_settings_options, settings_from
 
 if TYPE_CHECKING:
@@ -93,4 +93,4 @@ def _said(node: Node) -> str:
     return f"{node.content_hash.hex()[:16]}  {moment(node.at):<16}  {node.kind:<10} {label}"
 
 
-COMMAND = Command(_add_arguments, _run)
+COMMAND = CliCommand(_add_arguments, _run)

@@ -14,9 +14,9 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from core.store.config_path import PROJECT_SETTINGS
-from tui.cli.command import Command
-from tui.cli.launch import add_screen_options, screen_settings, show
-from tui.cli.options import configured_beginning, seconds, settings_from
+from tui.cli.command import CliCommand
+from tui.cli.launch import add_screen_options, screen_settings, show_session
+from tui.cli.options import configured_beginning, seconds_argument, settings_from
 
 if TYPE_CHECKING:
     from core.events import Event
@@ -44,7 +44,9 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     headless.add_argument(
         "--no-prior", action="store_true", help="begin without what earlier sessions taught"
     )
-    headless.add_argument("--idle", type=seconds, metavar="SECONDS", help="end when nothing came for so long")
+    headless.add_argument(
+        "--idle", type=seconds_argument, metavar="SECONDS", help="end when nothing came for so long"
+    )
 
 
 def _run(args: argparse.Namespace) -> int:
@@ -62,7 +64,7 @@ def _run(args: argparse.Namespace) -> int:
             prior = chosen.response.prior.model_copy(update={"enabled": False})
             response = chosen.response.model_copy(update={"prior": prior})
             chosen = chosen.model_copy(update={"response": response})
-        return show(named or None, chosen, live=True, project=args.project)
+        return show_session(named or None, chosen, live=True, project=args.project)
     path = _latest(settings) if args.path in ("latest", None) else Path(args.path)
     _refuse_other_files(path, settings)
     return Watch(path, settings, args).run()
@@ -235,4 +237,4 @@ class Watch:
         sys.stdout.flush()
 
 
-COMMAND = Command(_add_arguments, _run)
+COMMAND = CliCommand(_add_arguments, _run)

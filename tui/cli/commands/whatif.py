@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from tui.cli.command import Command
+from tui.cli.command import CliCommand
 from tui.cli.options import add_settings_options, settings_from
 
 if TYPE_CHECKING:
@@ -31,11 +31,11 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 def _run(args: argparse.Namespace) -> int:
     from core.timeline.branch import dream, pre_steer, sim
     from core.timeline.places import parse_place
-    from tui.cli.recordings import recording
+    from tui.cli.recordings import open_recording
 
     other = settings_from(args).settings
     actual = settings_from(argparse.Namespace(project=args.project, assignments=[])).settings
-    timeline = recording(args.path, actual, args.project)
+    timeline = open_recording(args.path, actual, args.project)
     if args.steer is not None:
         branch = pre_steer(timeline, args.steer, parse_place(timeline, args.at))
     elif args.dream is not None:
@@ -90,4 +90,4 @@ def _print_text(difference: Difference, start: float, events: int) -> None:
         print(f"~ {clock(pair.actual.at - start)} -> {clock(pair.other.at - start)}  {pair.actual.name}")
 
 
-COMMAND = Command(_add_arguments, _run)
+COMMAND = CliCommand(_add_arguments, _run)

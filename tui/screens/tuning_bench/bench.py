@@ -27,14 +27,14 @@ from core.timeline.labelling import judged_labels, missed_label
 from core.timeline.timeline import Timeline
 from tui.feed.messages import Apply, Failed, JumpMark, Seek
 from tui.feed.view import View
+from tui.screens.tuning_bench.bench_keys import BENCH_KEYS
 from tui.screens.tuning_bench.effects import Effects
-from tui.screens.tuning_bench.keys import BENCH_KEYS
 from tui.screens.tuning_bench.label_store import Labelled, save_labels
 from tui.screens.tuning_bench.profile_screens import ProfilePicker, SaveScreen, SaveWish
 from tui.screens.tuning_bench.value_entry import Accepted, Question, ValueEntry
 from tui.widgets.common.type_line import TypeLine
-from tui.widgets.tuning.setting_details import Asked, Meaning, Said
-from tui.widgets.tuning.sliders import SettingsList
+from tui.widgets.tuning.setting_details import Asked, Said, SettingDetails
+from tui.widgets.tuning.settings_list import SettingsList
 
 _DRAFTS: WeakKeyDictionary[Timeline, Draft] = WeakKeyDictionary()
 """One draft for each recording, so that nothing is lost when the bench is left."""
@@ -91,7 +91,7 @@ applied, and nothing is kept before it is saved.
     def compose(self) -> ComposeResult:
         with Vertical(id="knobs"):
             yield SettingsList(id="settings")
-            yield Meaning(id="meaning")
+            yield SettingDetails(id="meaning")
             yield TypeLine(id="typed")
             yield Input(placeholder="words of a name or a sentence", id="find", select_on_focus=False)
         yield Effects(id="effects").data_bind(Bench.view, Bench.recording)
@@ -140,7 +140,7 @@ applied, and nothing is kept before it is saved.
 
     def _explain(self, problem: str = "") -> None:
         panel = self.query_one(SettingsList)
-        self.query_one(Meaning).said = Said(panel.drafted, panel.chosen, problem, self._asked())
+        self.query_one(SettingDetails).said = Said(panel.drafted, panel.chosen, problem, self._asked())
         self.effects.emphasise(panel.name_here)
 
     def _asked(self) -> Asked | None:

@@ -56,7 +56,7 @@ def topic(title: str, kinds: Iterable[type[DOMNode]], keymap: Mapping[str, str],
     return Topic(title, text, tuple(rows))
 
 
-def names(kind: type[DOMNode]) -> set[str]:
+def binding_names(kind: type[DOMNode]) -> set[str]:
     """What tells the bindings of a class apart."""
     return {binding.id or f"{binding.action} {binding.description}" for binding in _bindings(kind)}
 
@@ -75,7 +75,7 @@ def _shown(binding: Binding, keymap: Mapping[str, str]) -> list[str]:
     return [format_key(binding.key)]
 
 
-def sifted(topics: Iterable[Topic], sought: str) -> list[Topic]:
+def matching_topics(topics: Iterable[Topic], sought: str) -> list[Topic]:
     """Topics with only what holds every word that is sought; a topic named by them stays whole."""
     words = sought.casefold().split()
     kept = []
@@ -90,7 +90,7 @@ def sifted(topics: Iterable[Topic], sought: str) -> list[Topic]:
     return kept
 
 
-def laid_out(topics: Iterable[Topic], width: int) -> list[Line]:
+def help_lines(topics: Iterable[Topic], width: int) -> list[Line]:
     """Topics as lines."""
     lines: list[Line] = []
     for each in topics:

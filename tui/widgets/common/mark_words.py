@@ -36,21 +36,21 @@ _HALTS = {
 }
 
 
-def ink(mark: Mark) -> str:
+def mark_style(mark: Mark) -> str:
     """The ink of a mark: a signal has its axis' own."""
     if mark.kind == "signal":
         return SIGNAL_AXES.get(mark.name, "frustration")
     return GLYPHS.get(mark.kind, _STATE)[1]
 
 
-def glyph(mark: Mark) -> str:
+def mark_glyph(mark: Mark) -> str:
     """The glyph of a mark; signals of things going well are hollow."""
     if mark.kind == "signal" and mark.name in ("flow_active", "confidence_sustained"):
         return "△"
     return GLYPHS.get(mark.kind, _STATE)[0]
 
 
-def words(mark: Mark) -> str:
+def mark_text(mark: Mark) -> str:
     """What happened, in words."""
     name = plain(mark.name)
     if mark.kind == "signal":
@@ -72,7 +72,7 @@ def words(mark: Mark) -> str:
     return name.replace("_", " ")
 
 
-def figure(mark: Mark) -> str:
+def mark_amount(mark: Mark) -> str:
     """How strong or how much, where that can be said."""
     if mark.kind in ("signal", "method") and mark.weight:
         return f"+{fraction(mark.weight)}"

@@ -14,7 +14,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from tui.draw.line import Line
-from tui.draw.styles import mix
+from tui.draw.styles import resolve_styles
 from tui.feed.view import View
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ class Panel(Widget, can_focus=True):
 
     def mixed(self) -> dict[str, Style]:
         """Every ink on the ground of this panel."""
-        return mix(self.app.theme_variables, self.background_colors[1])
+        return resolve_styles(self.app.theme_variables, self.background_colors[1])
 
     def render_line(self, y: int) -> Strip:
         size = self.size

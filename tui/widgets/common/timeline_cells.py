@@ -39,7 +39,7 @@ BANDS: dict[str, tuple[str, str]] = {
 }
 
 
-class Window(NamedTuple):
+class EventWindow(NamedTuple):
     """The events a strip stands for, and its width."""
 
     start: int
@@ -69,7 +69,7 @@ def column_of(series: str) -> str:
     return f"axis.{series}" if series in AXES else series
 
 
-def heights(track: Track | None, series: str, window: Window) -> Numbers:
+def heights(track: Track | None, series: str, window: EventWindow) -> Numbers:
     """The greatest value of a series in each cell; a cell without events goes on with the one before."""
     if track is None or window.stop <= window.start:
         return np.zeros(window.width, np.float32)
@@ -97,7 +97,7 @@ def heights(track: Track | None, series: str, window: Window) -> Numbers:
     return made
 
 
-def band(track: Track | None, window: Window) -> list[str]:
+def band(track: Track | None, window: EventWindow) -> list[str]:
     """The state of each cell; being stuck wins over all others."""
     if track is None or window.stop <= window.start:
         return ["idle"] * window.width
@@ -118,7 +118,7 @@ def band(track: Track | None, window: Window) -> list[str]:
     return states
 
 
-def winners(marks: Sequence[Mark], window: Window) -> dict[int, MarkKind]:
+def winners(marks: Sequence[Mark], window: EventWindow) -> dict[int, MarkKind]:
     """The mark that is drawn in each cell that has any."""
     found: dict[int, MarkKind] = {}
     for mark in marks:
@@ -130,7 +130,7 @@ def winners(marks: Sequence[Mark], window: Window) -> dict[int, MarkKind]:
     return found
 
 
-def gaps(timeline: Timeline, window: Window, least: float) -> set[int]:
+def gaps(timeline: Timeline, window: EventWindow, least: float) -> set[int]:
     """Cells in which the log was silent for long."""
     edges = window.edges()
     found = set()
@@ -144,7 +144,7 @@ def gaps(timeline: Timeline, window: Window, least: float) -> set[int]:
     return found
 
 
-def bookmarked(places: Sequence[int], window: Window) -> set[int]:
+def bookmarked(places: Sequence[int], window: EventWindow) -> set[int]:
     """Cells with a bookmark."""
     begin, end = bisect_right(places, window.start - 1), bisect_right(places, window.stop)
     return {window.cell(place) for place in places[begin:end]}

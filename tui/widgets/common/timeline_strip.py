@@ -19,7 +19,7 @@ from tui.feed.messages import Seek
 from tui.feed.view import View
 from tui.widgets.common import timeline_cells as strip
 from tui.widgets.common.panel import Panel
-from tui.widgets.common.timeline_cells import BANDS, GLYPHS, Window
+from tui.widgets.common.timeline_cells import BANDS, GLYPHS, EventWindow
 
 SERIES: tuple[Series, ...] = get_args(Series)
 _LABEL = 6
@@ -33,7 +33,7 @@ _STEPS = "▁▂▃▄▅▆▇█"
 class _Ground(NamedTuple):
     """All that does not move with the playhead."""
 
-    window: Window
+    window: EventWindow
     rows: list[list[tuple[str, str]]]
 
 
@@ -148,18 +148,18 @@ the agent's state (`·` idle, `─` exploring, `═` delegating, `━` deep work
         self._ground = None
         self.redraw()
 
-    def _window(self, view: View, total: int, width: int) -> Window:
+    def _window(self, view: View, total: int, width: int) -> EventWindow:
         """All of it, or the zoomed stretch, moved only when the playhead would leave it."""
         if not self.zoom:
-            return Window(0, total, width)
+            return EventWindow(0, total, width)
         length = max(min(_CLOSEST, total), total >> self.zoom)
         margin = length // 8
         if not self._start + margin <= view.index <= self._start + length - margin:
             self._start = view.index - length // 2
         self._start = max(0, min(self._start, total - length))
-        return Window(self._start, self._start + length, width)
+        return EventWindow(self._start, self._start + length, width)
 
-    def _drawn(self, timeline: Timeline, view: View, window: Window, height: int) -> _Ground:
+    def _drawn(self, timeline: Timeline, view: View, window: EventWindow, height: int) -> _Ground:
         """The still part, made anew only when it would look different by a cell."""
         key = (timeline, view.agent, self.series, window.start, window.width, height)
         stale = self._ground is None or key != self._ground_for
@@ -210,7 +210,7 @@ def _ground(
     timeline: Timeline,
     agent: str,
     series: str,
-    window: Window,
+    window: EventWindow,
     height: int,
     gap: float,
     bookmarks: list[int],
@@ -242,7 +242,9 @@ def _curve(values: list[float], height: int, ink: str) -> list[list[tuple[str, s
     return rows
 
 
-def _marks(timeline: Timeline, window: Window, gap: float, bookmarks: list[int]) -> list[tuple[str, str]]:
+def _marks(
+    timeline: Timeline, window: EventWindow, gap: float, bookmarks: list[int]
+) -> list[tuple[str, str]]:
     cells = [(" ", "quiet")] * window.width
     for cell in strip.gaps(timeline, window, gap):
         cells[cell] = ("╎", "quiet")

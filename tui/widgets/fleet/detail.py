@@ -16,7 +16,7 @@ LATE = 5.0
 """Seconds after which the picture is said to be old."""
 
 
-def title(rows: Sequence[Row], order: Order, now: float, late: float, width: int) -> Content:
+def fleet_title(rows: Sequence[Row], order: Order, now: float, late: float, width: int) -> Content:
     """How the fleet stands, and what is listed; an old picture is said to be old."""
     counted = census(rows)
     parts: list[tuple[str, str]] = [("nooscope ", "bold"), ("fleet  ", "$quiet")]
@@ -52,7 +52,7 @@ def _narrowed(rows: Sequence[Row], order: Order) -> str:
     return f"{shown} of {len(rows)} shown  "
 
 
-def detail(row: Row, now: float, lines: int, width: int) -> Content:
+def session_detail(row: Row, now: float, lines: int, width: int) -> Content:
     """All about one session, in so many lines."""
     stands, facts = row.standing, row.facts
     since = "" if stands.since is None else f" for {span(max(0.0, now - stands.since))}"

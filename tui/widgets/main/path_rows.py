@@ -8,8 +8,8 @@ from typing import Literal, NamedTuple
 from core.percept import AgentState
 from core.receptor.readings import NodeReading
 
-Order = Literal["heat", "recency", "edits"]
-ORDERS: tuple[Order, ...] = ("heat", "recency", "edits")
+PathOrder = Literal["heat", "recency", "edits"]
+ORDERS: tuple[PathOrder, ...] = ("heat", "recency", "edits")
 
 STATE_GLYPHS: dict[AgentState, str] = {
     "idle": "·",
@@ -73,7 +73,7 @@ class _Branch:
         if visited > self.visited:
             self.visited, self.state = visited, state
 
-    def rank(self, order: Order) -> tuple[float, float, str]:
+    def rank(self, order: PathOrder) -> tuple[float, float, str]:
         first = {"heat": self.node.heat, "recency": self.visited, "edits": self.modified}[order]
         return (-first, -self.node.heat, self.name)
 
@@ -84,7 +84,7 @@ def _branch(node: NodeReading, sought: str) -> _Branch | None:
 
 
 def path_rows(
-    tree: Sequence[NodeReading], order: Order = "heat", folded: Collection[str] = (), sought: str = ""
+    tree: Sequence[NodeReading], order: PathOrder = "heat", folded: Collection[str] = (), sought: str = ""
 ) -> list[PathRow]:
     """The rows from top to bottom; a search opens every fold."""
     words = sought.casefold()
@@ -93,7 +93,7 @@ def path_rows(
 
 
 def _rows(
-    branches: list[_Branch], order: Order, folded: Collection[str], indent: str, *, top: bool = False
+    branches: list[_Branch], order: PathOrder, folded: Collection[str], indent: str, *, top: bool = False
 ) -> Iterator[PathRow]:
     branches.sort(key=lambda branch: branch.rank(order))
     for number, branch in enumerate(branches):
@@ -119,7 +119,7 @@ def _rows(
             yield from _rows(branch.below, order, folded, deeper)
 
 
-def above(path: str) -> Iterator[str]:
+def parent_folders(path: str) -> Iterator[str]:
     """The folders of a path, nearest first."""
     while "/" in path.rstrip("/"):
         path = path.rstrip("/").rpartition("/")[0]

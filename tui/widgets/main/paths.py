@@ -16,13 +16,13 @@ from tui.feed.messages import ShowEvents
 from tui.feed.view import View
 from tui.widgets.common.panel import Panel
 from tui.widgets.main.path_columns import PathColumns, add_scrollbar
-from tui.widgets.main.path_rows import ORDERS, Order, PathRow, above, path_rows
+from tui.widgets.main.path_rows import ORDERS, PathOrder, PathRow, parent_folders, path_rows
 
 
 class PathLook(NamedTuple):
     """How the person arranged the tree."""
 
-    order: Order
+    order: PathOrder
     sought: str
     folded: frozenset[str]
     cursor: str
@@ -70,7 +70,7 @@ The bar is heat: visits that fade with work time. Its colour says how near a pat
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
-        self.order: Order = "heat"
+        self.order: PathOrder = "heat"
         self.sought = ""
         self.folded: set[str] = set()
         self.cursor = ""
@@ -118,7 +118,7 @@ The bar is heat: visits that fade with work time. Its colour says how near a pat
             return
         paths = {row.path: number for number, row in enumerate(self._rows)}
         if self.cursor not in paths:
-            found = next((path for path in above(self.cursor) if path in paths), "")
+            found = next((path for path in parent_folders(self.cursor) if path in paths), "")
             if not found and self._rows:
                 found = self._rows[min(before, len(self._rows) - 1)].path
             self.cursor = found

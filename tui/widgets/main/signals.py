@@ -15,7 +15,7 @@ from tui.draw.line import Line, fit
 from tui.feed.messages import Seek
 from tui.feed.view import View
 from tui.widgets.common.mark_filter import MarkFilter
-from tui.widgets.common.mark_words import figure, glyph, ink, words
+from tui.widgets.common.mark_words import mark_amount, mark_glyph, mark_style, mark_text
 from tui.widgets.common.panel import Panel
 
 KINDS: tuple[MarkKind, ...] = ("signal", "method", "halt", "quarantine", "compaction", "shift")
@@ -188,19 +188,20 @@ another matter: signals say that something is unusual *for this agent*.
     def _row(self, mark: Mark, view: View, width: int, under: bool) -> Line:
         at = mark.at - view.start
         when = clock(at) if width >= 30 else clock(at)[3:] if at < 3600 else clock(at)[:5]
-        tail = f" {figure(mark)}" if figure(mark) else ""
+        tail = f" {mark_amount(mark)}" if mark_amount(mark) else ""
         if self.detailed:
-            tail = f" {figure(mark):>8}{span(max(0.0, view.at - mark.at)):>9} ago  event {mark.place + 1:>6,}"
+            ago = span(max(0.0, view.at - mark.at))
+            tail = f" {mark_amount(mark):>8}{ago:>9} ago  event {mark.place + 1:>6,}"
         room = max(0, width - len(when) - 3 - len(tail))
-        text = fit(words(mark), room).rstrip()
+        text = fit(mark_text(mark), room).rstrip()
         who = "" if mark.agent == view.agent and not self.detailed else f" · {plain(mark.agent, 20)}"
         who = who if len(view.agents) > 1 and len(text) + 6 <= room else ""
         if under and self.has_focus:
-            return [(fit(f"{when} {glyph(mark)} {fit(text + who, room)}{tail}", width), "cursor")]
+            return [(fit(f"{when} {mark_glyph(mark)} {fit(text + who, room)}{tail}", width), "cursor")]
         return [
             (f"{when} ", "quiet"),
-            (f"{glyph(mark)} ", ink(mark)),
+            (f"{mark_glyph(mark)} ", mark_style(mark)),
             (text, "strong" if mark.kind in ("halt", "quarantine", "method") else "plain"),
             (fit(who, room - len(text)), "quiet"),
-            (tail, "quiet" if self.detailed else ink(mark)),
+            (tail, "quiet" if self.detailed else mark_style(mark)),
         ]

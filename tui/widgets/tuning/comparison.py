@@ -21,7 +21,7 @@ from tui.feed.messages import Seek
 from tui.feed.view import View
 from tui.widgets.common import timeline_cells as strip
 from tui.widgets.common.panel import Panel
-from tui.widgets.common.timeline_cells import Window
+from tui.widgets.common.timeline_cells import EventWindow
 
 _DIFFERENCE_GLYPHS = {"=": ("·", "quiet"), "~": ("~", "threshold"), "+": ("+", "live"), "-": ("−", "alert")}
 """Kept, moved, gained, lost: the later wins a cell."""
@@ -57,7 +57,7 @@ Labels stand below them: `✓` right, `✗` wrong, `?` missed.
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
-        self._window = Window(0, 0, 1)
+        self._window = EventWindow(0, 0, 1)
 
     def watch_compared(self) -> None:
         self.redraw()
@@ -86,7 +86,7 @@ Labels stand below them: `✓` right, `✗` wrong, `?` missed.
         timeline = self.recording
         if timeline is None or not len(timeline):
             return [[("nothing recorded yet", "quiet")]]
-        self._window = Window(0, len(timeline), width)
+        self._window = EventWindow(0, len(timeline), width)
         judged = self._judged(width) if self.labels else None
         room = max(_LEAST, height - (2 if judged else 1))
         chosen = changed_series(timeline, self.compared, view.agent, self.named, max(1, room // _LEAST))
@@ -108,7 +108,7 @@ Labels stand below them: `✓` right, `✗` wrong, `?` missed.
         for row in range(height - 1):
             canvas.put(head, row, "│", "quiet")
         total = len(timeline)
-        dots = Window(0, total, width * 2)
+        dots = EventWindow(0, total, width * 2)
         lines = [
             (actual, threshold, total, "baseline", 3),
             (other, threshold, done, "threshold", 3),
@@ -139,8 +139,8 @@ Labels stand below them: `✓` right, `✗` wrong, `?` missed.
         pieces: Line = [(fit(name, min(22, max(11, width // 4))), ink)]
         limit = "threshold " if width >= 48 else "limit "
         for label, column in (("", series), (limit, threshold)):
-            before = reading(actual, column, view.index)
-            after = reading(other, column, view.index)
+            before = value_at(actual, column, view.index)
+            after = value_at(other, column, view.index)
             if before is None:
                 continue
             pieces.append((f" {label}{fraction(before)}", "quiet"))
@@ -188,7 +188,7 @@ Labels stand below them: `✓` right, `✗` wrong, `?` missed.
             self.post_message(Seek(self._window.place(place.x)))
 
 
-def reading(track: Track | None, column: str, index: int) -> float | None:
+def value_at(track: Track | None, column: str, index: int) -> float | None:
     """A reading after the first `index` events; None where the track does not reach so far."""
     if track is None or not column or column not in track.columns.names:
         return None

@@ -22,7 +22,7 @@ from tui.feed.messages import Failed, Seek
 from tui.feed.view import View
 from tui.widgets.common.panel import Panel
 from tui.widgets.common.scroller import Scroller
-from tui.widgets.tuning.comparison import reading
+from tui.widgets.tuning.comparison import value_at
 
 Counted = tuple[str, int, int, int, int]
 
@@ -197,9 +197,9 @@ Readings after the event one looks at, as they were and, after an arrow, as they
         return made
 
     def _cell(self, actual: Track | None, name: str, view: View, width: int) -> Line:
-        before = reading(actual, name, view.index)
+        before = value_at(actual, name, view.index)
         other, done = self.compared.track(view.agent, name) if self.compared is not None else (None, 0)
-        after = reading(other, name, view.index) if done >= view.index else None
+        after = value_at(other, name, view.index) if done >= view.index else None
         label = fit(name.removeprefix("axis."), 12)
         said = _said(name, before)
         if self.compared is None:

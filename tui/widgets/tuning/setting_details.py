@@ -16,7 +16,7 @@ from core.settings.table_values import MISSING, TablePath, item_at, shape_of
 from core.settings.tunable import Tunable
 from tui.draw.line import Line, clipped, wrapped
 from tui.feed.view import View
-from tui.widgets.common.page import Page
+from tui.widgets.common.text_page import TextPage
 
 _MOST = 3
 """Lines of words offered."""
@@ -42,10 +42,10 @@ class Said(NamedTuple):
     asked: Asked | None = None
 
 
-class Meaning(Page, can_focus=False):
+class SettingDetails(TextPage, can_focus=False):
     """A few lines below the list."""
 
-    DEFAULT_CSS = "Meaning { border: none; padding: 0 2; }"
+    DEFAULT_CSS = "SettingDetails { border: none; padding: 0 2; }"
     HELP: ClassVar[str] = "What the setting under the cursor means, and what it may be."
 
     said: reactive[Said] = reactive(Said())

@@ -11,7 +11,7 @@ from core.settings.table_rows import TableRow
 from core.settings.table_values import shape_of
 from core.settings.tunable import Tunable
 from tui.draw.line import Line, fit
-from tui.widgets.tuning.value_bar import shown, slider
+from tui.widgets.tuning.value_bar import slider, value_summary
 
 _WIDE = 60
 """From this width on a group says what it is about."""
@@ -84,7 +84,7 @@ def _valued(
     label: str, knob: Tunable, value: Any, width: int, taken: int, *, here: bool, edited: bool
 ) -> Line:
     """A name, a slider where there is a range, and the value, after so many cells that are taken."""
-    said = shown(value, knob)
+    said = value_summary(value, knob)
     slide = max(6, min(24, width // 4 - 2)) if knob.kind in ("number", "integer") else 0
     figures = (9 if width >= 44 else 7) if slide else min(width // 2, max(9, len(said) + 1))
     room = max(6, width - taken - slide - figures - 1)

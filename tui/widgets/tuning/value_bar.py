@@ -11,13 +11,13 @@ from core.settings.tunable import Tunable
 from tui.draw.line import Line, joined_cells
 
 
-def shown(value: Any, tunable: Tunable) -> str:
+def value_summary(value: Any, tunable: Tunable) -> str:
     """A value in few cells."""
     if tunable.kind == "switch":
         return "on" if value else "off"
     if tunable.kind in ("number", "integer"):
         unit = tunable.unit if len(tunable.unit) <= 2 else ""
-        return f"{figure(value, tunable.step)} {unit}".strip()
+        return f"{number_text(value, tunable.step)} {unit}".strip()
     if tunable.kind == "table":
         return _held(tunable.name, value)
     return plain(value_text(value)) or "none"
@@ -32,7 +32,7 @@ def _held(name: str, value: Any) -> str:
     return count(len(value), noun) if value else "empty"
 
 
-def figure(value: float, step: float | None = None) -> str:
+def number_text(value: float, step: float | None = None) -> str:
     """A number with as many decimals as its step asks for, or as it needs."""
     if abs(value) >= 10_000:
         return f"{value / 1e6:g}M" if abs(value) >= 1e6 else f"{value / 1e3:g}k"

@@ -29,7 +29,7 @@ class KeyLine(Footer):
         keys = [key for key in super().compose() if isinstance(key, FooterKey)]
         widths = [cell_len(key.key_display) + 1 + cell_len(key.description) for key in keys]
         needed = [place for place, key in enumerate(keys) if key.action == _ALWAYS]
-        for place in fitting(widths, self._laid_for, needed):
+        for place in fitting_keys(widths, self._laid_for, needed):
             yield keys[place]
 
     async def on_resize(self) -> None:
@@ -37,7 +37,7 @@ class KeyLine(Footer):
             await self.recompose()
 
 
-def fitting(widths: Sequence[int], room: int, needed: Sequence[int] = ()) -> list[int]:
+def fitting_keys(widths: Sequence[int], room: int, needed: Sequence[int] = ()) -> list[int]:
     """Which of the keys fit beside each other, the last ones giving way first."""
     left = list(range(len(widths)))
     while left and sum(widths[place] + 1 for place in left) - 1 > room:

@@ -16,7 +16,7 @@ from core.events import Event
 from core.logs.excerpt import Passage, read
 from core.report.formatting import plain, short
 from tui.draw.line import Line, wrapped
-from tui.widgets.common.page import Page
+from tui.widgets.common.text_page import TextPage
 
 _DEEPEST = 24
 _ITEM = "- "
@@ -24,7 +24,7 @@ _LONGEST = 5000
 """Lines of one passage at most."""
 
 
-class PassagePane(Page):
+class PassagePane(TextPage):
     """One line of a log, laid out to be read."""
 
     TITLE: ClassVar[str] = "Line"
@@ -69,10 +69,10 @@ Keys, tokens and passwords are taken out before it is shown. Nothing of it is ke
         message.stop()
         if message.place == self.place:
             passage = message.passage
-            self.show(lambda width: laid_out(passage, width))
+            self.show(lambda width: passage_lines(passage, width))
 
 
-def laid_out(passage: Passage, width: int) -> list[Line]:
+def passage_lines(passage: Passage, width: int) -> list[Line]:
     """A passage as lines: its structure where it is JSON, else its text as it stands."""
     if passage.fault:
         return [[("the line cannot be shown: ", "alert"), (plain(passage.fault), "plain")]]

@@ -8,20 +8,20 @@ from typing import TypeAlias
 from tui.draw.line import Line
 from tui.widgets.common.scroller import Scroller
 
-Maker: TypeAlias = Callable[[int], list[Line]]
+TextLayout: TypeAlias = Callable[[int], list[Line]]
 """Lays a text out for a width."""
 
 
-class Page(Scroller):
+class TextPage(Scroller):
     """Text that is handed in as something that can lay itself out."""
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
-        self._maker: Maker = lambda _: []
+        self._maker: TextLayout = lambda _: []
         self._laid: list[Line] = []
         self._laid_for = -1
 
-    def show(self, maker: Maker, *, top: bool = True) -> None:
+    def show(self, maker: TextLayout, *, top: bool = True) -> None:
         """Lay out another text, from its top or where the reader was."""
         self._maker = maker
         self._laid_for = -1

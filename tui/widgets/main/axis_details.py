@@ -11,7 +11,7 @@ from tui.draw.gauge import meter, sparkline
 from tui.draw.line import Line, fit
 from tui.feed.view import View
 from tui.widgets.common.curves import Points
-from tui.widgets.main.axis import arrow, marks, past, sign
+from tui.widgets.main.axis import axis_history, axis_marks, firing_sign, trend_arrow
 
 if TYPE_CHECKING:
     from core.timeline.timeline import Timeline
@@ -20,14 +20,14 @@ _BESIDE = 72
 """From this width on two axes stand side by side."""
 
 
-def explain(recording: Timeline | None, view: View, width: int, height: int) -> list[Line]:
+def axis_details(recording: Timeline | None, view: View, width: int, height: int) -> list[Line]:
     """Every axis as a block: bar, past, threshold in its terms, and what the value is made of."""
     axes = view.frame.receptor.axes
     columns = 2 if width >= _BESIDE else 1
     rows = -(-len(axes) // columns)
     room, tall = (width - 3 * (columns - 1)) // columns, max(2, height // rows)
     made: list[Line] = []
-    curves, seconds = past(recording, view, axes if tall >= 6 else (), room - 21)
+    curves, seconds = axis_history(recording, view, axes if tall >= 6 else (), room - 21)
     tops = {axis.axis: points for axis, points in zip(axes, curves, strict=False)}
     for row in range(rows):
         blocks = [
@@ -64,10 +64,10 @@ def _block(
         [
             (word if not axis.firing else axis.axis, f"{axis.axis}-tag" if axis.firing else "strong"),
             (" " * (12 - (len(axis.axis) if axis.firing else 11)), "plain"),
-            *meter(axis.value, room, axis.axis, marks(axis), thin=axis.axis == AXES[-1]),
+            *meter(axis.value, room, axis.axis, axis_marks(axis), thin=axis.axis == AXES[-1]),
             (f" {fraction(axis.value):>4} ", "strong"),
-            (arrow(axis), "quiet"),
-            (sign(axis), axis.axis),
+            (trend_arrow(axis), "quiet"),
+            (firing_sign(axis), axis.axis),
         ],
         _terms(axis, width),
     ]
