@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from core.settings import Settings
 from core.settings.layers import Given, Layer, resolve, tunables, value_of
-from core.settings.toml import literal
+from core.settings.toml_text import toml_value
 from core.settings.tunable import Tunable
 
 _COARSE = 20
@@ -177,7 +177,7 @@ def parse_value(tunable: Tunable, text: str) -> Any:
 
 def value_text(value: Any) -> str:
     """A value as one would type it."""
-    return value if isinstance(value, str) else literal(plain_value(value))
+    return value if isinstance(value, str) else toml_value(plain_value(value))
 
 
 def plain_value(value: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import functools
+import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -13,12 +14,15 @@ from pydantic import TypeAdapter, ValidationError
 
 from core.settings import Settings
 from core.settings.file import reason, small_file
-from core.settings.toml import key_lines
 from core.settings.tunable import Group, Tunable, walk
 
 PREFIX = "NOOSCOPE_"
 RESERVED = frozenset({"NOOSCOPE_CONFIG"})
 BUILT_IN = "built-in"
+_HEADER = re.compile(r"^\s*\[\[?\s*([^\]]+?)\s*\]\]?\s*(?:#.*)?$")
+_KEY = re.compile(
+    r"""^\s*((?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*'))*)\s*="""
+)
 
 
 class Given(NamedTuple):
@@ -234,3 +238,22 @@ def _nearest(name: str, known: Iterable[str]) -> str:
         last = name.rsplit(".", 1)[-1]
         close = [each for each in names if each.rsplit(".", 1)[-1] == last][:1]
     return f"; did you mean {close[0]}?" if close else ""
+
+
+def key_lines(text: str) -> dict[str, int]:
+    """The line, counted from 1, on which each dotted key is set."""
+    lines: dict[str, int] = {}
+    table = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        header = _HEADER.match(line)
+        if header:
+            table = _bare_key(header[1]) + "."
+            continue
+        key = _KEY.match(line)
+        if key:
+            lines.setdefault(table + _bare_key(key[1]), number)
+    return lines
+
+
+def _bare_key(key: str) -> str:
+    return ".".join(part.strip().strip("\"'") for part in key.split("."))

@@ -1,4 +1,4 @@
-"""Where profiles and settings are kept, and how they are written: all of a saving, or nothing of it."""
+"""Where profiles and settings are kept; saving writes all of its files, or none."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from core.errors import StoreError
 from core.settings import Settings
 from core.settings.file import small_file
 from core.settings.layers import tunables, value_of
+from core.settings.toml_text import with_values
 from core.store.compensation import Chain, recover
 from core.store.config_path import PROJECT_SETTINGS, user_settings_file
 from core.store.profiles import (
@@ -20,7 +21,6 @@ from core.store.profiles import (
     is_modelled,
     profile_text,
     read_profiles,
-    settings_text,
 )
 
 PRESETS = Path(__file__).parent / "presets"
@@ -36,7 +36,7 @@ class ProfileFiles(NamedTuple):
     project: Path
     """The project's folder."""
     chains: Path
-    """Where a saving under way is noted."""
+    """Where a save that is under way is noted, so that it can be undone."""
 
     @classmethod
     def usual(cls) -> ProfileFiles:
@@ -77,7 +77,7 @@ class ProfileFiles(NamedTuple):
             text = small_file(path).decode() if path.exists() else ""
         except (OSError, UnicodeDecodeError) as error:
             raise StoreError(f"{path} cannot be read: {error}") from error
-        self._write({path: settings_text(text, edits)})
+        self._write({path: with_values(text, edits)})
         return path
 
     def _write(self, files: Mapping[Path, str]) -> None:

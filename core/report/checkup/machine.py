@@ -14,7 +14,18 @@ from core import __version__
 from core.report.checkup import Finding, Section
 
 _LIBRARIES = (
-    *("textual", "rich", "pydantic", "numpy", "msgspec", "watchfiles", "blake3", "cbor2", "platformdirs"),
+    *(
+        "textual",
+        "rich",
+        "pydantic",
+        "numpy",
+        "msgspec",
+        "watchfiles",
+        "blake3",
+        "cbor2",
+        "platformdirs",
+        "tomlkit",
+    ),
     "backports.zstd",
 )
 _COMFORTABLE = (80, 24)

@@ -39,9 +39,12 @@ def _run(args: argparse.Namespace) -> int:
     if args.json:
         _print_json(chosen, resolved)
     elif args.toml:
-        from core.settings.toml import write
+        from core.settings.toml_text import settings_toml
 
-        print(write(chosen, {each.name: value_of(resolved.settings, each.name) for each in chosen}), end="")
+        print(
+            settings_toml(chosen, {each.name: value_of(resolved.settings, each.name) for each in chosen}),
+            end="",
+        )
     elif chosen:
         _print_table(chosen, resolved)
     else:
@@ -91,12 +94,12 @@ def _plain(value: Any) -> Any:
 def _print_table(chosen: list[Tunable], resolved: Resolved) -> None:
     """One line a setting; its sentence moves below where the terminal is narrow."""
     from core.settings.layers import BUILT_IN, value_of
-    from core.settings.toml import literal
+    from core.settings.toml_text import toml_value
 
     rows = [
         (
             each.name,
-            _shown(literal(_plain(value_of(resolved.settings, each.name))), each.unit),
+            _shown(toml_value(_plain(value_of(resolved.settings, each.name))), each.unit),
             resolved.origins.get(each.name, BUILT_IN),
             _bounds(each),
             each.sentence,

@@ -13,7 +13,7 @@ from textual.containers import Horizontal, Vertical
 from textual.reactive import var
 from textual.widgets import Input
 
-from core.errors import StoreError
+from core.errors import NooscopeError
 from core.report.formatting import count
 from core.settings import Settings
 from core.settings.draft import Draft
@@ -357,7 +357,7 @@ applied, and nothing is kept before it is saved.
                 path = files.save_profile(wish.name, wish.sentence, self.draft.settings, wish.scope)
             else:
                 path = files.save_settings(self.draft.edits, wish.scope)
-        except StoreError as error:
+        except NooscopeError as error:
             self.post_message(Failed(str(error)))
         else:
             self.notify(f"saved as {path}", markup=False)
