@@ -85,5 +85,5 @@ def find_sample(name: str) -> Sample:
     found = found or [sample for sample in samples() if name and sample.name.startswith(name)]
     if len(found) != 1:
         names = ", ".join(sample.name for sample in found or samples())
-        raise UsageError(f"{name!r} is no story; there {'are' if ',' in names else 'is'} {names}")
+        raise UsageError(f"{name!r} is not a story; there {'are' if ',' in names else 'is'} {names}")
     return found[0]

@@ -203,7 +203,7 @@ def test_such_a_name_can_be_kept_out_of_the_cache(log: Path, run: Run) -> None:
         (("analyze", "{}", "--metrics", "/nowhere/x"), 1, "cannot be written"),
         (("export", "{}", "-o", "/nowhere/x"), 2, "cannot write"),
         (("export", "{}", "-o", "{}"), 2, "the log itself"),
-        (("frame", "{}", "--at", "soon"), 2, "is no place"),
+        (("frame", "{}", "--at", "soon"), 2, "is not a place"),
         (("frame", "{}", "--agent", "nobody"), 2, "no agent is named 'nobody'"),
         (("diff", "{}", "--agent", "nobody"), 2, "there are main"),
         (("recap", "{}", "--tokens", "-5"), 2, "above 0"),
@@ -270,9 +270,9 @@ def test_a_closed_home_is_told_where_something_is_to_be_kept(closed_home: Path, 
     assert (code, "out of reach" in said) == (1, True)
     code, out, said = run("watch", str(log), "--headless", "--idle", "0")
     assert code == 0
-    assert "what this session teaches is lost" in said
+    assert "what was learned from this session is lost" in said
     code, out, _ = run("doctor")
-    assert (code, out.count("is no folder")) == (1, 3)
+    assert (code, out.count("is not a folder")) == (1, 3)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is closed to root")

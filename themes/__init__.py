@@ -88,7 +88,7 @@ class ThemeFile(BaseModel):
     def _are_colours(cls, values: dict[str, str]) -> dict[str, str]:
         for name, value in values.items():
             if name not in VARIABLES:
-                raise ValueError(f"{name} is no variable; there are {', '.join(VARIABLES)}")
+                raise ValueError(f"{name} is not a variable; the variables are {', '.join(VARIABLES)}")
             _parse(value)
         return values
 
@@ -109,7 +109,7 @@ def _parse(value: str) -> None:
     try:
         Color.parse(value)
     except ColorParseError:
-        raise ValueError(f"{value!r} is no colour; write #rrggbb or a name such as teal") from None
+        raise ValueError(f"{value!r} is not a colour; write #rrggbb or a name such as teal") from None
 
 
 def load(*folders: Path) -> Loaded:

@@ -54,7 +54,7 @@ _THEMES_EVERY = 2.0
 
 
 class NooscopeApp(App[None]):
-    """One session at a time: the feed's views go down, wishes go to the feed."""
+    """One session at a time: the feed's views go down to the screens, their requests go up to the feed."""
 
     TITLE = "nooscope"
     CSS_PATH = Path(__file__).parent / "screens" / "main.tcss"
@@ -113,7 +113,7 @@ class NooscopeApp(App[None]):
             self.open(self._target)
 
     def open(self, target: Target) -> None:
-        """Leave the session on the screen for another."""
+        """Open another session instead of the one on the screen."""
         if self.feed is not None:
             self.feed.stop()
         self.view, self.recording, self.bookmarks = None, None, ()
@@ -133,7 +133,7 @@ class NooscopeApp(App[None]):
         self.run_worker(self.feed.run, name="feed", group="feed", thread=True)
 
     def _beginning(self) -> Beginning:
-        """What minds are given that begin now; what is newly wrong with policies or rules is said."""
+        """The policy and rules for a session that starts now; new faults in their files are shown."""
         if self._begin is None:
             return PLAIN
         beginning, faults = self._begin()
@@ -194,7 +194,7 @@ class NooscopeApp(App[None]):
 
     @on(messages.OpenSession)
     def _open_session(self, message: messages.OpenSession) -> None:
-        """Show it at once, whatever was asked from."""
+        """Show it at once, from whichever screen it was asked for."""
         self.open(Target(message.path, message.live, message.session))
         while len(self.screen_stack) > 1:
             self.pop_screen()
@@ -204,7 +204,7 @@ class NooscopeApp(App[None]):
         self._push("events", message.path)
 
     def action_help_quit(self) -> None:
-        """Leave on ctrl+c, as every program in a terminal does; copying a selection comes before it."""
+        """Quit on ctrl+c, as programs in a terminal do; copying a selection comes first."""
         self.exit()
 
     def action_toggle_play(self) -> None:
@@ -262,7 +262,7 @@ class NooscopeApp(App[None]):
         self._push(name)
 
     def action_tune_beside(self) -> None:
-        """The bench beside the main screen, or away again; where there is no room, on its own screen."""
+        """Show or hide the bench beside the main screen; where there is no room, on a screen of its own."""
         from tui.screens.tuning_bench.bench import Bench
 
         beside = self.screen.query(Bench)
@@ -302,7 +302,7 @@ class NooscopeApp(App[None]):
             self.post_message(messages.Seek(to))
 
     def _push(self, name: str, *given: object) -> None:
-        """Open one of the other screens, or come back to it where it lies below."""
+        """Open one of the other screens, or leave it where it is open."""
         module, kind = _SCREENS[name]
         make = getattr(importlib.import_module(module), kind)
         if isinstance(self.screen, make):

@@ -31,7 +31,8 @@ def _item(value: Any) -> Item:
         array = tomlkit.array()
         array.extend(map(_item, value))
         return array
-    return tomlkit.item(value)
+    made: Item = tomlkit.item(value)
+    return made
 
 
 def settings_toml(tunables: Iterable[Tunable], values: Mapping[str, Any]) -> str:

@@ -114,7 +114,7 @@ def _sessions(data: bytes) -> dict[str, list[dict[str, Any]]]:
         for rows in sessions.values():
             msgspec.convert(rows, list[Bookmark])
     except ValueError as error:
-        raise StoreError(f"this is no file of bookmarks, or a damaged one: {error}") from error
+        raise StoreError(f"this is not a bookmarks file, or it is damaged: {error}") from error
     strange = [key for key in sessions if not (key.isalnum() and key.isascii())]
     if strange:
         raise StoreError(f"the file of bookmarks names a session that cannot be: {strange[0]!r}")

@@ -23,7 +23,7 @@ def default_path() -> Path:
 
 
 class LearnedStore:
-    """Read what was learned, add a stretch of work to it, or begin anew."""
+    """Read what was learned, add a stretch of work to it, or start over."""
 
     def __init__(self, path: Path | None = None) -> None:
         self.path = path or default_path()

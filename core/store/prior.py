@@ -72,7 +72,7 @@ class PriorStore:
         try:
             prior = msgspec.json.decode(content, type=Prior)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            self.problem = f"{self.path}: is no prior ({error}); begun without one"
+            self.problem = f"{self.path}: is not a prior ({error}); started without one"
             return None
         numbers = [
             prior.ts,

@@ -66,7 +66,9 @@ def taken_over(profile: Profile) -> dict[str, Any]:
 def file_name(name: str) -> str:
     """The file of a profile; a name that makes no file is refused."""
     if not _NAME.match(name):
-        raise StoreError(f"{name!r} is no name for a profile; use up to 40 letters, digits, spaces, - and _")
+        raise StoreError(
+            f"{name!r} cannot be the name of a profile; use up to 40 letters, digits, spaces, - and _"
+        )
     return f"{name}.toml"
 
 

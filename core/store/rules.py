@@ -40,7 +40,7 @@ class RuleFiles:
         """What is wrong with files as they are now."""
 
     def load(self) -> RuleSet:
-        """Read all files anew; later ones win."""
+        """Read all files again; later ones win."""
         rules = built_in()
         faults: list[str] = []
         for path in self._paths:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from tests.tui.bench_stage import Stage, settle
+from tests.tui.tuning_app import Stage, settle
 from tui.widgets.tuning.settings_list import SettingsList
 
 Compare = Callable[..., bool]

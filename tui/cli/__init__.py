@@ -28,19 +28,19 @@ GC_THRESHOLDS = (50_000, 20, 50)
 COMMANDS = {
     "watch": "follow a session live, on the screen or without one",
     "replay": "play a saved session like a film",
-    "demo": "watch a sample session, with a word on what to notice",
+    "demo": "watch a sample session, with a line on what to notice",
     "fleet": "show all sessions of this machine, who needs you first",
     "sessions": "list the agents' sessions on this machine",
     "analyze": "run whole logs through the engine and report",
     "export": "write a log in the open event format",
     "frame": "show a whole mind at one moment",
     "diff": "show what differs between two moments",
-    "recap": "tell what happened between two moments",
+    "recap": "say what happened between two moments",
     "tree": "show the conversation's branches and whether the log was edited",
-    "bookmarks": "list, put and share named moments",
+    "bookmarks": "list, add and share bookmarks",
     "whatif": "show what would have fired with other settings",
     "sweep": "try one setting over its range, on many sessions",
-    "labels": "write what people said of firings, as JSON",
+    "labels": "write the labels people gave to firings, as JSON",
     "rules": "list the methods that respond to signals, or check a rule file",
     "settings": "show every setting, its value and where it came from",
     "doctor": "check terminal, agents, settings, folders and what is kept",
@@ -89,7 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(words: list[str]) -> int:
-    """One command, with every fault a person may meet as one line on standard error."""
+    """Run one command; an error becomes one line on standard error."""
     try:
         code = _command(words)
     except UsageError as error:

@@ -12,11 +12,11 @@ _SPELLED = str.maketrans(
     "█▉▊▋▌▇▆▅▓◆◉●▍▎▏▄▃▂▁▒░·○│├└┌┐┘┤┬┴┼╎─━┄—–…▲▽▼⚑✓✗→←≥≤±×’‘“”",
     "###########*...........|||||||||||-----~^vv!+x><><~x''\"\"",
 )
-"""One sign for each, so that columns stay columns."""
+"""One character for each, so that columns stay aligned."""
 
 
 def prepare_streams() -> None:
-    """Let every text be written to every terminal, and nothing fail where there is no output."""
+    """Make any text writable to any terminal, and let nothing fail where there is no output."""
     codecs.register_error("nooscope", _spell)
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
@@ -28,7 +28,7 @@ def prepare_streams() -> None:
 
 
 def flush_output() -> OSError | None:
-    """Write out what is left; why not, where it cannot be: then the rest is dropped in silence."""
+    """Write out what is left; the error where that fails, and then the rest is dropped."""
     try:
         sys.stdout.flush()
     except OSError as error:
@@ -41,7 +41,7 @@ def flush_output() -> OSError | None:
 
 
 def _spell(error: UnicodeError) -> tuple[str, int]:
-    """What an encoding does not know, in signs that every one knows."""
+    """Characters that an encoding lacks, replaced by ASCII ones."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     known = error.object[error.start : error.end].translate(_SPELLED)

@@ -94,11 +94,11 @@ class Feed:
         self._drawn = self._played = 0.0
 
     def ask(self, request: Message) -> None:
-        """Hand over a wish; it is answered by a view."""
+        """Ask for something; the answer is a view."""
         self._asked.put(request)
 
     def seen(self) -> None:
-        """The first picture has been painted; what was held back for it may go on."""
+        """The first view has been painted; reading may go on."""
         self._seen.set()
 
     @property
@@ -135,7 +135,7 @@ class Feed:
             self._head.grow(event.at)
         self._named = source.session is not None
         if not self._named:
-            self._notice = "waiting for the log to begin"
+            self._notice = "waiting for the log to start"
         live = self.target.live
         end = ending(source, self.target, self._settings, self._beginning) if live else None
         if end is not None and len(end):
@@ -258,7 +258,7 @@ class Feed:
         self._ending = None
         self._due = self._urgent = True
         if not len(self._film) and not self._notice:
-            self._notice = "no events yet" if source.growing else "this log holds no events"
+            self._notice = "no events yet" if source.growing else "this log has no events"
 
     def _play(self) -> None:
         now = time.monotonic()

@@ -41,7 +41,7 @@ class Narrator(Static):
         self._line = sample.narration[0]
 
     def watch_view(self, view: View | None) -> None:
-        """Speak when the playhead comes to another line, and turn to whom it is about."""
+        """Show the line at the playhead, and the agent it is about."""
         if view is None:
             return
         line = self._sample.line(view.at - view.start)

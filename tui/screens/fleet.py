@@ -48,7 +48,9 @@ class FleetScreen(Screen[None]):
     VERTICAL_BREAKPOINTS = HEIGHTS
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("s", "sort(1)", "sort", id="fleet.sort", tooltip="Sort by something else"),
-        Binding("S", "sort(-1)", "sort back", show=False, id="fleet.sort_back", tooltip="The sorting before"),
+        Binding(
+            "S", "sort(-1)", "sort back", show=False, id="fleet.sort_back", tooltip="The previous sort order"
+        ),
         Binding("p", "group", "projects", id="fleet.group", tooltip="Group by project, or not"),
         Binding("u", "urgent", "urgent", id="fleet.urgent", tooltip="Only those worth a look, or all"),
         Binding("slash", "filter", "filter", key_display="/", id="fleet.filter", tooltip="Narrow the list"),
@@ -57,7 +59,7 @@ class FleetScreen(Screen[None]):
         Binding("escape", "leave", "back", id="fleet.leave", tooltip="All sessions again, or back"),
         Binding("f", "leave_screen", "back", show=False, id="fleet.back", tooltip="Back to the session"),
         Binding(
-            _OF_ONE, "nothing", "", show=False, id="fleet.none", tooltip="Nothing: no session is open here"
+            _OF_ONE, "nothing", "", show=False, id="fleet.none", tooltip="No effect: no session is open here"
         ),
     ]
 
@@ -163,7 +165,7 @@ class FleetScreen(Screen[None]):
             self._open(row, live=live)
 
     def action_leave(self) -> None:
-        """First what narrows the list goes, then the screen, unless there is nothing below it."""
+        """Clear the filters first, then leave the screen, unless there is nothing below it."""
         if self.has_class("-filtering") or self.order.urgent:
             self.remove_class("-filtering")
             self.query_one(Input).value = ""

@@ -96,7 +96,7 @@ class HelpScreen(Board):
 
     @property
     def rows(self) -> list[KeyRow]:
-        """Every key that is told of."""
+        """Every key that is listed."""
         return [row for each in self._topics for row in each.rows]
 
     def _show(self, sought: str) -> None:

@@ -72,7 +72,7 @@ class MainScreen(Screen[None]):
         yield KeyLine()
 
     def on_resize(self) -> None:
-        """Say which panels wait behind the one that is seen, where they do."""
+        """Name the panels hidden behind the visible one, where some are."""
         hidden = self.has_class("-narrow") and self.has_class("-low")
         for number, panel in enumerate(self.query(Panel).results(Panel), 0):
             if panel.id in ASIDE:
@@ -87,21 +87,21 @@ class MainScreen(Screen[None]):
                 panel.set_class(name != self.aside, "-aside")
 
     def action_panel(self, number: int) -> None:
-        """Focus a panel, and bring it forward where it gave way to another."""
+        """Focus a panel, and show it where another hides it."""
         name = list(PANELS)[number - 1] if number else "timeline"
         if name in ASIDE:
             self.aside = name
         self.set_focus(self.query_one(f"#{name}"))
 
     def action_unfocus(self) -> None:
-        """Leave the panel; from none, what stands beside."""
+        """Leave the panel; without one, close the bench beside."""
         if self.focused is None and self.query(".-side"):
             self.leave_beside()
         self.set_focus(None)
 
     @work
     async def leave_beside(self) -> None:
-        """Take away what stands beside the panels, and give its room back."""
+        """Close the bench beside the panels."""
         await self.query(".-side").remove()
         self.set_focus(None)
         self.query_one(KeyLine).refresh(recompose=True)

@@ -134,7 +134,7 @@ Enter follows it if it is active and plays it otherwise; `w` follows, `r` plays,
         self.query_one(Input).focus()
 
     def action_leave(self) -> None:
-        """First the filter goes, then the screen, unless there is nothing below it."""
+        """Clear the filter first, then leave the screen, unless there is nothing below it."""
         if self.has_class("-filtering"):
             self.remove_class("-filtering")
             self.query_one(Input).value = ""
@@ -143,7 +143,7 @@ Enter follows it if it is active and plays it otherwise; `w` follows, `r` plays,
             self.dismiss()
 
     def action_nothing(self) -> None:
-        """Space plays nothing here."""
+        """Space does nothing here."""
 
     def _open(self, key: RowKey, how: str) -> None:
         found = self._found.get(str(key.value))
@@ -153,7 +153,7 @@ Enter follows it if it is active and plays it otherwise; `w` follows, `r` plays,
             self.app.post_message(OpenSession(found.path, live, found.session))
 
     def _fill(self) -> None:
-        """Bring the table to what was found, the cursor staying on its session."""
+        """Fill the table with what was found; the cursor stays on its session."""
         table = self.query_one(DataTable)
         shown = {key: one for key, one in self._found.items() if self._fits(one)}
         here = None
@@ -182,7 +182,7 @@ Enter follows it if it is active and plays it otherwise; `w` follows, `r` plays,
 
 
 def _row(found: Found) -> tuple[Text, ...]:
-    """Its cells; never markup, and of a kind whose width the table knows."""
+    """Its cells as Text: never markup, and the table knows their width."""
     return (
         Text("●", "bold") if found.active else Text("·", "dim"),
         Text(plain(found.agent, 16)),

@@ -65,10 +65,12 @@ def terminal(environment: Mapping[str, str]) -> Section:
     columns, lines = shutil.get_terminal_size(_COMFORTABLE)
     dumb = kind in ("", "dumb", "unknown")
     findings = [
-        Finding("screen", "yes" if shown else "no: output or input is no terminal, reports are text"),
+        Finding(
+            "screen", "yes" if shown else "no: output or input is not a terminal, so reports are plain text"
+        ),
         Finding(
             "TERM",
-            (kind or "not set") + (": it can show no screen" if dumb and shown else ""),
+            (kind or "not set") + (": it cannot show a screen" if dumb and shown else ""),
             "problem" if dumb and shown else "fine",
         ),
         Finding("colours", _colours(colours, environment), "fine" if colours >= 256 or not shown else "note"),

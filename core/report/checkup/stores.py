@@ -50,8 +50,8 @@ def settings(resolved: Resolved, project: Path, more: list[str]) -> Section:
 
 def _taken(number: int, path: Path) -> str:
     if not path.exists():
-        return "not there"
-    return f"{count(number, 'setting')} from it" if number else "nothing from it"
+        return "does not exist"
+    return f"{count(number, 'setting')} from it" if number else "no settings from it"
 
 
 def folders() -> Section:
@@ -81,7 +81,7 @@ def unwritable(folder: Path) -> str:
         while not folder.exists() and folder != folder.parent:
             folder = folder.parent
         if not folder.is_dir():
-            return f"{folder} is no folder"
+            return f"{folder} is not a folder"
         with tempfile.TemporaryFile(dir=folder) as file:
             file.write(b"nooscope")
             file.flush()

@@ -71,7 +71,7 @@ def _nested(inner: st.SearchStrategy[object]) -> st.SearchStrategy[object]:
 
 @pytest.mark.parametrize("name", ["", "../up", "a/b", ".hidden", "x" * 41, "two\nlines"])
 def test_a_name_that_makes_no_file_is_refused(name: str) -> None:
-    with pytest.raises(StoreError, match="no name for a profile"):
+    with pytest.raises(StoreError, match="cannot be the name of a profile"):
         file_name(name)
 
 

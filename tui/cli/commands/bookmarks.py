@@ -16,16 +16,14 @@ _LARGEST = 64_000_000
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", nargs="?", metavar="PATH", help="a log")
-    parser.add_argument("--add", metavar="NAME", help="put a bookmark at the place given by --at")
+    parser.add_argument("--add", metavar="NAME", help="add a bookmark at the place given by --at")
     parser.add_argument(
         "--at", default="-1", metavar="PLACE", help="an event's number, 00:41:12, 41m or an ISO time"
     )
-    parser.add_argument("--note", default="", help="what to remember of it")
-    parser.add_argument("--remove", metavar="NAME", help="take a bookmark away")
+    parser.add_argument("--note", default="", help="a note for the bookmark")
+    parser.add_argument("--remove", metavar="NAME", help="remove a bookmark")
     parser.add_argument("--export", metavar="FILE", help="write the bookmarks of all sessions to a file")
-    parser.add_argument(
-        "--import", dest="taken", metavar="FILE", help="take over the bookmarks of such a file"
-    )
+    parser.add_argument("--import", dest="taken", metavar="FILE", help="import the bookmarks of such a file")
     add_settings_options(parser)
 
 
@@ -41,7 +39,7 @@ def _run(args: argparse.Namespace) -> int:
         return 0
     if args.taken is not None:
         imported = import_bookmarks(_take(Path(args.taken)))
-        print(f"{imported.added} bookmarks taken over from {imported.sessions} sessions")
+        print(f"{imported.added} bookmarks imported from {imported.sessions} sessions")
         return 0
     if not args.path:
         print("nooscope: name a log, or use --export or --import", file=sys.stderr)
@@ -67,7 +65,7 @@ def _take(path: Path) -> bytes:
     except OSError as error:
         raise NooscopeError(f"{path}: {error.strerror}") from error
     if len(content) > _LARGEST:
-        raise NooscopeError(f"{path}: is too large for a file of bookmarks")
+        raise NooscopeError(f"{path}: is too large for a bookmarks file")
     return content
 
 
@@ -84,7 +82,7 @@ def _one(args: argparse.Namespace) -> int:
     timeline = open_recording(args.path, settings, args.project)
     if args.remove is not None:
         gone = store.remove(args.remove)
-        print("taken away" if gone else f"no bookmark is named {args.remove}")
+        print("removed" if gone else f"no bookmark is named {args.remove}")
         return 0 if gone else 1
     if args.add is not None:
         index = parse_place(timeline, args.at)
@@ -93,11 +91,13 @@ def _one(args: argparse.Namespace) -> int:
     start = timeline.events[0].at
     kept = store.read()
     for each in kept:
-        same = "" if agrees(timeline, each.place, each.checkpoint) else "  (the mind there is another now)"
+        same = (
+            "" if agrees(timeline, each.place, each.checkpoint) else "  (the state there has changed since)"
+        )
         words = f"{plain(each.name, 30):<30} {plain(each.note, 60)}{same}"
         print(f"{clock(each.at - start)}  event {each.place:<7} {words}")
     if not kept:
-        print("no bookmarks; put one with --add NAME --at PLACE")
+        print("no bookmarks; add one with --add NAME --at PLACE")
     return 0
 
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 
+from core.errors import UsageError
 from tui.cli.command import CliCommand
+from tui.cli.completion.bash import bash_script
+from tui.cli.completion.fish import fish_script
+from tui.cli.completion.grammar import command_grammars
+from tui.cli.completion.zsh import zsh_script
 
-SHELLS = ("bash", "zsh", "fish")
+_SCRIPTS = {"bash": bash_script, "zsh": zsh_script, "fish": fish_script}
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("shell", nargs="?", choices=SHELLS, help="the shell the script is for")
+    parser.add_argument("shell", nargs="?", choices=tuple(_SCRIPTS), help="the shell the script is for")
     parser.add_argument(
         "--list", choices=("settings", "themes", "stories"), help="the names the scripts ask for"
     )
@@ -24,12 +28,8 @@ def _run(args: argparse.Namespace) -> int:
             print(name)
         return 0
     if args.shell is None:
-        from core.errors import UsageError
-
-        raise UsageError(f"name a shell: {', '.join(SHELLS)}")
-    from tui.cli.completion.grammar import command_grammars
-
-    print(importlib.import_module(f"tui.cli.completion.{args.shell}").script(command_grammars()), end="")
+        raise UsageError(f"name a shell: {', '.join(_SCRIPTS)}")
+    print(_SCRIPTS[args.shell](command_grammars()), end="")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""`nooscope demo`: watch a sample session as if it were live, with a word on what to notice."""
+"""`nooscope demo`: watch a sample session as if it were live, with a line on what to notice."""
 
 from __future__ import annotations
 

@@ -25,7 +25,9 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="as JSON, once")
     parser.add_argument("--once", action="store_true", help="as a table, once")
-    parser.add_argument("--within", type=_hours, metavar="HOURS", help="sessions changed so recently")
+    parser.add_argument(
+        "--within", type=_hours, metavar="HOURS", help="only sessions changed within this many hours"
+    )
     add_screen_options(parser)
 
 

@@ -1,4 +1,4 @@
-"""`nooscope labels`: what people said of firings, as JSON."""
+"""`nooscope labels`: the labels people gave to firings, as JSON."""
 
 from __future__ import annotations
 

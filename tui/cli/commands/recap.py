@@ -14,7 +14,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--to", dest="end", default="-1", metavar="PLACE", help="the later place")
     parser.add_argument("--as", dest="form", choices=("narrative", "structural"), default="narrative")
     parser.add_argument(
-        "--tokens", type=positive_argument, default=300, metavar="N", help="most a narrative may take"
+        "--tokens", type=positive_argument, default=300, metavar="N", help="most tokens a narrative may use"
     )
     add_settings_options(parser)
 

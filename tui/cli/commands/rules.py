@@ -20,12 +20,10 @@ _HEADS = ("id", "mode", "type", "signals", "states", "sensitivity", "frequency",
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="as JSON")
-    parser.add_argument(
-        "--reset-learned", action="store_true", help="forget what sensitivity has learned so far"
-    )
+    parser.add_argument("--reset-learned", action="store_true", help="forget the learned sensitivities")
     add_settings_options(parser)
     parts = parser.add_subparsers(dest="part", metavar="")
-    check = parts.add_parser("check", help="say whether a rule file can be used")
+    check = parts.add_parser("check", help="check whether a rule file can be used")
     check.add_argument("file", metavar="FILE", type=Path, help="the rule file")
 
 

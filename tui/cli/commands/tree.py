@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", help="a log")
     parser.add_argument(
-        "--find", metavar="HASH", help="the node whose content hash begins so, and the way to it"
+        "--find", metavar="HASH", help="the node whose content hash starts like this, and the path to it"
     )
     parser.add_argument("--head", metavar="HASH", help="exit with 1 unless the log still leads to this head")
     parser.add_argument("--json", action="store_true", help="as JSON")

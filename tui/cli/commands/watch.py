@@ -42,10 +42,13 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     headless.add_argument("--json", action="store_true", help="one JSON object a line")
     headless.add_argument("--all", action="store_true", help="also notices from before the watch began")
     headless.add_argument(
-        "--no-prior", action="store_true", help="begin without what earlier sessions taught"
+        "--no-prior", action="store_true", help="start without what was learned from earlier sessions"
     )
     headless.add_argument(
-        "--idle", type=seconds_argument, metavar="SECONDS", help="end when nothing came for so long"
+        "--idle",
+        type=seconds_argument,
+        metavar="SECONDS",
+        help="stop when nothing has happened for this long",
     )
 
 
@@ -71,7 +74,7 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _refuse_other_files(path: Path, settings: Settings) -> None:
-    """A log that is not there yet is waited for; a file that is no log never becomes one."""
+    """Wait for a log that does not exist yet, but refuse a file that is not a log."""
     from core.errors import UnreadableLog
     from core.logs.finder import Finder, make_kit
 
@@ -143,7 +146,11 @@ class Watch:
             self._continuity.settle(society)
         except StoreError as error:
             if not self._unsettled:
-                print(f"nooscope: {error}; what this session teaches is lost", file=sys.stderr, flush=True)
+                print(
+                    f"nooscope: {error}; what was learned from this session is lost",
+                    file=sys.stderr,
+                    flush=True,
+                )
             self._unsettled = True
 
     def _interrupt(self, _: int, __: FrameType | None) -> None:

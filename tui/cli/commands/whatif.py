@@ -19,9 +19,11 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="as JSON: lists kept, gained, lost and moved")
     other = parser.add_mutually_exclusive_group()
     other.add_argument(
-        "--steer", metavar="WORDS", help="try a word of yours, given at the place named by --at"
+        "--steer", metavar="WORDS", help="try a message of yours, given at the place named by --at"
     )
-    other.add_argument("--dream", metavar="SEED", type=int, help="run past stretches again in another order")
+    other.add_argument(
+        "--dream", metavar="SEED", type=int, help="replay past stretches of work in another order"
+    )
     parser.add_argument(
         "--at", default="-1", metavar="PLACE", help="where the steer is tried (default: the end)"
     )
@@ -82,7 +84,7 @@ def _print_text(difference: Difference, start: float, events: int) -> None:
     for row in rows:
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
     if difference.equal:
-        print("nothing would have fired otherwise")
+        print("nothing would have fired differently")
     for glyph, marks in (("+", difference.gained), ("-", difference.lost)):
         for mark in marks:
             print(f"{glyph} {clock(mark.at - start)}  {mark.name}  {plain(mark.agent, 24)}")

@@ -118,7 +118,7 @@ applied, and nothing is kept before it is saved.
             self._follow(self.recording)
 
     def _follow(self, recording: Timeline) -> None:
-        """Take in other settings in force, and events that came since."""
+        """Follow changes of the settings in force, and new events."""
         if recording.settings is not self.draft.base:
             self._rebase(recording.settings)
         else:
@@ -272,7 +272,7 @@ applied, and nothing is kept before it is saved.
     def _restore(self, row: TableRow) -> None:
         problem = self._editing.restore(row)
         if problem is None:
-            self._moved(False, "it is built-in already")
+            self._moved(False, "it has its built-in value already")
         else:
             self._show(problem)
 
@@ -282,10 +282,10 @@ applied, and nothing is kept before it is saved.
             self._restore(row)
         else:
             names = self.query_one(SettingsList).names_here()
-            self._moved(self._editing.reset(names), "it is built-in already")
+            self._moved(self._editing.reset(names), "it has its built-in value already")
 
     def action_reset_all(self) -> None:
-        self._moved(self._editing.reset(tunables()), "every setting is built-in already")
+        self._moved(self._editing.reset(tunables()), "every setting has its built-in value already")
 
     def action_undo(self) -> None:
         self._moved(self._editing.undo(), "nothing to undo")
@@ -318,7 +318,7 @@ applied, and nothing is kept before it is saved.
     def action_apply(self) -> None:
         """Let the draft hold from the newest event on."""
         if not self.draft.edits:
-            self.post_message(Failed("nothing is changed"))
+            self.post_message(Failed("no setting has been changed"))
             return
         applied = self.draft.settings
         self.post_message(Apply(applied))

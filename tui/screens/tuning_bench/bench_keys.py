@@ -10,17 +10,19 @@ BENCH_KEYS: list[BindingType] = [
         "c", "changed", "changed", show=False, id="tune.changed", tooltip="Only settings that are changed"
     ),
     Binding("escape", "end_input", "back", id="tune.end", tooltip="Leave the line or the search"),
-    Binding("down", "offer(1)", "next", key_display="↑↓", id="tune.offer", tooltip="The next word offered"),
+    Binding("down", "offer(1)", "next", key_display="↑↓", id="tune.offer", tooltip="The next suggestion"),
     Binding(
-        "up", "offer(-1)", "before", show=False, id="tune.offer.before", tooltip="The word offered before"
+        "up", "offer(-1)", "before", show=False, id="tune.offer.before", tooltip="The previous suggestion"
     ),
-    Binding("tab", "complete", "complete", id="tune.complete", tooltip="Take the first word offered"),
+    Binding("tab", "complete", "complete", id="tune.complete", tooltip="Take the first suggestion"),
     Binding(
-        "r", "reset", "reset", id="tune.reset", tooltip="This row, setting or group back, again: built-in"
+        "r", "reset", "reset", id="tune.reset", tooltip="Reset this row, setting or group; again: to built-in"
     ),
-    Binding("R", "reset_all", "reset all", show=False, id="tune.reset_all", tooltip="All settings back"),
-    Binding("u,ctrl+z", "undo", "undo", show=False, id="tune.undo", tooltip="Take the last change back"),
-    Binding("U,ctrl+y", "redo", "redo", show=False, id="tune.redo", tooltip="Make it again"),
+    Binding("R", "reset_all", "reset all", show=False, id="tune.reset_all", tooltip="Reset all settings"),
+    Binding("u,ctrl+z", "undo", "undo", show=False, id="tune.undo", tooltip="Undo the last change"),
+    Binding(
+        "U,ctrl+y", "redo", "redo", show=False, id="tune.redo", tooltip="Redo the change that was undone"
+    ),
     Binding("n", "difference(1)", "diff", id="tune.next", tooltip="To the next difference"),
     Binding(
         "N",
@@ -28,11 +30,11 @@ BENCH_KEYS: list[BindingType] = [
         "difference",
         show=False,
         id="tune.previous",
-        tooltip="The difference before",
+        tooltip="The previous difference",
     ),
-    Binding("y", "apply", "apply", id="tune.apply", tooltip="Let these settings hold from now on"),
+    Binding("y", "apply", "apply", id="tune.apply", tooltip="Use these settings from now on"),
     Binding("s", "save", "save", id="tune.save", tooltip="Keep these settings as a profile or in a file"),
-    Binding("p", "profiles", "presets", id="tune.profiles", tooltip="Take over a preset or a profile"),
+    Binding("p", "profiles", "presets", id="tune.profiles", tooltip="Load a preset or a profile"),
     Binding("w", "sweep", "sweep", id="tune.sweep", tooltip="This setting over its whole range"),
     Binding(
         "l",
@@ -40,7 +42,7 @@ BENCH_KEYS: list[BindingType] = [
         "label",
         show=False,
         id="tune.judge",
-        tooltip="What fired here: right, wrong, no word",
+        tooltip="Label what fired here: right, wrong, none",
     ),
     Binding("L", "missed", "missed", show=False, id="tune.missed", tooltip="Something should have fired"),
 ]

@@ -99,7 +99,7 @@ class Effects(Vertical):
         if recording is None or not len(recording):
             return
         if not name or tunables()[name].kind not in ("number", "integer"):
-            self.post_message(Failed("a sweep needs a setting with a range"))
+            self.post_message(Failed("only a setting with a range can be swept"))
             return
         self.add_class("-sweeping")
         chart.sweep = Sweep(name, present, (), 1, len(recording), len(self.labels))

@@ -33,7 +33,7 @@ _CSS = """
     & Static {{ color: $quiet; }}
 }}
 """
-_LEAVE = Binding("escape", "dismiss(None)", "back", id="profiles.leave", tooltip="Change nothing")
+_LEAVE = Binding("escape", "dismiss(None)", "back", id="profiles.leave", tooltip="Leave without changes")
 _SCOPES: dict[Scope, str] = {"built-in": "preset", "user": "mine", "project": "this project"}
 
 
@@ -42,7 +42,7 @@ class ProfilePicker(ModalScreen[Profile | None]):
 
     DEFAULT_CSS = _CSS.format(name="ProfilePicker")
     BINDINGS: ClassVar[list[BindingType]] = [_LEAVE]
-    HELP: ClassVar[str] = "Enter takes the profile over as one change; u takes it back."
+    HELP: ClassVar[str] = "Enter loads the profile as one change; u undoes it."
 
     def __init__(self, profiles: list[Profile]) -> None:
         super().__init__()
@@ -67,7 +67,7 @@ def _described(profile: Profile) -> Content:
     return Content.assemble(
         (plain(profile.name, 40), "bold"),
         (f"  {_SCOPES[profile.scope]} · {values}{faults}\n", "dim"),
-        plain(profile.sentence, 200) or "no word on what it is for",
+        plain(profile.sentence, 200) or "no description",
     )
 
 

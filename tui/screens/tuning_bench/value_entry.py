@@ -105,7 +105,7 @@ class ValueEntry:
         if len(path) < len(levels):
             return self.ask_row(name, path, recording)
         if item_at(self._editing.draft.value(name), path) is not MISSING:
-            return f"{key} is there already"
+            return f"{key} already exists"
         usual = usual_value(name, path, self._editing.draft.drafted)
         if usual is None:
             return self._ask(Question("value", name, path, leaf_at(name, path).allowed()))

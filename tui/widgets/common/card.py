@@ -168,5 +168,5 @@ def sentence(text: str, width: int, ink: str = "quiet") -> list[Line]:
 
 
 def heading(text: str) -> Line:
-    """A word over what follows."""
+    """A heading."""
     return [(text, "strong")]

@@ -73,15 +73,15 @@ class Panel(Widget, can_focus=True):
         return self.lines(view, width, height)
 
     def subtitle(self, view: View) -> str | None:  # noqa: ARG002
-        """A word on the lower edge, in our own words only; None leaves it as it is."""
+        """Text for the lower edge, never from a log; None leaves it as it is."""
         return None
 
     def look(self) -> Any:
-        """How the person arranged it, for another panel of its kind to take over."""
+        """How the person arranged it, for another panel of the same kind."""
         return None
 
     def take(self, look: Any) -> None:
-        """Be arranged as another panel of its kind was."""
+        """Be arranged as another panel of the same kind."""
 
     def action_zoom(self) -> None:
         self.post_message(self.Zoom(self))
@@ -91,7 +91,7 @@ class Panel(Widget, can_focus=True):
         self._follow()
 
     def _say(self) -> None:
-        """Put the word of the moment on the lower edge."""
+        """Update the text on the lower edge."""
         said = None if self.view is None else self.subtitle(self.view)
         if said is not None and said != (self.border_subtitle or ""):
             self._edge_only = True
@@ -101,14 +101,14 @@ class Panel(Widget, can_focus=True):
     def refresh(
         self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False
     ) -> Self:
-        """Draw again; a new word on the lower edge alone leaves the lines as they are."""
+        """Draw again; when only the lower edge changed, leave the lines as they are."""
         if self._edge_only:
             left, right = self.gutter.left, self.gutter.right
             regions = (Region(-left, self.size.height, self.size.width + left + right, 1),)
         return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
 
     def _follow(self) -> None:
-        """Draw what is different; a panel that is not in sight is drawn when it comes into sight."""
+        """Draw what changed; a hidden panel is drawn when it becomes visible."""
         size = self.size
         if self._strips is None or self._made_for != size or not self.screen.is_current:
             self._strips = None
@@ -127,7 +127,7 @@ class Panel(Widget, can_focus=True):
         self.redraw()
 
     def redraw(self) -> None:
-        """Make the lines anew although the view is the same."""
+        """Draw the lines again although the view is the same."""
         self._say()
         self._strips = None
         self.refresh()

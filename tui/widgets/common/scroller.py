@@ -54,7 +54,7 @@ class Scroller(Panel, ScrollView, inherit_bindings=False):
         raise NotImplementedError
 
     def resize_rows(self) -> None:
-        """Take note of how many rows there are now, and draw them anew."""
+        """Count the rows again and draw them."""
         wanted = Size(self.scrollable_content_region.width, self.count_rows() + self.HEAD)
         if wanted != self.virtual_size:
             self.virtual_size = wanted

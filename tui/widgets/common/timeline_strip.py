@@ -59,7 +59,9 @@ the agent's state (`·` idle, `─` exploring, `═` delegating, `━` deep work
 `┃` is the playhead, `▐` the live edge. Click or drag to seek; the wheel, `+` and `-` zoom.
 """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "series(-1)", "Reading", show=False, id="timeline.series.up", tooltip="Reading before"),
+        Binding(
+            "up", "series(-1)", "Reading", show=False, id="timeline.series.up", tooltip="The previous reading"
+        ),
         Binding(
             "down", "series(1)", "Reading", show=False, id="timeline.series.down", tooltip="Next reading"
         ),
@@ -116,7 +118,7 @@ the agent's state (`·` idle, `─` exploring, `═` delegating, `━` deep work
         self._renew()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """It has no details to be shown alone."""
+        """It has no details to zoom into."""
         return action != "zoom" and super().check_action(action, parameters)
 
     def action_series(self, by: int) -> None:
@@ -160,7 +162,7 @@ the agent's state (`·` idle, `─` exploring, `═` delegating, `━` deep work
         return EventWindow(self._start, self._start + length, width)
 
     def _drawn(self, timeline: Timeline, view: View, window: EventWindow, height: int) -> _Ground:
-        """The still part, made anew only when it would look different by a cell."""
+        """The part that stands still, drawn again only when it would differ by a cell."""
         key = (timeline, view.agent, self.series, window.start, window.width, height)
         stale = self._ground is None or key != self._ground_for
         if self._ground is not None and not stale:

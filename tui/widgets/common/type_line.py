@@ -25,7 +25,7 @@ class TypeLine(Input):
         return (*begun, *(word for word in self.offers if stem in word.casefold() and word not in begun))
 
     def ask(self, hint: str, value: str = "", offers: tuple[str, ...] = ()) -> None:
-        """Begin anew with another question."""
+        """Ask another question."""
         self.placeholder, self.offers = hint, offers
         self._stem, self._given = "", None
         self.value = value
@@ -33,12 +33,12 @@ class TypeLine(Input):
         self.refresh_bindings()
 
     def watch_value(self, value: str) -> None:
-        """Tell what the person typed from what was put there for them."""
+        """Tell what the person typed from a suggestion that was filled in."""
         if value != self._given:
             self._stem, self._given = value, None
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Leave up and down to whoever offers words: one line does not scroll."""
+        """Leave up and down to the suggestions: one line does not scroll."""
         return action not in ("scroll_up", "scroll_down") and super().check_action(action, parameters)
 
     def offer(self, by: int) -> None:

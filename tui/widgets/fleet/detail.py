@@ -25,7 +25,7 @@ def fleet_title(rows: Sequence[Row], order: Order, now: float, late: float, widt
     parts.append(
         (f"▲ {counted.need} need{'s' if counted.need == 1 else ''} you", "$alert bold")
         if counted.need
-        else ("▲ nobody asks", "$quiet")
+        else ("▲ nobody needs you", "$quiet")
     )
     parts += [
         (f"  ▽ {counted.look} to look at", "$axis-seeking" if counted.look else "$quiet"),

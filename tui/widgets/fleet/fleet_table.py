@@ -27,7 +27,7 @@ from tui.widgets.fleet.fleet_columns import (
 class FleetTable(Scroller):
     """One row a session."""
 
-    EMPTY: ClassVar[str] = "nobody to show"
+    EMPTY: ClassVar[str] = "no session to show"
     HELP: ClassVar[str] = """\
 ## Fleet
 

@@ -115,7 +115,7 @@ def _pushes(why: Why, view: View, width: int, most: int) -> list[Line]:
         entries.append((why.older, "all before", 0, ""))
     entries.sort(key=lambda entry: -abs(entry[0]))
     if not entries:
-        return [[("nothing moves it", "quiet")]]
+        return [[("nothing is moving it", "quiet")]]
     shown = entries if len(entries) <= most else entries[: most - 1]
     made: list[Line] = []
     for amount, source, count, ago in shown:

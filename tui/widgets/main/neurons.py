@@ -173,7 +173,7 @@ def field_pieces(now: Neurons) -> list[tuple[str, str]]:
 
 
 def rate_pieces(now: Neurons) -> list[tuple[str, str]]:
-    """How often each axis led of late, most often first."""
+    """How often each axis led lately, most often first."""
     rates = sorted((entry for entry in now.meta.rates if entry[1]), key=lambda entry: -entry[1])
     return [(f"{SHORT[axis]} {rate:.0%}", axis) for axis, rate in rates]
 
@@ -182,6 +182,6 @@ def fired_line(now: Neurons, width: int) -> Line:
     """The newest firing in words."""
     fired = now.fired
     if fired is None:
-        return [("nothing fired of late", "quiet")]
+        return [("nothing has fired lately", "quiet")]
     lamp = "△ " if fired.axis in ("flow", "confidence") else "▲ "
     return [(lamp, fired.axis), (fired.words(width - 2), fired.axis if fired.glows else "quiet")]

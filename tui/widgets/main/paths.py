@@ -62,10 +62,10 @@ The bar is heat: visits that fade with work time. Its colour says how near a pat
         Binding("s", "sort", "sort", id="paths.sort", tooltip="By heat, by recency, by edits"),
         Binding("x", "fold", "fold", id="paths.fold", tooltip="Open or close this folder"),
         Binding("X", "fold_all", "fold all", id="paths.fold_all", tooltip="Open or close every folder"),
-        Binding("slash", "filter", "filter", id="paths.filter", tooltip="Only paths that hold these letters"),
         Binding(
-            "escape", "unfilter", "All", id="paths.unfilter", tooltip="Show every path again", show=False
+            "slash", "filter", "filter", id="paths.filter", tooltip="Only paths that contain these letters"
         ),
+        Binding("escape", "unfilter", "All", id="paths.unfilter", tooltip="Show all paths again", show=False),
     ]
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
@@ -111,7 +111,7 @@ The bar is heat: visits that fade with work time. Its colour says how near a pat
         super().watch_view(view)
 
     def _arrange(self, view: View) -> None:
-        """Make the rows anew and find the cursor's path among them, on the line where it was."""
+        """Make the rows again and keep the cursor's path on the line where it was."""
         before = self._place()
         self._rows = path_rows(view.frame.receptor.heatmap.tree, self.order, self.folded, self.sought)
         if not self.cursor:
@@ -136,7 +136,7 @@ The bar is heat: visits that fade with work time. Its colour says how near a pat
     def lines(self, view: View, width: int, height: int) -> list[Line]:
         room = max(1, height - self.has_class("-filtering") - self.detailed)
         if not self._rows:
-            words = f"no path holds “{plain(self.sought)}”" if self.sought else self.EMPTY
+            words = f"no path contains “{plain(self.sought)}”" if self.sought else self.EMPTY
             return [[(words, "quiet")]]
         self._scroll(room)
         seen = self._rows[self._top : self._top + room]
@@ -225,7 +225,7 @@ The bar is heat: visits that fade with work time. Its colour says how near a pat
         self.focus()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Leave escape to the screen while nothing is filtered."""
+        """Leave escape to the screen unless something is filtered."""
         if action == "unfilter":
             return bool(self.sought) or self.has_class("-filtering")
         return super().check_action(action, parameters)

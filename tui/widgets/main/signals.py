@@ -141,7 +141,7 @@ another matter: signals say that something is unusual *for this agent*.
         self.redraw()
 
     def on_blur(self) -> None:
-        """Unattended, the feed shows what is newest."""
+        """Without focus, the feed shows the newest entries."""
         self._chosen = None
         self.redraw()
 

@@ -150,7 +150,7 @@ def context_bar(sleep: SleepReading, width: int) -> Line:
     """The context against the compaction point."""
     near = sleep.context >= NEAR
     if not sleep.context_tokens:
-        return [(fit("context", _LABEL), "quiet"), (fit("not told by this log", width - _LABEL), "quiet")]
+        return [(fit("context", _LABEL), "quiet"), (fit("not in this log", width - _LABEL), "quiet")]
     label: Line = [(fit("context", _LABEL), "plain")]
     if near:
         label = [("context", "alert-tag"), (" ", "plain")]
@@ -167,7 +167,7 @@ def load_line(sleep: SleepReading, width: int) -> Line:
     if sleep.needed:
         when = [f"dream due in {count(sleep.dream_ticks or 0, 'tick')}", "dream due"]
     elif sleep.dream_ticks is None or sleep.minutes is None:
-        when = ["no dream in sight"]
+        when = ["no dream expected"]
     else:
         minutes, ticks = span(60 * sleep.minutes), count(sleep.dream_ticks, "tick")
         when = [f"dream in ~{ticks}, full in {minutes} of work", f"dream in ~{ticks}", f"~{ticks}"]

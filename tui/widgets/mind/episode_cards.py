@@ -64,7 +64,7 @@ it ended (+ success, - failure, 0 empty, ! rejected).
     def _last(self, view: View, width: int) -> list[Line]:
         last = view.frame.mind.episodes.last
         if last is None:
-            return [[("none has ended yet", "quiet")]]
+            return [[("no episode has ended yet", "quiet")]]
         sign, ink = _VERDICTS[last.outcome]
         made: list[Line] = [
             [
@@ -123,7 +123,9 @@ The opinion is the tier this moment would deserve.
         if opinion.tier != opinion.wanted:
             made += sentence(f"{opinion.wanted} but for the budget", width)
         if tiers.unpriced:
-            made += sentence(f"{count(tiers.unpriced, 'turn')} of unknown price not in the money", width)
+            made += sentence(
+                f"{count(tiers.unpriced, 'turn')} of unknown price not counted in the cost", width
+            )
         return made
 
     def more(self, view: View, width: int) -> list[Line]:

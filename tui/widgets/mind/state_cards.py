@@ -125,7 +125,7 @@ keep; the figure beside it how often the pattern counts as seen, faded since.
     def _list(self, view: View, width: int, most: int) -> list[Line]:
         known = view.frame.mind.habituation
         if not known.familiar:
-            return [[("nothing has come twice yet", "quiet")]]
+            return [[("nothing has happened twice yet", "quiet")]]
         room = max(8, width // 2)
         made: list[Line] = []
         for exposure in known.familiar[:most]:

@@ -120,7 +120,7 @@ of these are kept, gained, lost or moved in time. Enter jumps to the next differ
         name = self._listed[self._cursor][0]
         places = [place for place, _, mark in compared.changes() if key_of(mark) == name]
         if not places:
-            self.post_message(Failed(f"{name.replace('_', ' ')} fires as it did"))
+            self.post_message(Failed(f"{name.replace('_', ' ')} fires as before"))
             return
         later = [place for place in places if place + 1 > view.index]
         self.post_message(Seek((later or places)[0] + 1))

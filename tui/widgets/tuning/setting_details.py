@@ -23,7 +23,7 @@ _MOST = 3
 
 
 class Asked(NamedTuple):
-    """A key or a word that is to be typed."""
+    """A key or a word that is being typed."""
 
     name: str
     path: TablePath
@@ -34,7 +34,7 @@ class Asked(NamedTuple):
 
 
 class Said(NamedTuple):
-    """All there is to explain."""
+    """What the details panel explains."""
 
     drafted: Drafted | None = None
     row: ListRow | None = None
@@ -63,7 +63,7 @@ class SettingDetails(TextPage, can_focus=False):
         return line
 
     def watch_view(self, view: View | None) -> None:
-        """What is seen of the session changes nothing here."""
+        """The view does not change what is shown here."""
 
 
 def _named(name: str, path: TablePath, width: int) -> Line:
@@ -77,7 +77,7 @@ def _laid(said: Said, width: int) -> list[Line]:
     if said.asked is not None:
         return _asked(said.asked, problem, width)
     if row is None:
-        return [[("no setting has these words", "quiet")]]
+        return [[("no setting matches these words", "quiet")]]
     if isinstance(row, SettingGroup):
         return [
             [(row.group, "strong")],

@@ -43,7 +43,7 @@ A row that was taken out stays in sight as removed until that is applied, so tha
 """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("right", "nudge(1)", "more", key_display="←→", id="tune.more", tooltip="More, on, the next"),
-        Binding("left", "nudge(-1)", "less", show=False, id="tune.less", tooltip="Less, off, the one before"),
+        Binding("left", "nudge(-1)", "less", show=False, id="tune.less", tooltip="Less, off, the previous"),
         Binding(
             "shift+right", "nudge(1, True)", "fine", show=False, id="tune.more.fine", tooltip="A bit more"
         ),
@@ -52,7 +52,7 @@ A row that was taken out stays in sight as removed until that is applied, so tha
         ),
         Binding("enter", "enter", "type", id="tune.type", tooltip="Type a value, or open the group or table"),
         Binding("i,insert", "add_row", "add", id="tune.row.add", tooltip="A new row in this table"),
-        Binding("d,delete", "remove_row", "remove", id="tune.row.remove", tooltip="Take this row out"),
+        Binding("d,delete", "remove_row", "remove", id="tune.row.remove", tooltip="Remove this row"),
         Binding("E", "whole", "TOML", id="tune.table.whole", tooltip="Type the whole table as TOML"),
     ]
 
@@ -159,7 +159,7 @@ A row that was taken out stays in sight as removed until that is applied, so tha
         self._list_anew()
 
     def watch_view(self, view: View | None) -> None:
-        """What is seen of the session changes nothing here."""
+        """The view does not change what is shown here."""
 
     def _inside(self, table: Tunable) -> Iterable[TableRow] | None:
         if table.name not in self._tables or self.drafted is None:
@@ -288,7 +288,7 @@ A row that was taken out stays in sight as removed until that is applied, so tha
         self._list_anew(row_key(row))
 
     def on_click(self, event: events.Click) -> None:
-        """Go to the row; on the row one is on, a click acts like enter."""
+        """Go to the row; a click on the current row acts like enter."""
         place = event.get_content_offset(self)
         if place is None:
             return
