@@ -10,7 +10,6 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import InlineTable, Item, KeyType, SingleKey
 
-from core.errors import SettingsError
 from core.settings.tunable import Tunable
 
 
@@ -48,12 +47,12 @@ def settings_toml(tunables: Iterable[Tunable], values: Mapping[str, Any]) -> str
 
 
 def with_values(text: str, values: Mapping[str, Any]) -> str:
-    """A settings file with some values put in or changed, all else in it as it was."""
+    """A settings file with some values set, all else in it as it was; ValueError where that cannot be."""
     try:
         document = tomlkit.parse(text)
         before = tomllib.loads(text)
     except (TOMLKitError, tomllib.TOMLDecodeError) as error:
-        raise SettingsError(f"the settings file is not TOML, mend it first: {error}") from error
+        raise ValueError(f"the settings file is not TOML, mend it first: {error}") from error
     try:
         for name, value in values.items():
             _put(document, name.split("."), _item(value))
@@ -63,7 +62,7 @@ def with_values(text: str, values: Mapping[str, Any]) -> str:
         right = False
     if not right:
         own = ", ".join(f"{name} = {toml_value(value)}" for name, value in values.items())
-        raise SettingsError(
+        raise ValueError(
             f"the settings file is laid out in a way that cannot be added to; write there: {own}"
         )
     return made

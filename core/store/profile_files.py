@@ -77,7 +77,11 @@ class ProfileFiles(NamedTuple):
             text = small_file(path).decode() if path.exists() else ""
         except (OSError, UnicodeDecodeError) as error:
             raise StoreError(f"{path} cannot be read: {error}") from error
-        self._write({path: with_values(text, edits)})
+        try:
+            made = with_values(text, edits)
+        except ValueError as error:
+            raise StoreError(f"{path}: {error}") from error
+        self._write({path: made})
         return path
 
     def _write(self, files: Mapping[Path, str]) -> None:

@@ -17,7 +17,7 @@ from tui.screens.main import MainScreen
 from tui.screens.picker import PickerScreen
 from tui.screens.tuning_bench.bench import Bench
 from tui.widgets.common.key_line import KeyLine
-from tui.widgets.main.path_columns import _title
+from tui.widgets.main.path_rows import _title
 from tui.widgets.transcript.event_table import EventTable
 
 Make = Callable[..., NooscopeApp]

@@ -20,8 +20,8 @@ from core.settings.screen import ScreenSettings
 from tui.screens.board import Board
 from tui.screens.events import EventsScreen
 from tui.screens.governance import GovernanceScreen
+from tui.screens.help_text import KeyRow, Topic, binding_names, help_lines, matching_topics, topic
 from tui.screens.mind import MindScreen
-from tui.widgets.common.help_text import KeyRow, Topic, binding_names, help_lines, matching_topics, topic
 from tui.widgets.common.key_line import KeyLine
 from tui.widgets.common.panel import Panel
 from tui.widgets.common.text_page import TextPage

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar
 
 from textual import work
@@ -21,7 +22,22 @@ from tui.widgets.common.header import StatusHeader
 from tui.widgets.common.key_line import KeyLine
 from tui.widgets.common.panel import Panel
 from tui.widgets.common.timeline_strip import TimelineStrip
-from tui.widgets.main.panels import PANELS
+from tui.widgets.main.emotion import EmotionAxes
+from tui.widgets.main.paths import PathTree
+from tui.widgets.main.salience import SalienceQueue
+from tui.widgets.main.signals import SignalFeed
+from tui.widgets.main.sleep import SleepGauge
+from tui.widgets.main.triangle import NeuronTriangle
+
+PANELS: dict[str, Callable[..., Panel]] = {
+    "emotion": EmotionAxes,
+    "triangle": NeuronTriangle,
+    "paths": PathTree,
+    "sleep": SleepGauge,
+    "salience": SalienceQueue,
+    "signals": SignalFeed,
+}
+"""In the order of their keys."""
 
 ASIDE = ("paths", "sleep", "salience")
 """Panels that share one place on a small terminal."""

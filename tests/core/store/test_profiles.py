@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.errors import SettingsError, StoreError
+from core.errors import StoreError
 from core.settings.layers import read_file, tunables
 from core.settings.toml_text import toml_value, with_values
 from core.store.profiles import (
@@ -102,9 +102,9 @@ def test_values_are_put_into_a_settings_file(text: str, tmp_path: Path) -> None:
 
 
 def test_a_file_that_cannot_be_added_to_is_left_alone() -> None:
-    with pytest.raises(SettingsError, match="cannot be added to; write there"):
+    with pytest.raises(ValueError, match="cannot be added to; write there"):
         with_values("[receptor]\nambient = 5\n", {LOW: 0.2})
-    with pytest.raises(SettingsError, match="not TOML"):
+    with pytest.raises(ValueError, match="not TOML"):
         with_values("[receptor", {LOW: 0.2})
 
 

@@ -9,9 +9,8 @@ import pytest
 
 from tests.tui.conftest import shown
 from tui.app import NooscopeApp
-from tui.screens.main import ASIDE
+from tui.screens.main import ASIDE, PANELS
 from tui.widgets.common.timeline_strip import TimelineStrip
-from tui.widgets.main.panels import PANELS
 
 Make = Callable[..., NooscopeApp]
 

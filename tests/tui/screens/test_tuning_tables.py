@@ -13,9 +13,9 @@ from core.settings.layers import Given, Layer, resolve
 from core.settings.table_rows import TableRow
 from tests.tui.tuning_app import Stage, seen, settle
 from tui.feed.messages import Failed
-from tui.widgets.common.type_line import TypeLine
 from tui.widgets.tuning.setting_details import SettingDetails
 from tui.widgets.tuning.settings_list import SettingsList
+from tui.widgets.tuning.type_line import TypeLine
 
 SIZE = (120, 40)
 TOOLS = "response.loops.tools"

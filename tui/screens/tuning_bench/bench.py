@@ -13,7 +13,7 @@ from textual.containers import Horizontal, Vertical
 from textual.reactive import var
 from textual.widgets import Input
 
-from core.errors import NooscopeError
+from core.errors import StoreError
 from core.report.formatting import count
 from core.settings import Settings
 from core.settings.draft import Draft
@@ -32,9 +32,9 @@ from tui.screens.tuning_bench.effects import Effects
 from tui.screens.tuning_bench.label_store import Labelled, save_labels
 from tui.screens.tuning_bench.profile_screens import ProfilePicker, SaveScreen, SaveWish
 from tui.screens.tuning_bench.value_entry import Accepted, Question, ValueEntry
-from tui.widgets.common.type_line import TypeLine
 from tui.widgets.tuning.setting_details import Asked, Said, SettingDetails
 from tui.widgets.tuning.settings_list import SettingsList
+from tui.widgets.tuning.type_line import TypeLine
 
 _DRAFTS: WeakKeyDictionary[Timeline, Draft] = WeakKeyDictionary()
 """One draft for each recording, so that nothing is lost when the bench is left."""
@@ -357,7 +357,7 @@ applied, and nothing is kept before it is saved.
                 path = files.save_profile(wish.name, wish.sentence, self.draft.settings, wish.scope)
             else:
                 path = files.save_settings(self.draft.edits, wish.scope)
-        except NooscopeError as error:
+        except StoreError as error:
             self.post_message(Failed(str(error)))
         else:
             self.notify(f"saved as {path}", markup=False)

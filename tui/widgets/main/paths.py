@@ -15,8 +15,15 @@ from tui.draw.line import Line, fit, path_end
 from tui.feed.messages import ShowEvents
 from tui.feed.view import View
 from tui.widgets.common.panel import Panel
-from tui.widgets.main.path_columns import PathColumns, add_scrollbar
-from tui.widgets.main.path_rows import ORDERS, PathOrder, PathRow, parent_folders, path_rows
+from tui.widgets.main.path_rows import (
+    ORDERS,
+    PathColumns,
+    PathOrder,
+    PathRow,
+    add_scrollbar,
+    parent_folders,
+    path_rows,
+)
 
 
 class PathLook(NamedTuple):
