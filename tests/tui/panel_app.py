@@ -87,7 +87,7 @@ def text(lines: list[Line]) -> str:
 
 
 def check(lines: list[Line], width: int, height: int) -> None:
-    """Nothing is clipped, and every ink exists."""
+    """Nothing is clipped, and every style exists."""
     assert len(lines) <= height
     for line in lines:
         assert sum(len(piece) for piece, _ in line) <= width, text([line])

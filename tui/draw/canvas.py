@@ -9,7 +9,7 @@ _DOTS = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))
 
 
 class Canvas:
-    """Cells with an ink each; what is laid later covers what was there."""
+    """Cells with an style each; what is laid later covers what was there."""
 
     __slots__ = ("_cells", "_inks", "height", "width")
 

@@ -1,4 +1,4 @@
-"""Bars and curves as pieces of a line: half a cell fine, with a groove and marks laid over them."""
+"""Bars and curves as pieces of a line: half a cell fine, with marks laid over them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from tui.draw.line import Line, joined_cells
 
 Mark = tuple[float, str, str]
-"""Where on the bar, from 0 to 1; its glyph; its ink. A bump keeps the ink of a filled cell."""
+"""Where on the bar, from 0 to 1; its glyph; its style. A bump keeps the style of a filled cell."""
 BUMP = "▟"
-GROOVE = "▁"
+TRACK = "▁"
 _THIN_BUMP = "┻"
 
 
@@ -19,14 +19,14 @@ _SPARKS = "▁▂▃▄▅▆▇█"
 def meter(value: float, width: int, ink: str, marks: Iterable[Mark] = (), *, thin: bool = False) -> Line:
     """A bar from 0 to 1 that leaves air above it, so that bars on adjacent lines do not touch.
 
-    Its groove is lower than the bar, so that both can be told apart without colour.
+    Its empty part is lower than the bar, so that both can be told apart without colour.
     """
     if width <= 0:
         return []
-    solid, half, groove = ("━", "╸", "─") if thin else ("▄", "▖", GROOVE)
+    solid, half, empty = ("━", "╸", "─") if thin else ("▄", "▖", TRACK)
     halves = round(min(1.0, max(0.0, value)) * width * 2)
     whole, rest = divmod(halves, 2)
-    cells = [solid] * whole + [groove] * (width - whole)
+    cells = [solid] * whole + [empty] * (width - whole)
     inks = [ink] * whole + ["track"] * (width - whole)
     if rest:
         cells[whole], inks[whole] = half, ink
@@ -34,14 +34,14 @@ def meter(value: float, width: int, ink: str, marks: Iterable[Mark] = (), *, thi
         spot = min(width - 1, max(0, int(place * width)))
         if glyph != BUMP:
             cells[spot], inks[spot] = glyph, mark_ink
-        elif cells[spot] in (solid, half, groove):
+        elif cells[spot] in (solid, half, empty):
             cells[spot] = _THIN_BUMP if thin else BUMP
             inks[spot] = mark_ink if inks[spot] == "track" else inks[spot]
     return joined_cells(cells, inks)
 
 
 def stack(parts: Sequence[tuple[float, str, str]], width: int) -> Line:
-    """Shares of one bar side by side, each with its own glyph and ink."""
+    """Shares of one bar side by side, each with its own glyph and style."""
     cells: list[str] = []
     inks: list[str] = []
     reached = 0.0

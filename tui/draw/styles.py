@@ -1,4 +1,4 @@
-"""The inks of the panels: every colour that lines are drawn in, mixed once for a theme and a ground."""
+"""The styles that lines are drawn in, worked out once for a theme and a background."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class StyleRule(NamedTuple):
     bold: bool = False
     reverse: bool = False
     tag: bool = False
-    """A word on a coloured ground, for what must not be missed."""
+    """A word on a coloured background, for what must not be missed."""
 
 
 STYLES: dict[str, StyleRule] = {
@@ -39,11 +39,11 @@ STYLES: dict[str, StyleRule] = {
     **{f"{axis}-dim": StyleRule(f"axis-{axis}", 0.45) for axis in AXES},
     **{f"heat-{step}": StyleRule(f"heat-{step}") for step in range(1, 5)},
 }
-"""`track` is the groove of a bar; dim is for the past."""
+"""`track` is the empty part of a bar; dim is for the past."""
 
 
 def resolve_styles(variables: Mapping[str, str], ground: Color) -> dict[str, Style]:
-    """Every ink as a style on this ground; `variables` are the colours of the theme."""
+    """Every style on this background; `variables` are the colours of the theme."""
     page = Color.parse(variables["background"])
     return {
         name: _style(ink, _colour(variables[ink.colour], ink.share), ground, page)

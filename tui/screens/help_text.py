@@ -143,7 +143,7 @@ def _blocks(text: str) -> list[str]:
 
 
 def _wrapped(text: str, width: int) -> list[Line]:
-    """One paragraph over as many lines as it needs, each piece in its ink."""
+    """One paragraph over as many lines as it needs, each piece in its style."""
     parts = [part for part in _SET_OFF.split(text) if part]
     bare = [part.strip("`*") if _SET_OFF.fullmatch(part) else part for part in parts]
     clean = "".join(bare)
@@ -154,13 +154,13 @@ def _wrapped(text: str, width: int) -> list[Line]:
     start = end = 0
     for word in re.finditer(r"\S+", clean):
         if word.end() - start > width and end > start:
-            lines.append(_inked(clean, strong, start, end))
+            lines.append(_styled_run(clean, strong, start, end))
             start = word.start()
         end = word.end()
-    return [*lines, _inked(clean, strong, start, end)]
+    return [*lines, _styled_run(clean, strong, start, end)]
 
 
-def _inked(text: str, strong: list[bool], start: int, end: int) -> Line:
+def _styled_run(text: str, strong: list[bool], start: int, end: int) -> Line:
     line: Line = []
     for on, run in groupby(range(start, end), key=strong.__getitem__):
         line.append(("".join(text[place] for place in run), "strong" if on else "plain"))

@@ -1,4 +1,4 @@
-"""The inks: every word can be read in every theme of ours, on both grounds it stands on."""
+"""The styles: every word can be read in every theme of ours, on both grounds it stands on."""
 
 from __future__ import annotations
 

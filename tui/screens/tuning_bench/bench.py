@@ -32,7 +32,7 @@ from tui.screens.tuning_bench.effects import Effects
 from tui.screens.tuning_bench.label_store import Labelled, save_labels
 from tui.screens.tuning_bench.profile_screens import ProfilePicker, SaveScreen, SaveWish
 from tui.screens.tuning_bench.value_entry import Accepted, Question, ValueEntry
-from tui.widgets.tuning.setting_details import Asked, Said, SettingDetails
+from tui.widgets.tuning.setting_details import DetailsContent, KeyPrompt, SettingDetails
 from tui.widgets.tuning.settings_list import SettingsList
 from tui.widgets.tuning.type_line import TypeLine
 
@@ -140,15 +140,17 @@ applied, and nothing is kept before it is saved.
 
     def _explain(self, problem: str = "") -> None:
         panel = self.query_one(SettingsList)
-        self.query_one(SettingDetails).said = Said(panel.drafted, panel.chosen, problem, self._asked())
+        self.query_one(SettingDetails).said = DetailsContent(
+            panel.drafted, panel.chosen, problem, self._asked()
+        )
         self.effects.emphasise(panel.name_here)
 
-    def _asked(self) -> Asked | None:
+    def _asked(self) -> KeyPrompt | None:
         """The key or word that is being typed, where one is."""
         if not self.has_class("-asking"):
             return None
         line, asked = self.query_one(TypeLine), self._entry.question
-        return Asked(asked.name, asked.inside, f"which {asked.noun}?", line.fitting, line.value)
+        return KeyPrompt(asked.name, asked.inside, f"which {asked.noun}?", line.fitting, line.value)
 
     # The line one types in
 

@@ -8,7 +8,7 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Size
 
-from tui.draw.gauge import GROOVE, Mark, meter, sparkline
+from tui.draw.gauge import TRACK, Mark, meter, sparkline
 from tui.draw.line import Line, clipped, fit, wrapped
 from tui.feed.view import View
 from tui.widgets.common.curves import curves
@@ -153,11 +153,11 @@ def signed(label: str, value: float, width: int, said: str, *, reach: float = 1.
     above = round(share * right) if value > 0 else 0
     return [
         (fit(label, at - 1) + " ", "quiet"),
-        (GROOVE * (left - below), "track"),
+        (TRACK * (left - below), "track"),
         ("▄" * below, "fatigue"),
         ("│", "threshold"),
         ("▄" * above, "confidence"),
-        (GROOVE * (right - above), "track"),
+        (TRACK * (right - above), "track"),
         (f" {said:>6}", "plain"),
     ]
 

@@ -1,4 +1,4 @@
-"""Marks in a glyph, an ink and plain words; glyphs are those of the timeline."""
+"""Marks in a glyph, an style and plain words; glyphs are those of the timeline."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _HALTS = {
 
 
 def mark_style(mark: Mark) -> str:
-    """The ink of a mark: a signal has its axis' own."""
+    """The style of a mark: a signal has its axis' own."""
     if mark.kind == "signal":
         return SIGNAL_AXES.get(mark.name, "frustration")
     return GLYPHS.get(mark.kind, _STATE)[1]

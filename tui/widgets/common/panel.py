@@ -136,8 +136,8 @@ class Panel(Widget, can_focus=True):
         self._strips = self._inks = None
         super().notify_style_update()
 
-    def mixed(self) -> dict[str, Style]:
-        """Every ink on the ground of this panel."""
+    def resolved_styles(self) -> dict[str, Style]:
+        """Every style on the ground of this panel."""
         return resolve_styles(self.app.theme_variables, self.background_colors[1])
 
     def render_line(self, y: int) -> Strip:
@@ -159,7 +159,7 @@ class Panel(Widget, can_focus=True):
         else:
             made = self.lines(self.view, width, height)
         if self._inks is None:
-            self._inks, self._base = self.mixed(), self.rich_style
+            self._inks, self._base = self.resolved_styles(), self.rich_style
         inks, base, old = self._inks, self._base, self._made
         known = len(old)
         self._made = made[:height]

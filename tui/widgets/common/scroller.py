@@ -77,13 +77,13 @@ class Scroller(Panel, ScrollView, inherit_bindings=False):
             line = self.row(number, width)
         elif number == 0:
             line = [(self.EMPTY, "quiet")]
-        inks = self._inks or self._fill_inks()
+        inks = self._inks or self._fill_styles()
         segments = [Segment(text, inks[ink]) for text, ink in line if text]
         marked = bool(line) and line[-1][1] == "cursor"
         return Strip(segments).adjust_cell_length(width, inks["cursor"] if marked else self.rich_style)
 
-    def _fill_inks(self) -> dict[str, Style]:
-        self._inks = self.mixed()
+    def _fill_styles(self) -> dict[str, Style]:
+        self._inks = self.resolved_styles()
         return self._inks
 
     @property

@@ -15,7 +15,7 @@ from tui.draw.line import Line, fit, joined_cells
 
 _HIGH, _FULL = 0.5, 0.75
 _DATE = re.compile(r"-\d{8}$")
-_LEVEL_INKS = ("quiet", "live", "seeking", "alert-tag")
+_LEVEL_STYLES = ("quiet", "live", "seeking", "alert-tag")
 _LOW = 0.2
 _SPARKS = "▁▂▃▄▅▆▇"
 """Never a full cell, so that curves on adjacent lines do not touch."""
@@ -40,10 +40,10 @@ class Column(NamedTuple):
 
 
 def level_style(stands: Standing) -> str:
-    """The ink of a standing; what is only surmised has no ground of its own."""
+    """The style of a standing; what is only surmised has no ground of its own."""
     if stands.level == 3 and stands.word.endswith("?"):
         return "alert"
-    return "flow" if stands.word == "flowing" else _LEVEL_INKS[stands.level]
+    return "flow" if stands.word == "flowing" else _LEVEL_STYLES[stands.level]
 
 
 def _word(row: Row, width: int, _: CellContext) -> Line:

@@ -20,7 +20,7 @@ _BACK = 400
 GLOW_EVENTS = 8
 GLOW_SECONDS = 30.0
 """A firing glows until it is older than both, however fast the film runs."""
-STATE_INKS: dict[AgentState, str] = {
+STATE_STYLES: dict[AgentState, str] = {
     "idle": "quiet",
     "delegating": "uncertainty",
     "stuck": "frustration",

@@ -21,9 +21,9 @@ KINDS: dict[StimulusKind, tuple[str, str, str]] = {
     "trace": ("◇", "trace", "uncertainty"),
     "dream_request": ("▽", "memory", "fatigue"),
 }
-"""Glyph, word and ink of each kind."""
+"""Glyph, word and style of each kind."""
 TERMS = (("▆", "seeking", "new"), ("▄", "flow", "matters"), ("▂", "frustration", "urgent"))
-"""Glyph, ink and word of novelty, relevance and urgency."""
+"""Glyph, style and word of novelty, relevance and urgency."""
 
 
 _FULL = 0.4

@@ -12,7 +12,7 @@ from tui.feed.view import View
 from tui.widgets.common.panel import Panel
 from tui.widgets.main.axis import SHORT
 from tui.widgets.main.neurons import (
-    STATE_INKS,
+    STATE_STYLES,
     Neurons,
     against,
     field_pieces,
@@ -77,7 +77,7 @@ def _title(now: Neurons, node: str) -> tuple[str, str]:
 
 def _state(now: Neurons) -> tuple[str, str]:
     state = now.meta.state
-    return state.replace("_", " "), STATE_INKS[state]
+    return state.replace("_", " "), STATE_STYLES[state]
 
 
 def _listed(now: Neurons, width: int, height: int) -> list[Line]:

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from core.mind.homeostasis import RuleState
 from core.report.formatting import fraction, plain
-from tui.draw.gauge import GROOVE
+from tui.draw.gauge import TRACK
 from tui.draw.line import Line, fit
 from tui.feed.view import View
 from tui.widgets.common.card import Card, gauge, heading, pair, sentence, signed
@@ -136,7 +136,7 @@ keep; the figure beside it how often the pattern counts as seen, faded since.
                 [
                     (name + " ", "plain"),
                     ("▄" * lit, "seeking"),
-                    (GROOVE * (bar - lit), "track"),
+                    (TRACK * (bar - lit), "track"),
                     (f" {fraction(exposure.attenuation):>4}", "plain"),
                     (f" x{exposure.exposures:<4.0f}", "quiet"),
                 ]

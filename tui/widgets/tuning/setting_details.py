@@ -22,7 +22,7 @@ _MOST = 3
 """Lines of words offered."""
 
 
-class Asked(NamedTuple):
+class KeyPrompt(NamedTuple):
     """A key or a word that is being typed."""
 
     name: str
@@ -33,13 +33,13 @@ class Asked(NamedTuple):
     """What stands on the line."""
 
 
-class Said(NamedTuple):
+class DetailsContent(NamedTuple):
     """What the details panel explains."""
 
     drafted: Drafted | None = None
     row: ListRow | None = None
     problem: str = ""
-    asked: Asked | None = None
+    asked: KeyPrompt | None = None
 
 
 class SettingDetails(TextPage, can_focus=False):
@@ -48,9 +48,9 @@ class SettingDetails(TextPage, can_focus=False):
     DEFAULT_CSS = "SettingDetails { border: none; padding: 0 2; }"
     HELP: ClassVar[str] = "What the setting under the cursor means, and what it may be."
 
-    said: reactive[Said] = reactive(Said())
+    said: reactive[DetailsContent] = reactive(DetailsContent())
 
-    def watch_said(self, said: Said) -> None:
+    def watch_said(self, said: DetailsContent) -> None:
         self.show(lambda width: _laid(said, width))
 
     def row(self, number: int, width: int) -> Line:
@@ -72,7 +72,7 @@ def _named(name: str, path: TablePath, width: int) -> Line:
     return [(plain(" › ".join(steps), max(8, width)), "strong")]
 
 
-def _laid(said: Said, width: int) -> list[Line]:
+def _laid(said: DetailsContent, width: int) -> list[Line]:
     row, problem = said.row, said.problem
     if said.asked is not None:
         return _asked(said.asked, problem, width)
@@ -104,7 +104,7 @@ def _laid(said: Said, width: int) -> list[Line]:
     return made
 
 
-def _asked(asked: Asked, problem: str, width: int) -> list[Line]:
+def _asked(asked: KeyPrompt, problem: str, width: int) -> list[Line]:
     """What is to be typed, why it was refused, and the words it could be."""
     made: list[Line] = [_named(asked.name, asked.path, width)]
     made += _lines(

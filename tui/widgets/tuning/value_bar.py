@@ -1,4 +1,4 @@
-"""A value in few cells, and on a groove between its bounds."""
+"""A value in few cells, and on a slider between its bounds."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def number_text(value: float, step: float | None = None) -> str:
 
 
 def slider(tunable: Tunable, value: float, width: int, *, edited: bool) -> Line:
-    """A groove with the value and the built-in value on it."""
+    """A slider with the value and the built-in value on it."""
     cells, inks = ["─"] * width, ["track"] * width
     if tunable.low is None or tunable.high is None or tunable.high <= tunable.low:
         return joined_cells(cells, inks)
