@@ -243,7 +243,7 @@ def test_settings_that_cannot_be_read_cost_only_themselves(
 
 def test_without_a_home(monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
     monkeypatch.setattr("os.path.expanduser", lambda path: path)
-    assert run("sessions") == (1, "", "nooscope: no home folder is known; set HOME\n")
+    assert run("sessions") == (1, "", "nooscope: the home folder is unknown; set HOME\n")
     assert run("--version")[0] == 0
 
 

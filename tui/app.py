@@ -281,7 +281,7 @@ class NooscopeApp(App[None]):
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         yield from key_commands(screen)
         yield SystemCommand("Theme", "Change the colours", self.action_change_theme)
-        yield SystemCommand("Picture", "Save what is seen as SVG", self.deliver_screenshot)
+        yield SystemCommand("Picture", "Save the screen as SVG", self.deliver_screenshot)
         if self.view is not None:
             for name in self.view.agents:
                 yield SystemCommand(f"Show agent {name}", "", lambda name=name: self._select(name), False)

@@ -116,7 +116,7 @@ def _command(words: list[str]) -> int:
         words.insert(0, DEFAULT)
     parsed = build(words[0]).parse_args(words)
     if os.path.expanduser("~") == "~":  # noqa: PTH111 it asks whether there is one
-        raise NooscopeError("no home folder is known; set HOME")
+        raise NooscopeError("the home folder is unknown; set HOME")
     command: CliCommand = importlib.import_module(f"tui.cli.commands.{parsed.command or DEFAULT}").COMMAND
     return command.run(parsed)
 

@@ -53,7 +53,7 @@ class FleetScreen(Screen[None]):
         ),
         Binding("p", "group", "projects", id="fleet.group", tooltip="Group by project, or not"),
         Binding("u", "urgent", "urgent", id="fleet.urgent", tooltip="Only those worth a look, or all"),
-        Binding("slash", "filter", "filter", key_display="/", id="fleet.filter", tooltip="Narrow the list"),
+        Binding("slash", "filter", "filter", key_display="/", id="fleet.filter", tooltip="Filter the list"),
         Binding("w", "open(True)", "watch", show=False, id="fleet.watch", tooltip="Open it, following live"),
         Binding("r", "open(False)", "replay", id="fleet.replay", tooltip="Open it, playing from the start"),
         Binding("escape", "leave", "back", id="fleet.leave", tooltip="All sessions again, or back"),

@@ -41,7 +41,7 @@ class HelpScreen(Board):
     CSS_PATH: ClassVar[CSSPathType | None] = ["board.tcss", "help.tcss"]
     AUTO_FOCUS = "TextPage"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash", "search", "search", id="help.search", tooltip="Only help with these words"),
+        Binding("slash", "search", "search", id="help.search", tooltip="Only help that contains these words"),
         Binding("question_mark", "leave", "back", show=False, id="help.leave", tooltip="Back again"),
     ]
 

@@ -68,7 +68,7 @@ Enter follows it if it is active and plays it otherwise; `w` follows, `r` plays,
         Binding("w", "open('live')", "watch", id="sessions.watch", tooltip="Follow it live"),
         Binding("r", "open('replay')", "replay", id="sessions.replay", tooltip="Play it from the start"),
         Binding(
-            "slash", "filter", "filter", key_display="/", id="sessions.filter", tooltip="Narrow the list"
+            "slash", "filter", "filter", key_display="/", id="sessions.filter", tooltip="Filter the list"
         ),
         Binding("escape", "leave", "back", id="sessions.leave", tooltip="Back, or all sessions again"),
         Binding("space", "nothing", show=False, id="sessions.space"),

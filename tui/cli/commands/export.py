@@ -103,7 +103,7 @@ def _is_source(target: Path, found: list[LogSession]) -> bool:
 def _report(number: int, events: int, kit: Kit) -> str:
     skipped = ", ".join(f"{count:,} {reason}" for reason, count in kit.diagnostics.counts.items())
     sessions = f"{number:,} session" + ("" if number == 1 else "s")
-    return f"{events:,} events of {sessions}" + (f"; passed over: {skipped}" if skipped else "")
+    return f"{events:,} events of {sessions}" + (f"; skipped: {skipped}" if skipped else "")
 
 
 COMMAND = CliCommand(_add_arguments, _run)

@@ -47,7 +47,7 @@ def _check(tree: ConversationTree, wanted: str) -> int:
     if node is None:
         print(f"nooscope: no line of the log leads to {wanted}: it was edited or cut since", file=sys.stderr)
         return 1
-    print("unchanged up to that head")
+    print("unchanged up to this head")
     return 0
 
 

@@ -215,7 +215,9 @@ class Watch:
             self._settle(society)
             if not waiting:
                 at = society.engine().response.session().at
-                self._tell(Notice(at, "main", "done", "done", f"Still for {still:.0f} s.", 3600.0))
+                self._tell(
+                    Notice(at, "main", "done", "done", f"Nothing has happened for {still:.0f} s.", 3600.0)
+                )
         if self._args.idle is not None and still >= self._args.idle:
             self._stop.set()
 

@@ -33,7 +33,7 @@ BENCH_KEYS: list[BindingType] = [
         tooltip="The previous difference",
     ),
     Binding("y", "apply", "apply", id="tune.apply", tooltip="Use these settings from now on"),
-    Binding("s", "save", "save", id="tune.save", tooltip="Keep these settings as a profile or in a file"),
+    Binding("s", "save", "save", id="tune.save", tooltip="Save these settings as a profile or in a file"),
     Binding("p", "profiles", "presets", id="tune.profiles", tooltip="Load a preset or a profile"),
     Binding("w", "sweep", "sweep", id="tune.sweep", tooltip="This setting over its whole range"),
     Binding(

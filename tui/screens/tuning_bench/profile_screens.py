@@ -85,7 +85,7 @@ class SaveScreen(ModalScreen[SaveWish | None]):
 
     DEFAULT_CSS = _CSS.format(name="SaveScreen")
     BINDINGS: ClassVar[list[BindingType]] = [_LEAVE]
-    HELP: ClassVar[str] = "Type a name, then choose where it is kept; tab goes from field to field."
+    HELP: ClassVar[str] = "Type a name, then choose where to save it; tab moves between fields."
 
     def __init__(self, files: ProfileFiles, changed: int) -> None:
         super().__init__()

@@ -25,9 +25,9 @@ class Card(Panel):
     TALL: ClassVar[tuple[int, int]] = (8, 12)
     """Lines it usually takes, and where there is room for all it has; by these columns are filled."""
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "scroll_by(-1)", "Up", id="card.up", tooltip="Of a card alone, a line up", show=False),
+        Binding("up", "scroll_by(-1)", "Up", id="card.up", tooltip="Scroll a zoomed card up", show=False),
         Binding(
-            "down", "scroll_by(1)", "Down", id="card.down", tooltip="Of a card alone, a line down", show=False
+            "down", "scroll_by(1)", "Down", id="card.down", tooltip="Scroll a zoomed card down", show=False
         ),
     ]
 

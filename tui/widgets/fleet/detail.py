@@ -25,7 +25,7 @@ def fleet_title(rows: Sequence[Row], order: Order, now: float, late: float, widt
     parts.append(
         (f"▲ {counted.need} need{'s' if counted.need == 1 else ''} you", "$alert bold")
         if counted.need
-        else ("▲ nobody needs you", "$quiet")
+        else ("▲ nobody asks", "$quiet")
     )
     parts += [
         (f"  ▽ {counted.look} to look at", "$axis-seeking" if counted.look else "$quiet"),
@@ -57,7 +57,7 @@ def session_detail(row: Row, now: float, lines: int, width: int) -> Content:
     stands, facts = row.standing, row.facts
     since = "" if stands.since is None else f" for {span(max(0.0, now - stands.since))}"
     head = [(f"{stands.glyph} {stands.word}{since}", f"{_COLOURS[stands.level]} bold")]
-    silence = f"log silent for {span(max(0.0, now - facts.heard))}" if facts.heard else "log never heard"
+    silence = f"log silent for {span(max(0.0, now - facts.heard))}" if facts.heard else "log not read yet"
     open_calls = ", ".join(f"{plain(call.tool, 20)} {age(now - call.at)}" for call in facts.open[:4])
     context = (
         f"context {100 * facts.context:.0f}% ({short(row.context_tokens)} of {short(row.compaction_point)})"
@@ -91,7 +91,7 @@ def session_detail(row: Row, now: float, lines: int, width: int) -> Content:
                 else "",
                 "",
             ),
-            (f" · {count(facts.events, 'event')}{' read, of the end only' if row.partial else ''}", ""),
+            (f" · {count(facts.events, 'event')}{' read, only the end' if row.partial else ''}", ""),
             (f" · {count(row.skipped, 'line')} skipped" if row.skipped else "", ""),
         ],
         [(plain(home_path(str(row.path))), "$quiet")],
