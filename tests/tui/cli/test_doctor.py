@@ -118,7 +118,7 @@ def test_a_log_without_permission_is_a_problem(home: Path, capsys: pytest.Captur
 def test_a_folder_that_cannot_be_written_is_a_problem(
     home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (home / "file").write_text("no folder")
+    (home / "file").write_text("not a folder")
     monkeypatch.setenv("XDG_CACHE_HOME", str(home / "file"))
     code, told = asked(capsys)
     assert code == 1

@@ -109,7 +109,7 @@ async def test_familiar_patterns_by_attenuation() -> None:
     shown = await seen(HabituationCard, view)
     first = view.frame.mind.habituation.familiar[0]
     assert first.what[:10] in shown and f"x{first.exposures:.0f}" in shown
-    assert "nothing has come twice" in await seen(HabituationCard, view_at(recorded(), 0))
+    assert "nothing has happened twice" in await seen(HabituationCard, view_at(recorded(), 0))
 
 
 async def test_sleep_and_its_dreams() -> None:

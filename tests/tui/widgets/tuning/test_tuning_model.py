@@ -230,5 +230,5 @@ def test_a_saving_that_fails_leaves_what_was(tmp_path: Path) -> None:
     with pytest.raises(StoreError):
         shelf.save_profile("x", "", Settings(), "user")
     assert (tmp_path / "profiles").read_text() == "in the way"
-    with pytest.raises(StoreError, match="no name"):
+    with pytest.raises(StoreError, match="cannot be the name"):
         shelf.save_profile("../x", "", Settings(), "user")
