@@ -134,7 +134,3 @@ def _say(sentence: str) -> int:
     with contextlib.suppress(OSError):
         print(f"nooscope: {sentence}", file=sys.stderr)
     return 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())
