@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from textual.color import Color, ColorParseError
 from textual.theme import Theme
 
-from core.settings.file import reason, small_file
+from core.settings.file import read_failure, small_file
 
 FOLDER = Path(__file__).parent
 
@@ -121,7 +121,7 @@ def load(*folders: Path) -> Loaded:
         try:
             file = ThemeFile.model_validate(tomllib.loads(small_file(path).decode()))
         except (OSError, UnicodeDecodeError) as error:
-            complaints.append(f"{path}: cannot be read ({reason(error)})")
+            complaints.append(f"{path}: cannot be read ({read_failure(error)})")
         except tomllib.TOMLDecodeError as error:
             complaints.append(f"{path}: is not TOML: {error}")
         except ValidationError as error:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from core.agents.tables import OURS, read_table
 from core.errors import SettingsError
 from core.events import MAIN, Turn, Where
-from core.settings.logs import ContextSettings
+from core.settings.logs import ContextWindowSettings
 
 _ENDING = re.compile(
     r"(\[1m\]|-\d{8}|-\d{4}-\d{2}-\d{2}|-\d{2}-\d{2}|-latest|@[\w.-]+|-v\d+(:\d+)?|:[\w.-]+|-(low|medium|high|xhigh|minimal))$"
@@ -35,15 +35,15 @@ class Models:
 
     __slots__ = ("_default", "_extended", "_found", "_rows")
 
-    def __init__(self, rows: dict[str, Model], settings: ContextSettings | None = None) -> None:
-        context = settings or ContextSettings()
+    def __init__(self, rows: dict[str, Model], settings: ContextWindowSettings | None = None) -> None:
+        context = settings or ContextWindowSettings()
         self._rows = rows
         self._found: dict[str, Model] = {}
         self._default = context.default_window
         self._extended = context.extended_window
 
     @classmethod
-    def load(cls, *extra: Path, settings: ContextSettings | None = None) -> Models:
+    def load(cls, *extra: Path, settings: ContextWindowSettings | None = None) -> Models:
         """Our table, with the user's laid over it."""
         return cls(_merged(extra), settings)
 

@@ -14,7 +14,7 @@ from core.engine import Frame
 from core.errors import StateError, StoreError
 from core.events import Where
 from core.report.conversation import ConversationTree
-from core.report.recap import frame_lines, narrative, plain, structural
+from core.report.recap import frame_lines, narrative, redacted, structural
 from core.timeline.snapshot import encode
 from core.timeline.timeline import Timeline
 
@@ -136,7 +136,7 @@ class ChronoNav:
             case "narrative":
                 return narrative(self.timeline, start, stop, policy.max_tokens, self.agent)
             case "custom":
-                return [plain(line, _LETTERS) for line in policy.text.splitlines()[:_LINES]]
+                return [redacted(line, _LETTERS) for line in policy.text.splitlines()[:_LINES]]
         return ()
 
 

@@ -13,7 +13,7 @@ from core.events import AgentEnd, AgentStart, Compaction, Prompt, ToolUse, Turn
 from core.governor.kinetics import Budgets
 from core.mind.cortical import Phase, Regime
 from core.percept import AgentState, Pattern
-from core.report.recap import Centre, amount, plain, share, work_centre
+from core.report.recap import Centre, figure, redacted, token_amount, work_centre
 from core.timeline.timeline import Timeline
 
 WarningKind = Literal["signal", "halt", "quarantine", "loop"]
@@ -172,16 +172,17 @@ def lines(preserved: Preserved) -> list[str]:
     """What was kept, for a person to read."""
     governor = preserved.governor
     said = [
-        f"compaction{f' ({plain(preserved.trigger)})' if preserved.trigger else ''}: {_tokens(preserved)}",
+        f"compaction{f' ({redacted(preserved.trigger)})' if preserved.trigger else ''}: {_tokens(preserved)}",
         f"state {preserved.state} ({preserved.pattern}), regime {preserved.regime}, phase {preserved.phase}",
-        f"governor {governor.state} at step {governor.step}, effort {share(governor.budgets.effort)}, "
-        f"persistence {share(governor.budgets.persistence)}",
+        f"governor {governor.state} at step {governor.step}, effort {figure(governor.budgets.effort)}, "
+        f"persistence {figure(governor.budgets.persistence)}",
     ]
-    said += [f"warning: {plain(each.name)} {share(each.weight)}" for each in preserved.warnings]
+    said += [f"warning: {redacted(each.name)} {figure(each.weight)}" for each in preserved.warnings]
     if preserved.centre is not None:
-        said.append(f"work in {plain(preserved.centre.path)} ({preserved.centre.share:.0%} of it)")
+        said.append(f"work in {redacted(preserved.centre.path)} ({preserved.centre.share:.0%} of it)")
     said += [
-        f"hot: {plain(each.path)} {each.count} (r{each.opened} w{each.modified})" for each in preserved.paths
+        f"hot: {redacted(each.path)} {each.count} (r{each.opened} w{each.modified})"
+        for each in preserved.paths
     ]
     said += [f"open: {_open(each)}" for each in preserved.open]
     return [*said, preserved.narrative]
@@ -221,11 +222,13 @@ def _narrative(frame: Frame, ends: Sequence[OpenEnd]) -> str:
     centre = work_centre(frame.receptor.heatmap)
     words = f"{frame.receptor.meta.state} in {frame.receptor.behaviour.short.pattern}"
     if centre is not None:
-        words += f" around {plain(centre.path)}"
-    words += f", {strongest.axis} {share(strongest.value)} {over} its threshold {share(strongest.threshold)}"
+        words += f" around {redacted(centre.path)}"
+    words += (
+        f", {strongest.axis} {figure(strongest.value)} {over} its threshold {figure(strongest.threshold)}"
+    )
     failing = [end for end in ends if end.kind == "failure"]
     if failing:
-        words += f", {plain(failing[0].what)} still failing"
+        words += f", {redacted(failing[0].what)} still failing"
     return words
 
 
@@ -233,13 +236,13 @@ def _tokens(preserved: Preserved) -> str:
     if not preserved.tokens_before:
         return "tokens unknown"
     if preserved.compression_ratio is None:
-        return f"{amount(preserved.tokens_before)} tokens before"
-    before, after = amount(preserved.tokens_before), amount(preserved.tokens_after)
+        return f"{token_amount(preserved.tokens_before)} tokens before"
+    before, after = token_amount(preserved.tokens_before), token_amount(preserved.tokens_after)
     return f"{before} -> {after} tokens, {preserved.compression_ratio:.1f} to 1"
 
 
 def _open(end: OpenEnd) -> str:
-    what = plain(end.what)
+    what = redacted(end.what)
     match end.kind:
         case "call":
             return f"{what} has no result yet"

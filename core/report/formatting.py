@@ -24,7 +24,7 @@ def sound(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def page(value: Any) -> str:
+def readable_json(value: Any) -> str:
     """A value as JSON that a person can read."""
     import msgspec
 

@@ -21,13 +21,13 @@ _NOTABLE = 0.3
 _HALF = 0.5
 
 
-def plain(text: str, most: int = 120) -> str:
+def redacted(text: str, most: int = 120) -> str:
     """Text from a log as a person may see it: one line, without secrets."""
     line = "".join(letter if letter.isprintable() else " " for letter in text[: most * 4])
     return redact(line)[:most].strip()
 
 
-def clock(seconds: float) -> str:
+def short_clock(seconds: float) -> str:
     """A length of time as 1:02:03."""
     whole = max(0, int(seconds))
     minutes, rest = divmod(whole, 60)
@@ -35,16 +35,16 @@ def clock(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
-def amount(tokens: int) -> str:
+def token_amount(tokens: int) -> str:
     """A number of tokens as 148k."""
     return (
         str(tokens) if tokens < 1000 else f"{tokens / 1000:.3g}k" if tokens < 1e6 else f"{tokens / 1e6:.3g}M"
     )
 
 
-def share(value: float) -> str:
+def figure(value: float) -> str:
     """A figure from 0 to 1 as .71."""
-    return f"{value:.2f}".removeprefix("0") if value >= 0 else f"-{share(-value)}"
+    return f"{value:.2f}".removeprefix("0") if value >= 0 else f"-{figure(-value)}"
 
 
 def tokens(text: str) -> int:
@@ -82,24 +82,24 @@ def frame_lines(frame: Frame) -> list[str]:
     """A frame in a handful of lines."""
     receptor, mind = frame.receptor, frame.mind
     lines = [
-        f"{plain(frame.agent)} after {frame.events} events: {receptor.meta.state} "
+        f"{redacted(frame.agent)} after {frame.events} events: {receptor.meta.state} "
         f"({receptor.behaviour.short.pattern}), regime {mind.cortical.regime}, phase {mind.cortical.phase}, "
         f"governor {frame.governor.state}",
         ", ".join(
-            f"{axis.axis} {share(axis.value)}/{share(axis.threshold)}{'!' if axis.firing else ''}"
+            f"{axis.axis} {figure(axis.value)}/{figure(axis.threshold)}{'!' if axis.firing else ''}"
             for axis in receptor.axes
         ),
     ]
     if receptor.signals:
-        standing = ", ".join(f"{signal.name} {share(signal.intensity)}" for signal in receptor.signals)
+        standing = ", ".join(f"{signal.name} {figure(signal.intensity)}" for signal in receptor.signals)
         lines.append(f"signals: {standing}")
     centre = work_centre(receptor.heatmap)
     if centre is not None:
-        lines.append(f"work in {plain(centre.path)} ({centre.share:.0%} of it)")
+        lines.append(f"work in {redacted(centre.path)} ({centre.share:.0%} of it)")
     sleep = mind.sleep
-    lines.append(f"context {amount(sleep.context_tokens)}, sleep pressure {share(sleep.pressure)}")
+    lines.append(f"context {token_amount(sleep.context_tokens)}, sleep pressure {figure(sleep.pressure)}")
     if frame.governor.would_halt:
-        lines.append(f"governor: {plain(frame.governor.would_halt)}")
+        lines.append(f"governor: {redacted(frame.governor.would_halt)}")
     return lines
 
 
@@ -125,7 +125,7 @@ def structural(timeline: Timeline, start: int, stop: int) -> list[str]:
         names = Counter(mark.name for mark in marks if mark.kind == kind)
         if names:
             lines.append(
-                f"{title}: " + ", ".join(f"{plain(name)} {count}" for name, count in names.most_common())
+                f"{title}: " + ", ".join(f"{redacted(name)} {count}" for name, count in names.most_common())
             )
     return lines
 
@@ -134,7 +134,7 @@ def _span(timeline: Timeline, start: int, stop: int, events: Sequence[Event]) ->
     if not events:
         return "nothing lies between"
     lasted = timeline.time_of(stop) - timeline.time_of(start)
-    return f"{_many(len(events), 'event')} in {clock(lasted)}"
+    return f"{_many(len(events), 'event')} in {short_clock(lasted)}"
 
 
 def _many(count: int, what: str) -> str:
@@ -208,17 +208,17 @@ def _marked(timeline: Timeline, marks: Iterable[Mark]) -> list[_Sentence]:
 
 def _sentence(timeline: Timeline, group: list[Mark]) -> _Sentence:
     first = group[0]
-    words = _VERBS[first.kind].format(plain(first.name))
+    words = _VERBS[first.kind].format(redacted(first.name))
     if len(group) > 1:
         words += f", {len(group)} times"
     if first.kind == "signal":
-        words += f", at most {share(max(mark.weight for mark in group))} over its threshold"
+        words += f", at most {figure(max(mark.weight for mark in group))} over its threshold"
     return _Sentence(_WEIGHTS[first.kind], first.place, _told(timeline, first, words))
 
 
 def _told(timeline: Timeline, mark: Mark, words: str) -> str:
-    who = "" if mark.agent == MAIN else f"{plain(mark.agent)}: "
-    return f"{clock(mark.at - timeline.time_of(1))} {who}{words}"
+    who = "" if mark.agent == MAIN else f"{redacted(mark.agent)}: "
+    return f"{short_clock(mark.at - timeline.time_of(1))} {who}{words}"
 
 
 def _passages(timeline: Timeline, marks: Iterable[Mark], start: int, stop: int) -> list[_Sentence]:
@@ -236,7 +236,7 @@ def _passages(timeline: Timeline, marks: Iterable[Mark], start: int, stop: int) 
         ends = [*(mark.at for mark in passed[1:]), timeline.time_of(stop)]
         lasted = [max(0.0, end - mark.at) for mark, end in zip(passed, ends, strict=True)]
         longest = max(range(len(passed)), key=lambda place: lasted[place])
-        words = f"{passed[longest].name} for {clock(lasted[longest])}"
+        words = f"{passed[longest].name} for {short_clock(lasted[longest])}"
         if len(passed) > 1:
             words += f", the longest of {len(passed)} states"
         found.append(_Sentence(3.5, passed[longest].place, _told(timeline, passed[longest], words)))
@@ -256,6 +256,6 @@ def _peaks(timeline: Timeline, start: int, stop: int, agent: str | None) -> list
         value = float(column[row])
         if value >= _NOTABLE:
             place = track.indexes[first + row]
-            moment = clock(timeline.events[place].at - timeline.time_of(1))
-            found.append(_Sentence(3.0 * value, place, f"{moment} {axis} peaks at {share(value)}"))
+            moment = short_clock(timeline.events[place].at - timeline.time_of(1))
+            found.append(_Sentence(3.0 * value, place, f"{moment} {axis} peaks at {figure(value)}"))
     return found

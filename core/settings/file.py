@@ -27,6 +27,6 @@ def small_file(path: Path, most: int = LARGEST) -> bytes:
     return content
 
 
-def reason(error: OSError | UnicodeDecodeError) -> str:
+def read_failure(error: OSError | UnicodeDecodeError) -> str:
     """Why a file could not be read, in a few words."""
     return error.strerror or str(error) if isinstance(error, OSError) else str(error)

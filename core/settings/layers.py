@@ -13,8 +13,8 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import TypeAdapter, ValidationError
 
 from core.settings import Settings
-from core.settings.file import reason, small_file
-from core.settings.tunable import Group, Tunable, walk
+from core.settings.file import read_failure, small_file
+from core.settings.tunable import Group, Tunable, walk_tunables
 
 PREFIX = "NOOSCOPE_"
 RESERVED = frozenset({"NOOSCOPE_CONFIG"})
@@ -65,7 +65,7 @@ class Resolved(NamedTuple):
 @functools.cache
 def tunables() -> Mapping[str, Tunable]:
     """Every setting by its dotted name."""
-    return {each.name: each for each in walk(Settings)}
+    return {each.name: each for each in walk_tunables(Settings)}
 
 
 def read_file(path: Path) -> tuple[Layer, tuple[Complaint, ...]]:
@@ -78,7 +78,7 @@ def read_file(path: Path) -> tuple[Layer, tuple[Complaint, ...]]:
         return Layer(origin), ()
     except (OSError, UnicodeDecodeError) as error:
         return Layer(origin), (
-            Complaint(origin, 0, "", f"cannot be read ({reason(error)}); its settings are left out"),
+            Complaint(origin, 0, "", f"cannot be read ({read_failure(error)}); its settings are left out"),
         )
     except tomllib.TOMLDecodeError as error:
         return Layer(origin), (Complaint(origin, 0, "", f"is not TOML: {error}; its settings are left out"),)
@@ -227,8 +227,8 @@ def _withdraw(
     culprit = inside[-1] if inside else next(reversed(chosen))
     layer, given = givers.pop(culprit)
     del chosen[culprit]
-    reason = str(first["msg"]).removeprefix("Value error, ")
-    return Complaint(layer.origin, given.line, culprit, f"{given.value!r} does not fit the rest: {reason}")
+    problem = str(first["msg"]).removeprefix("Value error, ")
+    return Complaint(layer.origin, given.line, culprit, f"{given.value!r} does not fit the rest: {problem}")
 
 
 def _nearest(name: str, known: Iterable[str]) -> str:

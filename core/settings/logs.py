@@ -66,7 +66,7 @@ class FollowSettings(Group):
     )
 
 
-class ContextSettings(Group):
+class ContextWindowSettings(Group):
     """How large an agent's context may grow."""
 
     default_window: int = tunable(
@@ -106,5 +106,5 @@ class IngestSettings(Group):
 
     lines: LineSettings = part(LineSettings, "How much of a log is taken in at once.")
     follow: FollowSettings = part(FollowSettings, "How growing logs are watched.")
-    context: ContextSettings = part(ContextSettings, "How large an agent's context may grow.")
+    context: ContextWindowSettings = part(ContextWindowSettings, "How large an agent's context may grow.")
     tables: TableSettings = part(TableSettings, "Your own tool, window and price tables.")

@@ -30,7 +30,7 @@ class ScoringSettings(Group):
     )
 
 
-class EscalationSettings(Group):
+class ResponseEscalationSettings(Group):
     """How much each trouble presses towards asking the person."""
 
     compound: float = tunable(1.5, "How much frustration with seeking presses.", ge=0, le=4, step=0.1)
@@ -157,7 +157,7 @@ class ResponseSettings(Group):
 
     loops: LoopSettings = part(LoopSettings, "When going round in circles is worth a word.")
     scoring: ScoringSettings = part(ScoringSettings, "When a method fires.")
-    escalation: EscalationSettings = part(EscalationSettings, "When the person is asked.")
+    escalation: ResponseEscalationSettings = part(ResponseEscalationSettings, "When the person is asked.")
     actions: ActionSettings = part(ActionSettings, "What the actions look at.")
     memo: MemoSettings = part(MemoSettings, "Notices that could be handed to the agent.")
     queue: QueueSettings = part(QueueSettings, "Interventions that wait for their moment.")

@@ -11,7 +11,7 @@ from pydantic import create_model
 
 from core.settings import Settings
 from core.settings.governor import ProfileSettings
-from core.settings.tunable import Group, Tunable, walk
+from core.settings.tunable import Group, Tunable, walk_tunables
 
 TablePath: TypeAlias = tuple[str | int, ...]
 """From a table to one of its rows: the keys on the way, or the place in a list."""
@@ -64,7 +64,7 @@ def _words(annotation: Any) -> tuple[str, ...]:
 
 def _leaf(annotation: Any) -> Tunable:
     model = create_model("Row", __base__=Group, item=(annotation, ...))
-    return next(walk(model))._replace(step=1.0 if annotation is not str else None)
+    return next(walk_tunables(model))._replace(step=1.0 if annotation is not str else None)
 
 
 def item_at(table: Any, path: TablePath) -> Any:

@@ -15,8 +15,8 @@ from core.settings.toml_text import with_values
 from core.store.compensation import Chain, recover
 from core.store.config_path import PROJECT_SETTINGS, user_settings_file
 from core.store.profiles import (
-    Profile,
     Scope,
+    SettingsProfile,
     file_name,
     is_modelled,
     profile_text,
@@ -54,7 +54,7 @@ class ProfileFiles(NamedTuple):
         """The settings file of a scope."""
         return self.settings if scope == "user" else self.project / PROJECT_SETTINGS
 
-    def profiles(self) -> list[Profile]:
+    def profiles(self) -> list[SettingsProfile]:
         """Ours, the person's, the project's."""
         scopes: tuple[Scope, ...] = ("built-in", "user", "project")
         return read_profiles((scope, self.folder(scope)) for scope in scopes)

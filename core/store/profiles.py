@@ -22,7 +22,7 @@ OURS = ("response.notices.", "response.persona.")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 _-]{0,39}\Z")
 
 
-class Profile(NamedTuple):
+class SettingsProfile(NamedTuple):
     """A name, what it is for, and the values that differ from the built-in ones."""
 
     name: str
@@ -34,15 +34,15 @@ class Profile(NamedTuple):
     """Lines that were left out."""
 
 
-def read_profile(path: Path, scope: Scope) -> Profile:
+def read_profile(path: Path, scope: Scope) -> SettingsProfile:
     """One file; a value that cannot be used is left out and told."""
     layer, faults = read_file(path)
     found = resolve([layer])
     values = {name: value_of(found.settings, name) for name in found.origins}
-    return Profile(path.stem, _sentence(path), scope, path, values, (*faults, *found.complaints))
+    return SettingsProfile(path.stem, _sentence(path), scope, path, values, (*faults, *found.complaints))
 
 
-def read_profiles(folders: Iterable[tuple[Scope, Path]]) -> list[Profile]:
+def read_profiles(folders: Iterable[tuple[Scope, Path]]) -> list[SettingsProfile]:
     """All profiles of some folders, by name within each."""
     return [
         read_profile(path, scope)
@@ -57,7 +57,7 @@ def is_modelled(name: str) -> bool:
     return name.startswith(ROOMS) and not name.startswith(OURS)
 
 
-def taken_over(profile: Profile) -> dict[str, Any]:
+def taken_over(profile: SettingsProfile) -> dict[str, Any]:
     """Every setting as the profile wants it: its own values, and built-in ones for all else of the model."""
     usual = {name: each.default for name, each in tunables().items() if is_modelled(name)}
     return {**usual, **profile.values}

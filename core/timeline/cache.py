@@ -39,7 +39,7 @@ _CHECK = 32
 _EVENTS = msgspec.msgpack.Decoder(list[Event])
 
 
-class Source(NamedTuple):
+class LogStamp(NamedTuple):
     """A log as it was when its recording was kept."""
 
     path: str
@@ -48,7 +48,7 @@ class Source(NamedTuple):
     """Nanoseconds."""
 
     @classmethod
-    def of(cls, path: Path) -> Source | None:
+    def of(cls, path: Path) -> LogStamp | None:
         """The log as it is now; None where it is gone."""
         try:
             found = path.stat()
@@ -61,7 +61,7 @@ class Kept(NamedTuple):
     """A recording that was kept, and the logs it was made of."""
 
     timeline: Timeline
-    sources: tuple[Source, ...]
+    sources: tuple[LogStamp, ...]
 
 
 class Cache:
@@ -92,7 +92,7 @@ class Cache:
             return None
         return kept
 
-    def save(self, session: str, timeline: Timeline, sources: tuple[Source, ...]) -> bool:
+    def save(self, session: str, timeline: Timeline, sources: tuple[LogStamp, ...]) -> bool:
         """Keep a recording; False where it cannot be written or depends on more than its logs."""
         if len(timeline.changes) > 1 or not timeline.beginning.plain:
             return False
@@ -128,7 +128,7 @@ class Cache:
             total -= size
 
 
-def _pack(timeline: Timeline, sources: tuple[Source, ...]) -> bytes:
+def _pack(timeline: Timeline, sources: tuple[LogStamp, ...]) -> bytes:
     tracks = {
         agent: (
             track.origin,
@@ -166,7 +166,7 @@ def _unpack(content: bytes, settings: Settings, seed: int) -> Kept:
             [Mark(*row) for row in body["marks"]],
             [KeyFrame(*row) for row in body["frames"]],
         )
-        sources = tuple(Source(*row) for row in body["sources"])
+        sources = tuple(LogStamp(*row) for row in body["sources"])
     except (
         zstd.ZstdError,
         cbor2.CBORDecodeError,

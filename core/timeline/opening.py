@@ -12,7 +12,7 @@ from core.logs.diagnostics import Diagnostics
 from core.logs.reader import Kit
 from core.logs.session import LogSession, read
 from core.settings import Settings
-from core.timeline.cache import Cache, Source
+from core.timeline.cache import Cache, LogStamp
 from core.timeline.initial_state import PLAIN, Beginning
 from core.timeline.timeline import Timeline
 
@@ -55,7 +55,7 @@ def record(
 ) -> Timeline | None:
     """The whole session as a recording, begun from its own seed; None where the reading was stopped."""
     begun = beginning._replace(seed=seed_of(session.id))
-    sources = tuple(found for log in session.logs if (found := Source.of(log.path)) is not None)
+    sources = tuple(found for log in session.logs if (found := LogStamp.of(log.path)) is not None)
     kept = cache.load(session.id, settings, begun) if cache is not None else None
     if kept is not None and kept.sources == sources:
         return kept.timeline
@@ -107,7 +107,7 @@ def last_screen(
     """A recording of only the end of a large log: near enough to look at while the rest is read."""
     cut = []
     for log in session.logs:
-        source = Source.of(log.path)
+        source = LogStamp.of(log.path)
         long = source is not None and source.size > tail and log.format.style == "lines"
         cut.append(
             log._replace(start=max(log.start, source.size - tail)) if long and source is not None else log

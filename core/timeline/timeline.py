@@ -22,7 +22,7 @@ from core.timeline.run import Run
 from core.timeline.track import Track
 
 
-class Change(NamedTuple):
+class SettingsChange(NamedTuple):
     """Settings that hold from an event on."""
 
     after: int
@@ -42,7 +42,7 @@ class Timeline:
         every: int | None = None,
     ) -> None:
         self.beginning = Beginning(seed) if beginning is None else beginning
-        self.changes: list[Change] = [Change(0, settings)]
+        self.changes: list[SettingsChange] = [SettingsChange(0, settings)]
         self.events: list[Event] = []
         self.frames = KeyFrames(
             p_frames=settings.timeline.keyframes.p_frames, i_share=settings.timeline.keyframes.i_share
@@ -114,7 +114,7 @@ class Timeline:
         if settings == self.settings:
             return
         state = self.society.dump()
-        self.changes.append(Change(len(self.events), settings))
+        self.changes.append(SettingsChange(len(self.events), settings))
         self.run.society = self.loaded(settings, state)
 
     def adopt(

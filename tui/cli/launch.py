@@ -95,7 +95,7 @@ def print_report(path: Path | None, settings: Settings, project: Path | None = N
     """Print what went on in a session, in the newest one where none is named."""
     from core.logs.finder import make_kit, sessions
     from core.report.analysis import analyse
-    from core.report.page import text
+    from core.report.page import summary_text
 
     wanted = ""
     if path is None:
@@ -109,5 +109,5 @@ def print_report(path: Path | None, settings: Settings, project: Path | None = N
     width = shutil.get_terminal_size((100, 24)).columns
     beginning = configured_beginning(project)
     done = [analyse(one, settings, beginning=beginning).summary for one in chosen]
-    print("\n\n".join(text(summary, width) for summary in done))
+    print("\n\n".join(summary_text(summary, width) for summary in done))
     return 0

@@ -9,7 +9,7 @@ from core.logs.finder import make_kit
 from core.logs.session import LogSession
 from core.settings import Settings
 from core.timeline.cache import Cache
-from core.timeline.cache import Source as Stand
+from core.timeline.cache import LogStamp as Stand
 from core.timeline.initial_state import PLAIN, Beginning
 from core.timeline.opening import last_screen, seed_of
 from core.timeline.timeline import Timeline

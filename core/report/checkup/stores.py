@@ -119,7 +119,7 @@ def _bytes(number: int) -> str:
     return f"{amount:.1f} GB"
 
 
-def kept() -> Section:
+def stored_state() -> Section:
     """What earlier sessions left, and whether it can be used."""
     from core.errors import StoreError
     from core.store.bookmarks import default_folder

@@ -16,7 +16,7 @@ from core.logs.parents import Kin, session_kin
 from core.logs.session import read
 from core.report.chrono import ChronoNav, Request, SummaryPolicy, Trail, Visit
 from core.report.conversation import ConversationTree
-from core.report.recap import clock, narrative, plain, structural, tokens
+from core.report.recap import narrative, redacted, short_clock, structural, tokens
 from core.settings import Settings
 from core.timeline.snapshot import encode
 from core.timeline.timeline import Timeline
@@ -117,7 +117,7 @@ def test_a_halt_is_told_before_all_else() -> None:
     (halt,) = (mark for mark in timeline.marks if mark.kind == "halt")
     brief = narrative(timeline, 0, 121, 16)
     assert len(brief) == 2 and brief[1].endswith(f"would halt: {halt.name}")
-    assert brief[1].startswith(clock(halt.at - 1.0))
+    assert brief[1].startswith(short_clock(halt.at - 1.0))
 
 
 def test_a_narrative_of_one_agent_tells_of_no_other(timeline: Timeline) -> None:
@@ -134,7 +134,7 @@ def test_a_peak_is_where_the_axis_stood_highest(timeline: Timeline) -> None:
     best = max(range(len(column)), key=lambda row: column[row])
     line = next(each for each in narrative(timeline, 0, 600, 100_000) if "fatigue peaks" in each)
     at = timeline.events[track.indexes[best]].at - timeline.events[0].at
-    assert line.startswith(clock(at))
+    assert line.startswith(short_clock(at))
     assert line.endswith(f"{column[best]:.2f}".removeprefix("0"))
 
 
@@ -144,7 +144,7 @@ def test_own_words_are_kept_to_plain_lines(timeline: Timeline) -> None:
     said = ChronoNav(timeline).go(Request(5, "backward", policy), 1.0).summary
     assert said[0] == "went back [31m to look"
     assert secret not in "".join(said) and len(said) <= 40
-    assert plain("a" * 500) == "a" * 120
+    assert redacted("a" * 500) == "a" * 120
 
 
 @settings(max_examples=15)

@@ -85,16 +85,16 @@ def _progress(analyses: Iterator[Analysis], found: list[LogSession]) -> Iterator
 
 
 def _print_json(done: list[Analysis]) -> None:
-    from core.report.formatting import page
+    from core.report.formatting import readable_json
 
-    print(page({"sessions": [analysis.summary for analysis in done]}))
+    print(readable_json({"sessions": [analysis.summary for analysis in done]}))
 
 
 def _print_text(done: list[Analysis]) -> None:
-    from core.report.page import text
+    from core.report.page import summary_text
 
     width = shutil.get_terminal_size((100, 24)).columns
-    print("\n\n".join(text(analysis.summary, width) for analysis in done))
+    print("\n\n".join(summary_text(analysis.summary, width) for analysis in done))
 
 
 def _write_metrics(name: str, done: list[Analysis]) -> None:

@@ -35,10 +35,10 @@ def _run(args: argparse.Namespace) -> int:
     sections = [*_sections(args, _settings(args)), mended]
     problems = [problem for section in sections for problem in section.problems]
     if args.json:
-        from core.report.formatting import page
+        from core.report.formatting import readable_json
 
         facts = {section.name: section.facts for section in sections}
-        print(page({"fine": not problems, "problems": problems, **facts}))
+        print(readable_json({"fine": not problems, "problems": problems, **facts}))
     else:
         _print_text(sections, problems)
     return 1 if problems else 0
@@ -68,7 +68,7 @@ def _sections(args: argparse.Namespace, resolved: Resolved) -> Iterator[Section]
     yield logs.unread(os.environ, Path.home(), kit, ingest)
     yield keeping.settings(resolved, project, [*troubles, *_faults(args, resolved.settings)])
     yield keeping.folders()
-    yield keeping.kept()
+    yield keeping.stored_state()
 
 
 def _kit(settings: Settings) -> tuple[Kit, list[str]]:

@@ -23,7 +23,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    from core.report.difference import page
+    from core.report.difference import frame_lines
     from core.timeline.places import parse_place
     from tui.cli.recordings import open_recording
 
@@ -31,10 +31,10 @@ def _run(args: argparse.Namespace) -> int:
     index = parse_place(timeline, args.at)
     frame = timeline.at(index, known_agent(timeline, args.agent))
     if args.json:
-        print(words.page({"index": index, "of": len(timeline), "frame": frame}))
+        print(words.readable_json({"index": index, "of": len(timeline), "frame": frame}))
         return 0
     print(f"after {index} of {len(timeline)} events, agent {words.plain(frame.agent)}")
-    for line in page(frame):
+    for line in frame_lines(frame):
         print(words.plain(line))
     return 0
 

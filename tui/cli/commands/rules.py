@@ -78,12 +78,12 @@ def _check(path: Path) -> int:
 
 
 def _print_json(rules: RuleSet, learned: Learned) -> None:
-    from core.report.formatting import page
+    from core.report.formatting import readable_json
 
     rows = [
         {**method.model_dump(mode="json"), "origin": rules.origins[method.id]} for method in rules.methods
     ]
-    print(page({"methods": rows, "learned": learned}))
+    print(readable_json({"methods": rows, "learned": learned}))
 
 
 def _print_table(rules: RuleSet, learned: Learned, threshold: float) -> None:

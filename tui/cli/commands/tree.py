@@ -73,7 +73,7 @@ def _print_text(tree: ConversationTree) -> None:
 
 
 def _print_json(tree: ConversationTree) -> None:
-    from core.report.formatting import page
+    from core.report.formatting import readable_json
 
     head = tree.head
     told = {
@@ -83,7 +83,7 @@ def _print_json(tree: ConversationTree) -> None:
         "head": None if head is None else {"id": head.id, "hash": head.content_hash.hex()},
         "branches": [branch._asdict() for branch in tree.branches()],
     }
-    print(page(told))
+    print(readable_json(told))
 
 
 def _said(node: Node) -> str:

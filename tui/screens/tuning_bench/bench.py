@@ -22,7 +22,7 @@ from core.settings.layers import tunables
 from core.settings.table_rows import TableRow
 from core.store.labels import Label
 from core.store.profile_files import ProfileFiles
-from core.store.profiles import Profile, taken_over
+from core.store.profiles import SettingsProfile, taken_over
 from core.timeline.labelling import judged_labels, missed_label
 from core.timeline.timeline import Timeline
 from tui.feed.messages import Apply, Failed, JumpMark, Seek
@@ -339,7 +339,7 @@ applied, and nothing is kept before it is saved.
                 self.post_message(Failed(str(complaint)))
         self.app.push_screen(ProfilePicker(found), self._take_over)
 
-    def _take_over(self, profile: Profile | None) -> None:
+    def _take_over(self, profile: SettingsProfile | None) -> None:
         if profile is None:
             return
         problem = self._editing.set_all(taken_over(profile))

@@ -15,7 +15,7 @@ from textual.widgets.option_list import Option
 
 from core.report.formatting import count, plain
 from core.store.profile_files import Kind, ProfileFiles
-from core.store.profiles import Profile, Scope
+from core.store.profiles import Scope, SettingsProfile
 
 _CSS = """
 {name} {{
@@ -37,14 +37,14 @@ _LEAVE = Binding("escape", "dismiss(None)", "back", id="profiles.leave", tooltip
 _SCOPES: dict[Scope, str] = {"built-in": "preset", "user": "mine", "project": "this project"}
 
 
-class ProfilePicker(ModalScreen[Profile | None]):
+class ProfilePicker(ModalScreen[SettingsProfile | None]):
     """Presets and profiles, each with its sentence."""
 
     DEFAULT_CSS = _CSS.format(name="ProfilePicker")
     BINDINGS: ClassVar[list[BindingType]] = [_LEAVE]
     HELP: ClassVar[str] = "Enter loads the profile as one change; u undoes it."
 
-    def __init__(self, profiles: list[Profile]) -> None:
+    def __init__(self, profiles: list[SettingsProfile]) -> None:
         super().__init__()
         self._profiles = profiles
 
@@ -61,7 +61,7 @@ class ProfilePicker(ModalScreen[Profile | None]):
         self.dismiss(self._profiles[int(event.option_id or 0)])
 
 
-def _described(profile: Profile) -> Content:
+def _described(profile: SettingsProfile) -> Content:
     values = count(len(profile.values), "value") if profile.values else "built-in values"
     faults = f" · {count(len(profile.complaints), 'line')} left out" if profile.complaints else ""
     return Content.assemble(

@@ -8,7 +8,7 @@ from textual.reactive import reactive
 
 from core.report.formatting import count
 from core.settings.layers import tunables
-from core.timeline.sweep import Point, Sweep
+from core.timeline.sweep import Sweep, SweepPoint
 from tui.draw.canvas import Canvas
 from tui.draw.line import Line, fit
 from tui.feed.view import View
@@ -67,7 +67,7 @@ def _heights(sweep: Sweep) -> dict[float, int]:
     }
 
 
-def _agreement(sweep: Sweep, here: Point) -> Line:
+def _agreement(sweep: Sweep, here: SweepPoint) -> Line:
     best = max(sweep.points, key=lambda point: _f1(point))
     return [
         ("labels ", "quiet"),
@@ -77,7 +77,7 @@ def _agreement(sweep: Sweep, here: Point) -> Line:
     ]
 
 
-def _f1(point: Point) -> float:
+def _f1(point: SweepPoint) -> float:
     precision, recall = point.score.precision or 0.0, point.score.recall or 0.0
     return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 
@@ -105,8 +105,8 @@ def _cell(value: float, low: float, high: float, room: int) -> int:
     return round((value - low) / (high - low) * (room - 1)) if high > low else 0
 
 
-def _nearest(points: tuple[Point, ...], low: float, high: float, room: int) -> list[Point]:
-    made: list[Point] = []
+def _nearest(points: tuple[SweepPoint, ...], low: float, high: float, room: int) -> list[SweepPoint]:
+    made: list[SweepPoint] = []
     for cell in range(room):
         value = low + (high - low) * cell / max(1, room - 1)
         made.append(min(points, key=lambda point: abs(float(point.value) - value)))
