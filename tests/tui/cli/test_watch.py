@@ -84,7 +84,7 @@ class Live:
     """A watch in a process of its own."""
 
     def __init__(self, log: Path, *words: str) -> None:
-        command = [sys.executable, "-m", "tui", "watch", "--headless", str(log), "--json", *words]
+        command = [sys.executable, "-m", "tui.cli", "watch", "--headless", str(log), "--json", *words]
         self.process = subprocess.Popen(
             command,
             stdout=subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""`python -m tui`: the same as the `nooscope` command."""
+"""`python -m tui.cli`: the same as the `nooscope` command."""
 
 from __future__ import annotations
 
