@@ -13,7 +13,7 @@ from core.agents.model_names import plain_name, spellings
 from core.agents.tables import OURS, read_table
 from core.errors import SettingsError
 from core.events import MAIN, Turn, Where
-from core.settings.logs import ContextSettings
+from core.settings.logs import ContextWindowSettings
 
 _PRICES = ("input", "output", "cache_read", "cache_write", "cache_write_1h")
 _FIELDS = ("window", *_PRICES, "tiers")
@@ -61,15 +61,15 @@ class Models:
 
     __slots__ = ("_default", "_extended", "_found", "_table")
 
-    def __init__(self, table: _Table, settings: ContextSettings | None = None) -> None:
-        context = settings or ContextSettings()
+    def __init__(self, table: _Table, settings: ContextWindowSettings | None = None) -> None:
+        context = settings or ContextWindowSettings()
         self._table = table
         self._found: dict[str, Model] = {}
         self._default = context.default_window
         self._extended = context.extended_window
 
     @classmethod
-    def load(cls, *extra: Path, settings: ContextSettings | None = None) -> Models:
+    def load(cls, *extra: Path, settings: ContextWindowSettings | None = None) -> Models:
         """Our table, with the user's laid over it."""
         return cls(_merged(extra), settings)
 

@@ -48,7 +48,7 @@ class ScoringSettings(Group, project=PERSON):
     )
 
 
-class EscalationSettings(Group, project=PERSON):
+class ResponseEscalationSettings(Group, project=PERSON):
     """How much each trouble presses towards asking the person."""
 
     compound: float = tunable(0.8, "How much frustration with seeking presses.", ge=0, le=4, step=0.1)
@@ -217,7 +217,7 @@ class ResponseSettings(Group, project=PERSON):
     loops: LoopSettings = part(LoopSettings, "When going round in circles is worth a word.")
     outlook: OutlookSettings = part(OutlookSettings, "How the run goes, against what is usual.")
     scoring: ScoringSettings = part(ScoringSettings, "When a method fires.")
-    escalation: EscalationSettings = part(EscalationSettings, "When the person is asked.")
+    escalation: ResponseEscalationSettings = part(ResponseEscalationSettings, "When the person is asked.")
     actions: ActionSettings = part(ActionSettings, "What the actions look at.")
     memo: MemoSettings = part(MemoSettings, "Notices that could be handed to the agent.")
     queue: QueueSettings = part(QueueSettings, "Interventions that wait for their moment.")

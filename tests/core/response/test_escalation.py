@@ -6,14 +6,14 @@ import pytest
 
 from core.response.escalation import Escalation
 from core.response.loops import Loop
-from core.settings.response import EscalationSettings
+from core.settings.response import ResponseEscalationSettings
 from tests.core.response.moments import Stage, percept
 
 LOOP = Loop("exact", 1, 4, "Bash", "pytest 4 times", 0.5, 0.0)
 
 
 def made() -> Escalation:
-    return Escalation(EscalationSettings())
+    return Escalation(ResponseEscalationSettings())
 
 
 @pytest.mark.parametrize(

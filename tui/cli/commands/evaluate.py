@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tui.cli.options import add_settings_options, positive, settings_from
+from tui.cli.command import CliCommand
+from tui.cli.options import add_settings_options, positive_argument, settings_from
 
 if TYPE_CHECKING:
     from core.agents.labelled import Source
@@ -38,7 +39,7 @@ _SHOWN = (
 )
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "paths",
         nargs="+",
@@ -47,14 +48,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "or a folder of logs with a labels.jsonl",
     )
     parser.add_argument("--json", action="store_true", help="as JSON")
-    parser.add_argument("--jobs", type=positive, metavar="N", help="how many processes (default: one a core)")
+    parser.add_argument(
+        "--jobs", type=positive_argument, metavar="N", help="how many processes (default: one a core)"
+    )
     add_settings_options(parser)
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     from core.agents.labelled import sources
     from core.errors import UnreadableLog
-    from core.report.formatting import page, plain
+    from core.report.formatting import plain, readable_json
     from core.timeline.evaluation import Walk, evaluate
 
     settings = settings_from(args).settings
@@ -74,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
         raise UnreadableLog("no labelled run could be read")
     result = evaluate(walks)
     if args.json:
-        print(page(result))
+        print(readable_json(result))
     else:
         print("\n".join(_report(result)))
     return 0
@@ -134,3 +137,6 @@ def _report(result: dict[str, Any]) -> Iterator[str]:
 
 def _figure(value: float | None) -> str:
     return "-" if value is None else f"{value:.3f}"
+
+
+COMMAND = CliCommand(_add_arguments, _run)
