@@ -32,6 +32,10 @@ class Location(NamedTuple):
     """Names that begin so belong to no session of their own."""
     nested: str = ""
     """Where the logs of sub-agents are, below the folder named like the session."""
+    beside: str = ""
+    """Where else they are, seen from the main log's folder; `{session}` stands for the session's id."""
+    session: Callable[[Path], str] | None = None
+    """The session's id as a log's path tells it, where its records do not."""
     ended: bytes = b""
     """What the last lines hold once a session is over."""
     survey: Survey | None = None

@@ -64,6 +64,8 @@ class Format(NamedTuple):
     """Where the logs of a session's sub-agents are, given its main log."""
     links: type[LinkReader] | None = None
     """How its records follow each other, where not each the one before it."""
+    opening: bytes = b""
+    """What a log that is not JSON begins with."""
 
 
 def _plainly(head: bytes) -> bytes:

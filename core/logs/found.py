@@ -25,6 +25,8 @@ class Found(msgspec.Struct, frozen=True):
     events: int
     """About how many; guessed from its size and a sample."""
     active: bool
+    title: str = ""
+    """What the session is about: the title its log keeps, else the first prompt; safe to show."""
 
 
 def extent(folder: Path) -> tuple[int, float, int]:
