@@ -28,6 +28,10 @@ class Location(NamedTuple):
     """Of the main logs, below a root."""
     marks: tuple[bytes, ...] = ()
     """What stands in a log about once an event, with no blank after a colon."""
+    once: tuple[bytes, ...] = ()
+    """What stands before an id or a total that a log repeats: each value of it counts once."""
+    aside: bytes = b""
+    """What the beginning of a line holds that repeats what other lines or logs tell."""
     passed_over: str = ""
     """Names that begin so belong to no session of their own."""
     nested: str = ""
@@ -61,6 +65,12 @@ def folder(environment: Environment, name: str) -> Path | None:
     """The folder that a variable of the environment names, if it names one."""
     value = environment.get(name, "").strip()
     return Path(value).expanduser() if value else None
+
+
+def nowhere(environment: Environment, home: Path) -> list[Path]:
+    """The folders of an agent that has no usual place."""
+    del environment, home
+    return []
 
 
 def recognise(sample: Sample, agents: tuple[Agent, ...]) -> Format | None:

@@ -20,6 +20,8 @@ class Found(msgspec.Struct, frozen=True):
     paths: tuple[Path, ...]
     """The main log and those of sub-agents."""
     modified: float
+    last: float
+    """When something last happened, by the log's own clock; its change on disk where it tells no time."""
     size: int
     """Bytes of all its logs."""
     events: int

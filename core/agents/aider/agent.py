@@ -3,6 +3,15 @@
 from __future__ import annotations
 
 from core.agents.aider.reader import FORMATS
-from core.logs.agent import Agent
+from core.logs.agent import Agent, Location, nowhere
 
-AGENT = Agent("aider", "Aider", FORMATS)
+AGENT = Agent(
+    "aider",
+    "Aider",
+    FORMATS,
+    Location(
+        nowhere,
+        (),
+        (b"\n\n#### ", b"\n> Tokens: ", b"\n> Applied edit to ", b"\n> The LLM did not conform"),
+    ),
+)

@@ -21,7 +21,9 @@ AGENT = Agent(
     Location(
         _roots,
         ("*/*.jsonl",),
-        (b'"tool_use_id"', b'"role":"assistant"'),
+        (b'"role":"user","content":"',),
+        (b'"tool_use_id":"', b'"id":"msg_'),
+        aside=b'"type":"progress"',
         passed_over="agent-",
         nested="subagents",
     ),

@@ -22,4 +22,5 @@ def _roots(environment: Environment, home: Path) -> list[Path]:
     return [own / "sessions", *(base / "tasks" for base in (own, *kept))]
 
 
-AGENT = Agent("cline", "Cline", FORMATS, Location(_roots, survey=survey))
+_MARKS = (b'"type":"tool_result"', b'"role":"assistant"', b'"type":"ask"', b'"type":"say"')
+AGENT = Agent("cline", "Cline", FORMATS, Location(_roots, (), _MARKS, survey=survey))

@@ -9,9 +9,10 @@ from typing import Any
 from core.agents.cline.reader import API, UI, plain
 from core.agents.loose import decode, items, table, text
 from core.logs.door import is_file, read_log
-from core.logs.event_redaction import cleaned, one_line
+from core.logs.event_redaction import cleaned
 from core.logs.found import Found
 from core.logs.times import seconds
+from core.logs.titles import shown
 
 
 def survey(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
@@ -52,10 +53,11 @@ def _found(agent: str, place: Path, main: Path, now: float, active_within: float
         path=whole,
         paths=(whole,),
         modified=modified,
+        last=modified if last is None else last,
         size=sum(status.st_size for status in statuses),
         events=sum(max(1, len(items(table(one).get("content")))) for one in messages),
         active=now - (modified if last is None else min(last, modified)) <= active_within,
-        title=one_line(text(facts.get("task") or facts.get("title")) or _asked(messages)),
+        title=shown(text(facts.get("task") or facts.get("title")) or _asked(messages)),
     )
 
 

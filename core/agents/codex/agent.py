@@ -20,6 +20,7 @@ AGENT = Agent(
     Location(
         _roots,
         ("rollout-*.jsonl", "rollout-*.jsonl.zst", "*/*/*/rollout-*.jsonl", "*/*/*/rollout-*.jsonl.zst"),
-        (b'_call_output"', b'"token_count"', b'"user_message"'),
+        (b'_call_output"', b'"type":"user_message"', b'"type":"UserMessage"'),
+        (b'"total_token_usage":{"input_tokens":',),
     ),
 )

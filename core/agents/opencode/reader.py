@@ -12,6 +12,7 @@ from core.events import AgentEnd, AgentStart, Compaction, Event, Prompt, ToolUse
 from core.logs.database import MAGIC, tables
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
+from core.logs.titles import Title
 
 _REFUSED = re.compile(
     r"rejected permission|execution aborted|user dismissed|permission denied by user", re.IGNORECASE
@@ -313,8 +314,14 @@ def _export(sample: Sample) -> int:
     return 92 if "messages" in value and "id" in info and ("directory" in info or "projectID" in info) else 0
 
 
+def titles(document: dict[str, Any]) -> Title | None:
+    """The name that an exported session has."""
+    said = text(table(document.get("info")).get("title"))
+    return Title(2, said) if said else None
+
+
 FORMATS = (
     Format("opencode", "database", _database, OpenCodeReader),
     Format("opencode", "folder", _folder, OpenCodeReader),
-    Format("opencode", "document", _export, OpenCodeReader),
+    Format("opencode", "document", _export, OpenCodeReader, titles=titles),
 )

@@ -14,4 +14,11 @@ def _roots(environment: Environment, home: Path) -> list[Path]:
     return [folder(environment, "OPENHANDS_CONVERSATIONS_DIR") or base / "conversations"]
 
 
-AGENT = Agent("openhands", "OpenHands", FORMATS, Location(_roots, ("*/events",), survey=survey))
+_MARKS = (
+    b'"observation":"',
+    b'"model_response":{',
+    b'"kind":"ObservationEvent"',
+    b'"kind":"MessageEvent"',
+    b'"key":"stats"',
+)
+AGENT = Agent("openhands", "OpenHands", FORMATS, Location(_roots, ("*/events",), _MARKS, survey=survey))

@@ -13,6 +13,7 @@ from core.events import AgentEnd, AgentStart, Compaction, Event, ToolUse
 from core.logs.door import is_folder
 from core.logs.format import Companion, Format, Sample
 from core.logs.records import stem
+from core.logs.titles import Title
 
 _EXIT = re.compile(r"^Exit Code: (-?\d{1,9})\s*$", re.MULTILINE)
 _NOTHING = re.compile(r"^(?:Output|Stdout): \(empty\)\s*$", re.MULTILINE)
@@ -183,4 +184,10 @@ def _sniff(sample: Sample) -> int:
     return 0
 
 
-FORMATS = (Format("qwen", "lines", _sniff, QwenReader, companions, QwenLinks),)
+def titles(line: dict[str, Any]) -> Title | None:
+    """The name the person gave the chat."""
+    said = text(table(line.get("systemPayload")).get("customTitle")) if line.get("type") == "system" else ""
+    return Title(3, said) if said else None
+
+
+FORMATS = (Format("qwen", "lines", _sniff, QwenReader, companions, QwenLinks, titles),)
