@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -28,8 +29,8 @@ class Location(NamedTuple):
     """Of the main logs, below a root."""
     marks: tuple[bytes, ...] = ()
     """What stands in a log about once an event, with no blank after a colon."""
-    once: tuple[bytes, ...] = ()
-    """What stands before an id or a total that a log repeats: each value of it counts once."""
+    once: tuple[re.Pattern[bytes], ...] = ()
+    """Ids or totals that a log repeats, each as a group: every value of it counts once."""
     aside: bytes = b""
     """What the beginning of a line holds that repeats what other lines or logs tell."""
     passed_over: str = ""

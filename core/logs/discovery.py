@@ -22,7 +22,7 @@ from core.logs.titles import HEAD, TAIL, Titles, read_title
 
 _ANYWHERE = Location(nowhere, (), (b'"role":', b'"action":', b'"observation":', b'"tool":'))
 """What is known of logs that lie in no agent's usual place."""
-_BUDGET = 48 * 1024 * 1024
+_BUDGET = 32 * 1024 * 1024
 """Bytes that are read to count the events of the newest sessions; older ones are guessed from samples."""
 _REMEMBERED = 2_000
 _known: dict[tuple[Path, int, float], tuple[int, str]] = {}
@@ -179,7 +179,7 @@ def _weigh(
         path=paths[0],
         paths=tuple(paths),
         modified=modified,
-        last=last,
+        told=last,
         size=size,
         events=seen.events * size // own,
         active=not seen.ended and now - min(modified, last) <= active_within,

@@ -20,8 +20,6 @@ class Found(msgspec.Struct, frozen=True):
     paths: tuple[Path, ...]
     """The main log and those of sub-agents."""
     modified: float
-    last: float
-    """When something last happened, by the log's own clock; its change on disk where it tells no time."""
     size: int
     """Bytes of all its logs."""
     events: int
@@ -29,6 +27,13 @@ class Found(msgspec.Struct, frozen=True):
     active: bool
     title: str = ""
     """What the session is about: the title its log keeps, else the first prompt; safe to show."""
+    told: float | None = None
+    """The last time the log itself tells."""
+
+    @property
+    def last(self) -> float:
+        """When something last happened, by the log's own clock; its change on disk where it tells no time."""
+        return self.modified if self.told is None else self.told
 
 
 def extent(folder: Path) -> tuple[int, float, int]:

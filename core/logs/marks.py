@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 
 from core.logs.agent import Location
 
@@ -16,6 +15,8 @@ _HEAD = 4_096
 
 def counted(location: Location, parts: list[bytes], share: float) -> int:
     """The events in some parts of a log that make up a share of it; the beginning is one more."""
+    if not any(parts):
+        return 0
     found = sum(_count(location, part) for part in parts)
     return 1 + round(found / max(share, 1e-9))
 
@@ -26,14 +27,9 @@ def _count(location: Location, data: bytes) -> int:
     if location.aside and location.aside in data:
         data = b"\n".join(line for line in data.split(b"\n") if location.aside not in line[:_HEAD])
     found = sum(map(data.count, location.marks))
-    return found + sum(len(set(_pattern(prefix).findall(data))) for prefix in location.once)
+    return found + sum(len(set(pattern.findall(data))) for pattern in location.once)
 
 
 def _loose(head: bytes) -> bool:
     """Whether a log writes blanks after its colons."""
     return head.count(b'": ') > head.count(b'":') // 2
-
-
-@cache
-def _pattern(prefix: bytes) -> re.Pattern[bytes]:
-    return re.compile(re.escape(prefix) + rb'\s*([^",}\s]{1,100})')

@@ -21,7 +21,7 @@ TAIL = 65_536
 _DOCUMENT = 16 * 1024 * 1024
 _NEVER = 1 << 62
 _TAGS = re.compile(
-    r"<(task|user_message|feedback|user_query|USER_REQUEST)>\s*(.*?)\s*(?:</\1>|\Z)", re.DOTALL
+    r"<(task|user_message|feedback|user_query|USER_REQUEST|pr_description)>\s*(.*?)\s*(?:</\1>|\Z)", re.DOTALL
 )
 _INSIDE = ("message", "payload", "data", "item", "args", "llm_message")
 _PEOPLE = frozenset(("user", "user_message", "user.message", "USER_INPUT", "UserMessage"))
@@ -98,6 +98,9 @@ def asked(record: dict[str, Any]) -> str:
     people = False
     if record.get("isMeta") is True or record.get("subtype") in ("notification", "cron"):
         return ""
+    told = record.get("info")
+    if isinstance(told, dict) and "role" in told:
+        record = {**record, "role": told["role"]}
     holders = [record, *(inner for name in _INSIDE if isinstance(inner := record.get(name), dict))]
     holders += [inner for held in holders[1:] if isinstance(inner := held.get("item"), dict)]
     for holder in holders:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from core.agents.claude_code.reader import FORMATS
@@ -14,6 +15,8 @@ def _roots(environment: Environment, home: Path) -> list[Path]:
     return [base / "projects" for base in bases or [home / ".claude", home / ".config" / "claude"]]
 
 
+_RESULT = re.compile(rb'"tool_use_id":"([^"]{1,100})"')
+_ANSWER = re.compile(rb'"id":"([^"]{1,100})","(?:type":"message"|role":"assistant"|model":")')
 AGENT = Agent(
     "claude-code",
     "Claude Code",
@@ -22,7 +25,7 @@ AGENT = Agent(
         _roots,
         ("*/*.jsonl",),
         (b'"role":"user","content":"',),
-        (b'"tool_use_id":"', b'"id":"msg_'),
+        (_RESULT, _ANSWER),
         aside=b'"type":"progress"',
         passed_over="agent-",
         nested="subagents",

@@ -53,7 +53,7 @@ def _found(agent: str, place: Path, main: Path, now: float, active_within: float
         path=whole,
         paths=(whole,),
         modified=modified,
-        last=modified if last is None else last,
+        told=last,
         size=sum(status.st_size for status in statuses),
         events=sum(max(1, len(items(table(one).get("content")))) for one in messages),
         active=now - (modified if last is None else min(last, modified)) <= active_within,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from core.agents.codex.reader import FORMATS
@@ -21,6 +22,6 @@ AGENT = Agent(
         _roots,
         ("rollout-*.jsonl", "rollout-*.jsonl.zst", "*/*/*/rollout-*.jsonl", "*/*/*/rollout-*.jsonl.zst"),
         (b'_call_output"', b'"type":"user_message"', b'"type":"UserMessage"'),
-        (b'"total_token_usage":{"input_tokens":',),
+        (re.compile(rb'"total_token_usage":\{"input_tokens":(\d{1,15})'),),
     ),
 )

@@ -7,7 +7,7 @@ from typing import Any
 
 from core.agents.calls import Calls, Result
 from core.agents.loose import LooseReader, amount, code, count, table, text
-from core.agents.opencode.store import members, rows
+from core.agents.opencode.store import members, rows, title
 from core.events import AgentEnd, AgentStart, Compaction, Event, Prompt, ToolUse, Where
 from core.logs.database import MAGIC, tables
 from core.logs.format import Format, Sample
@@ -316,7 +316,7 @@ def _export(sample: Sample) -> int:
 
 def titles(document: dict[str, Any]) -> Title | None:
     """The name that an exported session has."""
-    said = text(table(document.get("info")).get("title"))
+    said = title(table(document.get("info")))
     return Title(2, said) if said else None
 
 

@@ -14,8 +14,9 @@ def _roots(environment: Environment, home: Path) -> list[Path]:
     return [folder(environment, "OPENHANDS_CONVERSATIONS_DIR") or base / "conversations"]
 
 
+_DONE = ("run", "run_ipython", "read", "write", "edit", "browse", "mcp", "delegate", "error", "think")
 _MARKS = (
-    b'"observation":"',
+    *(f'"observation":"{name}"'.encode() for name in _DONE),
     b'"model_response":{',
     b'"kind":"ObservationEvent"',
     b'"kind":"MessageEvent"',

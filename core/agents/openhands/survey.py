@@ -24,7 +24,6 @@ def survey(agent: str, root: Path, now: float, active_within: float) -> Iterator
             path=events,
             paths=(events,),
             modified=modified,
-            last=modified,
             size=size,
             events=number,
             active=now - modified <= active_within,
