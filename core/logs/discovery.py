@@ -18,7 +18,7 @@ from core.logs.lines import opened, packed, take
 from core.logs.marks import EXACT, counted
 from core.logs.records import Log
 from core.logs.session import LogSession
-from core.logs.titles import HEAD, TAIL, Titles, read_title
+from core.logs.titles import HEAD, TAIL, Titles, read_title, title_of
 
 _ANYWHERE = Location(nowhere, (), (b'"role":', b'"action":', b'"observation":', b'"tool":'))
 """What is known of logs that lie in no agent's usual place."""
@@ -65,7 +65,10 @@ def describe(
         if one is not None:
             share = _share(log, one.size)
             events = _stretch(location, log, one)
-            found.append(msgspec.structs.replace(one, session=session.id, size=share, events=events))
+            title = one.title if log.whole else title_of(session)
+            found.append(
+                msgspec.structs.replace(one, session=session.id, size=share, events=events, title=title)
+            )
     return _counted(
         agents, sorted(found, key=_newest_first), {one.path for one in found if _several(one, found)}
     )

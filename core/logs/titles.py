@@ -48,7 +48,7 @@ def title_of(session: LogSession) -> str:
     try:
         if log.format.style == "database":
             return _listed(log, (_opened(row.record.data) for row in rows(log, _NEVER)))
-        if log.format.style == "folder":
+        if log.format.style == "folder" or log.run:
             return ""
         return read_title(*_ends(log), log.format.titles)
     except OSError:
