@@ -53,7 +53,7 @@ class AiderReader(LooseReader):
         self._place, self._line = where, line
         out: list[Event] = []
         said = record.decode("utf-8", "replace").rstrip("\r\n")
-        if said.startswith("#### "):
+        if said.rstrip() == "####" or said.startswith("#### "):
             if self._asked_at is None:
                 self.now += STEP
                 self._asked_at = (self.now, where)

@@ -168,9 +168,9 @@ class ClineReader(LooseReader):
             return
         answered = False
         for reply in replies(message.get("content")):
+            answered = True
             name = reply.id or self._next(reply.tool)
             if name:
-                answered = True
                 use = self.calls.end(name, self.now, judged(reply), where, line=self._line)
                 if use is not None:
                     self._waiting = [other for other in self._waiting if other != name]

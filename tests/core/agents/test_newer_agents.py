@@ -1,4 +1,4 @@
-"""Qwen Code, Antigravity, Cursor, Aider and OpenHands' event lines, on small logs of our own and real ones."""
+"""Qwen Code, Antigravity, Cursor, Aider and OpenHands lines: small logs of our own, and real ones."""
 
 from __future__ import annotations
 
