@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from core.agents.calls import Result
-from core.agents.loose import LooseReader, decode, table, text
+from core.agents.loose import LooseReader, decode, items, table, text
 from core.events import AgentEnd, AgentStart, Compaction, Event, ToolUse
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
@@ -150,7 +150,7 @@ def _opened(arguments: Any) -> dict[str, Any]:
     for name, value in table(arguments).items():
         inner = decode(value.encode("utf-8", "surrogatepass")) if isinstance(value, str) else value
         found[_NAMES.get(name, name)] = value if inner is None else inner
-    for chunk in found.get("edits") if isinstance(found.get("edits"), list) else ():
+    for chunk in items(found.get("edits")):
         if isinstance(chunk, dict):
             chunk["old_string"], chunk["new_string"] = (
                 chunk.get("TargetContent"),

@@ -75,9 +75,14 @@ def _sniff(sample: Sample) -> int:
     if not lines:
         return 0
     for line in lines:
-        message = line.get("message")
-        plain = line.get("role") in ("user", "assistant") and isinstance(message, dict)
-        if not plain or "role" in message or "content" not in message or "uuid" in line or "id" in line:
+        message = table(line.get("message"))
+        if (
+            line.get("role") not in ("user", "assistant")
+            or "role" in message
+            or "content" not in message
+            or "uuid" in line
+            or "id" in line
+        ):
             return 0
     return 92 if "agent-transcripts" in sample.path.parts else 80
 

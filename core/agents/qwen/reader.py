@@ -104,7 +104,7 @@ class QwenReader(LooseReader):
 
     def _results(self, at: float, line: dict[str, Any], parts: list[Any], out: list[Event]) -> None:
         told = self.table(line.get("toolCallResult"), "toolCallResult")
-        answered = {}
+        answered: dict[str, Any] = {}
         for part in parts:
             response = table(table(part).get("functionResponse"))
             if response:
@@ -112,9 +112,9 @@ class QwenReader(LooseReader):
         called = text(told.get("callId"))
         if called not in answered:
             answered.setdefault(called or next(iter(answered), ""), told.get("resultDisplay"))
-        for name, response in answered.items():
+        for name, given in answered.items():
             status = text(told.get("status")) if name == called or not called else ""
-            result = _result(response, status, told.get("resultDisplay"))
+            result = _result(given, status, told.get("resultDisplay"))
             use = self.calls.end(name, at, result, self.here(), line=self._line)
             if use is not None:
                 out.append(use)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from core.agents.registry import AGENTS, make_kit
 from core.events import AgentEnd, AgentStart, Compaction, Event, Prompt, SessionStart, Turn
 from core.logs.discovery import find
 from core.logs.finder import sessions
+from core.logs.follow import Follower
 from core.logs.session import log_events
 from core.settings.logs import LineSettings
 from tests.core.agents.samples import encoded, feed, new_kit, uses
@@ -110,7 +112,7 @@ def test_a_conversation_in_words_gets_its_times_and_costs_from_the_panel() -> No
         (3.0, 110, 0.02),
     ]
     assert (turns[0].cache_read, turns[0].cache_write) == (50, 10)
-    assert all(later.at >= before.at for before, later in zip(events, events[1:], strict=False))
+    assert all(later.at >= before.at for before, later in pairwise(events))
     assert kit.diagnostics.total == 0
 
 
@@ -230,11 +232,25 @@ def test_the_newer_form_is_found_in_its_own_folder(tmp_path: Path) -> None:
     put(place / "s-1.messages.json", SDK)
     [one] = find(AGENTS, {}, tmp_path, now=BEGAN / 1000 + 9000)
     assert (one.session, one.project, one.title, one.active) == ("s-1", "/w", "mend", False)
-    assert (
-        find(AGENTS, {"CLINE_DATA_DIR": str(tmp_path / ".cline/data")}, tmp_path / "none") == [one]
-        or find(AGENTS, {"CLINE_DATA_DIR": str(tmp_path / ".cline/data")}, tmp_path / "none")[0].path
-        == one.path
-    )
+    there = find(AGENTS, {"CLINE_DATA_DIR": str(tmp_path / ".cline/data")}, tmp_path / "none")
+    assert [other.path for other in there] == [one.path]
+
+
+def test_a_task_is_followed_while_its_documents_are_written_anew(tmp_path: Path) -> None:
+    task = tmp_path / "tasks/7"
+    put(task / API, OLD[:3])
+    put(task / UI, PANEL[:4])
+    follower = Follower(task / API, make_kit())
+    assert [use.tool for use in uses(follower.poll())] == ["read_file"]
+    put(task / API, OLD[:4], BEGAN / 1000 + 1)
+    assert uses(follower.poll()) == []
+    assert [call.tool for call in follower.in_flight()] == ["execute_command"]
+    put(task / API, OLD, BEGAN / 1000 + 2)
+    put(task / UI, PANEL, BEGAN / 1000 + 2)
+    told = follower.poll()
+    assert [use.tool for use in uses(told)] == ["execute_command", "replace_in_file", "execute_command"]
+    assert len(of(Prompt, told)) == 1
+    assert follower.poll() == []
 
 
 @pytest.mark.parametrize("junk", [None, 5, "x", [], {}, [None], [[]], {"messages": 5}])
