@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -55,6 +56,7 @@ def describe(
 ) -> list[Found]:
     """The same of sessions that were found by path, the newest first."""
     locations = {agent.name: agent.location for agent in agents}
+    sharing = Counter(session.logs[0].path for session in sessions)
     found = []
     for session in sessions:
         known = locations.get(session.tool)
@@ -64,26 +66,21 @@ def describe(
         one = _weigh(session.tool, location, paths, now, active_within, log.format.titles)
         if one is not None:
             share = _share(log, one.size)
-            events = _stretch(location, log, one)
+            events = _stretch(location, log, one, sharing[log.path])
             title = one.title if log.whole else title_of(session)
             found.append(
                 msgspec.structs.replace(one, session=session.id, size=share, events=events, title=title)
             )
-    return _counted(
-        agents, sorted(found, key=_newest_first), {one.path for one in found if _several(one, found)}
-    )
+    shared = {path for path, number in sharing.items() if number > 1}
+    return _counted(agents, sorted(found, key=_newest_first), shared)
 
 
-def _several(one: Found, found: list[Found]) -> bool:
-    return sum(other.path == one.path for other in found) > 1
-
-
-def _stretch(location: Location, log: Log, one: Found) -> int:
-    """The events of a session that takes up only part of its file."""
-    if log.whole or is_folder(log.path):
+def _stretch(location: Location, log: Log, one: Found, sharing: int) -> int:
+    """The events of a session that shares its file with others."""
+    if log.whole:
         return one.events
     if log.format.style != "lines" or log.session:
-        return one.events
+        return one.events // sharing
     try:
         with opened(log.path) as stream:
             stream.seek(log.start)
