@@ -10,7 +10,7 @@ import msgspec
 
 from core.logs.event_redaction import one_line
 from core.logs.lines import head, opened, packed, take
-from core.logs.records import Log, rows
+from core.logs.records import Log, document, members, rows
 from core.logs.session import LogSession
 
 LONGEST = 120
@@ -20,6 +20,8 @@ TAIL = 65_536
 """Bytes of a log's two ends in which its title is looked for."""
 _DOCUMENT = 16 * 1024 * 1024
 _NEVER = 1 << 62
+_FILES = 8
+"""Files of a folder in which a title is looked for."""
 _TAGS = re.compile(
     r"<(task|user_message|feedback|user_query|USER_REQUEST|pr_description)>\s*(.*?)\s*(?:</\1>|\Z)", re.DOTALL
 )
@@ -48,8 +50,10 @@ def title_of(session: LogSession) -> str:
     try:
         if log.format.style == "database":
             return _listed(log, (_opened(row.record.data) for row in rows(log, _NEVER)))
-        if log.format.style == "folder" or log.run:
+        if log.run:
             return ""
+        if log.format.style == "folder":
+            return _in_folder(log)
         return read_title(*_ends(log), log.format.titles)
     except OSError:
         return ""
@@ -104,16 +108,21 @@ def asked(record: dict[str, Any]) -> str:
     holders = [record, *(inner for name in _INSIDE if isinstance(inner := record.get(name), dict))]
     holders += [inner for held in holders[1:] if isinstance(inner := held.get("item"), dict)]
     for holder in holders:
-        role = holder.get("role") or holder.get("type") or holder.get("source") or holder.get("say")
-        people = people or role in _PEOPLE or role == "task"
-        if isinstance(role, str) and role not in _PEOPLE and holder.get("role"):
-            people = False
+        if isinstance(holder.get("role"), str):
+            people = holder["role"] in _PEOPLE
+        else:
+            people = people or any(_is_person(holder.get(name)) for name in ("type", "source"))
+            people = people or holder.get("say") == "task"
         if people:
             for name in ("content", "message", "text", "parts", "displayText"):
                 said = _words(holder.get(name))
                 if said:
                     return said
     return ""
+
+
+def _is_person(value: Any) -> bool:
+    return isinstance(value, str) and value in _PEOPLE
 
 
 def _words(value: Any, depth: int = 0) -> str:
@@ -128,6 +137,21 @@ def _words(value: Any, depth: int = 0) -> str:
     if isinstance(value, dict) and value.get("type") in (None, "text", "input_text"):
         return _words(value.get("text"), depth + 1)
     return ""
+
+
+def _in_folder(log: Log) -> str:
+    """The title in the first files of a folder; the log's own before what was asked."""
+    asked_first = ""
+    for file in members(log)[:_FILES]:
+        if file.stat().st_size > _DOCUMENT:
+            continue
+        found = records(document(file).data)
+        titles = log.format.titles
+        named = [title for record in found if titles and (title := titles(record)) and title.said.strip()]
+        if named:
+            return shown(max(named, key=lambda title: title.rank).said)
+        asked_first = asked_first or next((said for record in found if (said := asked(record))), "")
+    return shown(asked_first)
 
 
 def _ends(log: Log) -> tuple[bytes, bytes]:

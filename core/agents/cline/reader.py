@@ -12,6 +12,7 @@ from core.agents.loose import STEP, LooseReader, amount, items, table, text, wor
 from core.events import AgentEnd, AgentStart, Compaction, Event, ToolUse, Where
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
+from core.logs.titles import Title
 
 API = "api_conversation_history.json"
 UI = "ui_messages.json"
@@ -277,8 +278,14 @@ def _session(sample: Sample) -> int:
     return 90 if head.startswith(b"{") and b"\n{" not in head and all(key in head for key in keys) else 0
 
 
+def titles(document: dict[str, Any]) -> Title | None:
+    """What a task's own notes call it."""
+    said = text(document.get("task")) or text(document.get("title"))
+    return Title(2, said) if said and "role" not in document and "ts" not in document else None
+
+
 FORMATS = (
-    Format("cline", "folder", _task, ClineReader),
+    Format("cline", "folder", _task, ClineReader, titles=titles),
     Format("cline", "document", _lone, ClineReader),
     Format("cline", "document", _session, ClineReader),
 )

@@ -17,6 +17,7 @@ from core.logs.discovery import find
 from core.logs.finder import sessions
 from core.logs.follow import Follower
 from core.logs.session import log_events
+from core.logs.titles import title_of
 from core.settings.logs import LineSettings
 from tests.core.agents.samples import encoded, feed, new_kit, uses
 
@@ -221,9 +222,18 @@ def test_a_task_is_one_session_however_many_documents_it_has(tmp_path: Path, ext
     assert abs(one.events - 15) <= 6
     for path in (one.path, task / API, task / UI):
         [session] = sessions([path], make_kit())
-        assert (session.tool, session.id) == ("cline", "7")
+        assert (session.tool, session.id, title_of(session)) == ("cline", "7", "mend")
         kit = make_kit()
         assert len(uses(list(log_events(session.logs[0], kit, LineSettings())))) == 5
+
+
+def test_a_task_without_notes_is_called_by_its_first_prompt(tmp_path: Path) -> None:
+    put(tmp_path / "tasks/7" / API, OLD)
+    [session] = sessions([tmp_path / "tasks/7"], make_kit())
+    assert title_of(session) == "mend the mill"
+    put(tmp_path / "tasks/8" / UI, PANEL)
+    [session] = sessions([tmp_path / "tasks/8"], make_kit())
+    assert title_of(session) == "mend the mill"
 
 
 def test_the_newer_form_is_found_in_its_own_folder(tmp_path: Path) -> None:
