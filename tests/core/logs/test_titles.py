@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from core.agents.claude_code.titles import titles
 from core.agents.registry import AGENTS, make_kit
@@ -114,3 +116,29 @@ def test_real_sessions_have_titles(shared_data: Path) -> None:
     spoken = [one for one in found if one.agent in ("claude-code", "codex", "pi", "copilot-cli", "opencode")]
     assert sum(not one.title for one in spoken) <= 1
     assert not any("\x1b" in one.title or "\n" in one.title for one in found)
+
+
+_JUNK = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(-(2**70), 2**70), st.text(max_size=6)),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.dictionaries(
+            st.sampled_from(
+                ["type", "role", "message", "content", "text", "info", "say", "payload", "parts"]
+            ),
+            inner,
+            max_size=4,
+        ),
+    ),
+    max_leaves=12,
+)
+
+
+@given(values=st.lists(_JUNK, max_size=4), cut=st.integers(0, 200))
+def test_whatever_a_log_holds_gives_a_title_or_none(values: list[Any], cut: int) -> None:
+    data = lines(*values, {"type": "custom-title", "customTitle": "The gate"})
+    assert read_title(data, b"", titles) == "The gate"
+    for known in AGENTS:
+        for each in known.formats:
+            assert isinstance(read_title(data[cut:], data[:cut], each.titles), str)
+            assert "\n" not in read_title(lines(*values), b"", each.titles)
