@@ -40,6 +40,7 @@ class AiderReader(LooseReader):
 
     name = "aider"
     many = True
+    idle_starts = True
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
