@@ -26,8 +26,8 @@ from core.settings import Settings
 from core.store.bookmarks import Bookmark, Bookmarks
 from core.store.carry_over import CarryOverStore
 from core.timeline.cache import Cache
-from core.timeline.carry_over import Starts
-from core.timeline.initial_state import PLAIN, Beginning
+from core.timeline.run_inputs import InitialStates
+from core.timeline.initial_state import PLAIN, InitialState
 from core.timeline.timeline import Timeline
 from tui.cli import garbage as collector
 from tui.draw.safe_lines import SAFE_LINES
@@ -77,7 +77,7 @@ class NooscopeApp(App[None]):
         bookmarks: Callable[[str], Bookmarks] = Bookmarks,
         theme_folder: Path | None = None,
         fleet: Roster | None = None,
-        heritage: Callable[[NooscopeApp, Beginning], Heritage] | None = None,
+        heritage: Callable[[NooscopeApp, InitialState], Heritage] | None = None,
         begin: Callable[[], Outset] | None = None,
         carry_over: CarryOverStore | None = None,
         edits: Mapping[str, Any] | None = None,
@@ -130,8 +130,8 @@ class NooscopeApp(App[None]):
         self.view, self.recording, self.bookmarks = None, None, ()
         self._settled = False
         collector.stir()
-        beginning = self._beginning()
-        heritage = self._heritage(self, beginning) if target.live and self._heritage is not None else None
+        initial = self._initial()
+        heritage = self._heritage(self, initial) if target.live and self._heritage is not None else None
         self.feed = Feed(
             target,
             self.settings,
@@ -139,23 +139,23 @@ class NooscopeApp(App[None]):
             cache=self._cache,
             bookmarks=self._shelf,
             heritage=heritage,
-            starts=self._starts(beginning),
+            initial_states=self._initial_states(initial),
         )
         self.run_worker(self.feed.run, name="feed", group="feed", thread=True)
 
-    def _starts(self, beginning: Beginning) -> Starts:
-        return Starts(self.settings, beginning, edits=self._edits, store=self._carry_over)
+    def _initial_states(self, initial: InitialState) -> InitialStates:
+        return InitialStates(self.settings, initial, edits=self._edits, store=self._carry_over)
 
-    def _beginning(self) -> Beginning:
+    def _initial(self) -> InitialState:
         """What minds are given that begin now; what is newly wrong with policies or rules is said."""
         if self._begin is None:
             return PLAIN
-        beginning, faults = self._begin()
+        initial, faults = self._begin()
         for fault in faults:
             if fault not in self._faults:
                 self.call_later(self._complain, fault)
         self._faults = faults
-        return beginning
+        return initial
 
     def on_unmount(self) -> None:
         if self.feed is not None:
@@ -270,7 +270,7 @@ class NooscopeApp(App[None]):
             from tui.screens.fleet import FleetScreen
 
             self.install_screen(
-                FleetScreen(self.settings, self._fleet, self._starts(self._beginning())), "fleet"
+                FleetScreen(self.settings, self._fleet, self._initial_states(self._initial())), "fleet"
             )
         self.push_screen("fleet")
 

@@ -15,7 +15,7 @@ from core.mind.episode import Episode
 from core.settings import Settings
 from core.society import Society
 from core.store.episodes import EpisodeStore
-from core.timeline.initial_state import PLAIN, Beginning
+from core.timeline.initial_state import PLAIN, InitialState
 
 _AT_ONCE = 16
 """Episodes written together."""
@@ -30,7 +30,7 @@ class Heritage:
         self,
         settings: Settings,
         *,
-        beginning: Beginning = PLAIN,
+        initial: InitialState = PLAIN,
         use: bool = True,
         app: Channel | None = None,
         stream: TextIO | None = None,
@@ -40,7 +40,7 @@ class Heritage:
     ) -> None:
         self.problems: list[str] = []
         self._settings = settings
-        self._given = beginning
+        self._given = initial
         self._use = use
         self._wall = wall
         self._store = store or EpisodeStore()
@@ -50,7 +50,7 @@ class Heritage:
         """Whose episodes are kept."""
         self._ended: list[Episode] = []
 
-    def beginning(self, session: str, seed: int, at: float) -> Beginning:
+    def initial(self, session: str, seed: int, at: float) -> InitialState:
         """What the session's minds are given before their first event, at `at`."""
         self.session = session
         prior, said = self._continuity.levels(at, seed)

@@ -1,4 +1,4 @@
-"""Gathers, event by event, what a standing needs to know of a session."""
+"""Gathers, event by event, what a status needs to know of a session."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from core.engine import Step
 from core.events import MAIN, AgentEnd, Event, Prompt, SessionEnd, SessionStart, ToolUse, Turn
-from core.live.status import Close, Facts, Open, Trouble
+from core.live.status import Close, StatusFacts, Open, Trouble
 from core.society import Society
 
 
-class Lookout:
+class StatusTracker:
     """Since when each agent of a session is stuck, quarantined or in flow, and how its last turn closed.
 
     An event costs a few comparisons; what it remembers is bounded by the agents in trouble.
@@ -80,7 +80,7 @@ class Lookout:
         heard: float | None = None,
         lost: str = "",
         read: float = 1.0,
-    ) -> Facts:
+    ) -> StatusFacts:
         """All that is known now; `held` are calls without an answer and a turn the log has not closed."""
         close, closed = self.close, self.closed
         for event in held:
@@ -91,7 +91,7 @@ class Lookout:
         gauge = society.engine(MAIN).mind.heart.gauge
         working = [one.name for one in people.agents if one.awake and one.ended is None]
         halt, fuse = _halt(society)
-        return Facts(
+        return StatusFacts(
             events=self.events,
             heard=self.last if heard is None else heard,
             close=close,

@@ -26,7 +26,7 @@ from core.logs.finder import sessions
 from core.logs.session import read
 from core.settings import Settings
 from core.store.carry_over import CarryOverStore
-from core.timeline.carry_over import Starts
+from core.timeline.run_inputs import InitialStates
 from core.timeline.marks import Mark
 from core.timeline.opening import seed_of
 from core.timeline.rerun import overlaid
@@ -70,9 +70,9 @@ class Live:
         chosen = chosen or Settings()
         self.mail = Mail()
         self.timeline = Timeline(chosen)
-        starts = Starts(chosen, store=CarryOverStore())
+        initial_states = InitialStates(chosen, store=CarryOverStore())
         heritage = Heritage(chosen, wall=lambda: 0.0)
-        self.feed = Feed(Target(path), chosen, self._post, heritage=heritage, starts=starts)
+        self.feed = Feed(Target(path), chosen, self._post, heritage=heritage, initial_states=initial_states)
         self.feed.seen()
         self._thread = threading.Thread(target=self.feed.run)
 
@@ -108,7 +108,7 @@ def watched(path: Path, events: list[Event], number: int, chosen: Settings | Non
 
 def replayed(path: Path, *, plain: bool = False, chosen: Settings | None = None) -> Timeline:
     store = None if plain else CarryOverStore()
-    return recording(str(path), Starts(chosen or Settings(), store=store))
+    return recording(str(path), InitialStates(chosen or Settings(), store=store))
 
 
 def ran(timeline: Timeline) -> tuple[bytes, list[Mark]]:
@@ -273,8 +273,8 @@ def test_real_sessions_in_a_row(shared_data: Path, home: Path) -> None:
         again, plain = replayed(path), Timeline(settings, seed=seed_of(name))
         plain.extend(events)
         differ += ran(plain) != ran(live.timeline)
-        start = Starts(settings, store=CarryOverStore()).of(name)
-        alike = Timeline(start.settings, beginning=start.beginning, later=start.later)
+        start = InitialStates(settings, store=CarryOverStore()).of(name)
+        alike = Timeline(start.settings, initial=start.initial, later=start.later)
         alike.extend(events)
         assert ran(alike) == ran(live.timeline), path.name
         if again.events[:total] == events:

@@ -15,7 +15,7 @@ from core.society import Society
 from core.store.learned import LearnedStore
 from core.store.persona import PersonaStore
 from core.store.prior import PriorStore
-from core.timeline.initial_state import Beginning
+from core.timeline.initial_state import InitialState
 
 MEETING = {"response": {"persona": {"chance": 1.0, "confidence": 0.0}}}
 
@@ -42,7 +42,7 @@ def ran(continuity: Continuity, settings: Settings, kind: int = 1) -> Society:
 def begun(continuity: Continuity, settings: Settings, at: float, seed: int = 1) -> tuple[Society, list[str]]:
     """Minds with the baselines that earlier sessions left, and what is said about them."""
     levels, said = continuity.levels(at, seed)
-    return Beginning(prior=levels).society(settings), said
+    return InitialState(prior=levels).society(settings), said
 
 
 def canonical(society: Society) -> bytes:

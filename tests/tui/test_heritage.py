@@ -29,7 +29,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def lived(heritage: Heritage, name: str, seed: int) -> Timeline:
     """A whole session on the screen, from its first event to its last."""
     events = session(1500, seed=seed)
-    timeline = Timeline(Settings(), beginning=heritage.beginning(name, seed, events[0].at))
+    timeline = Timeline(Settings(), initial=heritage.initial(name, seed, events[0].at))
     for event in events:
         heritage.take(event, timeline.add(event))
     heritage.close(timeline.society)
@@ -43,10 +43,10 @@ def heir(use: bool = True, told: list[Told] | None = None, now: float = 0.0) -> 
 
 def test_the_next_session_begins_where_the_last_one_ended() -> None:
     first = lived(heir(), "one", 1)
-    assert first.beginning.prior is None and first.beginning.past == ()
+    assert first.initial.prior is None and first.initial.past == ()
     with EpisodeStore() as store:
         assert store.count() > 0
-    second = heir().beginning("two", 2, first.time_of(len(first)) + LATER)
+    second = heir().initial("two", 2, first.time_of(len(first)) + LATER)
     assert second.prior and second.past
     seeded = second.society(Settings()).engine(MAIN).receptor.levels()
     plain = Timeline(Settings()).society.engine(MAIN).receptor.levels()
@@ -58,14 +58,14 @@ def test_who_wants_none_of_it_gets_and_leaves_none() -> None:
     with EpisodeStore() as store:
         before = store.count()
     second = lived(heir(use=False), "two", 2)
-    assert second.beginning.prior is None and second.beginning.past == ()
+    assert second.initial.prior is None and second.initial.past == ()
     with EpisodeStore() as store:
         assert store.count() == before
 
 
 def test_a_session_opened_again_does_not_learn_from_itself() -> None:
     lived(heir(), "one", 1)
-    assert heir().beginning("one", 1, 0.0).past == ()
+    assert heir().initial("one", 1, 0.0).past == ()
 
 
 def test_history_is_no_news() -> None:
@@ -105,7 +105,7 @@ def test_a_damaged_database_is_named_and_put_aside(home: Path, damage: Callable[
     body = damage(path.read_bytes())
     path.write_bytes(body)
     heritage = heir()
-    assert heritage.beginning("two", 2, first.time_of(len(first)) + LATER).past == ()
+    assert heritage.initial("two", 2, first.time_of(len(first)) + LATER).past == ()
     (said,) = [problem for problem in heritage.problems if "damaged" in problem]
     aside = path.with_name("episodes.damaged-1.sqlite")
     assert str(path) in said and aside.name in said

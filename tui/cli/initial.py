@@ -11,14 +11,14 @@ from core.store.policy import USER_FILE as USER_POLICY
 from core.store.policy import chosen_policy
 from core.store.rules import USER_FILE as USER_RULES
 from core.store.rules import RuleFiles, project_file
-from core.timeline.initial_state import Beginning
+from core.timeline.initial_state import InitialState
 from tui.cli.options import user_file
 
 
 class Outset(NamedTuple):
     """What minds are given, and what is wrong with the files it comes from."""
 
-    beginning: Beginning
+    initial: InitialState
     """Without a seed: every session has its own."""
     faults: tuple[str, ...] = ()
 
@@ -37,12 +37,12 @@ def outset(project: Path | None = None) -> Outset:
     rules = files.load()
     policy, faults = chosen_policy([user_file().with_name(USER_POLICY)])
     own = None if rules == built_in() else rules
-    return Outset(Beginning(policy=policy, rules=own), (*files.faults, *faults))
+    return Outset(InitialState(policy=policy, rules=own), (*files.faults, *faults))
 
 
-def spoken_outset(project: Path | None = None) -> Beginning:
+def spoken_outset(project: Path | None = None) -> InitialState:
     """The same for a command without a screen; faults go to standard error."""
     found = outset(project)
     for fault in found.faults:
         print(f"nooscope: {fault}", file=sys.stderr)
-    return found.beginning
+    return found.initial

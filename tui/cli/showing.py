@@ -106,7 +106,7 @@ def report(
     from core.report.analysis import analyse
     from core.report.page import text
     from core.store.carry_over import CarryOverStore
-    from core.timeline.carry_over import Starts
+    from core.timeline.run_inputs import InitialStates
     from tui.cli.carried import spoken_start
     from tui.cli.commands.sessions import NOTHING
     from tui.cli.initial import spoken_outset
@@ -122,10 +122,10 @@ def report(
     chosen = [one for one in logs if one.id == wanted] or logs
     width = shutil.get_terminal_size((100, 24)).columns
     store = None if plain else CarryOverStore()
-    starts = Starts(settings, spoken_outset(project), edits=edits, store=store)
+    initial_states = InitialStates(settings, spoken_outset(project), edits=edits, store=store)
     done = []
     for one in chosen:
-        start = spoken_start(starts, one.id)
-        done.append(analyse(one, start.settings, False, start.beginning, start.later).summary)
+        start = spoken_start(initial_states, one.id)
+        done.append(analyse(one, start.settings, False, start.initial, start.later).summary)
     print("\n\n".join(text(summary, width) for summary in done))
     return 0

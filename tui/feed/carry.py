@@ -13,7 +13,7 @@ from core.events import Event
 from core.logs.session import LogSession
 from core.settings import Settings
 from core.society import Society
-from core.timeline.carry_over import Start, Starts
+from core.timeline.run_inputs import RunInputs, InitialStates
 from core.timeline.opening import seed_of
 from tui.feed.messages import Failed
 
@@ -27,12 +27,12 @@ class Legacy:
     def __init__(
         self,
         heritage: Heritage | None,
-        starts: Starts,
+        initial_states: InitialStates,
         post: Callable[[Message], object],
         idle: float,
     ) -> None:
         self._heritage = heritage
-        self._starts = starts
+        self._initial_states = initial_states
         self._session = ""
         self._post = post
         self._idle = idle
@@ -43,19 +43,19 @@ class Legacy:
     def __bool__(self) -> bool:
         return self._heritage is not None
 
-    def begin(self, session: LogSession | None, at: float) -> Start:
+    def begin(self, session: LogSession | None, at: float) -> RunInputs:
         """Where minds start whose first event is at `at`; a session watched before starts as it did then."""
-        heritage, starts = self._heritage, self._starts
+        heritage, initial_states = self._heritage, self._initial_states
         if heritage is None or session is None:
             seed = seed_of(session.id) if session else 0
-            return Start(starts.settings, starts.beginning._replace(seed=seed))
+            return RunInputs(initial_states.settings, initial_states.initial._replace(seed=seed))
         self._session = heritage.session = session.id
-        return starts.begin(session.id, lambda: heritage.beginning(session.id, seed_of(session.id), at))
+        return initial_states.begin(session.id, lambda: heritage.initial(session.id, seed_of(session.id), at))
 
     def applied(self, after: int, settings: Settings) -> None:
         """Keep settings that were applied live, so that a replay applies them at the same place."""
         if self._session:
-            self._starts.applied(self._session, after, settings)
+            self._initial_states.applied(self._session, after, settings)
 
     def take(self, event: Event, step: Step) -> None:
         """After one event."""
@@ -66,7 +66,7 @@ class Legacy:
     def hand_on(self, society: Society, *, ended: bool = False) -> None:
         """Leave what was learned, once at every longer stillness and at the end."""
         heritage, still = self._heritage, time.monotonic() - self._heard
-        self.say(self._starts.notices)
+        self.say(self._initial_states.notices)
         if heritage is None or self._rested or not (ended or still >= self._idle):
             return
         self._rested = True

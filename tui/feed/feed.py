@@ -20,8 +20,8 @@ from core.settings import Settings
 from core.store.bookmarks import Bookmarks
 from core.store.labels import Labels
 from core.timeline.cache import Cache
-from core.timeline.carry_over import Start, Starts
-from core.timeline.initial_state import PLAIN, Beginning
+from core.timeline.run_inputs import RunInputs, InitialStates
+from core.timeline.initial_state import PLAIN, InitialState
 from tui.feed.carry import Legacy
 from tui.feed.kept import Shelf
 from tui.feed.messages import (
@@ -68,17 +68,17 @@ class Feed:
         bookmarks: Callable[[str], Bookmarks] = Bookmarks,
         wall: Callable[[], float] = time.time,
         heritage: Heritage | None = None,
-        beginning: Beginning = PLAIN,
-        starts: Starts | None = None,
+        initial: InitialState = PLAIN,
+        initial_states: InitialStates | None = None,
     ) -> None:
         self.target = target
         self._settings = settings
         self._post = post
         self._cache = cache
         self._wall = wall
-        self._starts = starts or Starts(settings, beginning)
-        self._start = Start(settings, beginning)
-        self._legacy = Legacy(heritage, self._starts, post, settings.response.notices.idle)
+        self._initial_states = initial_states or InitialStates(settings, initial)
+        self._start = RunInputs(settings, initial)
+        self._legacy = Legacy(heritage, self._initial_states, post, settings.response.notices.idle)
         self._shelf = Shelf(bookmarks, post, wall)
         self._head = Playhead(settings.timeline.play, live=target.live, playing=not target.live)
         self._film = blank(None, target, self._start)
@@ -142,15 +142,15 @@ class Feed:
                 self._watcher.stop()
 
     def _open(self) -> Source:
-        source, self._film, self._start = open_target(self.target, self._cache, self._starts)
-        self._legacy.say(self._starts.notices)
+        source, self._film, self._start = open_target(self.target, self._cache, self._initial_states)
+        self._legacy.say(self._initial_states.notices)
         for event in self._film.timeline.events:
             self._head.grow(event.at)
         self._named = source.session is not None
         if not self._named:
             self._notice = "waiting for the log to begin"
         live = self.target.live
-        end = ending(source, self.target, self._settings, self._starts.beginning) if live else None
+        end = ending(source, self.target, self._settings, self._initial_states.initial) if live else None
         if end is not None and len(end):
             last = Playhead(self._settings.timeline.play, live=True)
             for event in end.timeline.events:
@@ -221,7 +221,7 @@ class Feed:
 
     def _apply(self, settings: Settings) -> None:
         """Let other settings hold from here on, in a later replay too where the session is watched live."""
-        self._settings = self._starts.settings = settings
+        self._settings = self._initial_states.settings = settings
         self._other = False
         timeline = self._film.timeline
         before = timeline.settings

@@ -11,7 +11,7 @@ from core.live.notices import Told
 from tui.feed.messages import Noticed
 
 if TYPE_CHECKING:
-    from core.timeline.initial_state import Beginning
+    from core.timeline.initial_state import InitialState
     from tui.app import NooscopeApp
 
 _TITLES = {"needs_you": "Needs you", "risk": "Risk", "done": "Done"}
@@ -32,7 +32,7 @@ class Terminal(io.StringIO):
         return len(text)
 
 
-def inherit(app: NooscopeApp, beginning: Beginning) -> Heritage:
+def inherit(app: NooscopeApp, initial: InitialState) -> Heritage:
     """The heritage of the session that is about to be shown live."""
 
     def show(told: Told) -> None:
@@ -40,7 +40,7 @@ def inherit(app: NooscopeApp, beginning: Beginning) -> Heritage:
 
     return Heritage(
         app.settings,
-        beginning=beginning,
+        initial=initial,
         use=app.settings.response.prior.enabled,
         app=show,
         stream=Terminal(app),

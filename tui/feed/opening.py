@@ -10,8 +10,8 @@ from core.logs.session import LogSession
 from core.settings import Settings
 from core.timeline.cache import Cache
 from core.timeline.cache import Source as Stand
-from core.timeline.carry_over import Start, Starts
-from core.timeline.initial_state import PLAIN, Beginning
+from core.timeline.run_inputs import RunInputs, InitialStates
+from core.timeline.initial_state import PLAIN, InitialState
 from core.timeline.opening import last_screen, seed_of
 from core.timeline.timeline import Timeline
 from tui.feed.film import Film
@@ -24,21 +24,21 @@ class Opened(NamedTuple):
     source: Source
     film: Film
     """Empty, unless the session was kept in the cache."""
-    start: Start
+    start: RunInputs
 
 
-def open_target(target: Target, cache: Cache | None, starts: Starts) -> Opened:
+def open_target(target: Target, cache: Cache | None, initial_states: InitialStates) -> Opened:
     """Find the session; raises UnreadableLog where there is none and none can come."""
-    settings = starts.settings
+    settings = initial_states.settings
     kit = make_kit(settings.ingest)
     session = find_session(target, kit, settings)
     if session is None:
-        start = Start(settings, starts.beginning)
+        start = RunInputs(settings, initial_states.initial)
         return Opened(Followed(target.path, kit, settings), blank(None, target, start), start)
     if target.live:
-        start = Start(settings, starts.beginning._replace(seed=seed_of(session.id)))
+        start = RunInputs(settings, initial_states.initial._replace(seed=seed_of(session.id)))
         return Opened(Followed(session, kit, settings), blank(session, target, start), start)
-    source, start = Saved(session, kit, settings), starts.of(session.id)
+    source, start = Saved(session, kit, settings), initial_states.of(session.id)
     kept = cache.load(session.id, *start) if cache is not None else None
     if kept is not None and kept.sources == _stands(session):
         source.behind = False
@@ -46,9 +46,9 @@ def open_target(target: Target, cache: Cache | None, starts: Starts) -> Opened:
     return Opened(source, blank(session, target, start), start)
 
 
-def blank(session: LogSession | None, target: Target, start: Start) -> Film:
+def blank(session: LogSession | None, target: Target, start: RunInputs) -> Film:
     """A film without any event yet."""
-    timeline = Timeline(start.settings, beginning=start.beginning, later=start.later)
+    timeline = Timeline(start.settings, initial=start.initial, later=start.later)
     return Film(timeline, subject_of(session, target), start.settings.screen.burn)
 
 
@@ -59,16 +59,16 @@ def subject_of(session: LogSession | None, target: Target) -> Subject:
     return Subject(session=session.id, tool=session.tool, path=str(session.path))
 
 
-def ending(source: Source, target: Target, settings: Settings, beginning: Beginning = PLAIN) -> Film | None:
+def ending(source: Source, target: Target, settings: Settings, initial: InitialState = PLAIN) -> Film | None:
     """The end of a long log as a film of its own, to look at while all of it is read."""
     tail = int(settings.screen.tail * 1_000_000)
     if source.session is None or not 0 < 2 * tail < source.size:
         return None
-    timeline = last_screen(source.session, settings, source.kit, tail, beginning)
+    timeline = last_screen(source.session, settings, source.kit, tail, initial)
     return Film(timeline, subject_of(source.session, target), settings.screen.burn)
 
 
-def keep(source: Source, film: Film, start: Start, cache: Cache | None) -> None:
+def keep(source: Source, film: Film, start: RunInputs, cache: Cache | None) -> None:
     """Remember a saved session, where it is long enough to be worth it."""
     least = start.settings.timeline.cache.least
     if cache is not None and source.session is not None and len(film) >= least:

@@ -10,14 +10,14 @@ from core.errors import UnreadableLog
 from core.events import MAIN
 from core.live.fleet.model import Model, cut
 from core.live.fleet.row import Row
-from core.live.status import Facts, Limits, standing
+from core.live.status import StatusFacts, Limits, status_of
 from core.logs.diagnostics import Diagnostics
 from core.logs.finder import Finder
 from core.logs.found import Found
 from core.logs.reader import Kit
 from core.logs.session import LogSession
 from core.settings import Settings
-from core.timeline.carry_over import Starts
+from core.timeline.run_inputs import InitialStates
 
 _MB = 1_000_000
 _REDRAWN = 5.0
@@ -28,7 +28,7 @@ class Member:
     """A session that is known; only an awake one has minds."""
 
     def __init__(
-        self, found: Found, kit: Kit, finder: Finder, settings: Settings, starts: Starts | None = None
+        self, found: Found, kit: Kit, finder: Finder, settings: Settings, initial_states: InitialStates | None = None
     ) -> None:
         self.found = found
         self.due = True
@@ -38,7 +38,7 @@ class Member:
         self._kit = kit
         self._finder = finder
         self._settings = settings
-        self._starts = starts or Starts(settings)
+        self._initial_states = initial_states or InitialStates(settings)
         self._limits = Limits.of(settings)
         self._model: Model | None = None
         self._whole: Model | None = None
@@ -78,7 +78,7 @@ class Member:
         model = self._model or self._open()
         model.advance(most)
         self.due = model.behind
-        if self._cut and not (self.due or model.lookout.events):
+        if self._cut and not (self.due or model.tracker.events):
             self._open_whole()
             return
         self._caught_up = self._caught_up or not self.due
@@ -86,7 +86,7 @@ class Member:
         if changed > self._changed:
             self._changed = self.heard = changed
             model.grew()
-        self.heard = max(self.heard, self._changed if model.lookout.synthetic else model.lookout.last)
+        self.heard = max(self.heard, self._changed if model.tracker.synthetic else model.tracker.last)
 
     def fill(self, most: int) -> None:
         """Read on in the whole log; once that has caught up it takes over."""
@@ -131,7 +131,7 @@ class Member:
 
     def _make(self, session: LogSession | Path) -> Model:
         name = session.id if isinstance(session, LogSession) else self.found.session
-        return Model(session, self._own_kit(), self._settings, self._starts.of(name))
+        return Model(session, self._own_kit(), self._settings, self._initial_states.of(name))
 
     def _session(self) -> LogSession | None:
         try:
@@ -158,11 +158,11 @@ class Member:
         return row.at(now, self._limits)
 
     def _blank(self, now: float) -> Row:
-        facts = Facts(heard=self.found.modified, read=0.0)
+        facts = StatusFacts(heard=self.found.modified, read=0.0)
         found = self.found
-        stands = standing(facts, now, self._limits)
+        stands = status_of(facts, now, self._limits)
         return Row(
-            _key(found), found.path, found.session, found.agent, found.project, facts=facts, standing=stands
+            _key(found), found.path, found.session, found.agent, found.project, facts=facts, status=stands
         )
 
     def _take(self, model: Model, now: float) -> Row:
@@ -183,7 +183,7 @@ class Member:
             agent=model.tool or found.agent,
             project=model.project or found.project,
             facts=facts,
-            standing=standing(facts, now, self._limits),
+            status=status_of(facts, now, self._limits),
             model=model.model,
             state=state,
             pattern=pattern,

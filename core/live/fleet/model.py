@@ -9,8 +9,8 @@ from pathlib import Path, PurePath
 
 from core.events import MAIN, Event, SessionStart, ToolUse, Turn
 from core.live.fleet.row import BUCKETS
-from core.live.status import Facts
-from core.live.status_facts import Lookout
+from core.live.status import StatusFacts
+from core.live.status_facts import StatusTracker
 from core.logs.door import open_log
 from core.logs.follow import Follower
 from core.logs.lines import packed
@@ -21,7 +21,7 @@ from core.percept import AXES, Percept
 from core.report.event_words import OUTCOME_SIGNS, about, kind_of, outcome_of, tool_of
 from core.report.formatting import plain
 from core.settings import Settings
-from core.timeline.carry_over import Start
+from core.timeline.run_inputs import RunInputs
 from core.timeline.timeline import turned
 
 _FRUSTRATION, _FLOW = AXES.index("frustration"), AXES.index("flow")
@@ -46,15 +46,15 @@ class Model:
         session: LogSession | Path,
         kit: Kit,
         settings: Settings,
-        start: Start,
+        start: RunInputs,
     ) -> None:
         self.kit = kit
         self.follower = Follower(session, kit, settings.ingest)
-        self._beginning = start.beginning
+        self._initial = start.initial
         self._later = deque(start.later)
         self._count = 0
-        self.society = start.beginning.society(start.settings)
-        self.lookout = Lookout(settings.response.notices.final)
+        self.society = start.initial.society(start.settings)
+        self.tracker = StatusTracker(settings.response.notices.final)
         self.curve: deque[tuple[int, float]] = deque(maxlen=BUCKETS)
         self.project = self.tool = self.model = ""
         self.last: Event | None = None
@@ -98,10 +98,10 @@ class Model:
 
     def _take(self, event: Event) -> None:
         if self._later:
-            self.society = turned(self._beginning, self.society, self._later, self._count)
+            self.society = turned(self._initial, self.society, self._later, self._count)
         self._count += 1
         step = self.society.step(event)
-        self.lookout.update(event, step)
+        self.tracker.update(event, step)
         percept = step.percept
         number = int(event.at // self._part)
         frustration = percept.axes[_FRUSTRATION]
@@ -122,7 +122,7 @@ class Model:
             self.model = event.model or self.model
         self.last = event
 
-    def facts(self, now: float, heard: float) -> Facts:
+    def facts(self, now: float, heard: float) -> StatusFacts:
         """What is known at a moment."""
         if self._unseen and not self.behind:
             monotonic = time.monotonic()
@@ -132,7 +132,7 @@ class Model:
                 self._look_after = monotonic + max(_LEAST, _PATIENCE * cost)
                 self._unseen = now - heard < _SETTLED
         self.fresh = False
-        return self.lookout.facts(self.society, self._held, heard=heard, lost=self.lost)
+        return self.tracker.facts(self.society, self._held, heard=heard, lost=self.lost)
 
     @property
     def wants(self) -> bool:
@@ -144,7 +144,7 @@ class Model:
         percept = self._percept
         if percept is None:
             return 0.0, 0.0
-        if now - percept.at < _FADED or self.lookout.synthetic:
+        if now - percept.at < _FADED or self.tracker.synthetic:
             return percept.axes[_FRUSTRATION], percept.axes[_FLOW]
         if not self._axes_at <= now < self._axes_at + _FADED or self._axes_at < percept.at:
             values = self.society.engine(MAIN).receptor.read(now).axes
@@ -160,7 +160,7 @@ class Model:
 
     def burn(self, now: float) -> float:
         """Tokens a minute, all agents together."""
-        edge = (self.lookout.last if self.lookout.synthetic else now) - self._stretch
+        edge = (self.tracker.last if self.tracker.synthetic else now) - self._stretch
         while self._spent and self._spent[0][0] < edge:
             self._spent.popleft()
         return sum(tokens for _, tokens in self._spent) * 60.0 / self._stretch

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from tui.cli.carried import add_plain_option, starts_of
+from tui.cli.carried import add_plain_option, initial_states_of
 from tui.cli.options import add_settings_options, known_agent, settings_from
 
 
@@ -22,7 +22,7 @@ def run(args: argparse.Namespace) -> int:
     from core.report.formatting import plain
     from tui.cli.recordings import place, recording
 
-    timeline = recording(args.path, starts_of(args, settings_from(args).settings))
+    timeline = recording(args.path, initial_states_of(args, settings_from(args).settings))
     begin, end = place(timeline, args.begin), place(timeline, args.end)
     print(f"from {begin} to {end} of {len(timeline)} events")
     agent = known_agent(timeline, args.agent)

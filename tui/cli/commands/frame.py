@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from core.report import formatting as words
-from tui.cli.carried import add_plain_option, starts_of
+from tui.cli.carried import add_plain_option, initial_states_of
 from tui.cli.options import add_settings_options, known_agent, settings_from
 
 
@@ -27,7 +27,7 @@ def run(args: argparse.Namespace) -> int:
     from core.report.difference import page
     from tui.cli.recordings import place, recording
 
-    timeline = recording(args.path, starts_of(args, settings_from(args).settings))
+    timeline = recording(args.path, initial_states_of(args, settings_from(args).settings))
     index = place(timeline, args.at)
     frame = timeline.at(index, known_agent(timeline, args.agent))
     if args.json:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from core.society import Society
     from core.telemetry.live import LiveTrace
     from core.telemetry.serving import MetricsServer
-    from core.timeline.initial_state import Beginning
+    from core.timeline.initial_state import InitialState
     from core.timeline.timeline import Change
 
 _LAG_EVERY = 5.0
@@ -126,7 +126,7 @@ class Watch:
         from core.live.notices import Herald
         from core.logs.follow import Follower
         from core.store.carry_over import CarryOverStore
-        from core.timeline.carry_over import Start, Starts
+        from core.timeline.run_inputs import RunInputs, InitialStates
         from tui.cli.initial import spoken_outset
 
         self._all_settings = settings
@@ -135,8 +135,8 @@ class Watch:
         self._stop = threading.Event()
         self._follower: Follower = Follower(path, make_kit(settings.ingest), settings.ingest)
         self._continuity: Continuity = Continuity(settings, use=not args.no_prior)
-        self._starts = Starts(settings, spoken_outset(args.project), store=CarryOverStore())
-        self._start = Start(settings)
+        self._initial_states = InitialStates(settings, spoken_outset(args.project), store=CarryOverStore())
+        self._start = RunInputs(settings)
         self._later: deque[Change] = deque()
         self._count = 0
         self._society: Society | None = None
@@ -227,7 +227,7 @@ class Watch:
                 self._apply_today()
             for event in batch:
                 if self._later:
-                    society = self._society = turned(self._start.beginning, society, self._later, self._count)
+                    society = self._society = turned(self._start.initial, society, self._later, self._count)
                 self._count += 1
                 step = society.step(event)
                 if self._trace is not None:
@@ -266,17 +266,17 @@ class Watch:
 
         continuity = self._continuity
 
-        def make() -> Beginning:
+        def make() -> InitialState:
             prior, said = continuity.levels(at, seed_of(self._session))
-            self._starts.notices += said
-            return self._starts.beginning._replace(learned=continuity.learned, prior=prior)
+            self._initial_states.notices += said
+            return self._initial_states.initial._replace(learned=continuity.learned, prior=prior)
 
-        self._start = start = self._starts.begin(self._session, make)
+        self._start = start = self._initial_states.begin(self._session, make)
         self._later.extend(start.later)
-        for sentence in self._starts.notices:
+        for sentence in self._initial_states.notices:
             print(f"nooscope: {sentence}", file=sys.stderr)
-        self._starts.notices.clear()
-        self._society = society = start.beginning.society(start.settings)
+        self._initial_states.notices.clear()
+        self._society = society = start.initial.society(start.settings)
         return society
 
     @property
@@ -291,7 +291,7 @@ class Watch:
         change = Change(self._count, self._all_settings)
         self._later.append(change)
         self._start = self._start._replace(later=(*self._start.later, change))
-        self._starts.applied(self._session, *change)
+        self._initial_states.applied(self._session, *change)
 
     def _look_around(self) -> None:
         """What only a live watch can see: an open question, and a stillness."""
