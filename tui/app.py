@@ -21,18 +21,20 @@ from textual.screen import Screen
 
 import themes
 from core.errors import NooscopeError
+from core.live.carry_over import CarryOver
 from core.live.source import Target
 from core.settings import Settings
 from core.store.bookmarks import Bookmark, Bookmarks
 from core.store.carry_over import CarryOverStore
 from core.timeline.cache import Cache
-from core.timeline.run_inputs import InitialStates
 from core.timeline.initial_state import PLAIN, InitialState
+from core.timeline.run_inputs import InitialStates
 from core.timeline.timeline import Timeline
 from tui.cli import garbage as collector
 from tui.draw.safe_lines import SAFE_LINES
 from tui.feed import messages
 from tui.feed.feed import Feed
+from tui.feed.notices import Terminal, notifier_of, terminal_title
 from tui.feed.view import View
 from tui.keys import KEYS
 from tui.screens.main import MainScreen
@@ -42,7 +44,6 @@ from tui.widgets.main.timeline import TimelineStrip
 
 if TYPE_CHECKING:
     from core.live.fleet.roster import Roster
-    from core.live.live_session import Heritage
     from tui.cli.initial import Outset
 
 _SCREENS = {
@@ -77,7 +78,7 @@ class NooscopeApp(App[None]):
         bookmarks: Callable[[str], Bookmarks] = Bookmarks,
         theme_folder: Path | None = None,
         fleet: Roster | None = None,
-        heritage: Callable[[NooscopeApp, InitialState], Heritage] | None = None,
+        live: bool = False,
         begin: Callable[[], Outset] | None = None,
         carry_over: CarryOverStore | None = None,
         edits: Mapping[str, Any] | None = None,
@@ -90,12 +91,14 @@ class NooscopeApp(App[None]):
         self._target = target
         self._cache = cache
         self._shelf = bookmarks
-        self._heritage = heritage
+        self._watching = live
+        """Sessions that are followed take from others and leave to others, and give notices."""
         self._begin = begin
         self._carry_over = carry_over
         self._edits = dict(edits or {})
         self._faults: tuple[str, ...] = ()
         """What was last wrong with policies and rules."""
+        self._terminal_title: str = self.TITLE
         self._settled = False
         """The session is read, and set aside from the collector."""
         self._themes = UserThemes(theme_folder or default_folder())
@@ -131,14 +134,16 @@ class NooscopeApp(App[None]):
         self._settled = False
         collector.stir()
         initial = self._initial()
-        heritage = self._heritage(self, initial) if target.live and self._heritage is not None else None
+        live = target.live and self._watching
+        use = self.settings.response.prior.enabled
         self.feed = Feed(
             target,
             self.settings,
             self.post_message,
             cache=self._cache,
             bookmarks=self._shelf,
-            heritage=heritage,
+            carry_over=CarryOver(self.settings, initial=initial, use=use) if live else None,
+            notifier=notifier_of(self) if live else None,
             initial_states=self._initial_states(initial),
         )
         self.run_worker(self.feed.run, name="feed", group="feed", thread=True)
@@ -158,6 +163,7 @@ class NooscopeApp(App[None]):
         return initial
 
     def on_unmount(self) -> None:
+        self._name_terminal(None)
         if self.feed is not None:
             self.feed.stop()
 
@@ -184,11 +190,21 @@ class NooscopeApp(App[None]):
         if message.recording is not None and message.recording is not self.recording:
             self.recording = message.recording
         self.view = message.view
+        if message.view.mode == "live" and self._watching:
+            self._name_terminal(message.view)
         if not self._settled and message.view.loading is None:
             self._settled = True
             collector.settle()
         if self.feed is not None and message.view.total:
             self.call_after_refresh(self.feed.seen)
+
+    def _name_terminal(self, view: View | None) -> None:
+        """Say in the terminal's title that the session on the screen needs the person."""
+        needed = view is not None and view.status is not None and view.status.needs_you
+        name = terminal_title(view.subject) if view is not None and needed else self.TITLE
+        if name != self._terminal_title:
+            self._terminal_title = name
+            Terminal(self).write(f"\x1b]2;{name}\x07")
 
     @on(messages.Bookmarked)
     def _bookmarked(self, message: messages.Bookmarked) -> None:
@@ -361,14 +377,13 @@ def run_app(
     """Show a session, a fleet, or the picker where neither is named, until the person leaves."""
     from tui.cli.initial import outset
     from tui.cli.recordings import cache_of
-    from tui.feed.live_session import inherit
 
     app = NooscopeApp(
         target,
         settings,
         cache=cache_of(settings),
         fleet=fleet,
-        heritage=inherit,
+        live=True,
         begin=partial(outset, project),
         carry_over=None if plain else CarryOverStore(),
         edits=edits,

@@ -1,4 +1,4 @@
-"""How a session stands: whether it needs a person, why, and since when.
+"""The status of a session: whether it needs a person, why, and since when.
 
 What is not known is said as such; silence is never taken for well-being.
 """
@@ -66,7 +66,10 @@ _RANK = {word: rank for rank, word in enumerate(WORDS)}
 _QUICK: frozenset[Action] = frozenset(("file_read", "file_edit", "search", "memory_read", "memory_write"))
 """Actions that take no time of their own."""
 
-Close = Literal["", "asked", "tool", "said", "done", "stopped", "ended"]
+_PLANS = frozenset(("ExitPlanMode", "exit_plan_mode"))
+"""Tools that hand a plan to the person."""
+
+Close = Literal["", "asked", "tool", "said", "done", "failed", "stopped", "ended"]
 """What the main agent's last event leaves behind: `said` is an answer that tells no reason for its end."""
 
 
@@ -143,6 +146,11 @@ class Status(Struct, frozen=True):
     """It has stood so for so long that newer ones go first."""
 
     @property
+    def needs_you(self) -> bool:
+        """A question, a plan, a permission or an error waits for the person, for sure or by all signs."""
+        return self.word in ("needs you", "needs you?")
+
+    @property
     def glyph(self) -> str:
         """The same without colour."""
         return GLYPHS[self.word]
@@ -154,7 +162,7 @@ class Status(Struct, frozen=True):
 
 
 def status_of(facts: StatusFacts, now: float, limits: Limits) -> Status:
-    """How a session stands at a moment."""
+    """The status of a session at a moment."""
     quiet = max(0.0, now - facts.heard)
     stale = quiet >= limits.fleet.left
     if facts.lost:
@@ -166,7 +174,8 @@ def status_of(facts: StatusFacts, now: float, limits: Limits) -> Status:
     asking = [call for call in facts.open if call.tool in limits.asking]
     if asking and facts.close != "ended":
         first = asking[0]
-        return Status("needs you", 3, _began(first, facts), f"{first.tool} waits for an answer", stale)
+        waits = "has a plan for you to approve" if first.tool in _PLANS else "waits for an answer"
+        return Status("needs you", 3, _began(first, facts), f"{first.tool} {waits}", stale)
     return _closed(facts, quiet, limits) or _hanging(facts, now, quiet, limits) or _at_work(facts, limits)
 
 
@@ -178,6 +187,9 @@ def _closed(facts: StatusFacts, quiet: float, limits: Limits) -> Status | None:
     """It ended its turn, or the person did, and nobody works on behind its back."""
     if facts.close == "ended":
         return Status("ended", 0, facts.closed, "the session is over")
+    if facts.close == "failed":
+        why = "an error ended its turn; it goes on when you answer"
+        return Status("needs you", 3, facts.closed, why, quiet >= limits.fleet.left)
     if facts.close not in ("done", "stopped"):
         return None
     if facts.running and facts.heard > facts.closed and quiet < limits.idle:
@@ -213,7 +225,7 @@ def _hanging(facts: StatusFacts, now: float, quiet: float, limits: Limits) -> St
         why = f"no word since {call.tool} began: it runs, hangs or asks for permission"
         return Status("silent?", 3, facts.heard, why + was)
     return _trouble(facts, limits) or Status(
-        "waiting", 2, _began(call, facts), f"{call.tool} runs, or asks for permission"
+        "waiting", 2, _began(call, facts), f"on {call.tool}: it runs, or asks for permission"
     )
 
 
@@ -256,5 +268,5 @@ def _at_work(facts: StatusFacts, limits: Limits) -> Status:
         return Status("flowing", 1, facts.flow, "the flow gate fires")
     if facts.running:
         subs = "sub-agent" if facts.running == 1 else "sub-agents"
-        return Status("delegating", 1, facts.closed, f"{facts.running} {subs} at work")
+        return Status("delegating", 1, facts.closed, f"waits on {facts.running} {subs} at work")
     return Status("working", 1, facts.closed, f"{facts.open[0].tool} runs" if facts.open else "at work")

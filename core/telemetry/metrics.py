@@ -38,7 +38,7 @@ class _Totals:
 
 
 class _Session:
-    __slots__ = ("axes", "context", "tracker", "sleep", "society", "state", "tool")
+    __slots__ = ("axes", "context", "sleep", "society", "state", "tool", "tracker")
 
     def __init__(self, final: tuple[str, ...]) -> None:
         self.tracker = StatusTracker(final)

@@ -20,16 +20,16 @@ from core.agents.open_events.reader import write
 from core.agents.registry import make_kit
 from core.errors import UnreadableLog
 from core.events import Event, SessionStart
-from core.live.live_session import Heritage
+from core.live.carry_over import CarryOver
 from core.live.source import Target
 from core.logs.finder import sessions
 from core.logs.session import read
 from core.settings import Settings
 from core.store.carry_over import CarryOverStore
-from core.timeline.run_inputs import InitialStates
 from core.timeline.marks import Mark
 from core.timeline.opening import seed_of
 from core.timeline.rerun import overlaid
+from core.timeline.run_inputs import InitialStates
 from core.timeline.timeline import Timeline
 from tests.tui.test_feed import PATIENCE, Mail
 from tui.cli import main
@@ -71,8 +71,10 @@ class Live:
         self.mail = Mail()
         self.timeline = Timeline(chosen)
         initial_states = InitialStates(chosen, store=CarryOverStore())
-        heritage = Heritage(chosen, wall=lambda: 0.0)
-        self.feed = Feed(Target(path), chosen, self._post, heritage=heritage, initial_states=initial_states)
+        carry_over = CarryOver(chosen)
+        self.feed = Feed(
+            Target(path), chosen, self._post, carry_over=carry_over, initial_states=initial_states
+        )
         self.feed.seen()
         self._thread = threading.Thread(target=self.feed.run)
 
@@ -243,8 +245,8 @@ def test_without_a_screen_it_is_the_same(home: Path, capsys: pytest.CaptureFixtu
             patch.setattr(watch, "Watch", Seen)
             assert main(["watch", "--headless", str(path), "--idle", "0.01"]) == 0
         (one,) = made
-        assert one._society is not None
-        live = cbor2.dumps(one._society.dump(), canonical=True)
+        assert one.driver.count == len(events)
+        live = cbor2.dumps(one.driver.society.dump(), canonical=True)
         assert ran(replayed(path))[0] == live
     capsys.readouterr()
 

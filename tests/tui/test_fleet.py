@@ -281,9 +281,7 @@ def test_twenty_logs_that_grow_together(tmp_path: Path) -> None:
         rows = settle(fleet)
         counts.append(sum(row.facts.events for row in fleet.rows(clock.now)))
         assert len(fleet.rows(clock.now)) == 20
-        assert (
-            all(row.status.level == 1 or row.status.word == "stuck" for row in rows.values()) or turn == 0
-        )
+        assert all(row.status.level == 1 or row.status.word == "stuck" for row in rows.values()) or turn == 0
     assert counts == sorted(set(counts))
 
 

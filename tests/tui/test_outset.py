@@ -26,7 +26,6 @@ from tests.tui.fleets import NOW, begin
 from tui.app import NooscopeApp
 from tui.cli import main
 from tui.cli.initial import outset
-from tui.feed.live_session import inherit
 from tui.screens.demo_app import DemoApp
 from tui.screens.fleet import FleetScreen
 
@@ -187,7 +186,7 @@ def app_here(tmp_path: Path, still: Settings) -> Make:
             cache=Cache(tmp_path / "cache", 10**9),
             bookmarks=lambda name: Bookmarks(name, tmp_path / "bookmarks"),
             theme_folder=tmp_path / "themes",
-            heritage=inherit,
+            live=True,
             begin=outset,
         )
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from core.settings import Settings
-    from core.timeline.run_inputs import RunInputs, InitialStates
+    from core.timeline.run_inputs import InitialStates, RunInputs
 
 
 def add_plain_option(parser: argparse.ArgumentParser) -> None:

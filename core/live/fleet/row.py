@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from core.live.status import StatusFacts, Limits, Status, status_of
+from core.live.status import Limits, Status, StatusFacts, status_of
 from core.logs.redaction import redact
 from core.report.formatting import plain
 

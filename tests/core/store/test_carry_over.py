@@ -15,9 +15,9 @@ from core.response import Learned
 from core.response.rules import built_in
 from core.settings import Settings
 from core.store.carry_over import CarryOverStore, Kept, Later
-from core.timeline.run_inputs import VERSION, InitialStates, pack_change, pack_start, unpack
 from core.timeline.initial_state import InitialState
 from core.timeline.rerun import overlaid
+from core.timeline.run_inputs import VERSION, InitialStates, pack_change, pack_start, unpack
 from core.timeline.timeline import Timeline
 
 

@@ -66,7 +66,12 @@ def test_a_what_if_begins_as_the_recording_did() -> None:
 def test_a_kept_recording_is_known_by_what_it_was_given(tmp_path: Path) -> None:
     cache = Cache(tmp_path, 10**9)
     other = overlaid(Settings(), {"receptor.ambient.offset.frustration": 0.05})
-    given = [(InitialState(2), ()), (heir(), ()), (heir(), (Change(30, other),)), (heir(), (Change(50, other),))]
+    given = [
+        (InitialState(2), ()),
+        (heir(), ()),
+        (heir(), (Change(30, other),)),
+        (heir(), (Change(50, other),)),
+    ]
     states = []
     for initial, later in given:
         assert cache.load("story", Settings(), initial, later) is None

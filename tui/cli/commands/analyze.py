@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tui.cli import streams
-from tui.cli.carried import add_plain_option, spoken_start, initial_states_of
+from tui.cli.carried import add_plain_option, initial_states_of, spoken_start
 from tui.cli.options import add_settings_options, positive, settings_from
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def _analyses(found: list[LogSession], settings: Settings, args: argparse.Namesp
         return
     from core.report.process_pool import shared_out
 
-    yield from shared_out(jobs, analysed, begun, metrics)
+    yield from shared_out(jobs, analysed, begun, metrics, prepare=streams.prepare)
 
 
 def analysed(begun: tuple[LogSession, RunInputs], metrics: bool) -> Analysis:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from core.logs.door import is_there
 from tui.cli import streams
-from tui.cli.carried import add_plain_option, spoken_start, initial_states_of
+from tui.cli.carried import add_plain_option, initial_states_of, spoken_start
 from tui.cli.options import PROJECT_FILE, positive, settings_from
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def sweeps(
         return
     from core.report.process_pool import shared_out
 
-    yield from shared_out(jobs, swept, begun, name, values)
+    yield from shared_out(jobs, swept, begun, name, values, prepare=streams.prepare)
 
 
 def swept(begun: tuple[LogSession, RunInputs], name: str, values: Sequence[float]) -> Sweep:
