@@ -128,5 +128,5 @@ def _says(track: Track, column: str, start: int, stop: int) -> NDArray[np.bool_]
     if column == "state":
         return np.equal(values, _STUCK)
     if column == "signals":
-        return np.not_equal(values.astype(np.int64) & _FLOW, 0)
+        values = np.bitwise_and(values.astype(np.int64), _FLOW).astype(np.float32)
     return np.not_equal(values, 0.0)
