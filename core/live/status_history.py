@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,13 +57,19 @@ class StatusHistory:
         held = {name: at for name in awake if (at := self._since(name, index, "quarantined")) is not None}
         return with_minds(society, log, stuck, held)
 
-    def open_calls(self, index: int, at: float) -> tuple[Open, ...]:
-        """Calls made by a moment and not answered among the first `index` events, oldest first."""
+    def open_calls(self, index: int, at: float, asking: Collection[str] = frozenset()) -> tuple[Open, ...]:
+        """Calls made by a moment and not answered among the first `index` events, oldest first.
+
+        A question whose answer is the next event counts as well: no place lies nearer to its asking.
+        """
         self._grow()
         events = self._timeline.events
         first = bisect_left(self._calls, index)
         began = np.frombuffer(self._began, np.float64)[first:] if self._calls else np.empty(0)
         numbers = [first + int(number) for number in np.flatnonzero(began <= at)]
+        coming = events[index] if index < len(events) else None
+        if isinstance(coming, ToolUse) and coming.tool in asking and first not in numbers:
+            numbers.append(first)
         for number in range(first - 1, -1, -1):
             place = self._calls[number]
             call = events[place]

@@ -56,8 +56,8 @@ class Film:
             sight = self._sights.at(index, agent, head.ahead)
             at = timeline.time_of(index) + head.ahead
         shown = sight.frame.agent
-        facts = replace(sight.facts, open=self._history.open_calls(index, at))
         limits = Limits.of(timeline.settings)
+        facts = replace(sight.facts, open=self._history.open_calls(index, at, limits.asking))
         return View(
             frame=sight.frame,
             people=sight.people,

@@ -59,6 +59,18 @@ def test_a_question_is_open_from_its_call_to_its_answer(later: float, said: str)
     assert word(timeline, history, 4) == "done"
 
 
+def test_a_question_answered_by_the_next_event_is_never_stepped_over() -> None:
+    timeline, history = recorded(
+        Prompt(at=NOW + 1, characters=3), QUESTION, Turn(at=NOW + 61, stop="end_turn")
+    )
+    asking = Limits.of(Settings()).asking
+    at = timeline.time_of(2)
+    assert history.open_calls(2, at) == ()
+    assert [call.tool for call in history.open_calls(2, at, asking)] == ["AskUserQuestion"]
+    assert history.open_calls(1, timeline.time_of(1), asking) == ()
+    assert history.open_calls(3, NOW + 60, asking) == ()
+
+
 def test_a_question_the_log_ends_with_stays_open() -> None:
     asked = replace(QUESTION, at=NOW + 9, outcome="pending", duration=None)
     timeline, history = recorded(Prompt(at=NOW + 1, characters=3), asked)
