@@ -17,7 +17,7 @@ from core.live.carry_over import CarryOver
 from core.live.notices import Notifier
 from core.live.source import Source
 from core.live.status import Limits, Status, StatusFacts, status_of
-from core.live.status_facts import StatusTracker
+from core.live.status_facts import StatusTracker, open_calls
 from core.response import Notice
 from core.settings import Settings
 from core.society import Society
@@ -86,12 +86,16 @@ class Driver:
         self.timeline = recorded
         if recorded is None and self._record:
             self.timeline = Timeline(settings, initial=initial, later=later)
-        self._society = initial.society(settings) if self.timeline is None else self.timeline.society
+        self._society: Society | None = None
 
     @property
     def society(self) -> Society:
         """The minds as the last event left them."""
-        return self._society if self.timeline is None else self.timeline.society
+        if self.timeline is not None:
+            return self.timeline.society
+        if self._society is None:
+            self._society = self.inputs.initial.society(self.inputs.settings)
+        return self._society
 
     @property
     def session(self) -> str:
@@ -132,8 +136,8 @@ class Driver:
             self.apply(self.settings)
         if self.timeline is None:
             if self._later:
-                self._society = turned(self.inputs.initial, self._society, self._later, self.count)
-            step = self._society.step(event)
+                self._society = turned(self.inputs.initial, self.society, self._later, self.count)
+            step = self.society.step(event)
         else:
             step = self.timeline.add(event)
         self.count += 1
@@ -189,6 +193,8 @@ class Driver:
     def facts(self, heard: float | None = None, read: float = 1.0) -> StatusFacts:
         """What is known now."""
         moment = self.heard if heard is None else heard
+        if not self.count:
+            return StatusFacts(heard=moment, open=open_calls(self.held()), lost=self.lost, read=read)
         return self.tracker.facts(self.society, self.held(), heard=moment, lost=self.lost, read=read)
 
     def status(self, now: float) -> Status:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from tests.tui.conftest import shown
 from tui.app import NooscopeApp
 from tui.feed.messages import Seek
 from tui.feed.notices import Terminal
+from tui.feed.view import View
 from tui.widgets.common.header import StatusHeader
 
 
@@ -63,6 +65,10 @@ async def test_a_question_rings_once_and_is_taken_back(
         assert written[-1] == "\x1b]2;nooscope\x07"
 
 
+def _stands_at(place: int, view: View) -> bool:
+    return view.index == place
+
+
 async def test_the_status_is_true_at_any_place_of_a_replay(home: Path, still: Settings) -> None:
     log = home / "log.jsonl"
     log.write_bytes(
@@ -74,7 +80,19 @@ async def test_the_status_is_true_at_any_place_of_a_replay(home: Path, still: Se
         words = []
         for place in range(1, 6):
             app.post_message(Seek(place))
-            view = await shown(app, pilot, lambda view, place=place: view.index == place)
+            view = await shown(app, pilot, partial(_stands_at, place))
             assert view.status is not None
             words.append(view.status.word)
         assert words == ["working", "needs you", "working", "working", "working"]
+
+
+async def test_a_question_is_not_lost_where_the_playhead_is_held(home: Path, still: Settings) -> None:
+    log = home / "log.jsonl"
+    log.write_bytes(prompt(0.0) + call(1.0, "q1", tool="AskUserQuestion"))
+    app = NooscopeApp(Target(log), still, theme_folder=home / "themes")
+    async with app.run_test(size=(120, 40)) as pilot:
+        view = await shown(app, pilot, lambda view: view.total > 0 and view.status is not None)
+        assert view.status is not None and view.status.word == "needs you"
+        await pilot.press("space")
+        view = await shown(app, pilot, lambda view: view.mode == "paused")
+        assert view.status is not None and view.status.word == "needs you"

@@ -17,7 +17,7 @@ from core.live.driver import Driver
 from core.live.notices import Notifier
 from core.live.opening import keep_recording, open_recording
 from core.live.source import Source, Target
-from core.live.status import Limits, Status, StatusFacts, status_of
+from core.live.status import Limits, Open, Status, StatusFacts, status_of
 from core.live.status_facts import open_calls
 from core.live.watcher import Watcher
 from core.logs.lag import UNKNOWN, is_late
@@ -96,7 +96,8 @@ class Feed:
         self._visited = ""
         """Whom a jump went to; any other move but a step comes back."""
         self._notice = ""
-        self._in_flight: tuple[str, ...] = ()
+        self._waiting: tuple[Open, ...] = ()
+        """Calls without an answer at the end of the log."""
         self._ending: View | None = None
         """The end of a long log, shown until all of it has been read."""
         self._due = self._urgent = True
@@ -285,7 +286,7 @@ class Feed:
 
     def _caught_up(self, driver: Driver) -> None:
         source = driver.source
-        self._in_flight = tuple(call.tool for call in open_calls(driver.held()))
+        self._waiting = open_calls(driver.held())
         self._even = time.monotonic()
         self._due = self._due or self._late
         if source.growing:
@@ -331,11 +332,13 @@ class Feed:
         behind = self._behind(source, now) if loading is None else 0
         self._late = is_late(behind)
         edge = self._wall() if self._head.mode == "live" and loading is None and not self._late else None
-        view = self._film.view(self._head, self._visited or self._agent, edge)
+        view = self._film.view(self._head, self._visited or self._agent, edge, self._waiting)
         view = replace(
             view,
             status=self._status(driver, view, loading),
-            in_flight=self._in_flight if self._head.following and not self._late else (),
+            in_flight=tuple(one.tool for one in self._waiting)
+            if self._head.following and not self._late
+            else (),
             behind=behind if self._head.live else 0,
             loading=loading,
             skipped=source.kit.diagnostics.total,
@@ -348,11 +351,12 @@ class Feed:
         """At the live edge as the log's open calls tell; elsewhere as the recording does."""
         if not self.target.live:
             return view.status
+        at_edge = self._head.following or self._head.index >= self._head.total
         if loading is not None or self._late:
-            return self._unread() if self._head.following else view.status
+            return self._unread() if at_edge else view.status
         status = driver.status(self._wall())
         driver.ring(status)
-        return status if self._head.following else view.status
+        return status if at_edge else view.status
 
     def _unread(self) -> Status:
         """All that can be said while part of the log is unread."""

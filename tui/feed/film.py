@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec.structs import replace
 
 from core.engine import Step
 from core.events import Event
 from core.live.source import Source, Target
-from core.live.status import Limits, status_of
+from core.live.status import Limits, Open, Status, StatusFacts, status_of
 from core.live.status_history import StatusHistory
 from core.logs.session import LogSession
 from core.settings import Settings
@@ -45,8 +47,12 @@ class Film:
         """Take note of an event that the recording has just taken in."""
         self._subjects.add(len(self.timeline), event)
 
-    def view(self, head: Playhead, agent: str, now: float | None) -> View:
-        """What is to be seen at the playhead; `now` lets the live edge decay to that moment."""
+    def view(self, head: Playhead, agent: str, now: float | None, waiting: Sequence[Open] = ()) -> View:
+        """What is to be seen at the playhead; `now` lets the live edge decay to that moment.
+
+        At that edge the status is not known from the recording alone; `waiting` are calls that the log has
+        not answered yet.
+        """
         timeline = self.timeline
         index, total = min(head.index, len(timeline)), len(timeline)
         if now is not None and index == total:
@@ -56,8 +62,6 @@ class Film:
             sight = self._sights.at(index, agent, head.ahead)
             at = timeline.time_of(index) + head.ahead
         shown = sight.frame.agent
-        limits = Limits.of(timeline.settings)
-        facts = replace(sight.facts, open=self._history.open_calls(index, at, limits.asking))
         return View(
             frame=sight.frame,
             people=sight.people,
@@ -73,9 +77,19 @@ class Film:
             mode=head.mode,
             playing=head.playing,
             speed=head.speed,
-            status=status_of(facts, max(at, facts.heard), limits),
+            status=None if sight.facts is None else self._status(sight.facts, index, at, waiting),
             burn=tokens_a_minute(timeline.events, index, at, self._stretch, shown),
         )
+
+    def _status(self, facts: StatusFacts, index: int, at: float, waiting: Sequence[Open]) -> Status:
+        """How the session stood at a place."""
+        limits = Limits.of(self.timeline.settings)
+        calls = [
+            *self._history.open_calls(index, at, limits.asking),
+            *(one for one in waiting if one.at <= at),
+        ]
+        known = replace(facts, open=tuple(sorted(calls)))
+        return status_of(known, max(at, known.heard), limits)
 
 
 def subject_of(session: LogSession | None, target: Target) -> Subject:

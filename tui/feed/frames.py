@@ -25,8 +25,8 @@ class Sight(NamedTuple):
     people: SocietyReading
     why: tuple[Why, ...]
     agents: tuple[str, ...]
-    facts: StatusFacts
-    """What its status follows from, open calls left out."""
+    facts: StatusFacts | None = None
+    """What its status follows from, open calls left out; not at the live edge, where the log tells more."""
 
 
 class Sights:
@@ -40,7 +40,7 @@ class Sights:
 
     def live(self, at: float, agent: str) -> Sight:
         """At the live edge, decayed to a moment."""
-        return self._sight(len(self.timeline), self.timeline.society, agent, at)
+        return _sight(self.timeline.society, agent, at)
 
     def at(self, index: int, agent: str, later: float = 0.0) -> Sight:
         """After the first `index` events, and so many seconds more."""
@@ -67,12 +67,15 @@ class Sights:
             del self._kept[next(iter(self._kept))]
 
     def _sight(self, index: int, society: Society, agent: str, at: float | None = None) -> Sight:
-        who = agent if agent in society.agents else MAIN
-        receptor = society.engine(who).receptor
-        return Sight(
-            frame=society.frame(who, at),
-            people=society.read(),
-            why=tuple(receptor.why(axis, at) for axis in AXES),
-            agents=society.agents,
-            facts=self._history.facts(index, society),
-        )
+        return _sight(society, agent, at)._replace(facts=self._history.facts(index, society))
+
+
+def _sight(society: Society, agent: str, at: float | None) -> Sight:
+    who = agent if agent in society.agents else MAIN
+    receptor = society.engine(who).receptor
+    return Sight(
+        frame=society.frame(who, at),
+        people=society.read(),
+        why=tuple(receptor.why(axis, at) for axis in AXES),
+        agents=society.agents,
+    )

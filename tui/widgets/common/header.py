@@ -36,7 +36,8 @@ class StatusHeader(Panel, can_focus=False):
 `◉ LIVE` follows the log, `‖ PAUSED` holds while the recording goes on, `▷ REPLAY` plays it.
 `LIVE, 10,240 events behind`: the log grows faster than it is read, so what is shown is not the newest.
 Then what the session does or wants, and for how long: `▲ NEEDS YOU` for a question, a plan to approve, a
-permission or an error that stops it; `working`, `waiting` on a tool, `delegating`, `done`, `stopped`, `silent?`.
+permission or an error that stops it; `working`, `waiting` on a tool, `delegating` to sub-agents, `done`,
+`stopped`; a `?` stands where the log does not tell for sure.
 State of mind: `▲` stuck, `◆` deep work, `○` exploring, `◇` delegating, `·` idle.
 Context is the share of the way to compaction; tokens a minute are those sent anew and got back.
 """
