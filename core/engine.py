@@ -17,7 +17,7 @@ from core.receptor import Receptor, ReceptorReading
 from core.response import Learned, Reaction, Response, ResponseReading, RuleSet
 from core.settings import Settings
 
-VERSION = 2
+VERSION = 3
 """Of what `dump` gives."""
 
 

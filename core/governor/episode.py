@@ -11,7 +11,7 @@ from msgspec.structs import astuple
 
 from core.errors import StateError
 from core.governor.machine import HaltReason
-from core.settings.governor import EpisodeSettings
+from core.settings.governor import GovernorEpisodeSettings
 
 _POINT = Layout("<I4f")
 
@@ -105,7 +105,7 @@ class Episodes:
         "_stride",
     )
 
-    def __init__(self, settings: EpisodeSettings) -> None:
+    def __init__(self, settings: GovernorEpisodeSettings) -> None:
         self._most = settings.points
         self._past: deque[Episode] = deque(maxlen=settings.kept)
         self._number = 0

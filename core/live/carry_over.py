@@ -102,7 +102,7 @@ class CarryOver:
         try:
             self.settle(society)
         except StoreError as error:
-            self.problems.append(f"{error}; what this session teaches is lost")
+            self.problems.append(f"{error}; what was learned from this session is lost")
 
     def close(self, society: Society | None) -> None:
         """The session is no longer watched."""

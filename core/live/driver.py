@@ -23,7 +23,7 @@ from core.settings import Settings
 from core.society import Society
 from core.timeline.opening import seed_of
 from core.timeline.run_inputs import InitialStates, RunInputs
-from core.timeline.timeline import Change, Timeline, turned
+from core.timeline.timeline import SettingsChange, Timeline, turned
 
 FRESH = 120.0
 """Seconds after which an event that was there before the watch is history, and no notice is given of it."""
@@ -172,7 +172,7 @@ class Driver:
         self._limits = Limits.of(settings)
         self._other = False
         before = self.inputs.last if self.timeline is None else self.timeline.settings
-        change = Change(self.count, settings)
+        change = SettingsChange(self.count, settings)
         if self.timeline is None:
             self._later.append(change)
         else:

@@ -11,8 +11,7 @@ from core.live.driver import Driver
 from core.live.notices import Notifier
 from core.live.source import Followed, Saved, Target, find_session
 from core.logs.session import LogSession
-from core.timeline.cache import Cache
-from core.timeline.cache import Source as LogStamp
+from core.timeline.cache import Cache, LogStamp
 from core.timeline.opening import seed_of
 from core.timeline.run_inputs import InitialStates, RunInputs
 

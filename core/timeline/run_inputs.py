@@ -16,7 +16,7 @@ from core.store.profiles import is_modelled
 from core.timeline.initial_state import PLAIN, InitialState
 from core.timeline.opening import seed_of
 from core.timeline.rerun import overlaid
-from core.timeline.timeline import Change
+from core.timeline.timeline import SettingsChange
 
 VERSION = 1
 """Of a blob; one with a higher one was made by a newer nooscope."""
@@ -27,7 +27,7 @@ class RunInputs(NamedTuple):
 
     settings: Settings
     initial: InitialState = PLAIN
-    later: tuple[Change, ...] = ()
+    later: tuple[SettingsChange, ...] = ()
     """Settings that were applied while it was watched, each at its place."""
 
     @property
@@ -59,7 +59,7 @@ def unpack(kept: Kept, today: Settings) -> RunInputs:
     try:
         initial = InitialState.given(content)
         later = tuple(
-            Change(after, _as_given(today, _content(body)["settings"])) for after, body in kept.later
+            SettingsChange(after, _as_given(today, _content(body)["settings"])) for after, body in kept.later
         )
         return RunInputs(_as_given(today, content["settings"]), initial, later)
     except (LookupError, TypeError, ValueError) as error:
@@ -126,7 +126,7 @@ class InitialStates:
         self._compare(kept.last)
         if not self.edits:
             return kept
-        later = tuple(Change(each.after, overlaid(each.settings, self.edits)) for each in kept.later)
+        later = tuple(SettingsChange(each.after, overlaid(each.settings, self.edits)) for each in kept.later)
         return RunInputs(overlaid(kept.settings, self.edits), kept.initial, later)
 
     def begin(self, session: str, make: Callable[[], InitialState]) -> RunInputs:

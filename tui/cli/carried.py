@@ -33,11 +33,11 @@ def initial_states_of(args: argparse.Namespace, settings: Settings) -> InitialSt
     """Where the sessions of a command without a screen start; faults of rules and policies are said."""
     from core.store.carry_over import CarryOverStore
     from core.timeline.run_inputs import InitialStates
-    from tui.cli.initial import spoken_outset
+    from tui.cli.options import configured_initial
 
     return InitialStates(
         settings,
-        spoken_outset(args.project),
+        configured_initial(args.project),
         edits=edits_of(settings, getattr(args, "assignments", [])),
         store=None if args.plain else CarryOverStore(),
     )

@@ -4,23 +4,36 @@ from __future__ import annotations
 
 import io
 from pathlib import PurePath
-from typing import TYPE_CHECKING
+from typing import Protocol
+
+from textual.driver import Driver
+from textual.message import Message
 
 from core.live.notices import Notifier, Told
 from core.report.formatting import plain
+from core.settings import Settings
 from tui.feed.messages import Noticed
 from tui.feed.view import Subject
 
-if TYPE_CHECKING:
-    from tui.app import NooscopeApp
-
 _TITLES = {"needs_you": "Needs you", "risk": "Risk", "done": "Done"}
+
+
+class LiveApp(Protocol):
+    """What notices need of the application they are shown in."""
+
+    settings: Settings
+    _driver: Driver | None
+
+    @property
+    def is_headless(self) -> bool: ...
+
+    def post_message(self, message: Message) -> bool: ...
 
 
 class Terminal(io.StringIO):
     """The terminal the screen is drawn on, for bells and desktop notices."""
 
-    def __init__(self, app: NooscopeApp) -> None:
+    def __init__(self, app: LiveApp) -> None:
         super().__init__()
         self._app = app
 
@@ -32,7 +45,7 @@ class Terminal(io.StringIO):
         return len(text)
 
 
-def notifier_of(app: NooscopeApp) -> Notifier:
+def notifier_of(app: LiveApp) -> Notifier:
     """Ways to reach the person who looks at the application; a finished turn is no toast."""
 
     def show(told: Told) -> None:

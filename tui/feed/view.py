@@ -17,7 +17,7 @@ Mode = Literal["live", "paused", "replay"]
 
 
 class Subject(Struct, frozen=True):
-    """Whose mind it is."""
+    """The session that is shown."""
 
     session: str = ""
     tool: str = ""
@@ -50,7 +50,7 @@ class View(Struct, frozen=True):
     playing: bool = False
     speed: float = 1.0
     burn: float = 0.0
-    """Tokens a minute, of late."""
+    """Tokens a minute, lately."""
     status: Status | None = None
     """How the session stands at the moment shown."""
     in_flight: tuple[str, ...] = ()
@@ -62,7 +62,7 @@ class View(Struct, frozen=True):
     skipped: int = 0
     """Lines that could not be read."""
     notice: str = ""
-    """A word for the person, such as a log that has gone."""
+    """A notice for the person, such as a log that is gone."""
 
     @property
     def late(self) -> bool:

@@ -15,7 +15,7 @@ from core.timeline.branch import sim
 from core.timeline.cache import Cache
 from core.timeline.initial_state import InitialState
 from core.timeline.rerun import overlaid
-from core.timeline.timeline import Change, Timeline
+from core.timeline.timeline import SettingsChange, Timeline
 
 STREAM = session(700)
 
@@ -69,8 +69,8 @@ def test_a_kept_recording_is_known_by_what_it_was_given(tmp_path: Path) -> None:
     given = [
         (InitialState(2), ()),
         (heir(), ()),
-        (heir(), (Change(30, other),)),
-        (heir(), (Change(50, other),)),
+        (heir(), (SettingsChange(30, other),)),
+        (heir(), (SettingsChange(50, other),)),
     ]
     states = []
     for initial, later in given:

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 from core.logs.door import is_folder, is_there
 from tui.cli import streams
 from tui.cli.carried import edits_of
-from tui.cli.options import port, seconds, settings_from
-from tui.cli.showing import add_screen_options, screen_settings, show
+from tui.cli.command import CliCommand
+from tui.cli.launch import add_screen_options, screen_settings, show_session
+from tui.cli.options import port_argument, seconds_argument, settings_from
 
 if TYPE_CHECKING:
     from core.live.notices import Told
@@ -31,7 +32,7 @@ _LAG_EVERY = 5.0
 """Seconds between two words on being behind."""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "path",
         metavar="PATH",
@@ -44,7 +45,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     headless.add_argument("--json", action="store_true", help="one JSON object a line")
     headless.add_argument("--all", action="store_true", help="also notices from before the watch began")
     headless.add_argument(
-        "--no-prior", action="store_true", help="begin without what earlier sessions taught"
+        "--no-prior", action="store_true", help="start without what was learned from earlier sessions"
+    )
+    headless.add_argument(
+        "--idle",
+        type=seconds_argument,
+        metavar="SECONDS",
+        help="stop when nothing has happened for this long",
     )
     headless.add_argument(
         "--otlp",
@@ -54,14 +61,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     headless.add_argument(
         "--metrics",
-        type=port,
+        type=port_argument,
         metavar="PORT",
         help="serve figures for Prometheus on http://127.0.0.1:PORT/metrics",
     )
-    headless.add_argument("--idle", type=seconds, metavar="SECONDS", help="end when nothing came for so long")
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     settings = settings_from(args).settings
     if args.no_prior:
         prior = settings.response.prior.model_copy(update={"enabled": False})
@@ -75,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
         named = _latest(settings) if args.path == "latest" else args.path and Path(args.path).expanduser()
         chosen = screen_settings(args, settings)
         edits = edits_of(chosen, args.assignments)
-        return show(named or None, chosen, live=True, project=args.project, edits=edits)
+        return show_session(named or None, chosen, live=True, project=args.project, edits=edits)
     path = _latest(settings) if args.path in ("latest", None) else Path(args.path)
     _refuse_other_files(path, settings)
     return Watch(path, settings, args).run()
@@ -122,13 +128,13 @@ class Watch:
         from core.live.source import Followed
         from core.store.carry_over import CarryOverStore
         from core.timeline.run_inputs import InitialStates
-        from tui.cli.initial import spoken_outset
+        from tui.cli.options import configured_initial
 
         self._settings = settings
         self._path = path
         self._args = args
         self._stop = threading.Event()
-        initial = spoken_outset(args.project)
+        initial = configured_initial(args.project)
         self._notifier = Notifier(settings.response.notices, streams.terminal(), self._print)
         self.driver = Driver(
             Followed(path, make_kit(settings.ingest), settings),
@@ -243,7 +249,7 @@ class Watch:
         driver.ring(driver.status(time.time()))
         if driver.rest() and self._news and not open_calls(driver.held()):
             self._news = False
-            words = f"Still for {driver.still:.0f} s."
+            words = f"Nothing has happened for {driver.still:.0f} s."
             driver.tell(Notice(driver.tracker.last, "main", "done", "done", words, 3600.0))
         for sentence in driver.problems():
             _say(sentence)
@@ -260,3 +266,6 @@ class Watch:
             who = "" if said.agent == "main" else f" {said.agent}"
             sys.stdout.write(f"{moment(said.at)}{who}  {said.line}\n")
         sys.stdout.flush()
+
+
+COMMAND = CliCommand(_add_arguments, _run)
