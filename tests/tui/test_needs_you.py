@@ -13,7 +13,7 @@ from core.settings.layers import Given, Layer, resolve
 from tests.core.logs.log_lines import call, prompt, result
 from tests.tui.conftest import shown
 from tui.app import NooscopeApp
-from tui.feed.messages import Seek
+from tui.feed.messages import Seek, StepBy
 from tui.feed.notices import Terminal
 from tui.feed.view import View
 from tui.widgets.common.header import StatusHeader
@@ -77,6 +77,8 @@ async def test_the_status_is_true_at_any_place_of_a_replay(home: Path, still: Se
     app = NooscopeApp(Target(log, live=False), still, theme_folder=home / "themes")
     async with app.run_test(size=(120, 40)) as pilot:
         await shown(app, pilot, lambda view: view.loading is None and view.total > 0)
+        app.post_message(StepBy(-99))
+        await shown(app, pilot, lambda view: view.index == 0 and not view.playing)
         words = []
         for place in range(1, 6):
             app.post_message(Seek(place))
