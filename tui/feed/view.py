@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from core.engine import Frame
 from core.events import MAIN
+from core.live.status import Status
 from core.logs.lag import is_late
 from core.receptor.readings import Why
 from core.society import SocietyReading
@@ -50,6 +51,8 @@ class View(Struct, frozen=True):
     speed: float = 1.0
     burn: float = 0.0
     """Tokens a minute, lately."""
+    status: Status | None = None
+    """How the session stands at the moment shown."""
     in_flight: tuple[str, ...] = ()
     """Tools called and not yet answered."""
     loading: float | None = None
