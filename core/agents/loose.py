@@ -180,7 +180,13 @@ class LooseReader(AgentReader):
         if told.get("project"):
             self.calls.project = told["project"]
         return SessionStart(
-            at=at, agent=self.agent, where=where or self._place, session=self.session, tool=self.name, **told
+            at=at,
+            agent=self.agent,
+            where=where or self._place,
+            session=self.session,
+            tool=self.name,
+            untold=self.untold,
+            **told,
         )
 
     def prompt(

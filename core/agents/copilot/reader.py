@@ -30,6 +30,7 @@ class CopilotReader(LooseReader):
     """Events name the sub-agent they belong to, or in older versions the call that started it."""
 
     name = "copilot-cli"
+    untold = ("cost",)
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)

@@ -32,6 +32,7 @@ class GeminiReader(LooseReader):
     """
 
     name = "gemini"
+    untold = ("cost",)
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)

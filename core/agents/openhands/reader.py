@@ -30,6 +30,7 @@ class OpenHandsReader(LooseReader):
     """Actions and the observations they cause, in one list."""
 
     name = "openhands"
+    untold = ("cost",)
     many = True
 
     def read(self, value: Any, out: list[Event]) -> None:
@@ -190,6 +191,7 @@ class OpenHandsFolderReader(LooseReader):
     """The events of a V1 conversation, each a file of its own."""
 
     name = "openhands"
+    untold = ("tokens", "cost")
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
