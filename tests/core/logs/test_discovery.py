@@ -16,6 +16,7 @@ from core.logs import lines
 from core.logs.agent import roots
 from core.logs.discovery import describe, find
 from core.logs.finder import sessions
+from tests.core.agents.real_logs import FOLDERS
 from tests.core.logs import log_lines as logs
 
 NOW = 2_000_000_000.0
@@ -206,11 +207,11 @@ def test_what_cannot_be_read_is_left_out(tmp_path: Path) -> None:
 
 
 def test_sessions_found_by_path_are_described_alike(shared_data: Path) -> None:
-    found = describe(AGENTS, sessions([shared_data / "real_sessions"], make_kit()), NOW)
+    found = describe(AGENTS, sessions(FOLDERS, make_kit()), NOW)
     assert len({one.path for one in found}) > 20
     assert all(one.size > 0 and one.modified > 0 and not one.active for one in found)
     runs = [one for one in found if one.path.name == "resolver-output.jsonl"]
     assert len(runs) == 2
     assert sum(one.size for one in runs) == runs[0].path.stat().st_size
     assert all(one.events > 0 for one in found)
-    assert {one.project for one in found if one.agent == "pi"} == {"/Users/badlogic/workspaces/pi-mono"}
+    assert "/Users/badlogic/workspaces/pi-mono" in {one.project for one in found if one.agent == "pi"}
