@@ -28,8 +28,8 @@ Outcome = Literal["success", "failure", "empty", "rejected", "collateral", "pend
 Purpose = Literal["", "test", "build", "commit", "destructive", "wait"]
 """What a shell command is for, where that matters."""
 
-Matter = Literal["times", "outcomes", "tokens", "cost"]
-"""What a log may leave untold; a cost that is not told is reckoned from the tokens where those are."""
+Matter = Literal["times", "outcomes", "tokens", "model", "cost"]
+"""What a log may leave untold; a cost that is not told is reckoned from tokens and model where those are."""
 
 ACTIONS: tuple[Action, ...] = get_args(Action)
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)

@@ -266,7 +266,8 @@ def told() -> str:
 def _tells(matter: str, untold: tuple[str, ...]) -> str:
     if matter not in untold:
         return "yes"
-    return "from tokens" if matter == "cost" and "tokens" not in untold else "unknown"
+    reckoned = matter == "cost" and "tokens" not in untold and "model" not in untold
+    return "from tokens" if reckoned else "unknown"
 
 
 def tools() -> str:

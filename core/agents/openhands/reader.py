@@ -191,7 +191,7 @@ class OpenHandsFolderReader(LooseReader):
     """The events of a V1 conversation, each a file of its own."""
 
     name = "openhands"
-    untold = ("tokens", "cost")
+    untold = ("tokens", "model", "cost")
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
