@@ -106,7 +106,7 @@ def _values(where: Where | None) -> Iterator[Any]:
 
 def _arguments(values: list[Any], event: ToolUse) -> Any:
     for found in _about(values, event):
-        function = table(found.get("function")) or table(found.get("state")) or found
+        function = table(found.get("function")) or table(found.get("state")) or _requested(found) or found
         for name in _CALLED:
             given = function.get(name)
             if given is not None and text(found.get("type")) not in _ANSWERS:
@@ -144,6 +144,11 @@ def _about(values: list[Any], event: ToolUse) -> list[dict[str, Any]]:
         for told in (table(value), table(table(value).get("args")), table(table(value).get("action")))
         if told
     ]
+
+
+def _requested(found: dict[str, Any]) -> dict[str, Any]:
+    """What a request wraps in a value of its own."""
+    return table(table(found.get("toolCall")).get("value"))
 
 
 def _opened(value: Any) -> Any:

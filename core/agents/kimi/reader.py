@@ -156,9 +156,7 @@ class KimiReader(LooseReader):
                     )
                 )
 
-    def _used(
-        self, value: Any, sign: int, model: str, name: str, out: list[Event], stop: str = ""
-    ) -> None:
+    def _used(self, value: Any, sign: int, model: str, name: str, out: list[Event], stop: str = "") -> None:
         usage = table(value)
         names = ("inputOther", "output", "inputCacheRead", "inputCacheCreation")
         key = tuple(count(usage.get(each)) for each in names)
