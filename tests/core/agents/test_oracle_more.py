@@ -131,7 +131,7 @@ def _session_file() -> dict[str, Any]:
         *(
             (log.records(log.entries), log.name.split()[0], "lines" if log.around is None else "document")
             for log in LOGS
-            if log.name not in ("opencode", "openhands folder", "chat run")
+            if log.name not in ("opencode", "openhands folder", "chat run", "crush")
         ),
         ([OPENHANDS_FOLDER.entries[1]], "openhands", "folder"),
         ([_session_file()], "opencode", "folder"),
