@@ -194,7 +194,9 @@ GOOSE = Log(
     [
         {"working_dir": "/home/ada/mill", "description": "Mill", "message_count": 4},
         goose_message("user", 1, {"type": "text", "text": "Fix the mill."}),
-        goose_message("assistant", 2, {"type": "text", "text": "Well."}, goose_call("c1", "developer__shell")),
+        goose_message(
+            "assistant", 2, {"type": "text", "text": "Well."}, goose_call("c1", "developer__shell")
+        ),
         goose_message("user", 3, goose_result("c1", "no rule", wrong=True)),
         goose_message("assistant", 4, goose_call("c2", "developer__text_editor", command="view", path="a.c")),
         goose_message("user", 5, goose_result("c2", "int main;")),
@@ -281,7 +283,10 @@ CRUSH = Log(
         *({"table": "messages", **row} for row in CRUSH_MESSAGES),
     ],
     [
-        {"table": "messages", **crush_message("m8", "assistant", 20, crush_call("c9", "tailtool"), finish(21))},
+        {
+            "table": "messages",
+            **crush_message("m8", "assistant", 20, crush_call("c9", "tailtool"), finish(21)),
+        },
         {"table": "messages", **crush_message("m9", "tool", 22, crush_result("c9", "done"))},
         {"table": "spent", **CRUSH_SESSIONS[0]},
     ],
