@@ -252,7 +252,7 @@ def told() -> str:
     found: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for agent in AGENTS:
         for each in agent.formats:
-            styles = found.setdefault((agent.title, each.reader.untold), [])
+            styles = found.setdefault((each.title or agent.title, each.reader.untold), [])
             if each.style not in styles:
                 styles.append(each.style)
     rows = []

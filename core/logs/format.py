@@ -64,6 +64,8 @@ class Format(NamedTuple):
     """Where the logs of a session's sub-agents are, given its main log."""
     links: type[LinkReader] | None = None
     """How its records follow each other, where not each the one before it."""
+    title: str = ""
+    """What people call this way of writing, where an agent has several that tell different things."""
 
 
 def _plainly(head: bytes) -> bytes:

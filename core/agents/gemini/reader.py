@@ -205,7 +205,8 @@ def _lines(sample: Sample) -> int:
 
 
 def _document(sample: Sample) -> int:
-    return 0 if _lines(sample) else _sniff(sample)
+    """The beginning of a first line that is still being written is no document."""
+    return 0 if _lines(sample) or b'"messages"' not in sample.head else _sniff(sample)
 
 
 FORMATS = (

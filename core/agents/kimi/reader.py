@@ -8,7 +8,7 @@ from typing import Any
 
 from core.agents.calls import Result
 from core.agents.kimi.places import companions, session_of
-from core.agents.loose import LooseReader, count, kept, table, text, words
+from core.agents.loose import LooseReader, count, table, text, words
 from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Outcome, ToolUse, Where
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
@@ -17,6 +17,8 @@ _EXIT = re.compile(r"(?:\A|\n)Command failed with exit code: (-?\d{1,9})\.?\s*\Z
 _CHILD = re.compile(r"^agent_id: (\S{1,80})$", re.MULTILINE)
 _ROLE = re.compile(r"^actual_subagent_type: (\S{1,60})$", re.MULTILINE)
 _STATUS = re.compile(r"^status: (\w{1,20})$", re.MULTILINE)
+_HELD = 256
+"""Reports that came before their calls, kept at once."""
 _SETTINGS = frozenset(("metadata", "config.update", "tools.set_active_tools"))
 """Records before the first deed, from which the session's beginning is put together."""
 
@@ -35,6 +37,7 @@ class KimiReader(LooseReader):
         self._role = ""
         self._spent: Counter[tuple[int, ...]] = Counter()
         self._refused: set[str] = set()
+        self._early: dict[str, str] = {}
         self._source = ""
 
     def read(self, value: Any, out: list[Event]) -> None:
@@ -131,8 +134,18 @@ class KimiReader(LooseReader):
             rejected=name in self._refused,
         )
         use = self.calls.end(name, self.now, result, self.here(), line=self._line)
-        kept(use, out)
-        if use is not None and use.action == "delegation":
+        if use is not None:
+            self._ended(use, said, out)
+        elif _CHILD.search(said) and not self.calls.known(name) and len(self._early) < _HELD:
+            self._early[name] = said
+
+    def joined(self, use: ToolUse, out: list[Event]) -> None:
+        """A sub-agent may have reported before its call was written."""
+        self._ended(use, self._early.pop(use.id, ""), out)
+
+    def _ended(self, use: ToolUse, said: str, out: list[Event]) -> None:
+        out.append(use)
+        if use.action == "delegation":
             self._reported(use, said, out)
 
     def _reported(self, use: ToolUse, said: str, out: list[Event]) -> None:
@@ -209,4 +222,4 @@ def _sniff(sample: Sample) -> int:
     return 50 if first.get("type") == "metadata" and {"protocol_version", "created_at"} <= first.keys() else 0
 
 
-FORMATS = (Format("kimi", "lines", _sniff, KimiReader, companions),)
+FORMATS = (Format("kimi", "lines", _sniff, KimiReader, companions, title="Kimi Code"),)

@@ -8,7 +8,7 @@ from core.agents.calls import Result
 from core.agents.kimi.places import session_of
 from core.agents.loose import LooseReader, count, decode, table, text, words
 from core.agents.outcomes import exit_code
-from core.events import AgentEnd, AgentStart, Compaction, Event
+from core.events import AgentEnd, AgentStart, Compaction, Event, ToolUse
 from core.logs.format import Format, Sample
 
 _KINDS = frozenset(
@@ -27,6 +27,7 @@ class KimiWireReader(LooseReader):
         super().__init__(*given, **named)
         self._children: dict[str, list[str]] = {}
         self._parents: dict[str, str] = {}
+        self._over: dict[str, ToolUse] = {}
         self._compacting: dict[str, int] = {}
         self._context: dict[str, int] = {}
 
@@ -75,6 +76,8 @@ class KimiWireReader(LooseReader):
             self._children.setdefault(call, []).append(child)
             role = text(payload.get("subagent_type"))
             out.append(AgentStart(at=at, agent=agent, where=self.here(), child=child, role=role))
+            if call in self._over:
+                self._report(self._over[call], out)
         return child
 
     def _called(self, payload: dict[str, Any], agent: str, at: float) -> None:
@@ -93,19 +96,27 @@ class KimiWireReader(LooseReader):
         exited = exit_code(text(told.get("message"))) or exit_code(said)
         result = Result(text=said, error=told.get("is_error") is True, exit_code=exited)
         use = self.calls.end(name, at, result, self.here(), line=self._line)
-        if use is None:
-            return
+        if use is not None:
+            self.joined(use, out)
+
+    def joined(self, use: ToolUse, out: list[Event]) -> None:
+        """A call is over, and the sub-agents it started are too."""
         out.append(use)
+        if use.action == "delegation":
+            self._over[use.id] = use
+        self._report(use, out)
+
+    def _report(self, use: ToolUse, out: list[Event]) -> None:
         out += [
             AgentEnd(
-                at=at,
+                at=use.at,
                 agent=self._parents[child],
-                where=self.here(),
+                where=use.where,
                 child=child,
                 outcome=use.outcome,
                 duration=use.duration,
             )
-            for child in self._children.pop(name, [])
+            for child in self._children.pop(use.id, [])
         ]
 
     def _used(self, payload: dict[str, Any], agent: str, at: float, out: list[Event]) -> None:
@@ -143,4 +154,4 @@ def _sniff(sample: Sample) -> int:
     return 45 if first.get("type") == "metadata" and "protocol_version" in first else 0
 
 
-FORMATS = (Format("kimi", "lines", _sniff, KimiWireReader),)
+FORMATS = (Format("kimi", "lines", _sniff, KimiWireReader, title="Kimi CLI"),)

@@ -1,4 +1,4 @@
-"""A second, naive count of what a real log of Droid, Kimi or Crush holds, sharing no code with the readers."""
+"""A naive count of what a real log of Droid, Kimi or Crush holds, sharing no code with the readers."""
 
 from __future__ import annotations
 

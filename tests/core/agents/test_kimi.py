@@ -47,7 +47,7 @@ def test_the_story_of_kimi_code() -> None:
     first = uses(events)[0]
     assert (first.action, first.outcome, first.exit_code) == ("shell_exec", "failure", 2)
     assert first.size == len("boom")
-    assert [event for event in events if isinstance(event, AgentStart)][0].role == "explore"
+    assert next(event for event in events if isinstance(event, AgentStart)).role == "explore"
     end = next(event for event in events if isinstance(event, AgentEnd))
     assert (end.child, end.outcome, end.duration) == ("agent-0", "success", 5.0)
     compaction = next(event for event in events if isinstance(event, Compaction))

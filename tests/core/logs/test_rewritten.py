@@ -124,7 +124,7 @@ def test_a_made_claude_log(tmp_path: Path) -> None:
     "agent",
     [
         *("claude-code", "codex", "copilot-cli", "gemini", "mini-swe-agent"),
-        *("opencode", "openhands", "pi", "swe-agent"),
+        *("opencode", "openhands", "pi", "swe-agent", "droid", "kimi"),
     ],
 )
 def test_real_logs(tmp_path: Path, shared_data: Path, agent: str) -> None:
