@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.engine import Step
-from core.events import MAIN, AgentEnd, Event, Prompt, SessionEnd, SessionStart, ToolUse, Turn
+from core.events import MAIN, AgentEnd, Event, Matter, Prompt, SessionEnd, SessionStart, ToolUse, Turn
 from core.live.status import Close, Facts, Open, Trouble
 from core.society import Society
 
@@ -26,6 +26,7 @@ class Lookout:
         "events",
         "last",
         "synthetic",
+        "untold",
     )
 
     def __init__(self, final: Sequence[str]) -> None:
@@ -39,6 +40,7 @@ class Lookout:
         self.close: Close = ""
         self.closed = 0.0
         self.synthetic = False
+        self.untold: tuple[Matter, ...] = ()
 
     def update(self, event: Event, step: Step) -> None:
         """Take in one event and what it did."""
@@ -70,7 +72,7 @@ class Lookout:
         if close:
             self.close, self.closed = close, event.at
         if type(event) is SessionStart:
-            self.synthetic = event.synthetic_time
+            self.synthetic, self.untold = event.synthetic_time, event.untold
 
     def facts(
         self,
@@ -112,6 +114,7 @@ class Lookout:
             running=sum(name != MAIN for name in working),
             subagents=people.finished + people.running - 1,
             synthetic=self.synthetic,
+            untold=self.untold,
             lost=lost,
             read=read,
         )

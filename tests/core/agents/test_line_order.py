@@ -12,7 +12,7 @@ import pytest
 
 from core.agents.claude_code.reader import ClaudeCode
 from core.agents.registry import AGENTS, FORMATS, make_kit
-from core.events import Event, ToolUse
+from core.events import Event, Outcome, ToolUse
 from core.logs.agent import recognise
 from core.logs.finder import sessions
 from core.logs.follow import Follower
@@ -70,7 +70,7 @@ def _moves(lines: list[Any]) -> list[tuple[int, int]]:
     return found
 
 
-def _counts(known: type, lines: list[Any]) -> tuple[Counter[str], Counter[str], int]:
+def _counts(known: type, lines: list[Any]) -> tuple[Counter[str], Counter[Outcome], int]:
     kit = new_kit()
     events = read(known, lines, kit)
     kinds = Counter(type(event).__name__ for event in events)
