@@ -71,6 +71,14 @@ def tables(path: Path) -> set[str]:
         return set()
 
 
+def changes(path: Path) -> int:
+    """Bytes of the log of changes beside a database."""
+    try:
+        return path.with_name(f"{path.name}-wal").stat().st_size
+    except OSError:
+        return 0
+
+
 def connect(path: Path) -> sqlite3.Connection:
     """Open for reading only.
 

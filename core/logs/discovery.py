@@ -13,6 +13,7 @@ from typing import NamedTuple
 import msgspec
 
 from core.logs.agent import Agent, Location
+from core.logs.database import MAGIC, changes
 from core.logs.door import is_folder
 from core.logs.event_redaction import cleaned
 from core.logs.found import Found
@@ -23,6 +24,8 @@ from core.logs.times import seconds
 
 _HEAD = 16_384
 _TAIL = 4_096
+_ROW = 4_000
+"""Bytes that an event takes up in a database, by and large."""
 _TEXT = rb'\s*:\s*"((?:[^"\\]|\\.){1,4096})"'
 _CWD = re.compile(rb'"(?:cwd|directory|projectPath)"' + _TEXT)
 _PROJECT_HASH = re.compile(rb'"projectHash"' + _TEXT)
@@ -171,6 +174,8 @@ def _look(location: Location, path: Path, size: int) -> _Glimpse:
         return _Glimpse("", path.parent.name, sum(1 for _ in path.iterdir()), None, ended=False)
     with opened(path) as stream:
         head = take(stream, _HEAD)
+        if head.startswith(MAGIC):
+            return _Glimpse("", _named(path), (size + changes(path)) // _ROW, None, ended=False)
         tail = b""
         if size > _HEAD and not packed(path):
             stream.seek(max(_HEAD, size - _TAIL))
