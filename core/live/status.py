@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
-from core.events import Action
+from core.events import Action, Matter
 from core.settings import Settings
 from core.settings.fleet import FleetSettings
 
@@ -115,6 +115,8 @@ class StatusFacts(Struct, frozen=True):
     """Sub-agents seen so far."""
     synthetic: bool = False
     """The log's times are made up."""
+    untold: tuple[Matter, ...] = ()
+    """What the log never tells."""
     lost: str = ""
     """What befell the log."""
     read: float = 1.0

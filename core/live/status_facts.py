@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec.structs import replace
 
 from core.engine import Step
-from core.events import MAIN, AgentEnd, Event, Prompt, SessionEnd, SessionStart, ToolUse, Turn
+from core.events import MAIN, AgentEnd, Event, Matter, Prompt, SessionEnd, SessionStart, ToolUse, Turn
 from core.live.status import Close, Open, StatusFacts, Trouble
 from core.society import Society
 
@@ -34,6 +34,7 @@ class StatusTracker:
         "events",
         "last",
         "synthetic",
+        "untold",
     )
 
     def __init__(self, final: Sequence[str]) -> None:
@@ -47,6 +48,7 @@ class StatusTracker:
         self.close: Close = ""
         self.closed = 0.0
         self.synthetic = False
+        self.untold: tuple[Matter, ...] = ()
 
     def update(self, event: Event, step: Step) -> None:
         """Take in one event and what it did."""
@@ -78,7 +80,7 @@ class StatusTracker:
         if close and not self._after_goodbye(close, event.at):
             self.close, self.closed = close, event.at
         if type(event) is SessionStart:
-            self.synthetic = event.synthetic_time
+            self.synthetic, self.untold = event.synthetic_time, event.untold
 
     def _after_goodbye(self, close: Close, at: float) -> bool:
         """Whether this is only what the agent tidied up once its session was over."""
@@ -109,6 +111,7 @@ class StatusTracker:
                 open=open_calls(held),
                 flow=self._flow,
                 synthetic=self.synthetic,
+                untold=self.untold,
                 lost=lost,
                 read=read,
             ),

@@ -7,7 +7,7 @@ from typing import Literal
 from msgspec import Struct
 
 from core.engine import Frame
-from core.events import MAIN
+from core.events import MAIN, Matter
 from core.live.status import Status
 from core.logs.lag import is_late
 from core.receptor.readings import Why
@@ -26,6 +26,8 @@ class Subject(Struct, frozen=True):
     model: str = ""
     path: str = ""
     synthetic_time: bool = False
+    untold: tuple[Matter, ...] = ()
+    """What its log never tells."""
 
 
 class View(Struct, frozen=True):

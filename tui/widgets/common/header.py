@@ -173,6 +173,8 @@ def _context(view: View) -> list[Line]:
 
 
 def _spending(view: View) -> list[Line]:
+    if "tokens" in view.subject.untold and not view.burn:
+        return [[("tokens unknown", "quiet")]]
     return [[(f"{short(view.burn)} tokens/min", "plain" if view.burn else "quiet")]]
 
 

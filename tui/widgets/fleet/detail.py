@@ -74,7 +74,12 @@ def session_detail(row: Row, now: float, lines: int, width: int) -> Content:
             (f"{row.state.replace('_', ' ')}, {row.pattern.replace('_', ' ')}", ""),
             (f" · frustration {fraction(row.frustration)}, flow {fraction(row.flow)}", ""),
             (f" · governor {row.governor.lower()}{' ' + row.halt.lower() if row.halt else ''}", ""),
-            (f" · {short(row.burn)} tokens/min", ""),
+            (
+                " · tokens unknown"
+                if "tokens" in facts.untold and not row.burn
+                else f" · {short(row.burn)} tokens/min",
+                "",
+            ),
         ],
         [
             (context if row.context_tokens else "context unknown", ""),
