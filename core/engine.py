@@ -111,6 +111,17 @@ class Engine:
             response=self.response.read(self.affect.modulation.escalation_threshold),
         )
 
+    def renew(self, blank: Mapping[str, Any], seed: int, agent: str) -> None:
+        """Serve another agent from its start, given a dump of an engine like this that has seen nothing.
+
+        It costs a fifth of a new engine.
+        """
+        self.load(blank)
+        self.agent = agent
+        self.mind.serve(seed.to_bytes(8, "big"), agent)
+        self.affect.reseed(seed)
+        self.response.serve(agent)
+
     def dump(self) -> dict[str, Any]:
         """Everything that `load` needs to go on exactly from here."""
         return {

@@ -19,6 +19,9 @@ from core.settings import Settings
 VERSION = 1
 """Of what `dump` gives."""
 
+_SPARE = 2
+"""Engines of agents summed up that wait for another agent: one sleeps for each that wakes."""
+
 EngineMaker = Callable[..., Engine]
 
 
@@ -111,6 +114,7 @@ class Society:
 
     __slots__ = (
         "_awake",
+        "_blank",
         "_commons",
         "_count",
         "_every",
@@ -125,6 +129,7 @@ class Society:
         "_policy",
         "_rules",
         "_seed",
+        "_spare",
         "_summaries",
         "settings",
     )
@@ -155,6 +160,9 @@ class Society:
         self._members: dict[str, _Member] = {}
         self._finished: dict[str, None] = {}
         self._summaries: dict[str, AgentReading] = {}
+        self._spare: list[Engine] = []
+        self._blank: Mapping[str, Any] | None = None
+        """An engine that has seen nothing, dumped."""
         self._forgotten = 0
         self._count = 0
         self._join(MAIN)
@@ -165,7 +173,7 @@ class Society:
         return tuple(self._members)
 
     def engine(self, agent: str = MAIN) -> Engine:
-        """The engine of an agent that is awake."""
+        """The engine of an agent that is awake; once that one is summed up, it serves another."""
         return self._members[agent].engine
 
     def step(self, event: Event) -> Step:
@@ -249,6 +257,15 @@ class Society:
         if name != MAIN:
             key = f"{seed}\n{name}".encode("utf-8", "surrogatepass")
             seed = int.from_bytes(blake3(key).digest(length=7), "big")
+        if self._spare and name != MAIN:
+            if self._blank is None:
+                self._blank = self._made(name, seed).dump()
+            engine = self._spare.pop()
+            engine.renew(self._blank, seed, name)
+            return engine
+        return self._made(name, seed)
+
+    def _made(self, name: str, seed: int) -> Engine:
         given = {"rules": self._rules, "learned": self._learned}
         inputs = {one: value for one, value in given.items() if value is not None}
         return self._make(self.settings, policy=self._policy, seed=seed, agent=name, **inputs)
@@ -279,6 +296,8 @@ class Society:
         member = self._members[name]
         self._summaries[name] = replace(self._describe(member), awake=False, quarantined=False)
         del self._members[name]
+        if len(self._spare) < _SPARE:
+            self._spare.append(member.engine)
         self._finished.pop(name, None)
         self._trim()
 

@@ -78,9 +78,14 @@ class Lineage:
 
     __slots__ = ("_entries", "_kept", "anchor", "count", "head")
 
-    def __init__(self, kept: int, genesis: bytes) -> None:
+    def __init__(self, kept: int, genesis: bytes = NO_PARTNER) -> None:
         self._kept = kept
         self._entries: deque[Entry] = deque()
+        self.begin(genesis)
+
+    def begin(self, genesis: bytes) -> None:
+        """Start a new chain from that hash."""
+        self._entries.clear()
         self.anchor = genesis
         self.head = genesis
         self.count = 0

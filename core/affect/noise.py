@@ -19,8 +19,12 @@ class Noise:
 
     __slots__ = ("_amplitude", "_counter", "_seed")
 
-    def __init__(self, settings: NoiseSettings, seed: int) -> None:
+    def __init__(self, settings: NoiseSettings, seed: int = 0) -> None:
         self._amplitude = settings.amplitude
+        self.reseed(seed)
+
+    def reseed(self, seed: int) -> None:
+        """Start over with another seed."""
         self._seed = (seed + 2**63) % 2**64 - 2**63
         self._counter = 0
 

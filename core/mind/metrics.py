@@ -116,14 +116,18 @@ class Metrics:
 
     def __init__(self, settings: MetricsSettings, seed: bytes, agent: str) -> None:
         self._gamma = settings.gamma
-        self._seed = seed
-        self._agent = agent
+        self.serve(seed, agent)
         self._tokens = 0
         self._accuracy: float | None = None
         self._last_at: float | None = None
         self.theta = 0
         self.last: TickRow | None = None
         self._clear()
+
+    def serve(self, seed: bytes, agent: str) -> None:
+        """Name the agent whose ticks are recorded from here, and its seed."""
+        self._seed = seed
+        self._agent = agent
 
     def _clear(self) -> None:
         self._events = self._turns = self._actions = self._retrieved = 0

@@ -100,6 +100,11 @@ class Mind:
         self._asked_turns = 0
         self._asked_cost = 0.0
 
+    def serve(self, seed: bytes, agent: str) -> None:
+        """Be the mind of another agent; what earlier sessions left is its predecessor's."""
+        self.heart.metrics.serve(seed, agent)
+        self.heart.episodes.remember(())
+
     def step(self, event: Event, percept: Percept, modulation: Modulation = NEUTRAL) -> Thought:
         """Let subjective time pass, then take the event in."""
         heart, source = self.heart, self._source

@@ -70,7 +70,6 @@ class Response:
         self._settings = settings
         self._receptor = receptor
         self._mind = mind
-        self._agent = agent
         self._scorer = Scorer(settings.scoring, self.rules, cue_deltas(self._learned, settings.learning))
         self._escalation = Escalation(settings.escalation)
         self._ears = {
@@ -81,12 +80,17 @@ class Response:
         self._memo = HotMemo(settings.memo)
         self._log: deque[Entry] = deque(maxlen=settings.actions.log)
         self._checkpoints: deque[Checkpoint] = deque(maxlen=settings.memo.size)
-        self._final = frozenset(settings.notices.final) if agent == MAIN else frozenset()
+        self.serve(agent)
         self._counts: dict[str, int] = {}
         self._last: Firing | None = None
         self.loops = LoopDetector(settings.loops)
         self.queue = InterventionQueue(settings.queue)
         self.tally = Tally()
+
+    def serve(self, agent: str) -> None:
+        """Answer for another agent; only the main one's last turn ends the work."""
+        self._agent = agent
+        self._final = frozenset(self._settings.notices.final) if agent == MAIN else frozenset()
 
     def step(
         self, event: Event, percept: Percept, thought: Thought, verdict: Verdict, mood: Mood
