@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from core.mind.cortical import REGIMES, Regime
 from core.mind.habituation import Habituation
 from core.mind.stimulus import STIMULUS_KINDS, Stimulus, StimulusKind
+from core.settings.derived import Derived
 from core.settings.mind import RelevanceSettings, SalienceSettings
 
 
@@ -31,6 +32,7 @@ class Item(NamedTuple):
     """The running decay of its class when it arrived."""
 
 
+@Derived
 def relevance_table(settings: RelevanceSettings) -> dict[tuple[StimulusKind, Regime], float]:
     """Relevance by kind and regime."""
     given = dict(settings)
