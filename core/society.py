@@ -11,13 +11,10 @@ from msgspec.structs import replace
 
 from core.affect import BUILT_IN, FIELDS, Commons, Peer, Policy, ZoneReading
 from core.engine import Engine, Frame, Step
-from core.errors import StateError
 from core.events import MAIN, AgentEnd, AgentStart, Event, ToolUse
 from core.response import Learned, RuleSet
 from core.settings import Settings
-
-VERSION = 1
-"""Of what `dump` gives."""
+from core.state import Stateful, inner, made, through
 
 _SPARE = 2
 """Engines of agents summed up that wait for another agent: one sleeps for each that wakes."""
@@ -66,7 +63,7 @@ class SocietyReading(Struct, frozen=True):
     """Rounds of contagion so far."""
 
 
-class _Member:
+class _Member(Stateful):
     """One agent and its engine."""
 
     __slots__ = (
@@ -81,6 +78,18 @@ class _Member:
         "role",
         "started",
     )
+    STATE = (
+        "name",
+        "parent",
+        "role",
+        "started",
+        "ended",
+        "outcome",
+        "events",
+        "last",
+        "past_quarantines",
+        inner("engine"),
+    )
 
     def __init__(self, name: str, engine: Engine) -> None:
         self.name = name
@@ -94,19 +103,17 @@ class _Member:
         self.last = 0
         self.past_quarantines = 0
 
-    def dump(self) -> tuple[Any, ...]:
-        return (*(getattr(self, kept) for kept in _KEPT), self.engine.dump())
 
-    def load(self, state: Sequence[Any]) -> None:
-        for kept, value in zip(_KEPT, state[:-1], strict=True):
-            setattr(self, kept, value)
-        self.engine.load(state[-1])
+def _written(summaries: Mapping[str, AgentReading]) -> tuple[Any, ...]:
+    return tuple([to_builtins(reading) for reading in summaries.values()])
 
 
-_KEPT = ("name", "parent", "role", "started", "ended", "outcome", "events", "last", "past_quarantines")
+def _read(rows: Sequence[Any]) -> dict[str, AgentReading]:
+    readings = [convert(saved, AgentReading) for saved in rows]
+    return {reading.name: reading for reading in readings}
 
 
-class Society:
+class Society(Stateful):
     """Route each event to its agent's engine, and let affect pass along delegation, files and broadcast.
 
     An event costs one engine's step; what concerns all agents happens in rounds, every so many events.
@@ -132,6 +139,16 @@ class Society:
         "_spare",
         "_summaries",
         "settings",
+    )
+    VERSION = 1
+    NAMED = True
+    STATE = (
+        "_count",
+        "_forgotten",
+        through("members", "_take"),
+        made("_finished", tuple, dict.fromkeys),
+        made("_summaries", _written, _read),
+        inner("_commons"),
     )
 
     def __init__(
@@ -221,36 +238,18 @@ class Society:
             rounds=self._commons.rounds,
         )
 
-    def dump(self) -> dict[str, Any]:
-        """Everything that `load` needs to go on exactly from here."""
-        return {
-            "version": VERSION,
-            "count": self._count,
-            "forgotten": self._forgotten,
-            "members": tuple(member.dump() for member in self._members.values()),
-            "finished": tuple(self._finished),
-            "summaries": tuple(to_builtins(reading) for reading in self._summaries.values()),
-            "commons": self._commons.dump(),
-        }
+    @property
+    def members(self) -> tuple[tuple[Any, ...], ...]:
+        """Every agent that is awake, dumped."""
+        return tuple([member.dump() for member in self._members.values()])
 
-    def load(self, state: Mapping[str, Any]) -> None:
-        """Go on from a dump of a society with the same settings."""
-        if state.get("version") != VERSION:
-            raise StateError(
-                f"a dump of version {state.get('version')} does not fit a society of version {VERSION}"
-            )
-        fresh = self._members if not self._count else {}
-        self._count = state["count"]
-        self._forgotten = state["forgotten"]
-        self._members = {}
-        for saved in state["members"]:
-            member = fresh.get(saved[0]) or _Member(saved[0], self._engine(saved[0]))
+    def _take(self, members: Sequence[Sequence[Any]]) -> None:
+        awake, self._members = self._members, {}
+        for saved in members:
+            name = saved[0]
+            member = awake.get(name) or _Member(name, self._engine(name))
             member.load(saved)
-            self._members[member.name] = member
-        self._finished = dict.fromkeys(state["finished"])
-        readings = [convert(saved, AgentReading) for saved in state["summaries"]]
-        self._summaries = {reading.name: reading for reading in readings}
-        self._commons.load(state["commons"])
+            self._members[name] = member
 
     def _engine(self, name: str) -> Engine:
         seed = self._seed

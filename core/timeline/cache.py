@@ -15,12 +15,12 @@ import numpy as np
 from blake3 import blake3
 
 from core import __version__
-from core.engine import VERSION as ENGINE
+from core.engine import Engine
 from core.errors import NooscopeError, StoreError
 from core.events import Event
 from core.settings import Settings
 from core.settings.tunable import canonical
-from core.society import VERSION as SOCIETY
+from core.society import Society
 from core.store import atomic
 from core.timeline.initial_state import Beginning
 from core.timeline.keyframes import KeyFrame
@@ -110,7 +110,7 @@ class Cache:
         return True
 
     def _path(self, session: str, settings: Settings, beginning: Beginning, later: Sequence[Change]) -> Path:
-        about = f"{VERSION} {ENGINE} {SOCIETY} {__version__}\n{session}\n{beginning.seed}\n"
+        about = f"{VERSION} {Engine.VERSION} {Society.VERSION} {__version__}\n{session}\n{beginning.seed}\n"
         name = blake3(about.encode("utf-8", "surrogatepass"))
         name.update(canonical(settings, {"screen", "timeline"}))
         if not beginning.plain:
