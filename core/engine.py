@@ -49,7 +49,7 @@ class Engine(Stateful):
     """
 
     __slots__ = ("_at", "_events", "affect", "agent", "governor", "mind", "receptor", "response", "settings")
-    VERSION = 2
+    VERSION = 3
     NAMED = True
     STATE = (
         "agent",

@@ -97,6 +97,10 @@ class Turn(_Base, frozen=True, kw_only=True, gc=False, tag="turn"):
     """US dollars; None where the price is unknown."""
     stop: str = ""
     """Why the model stopped, in the log's own word."""
+    checking: int = 0
+    """How many different phrases of checking its words held."""
+    doubting: int = 0
+    """How many different phrases of doubt its words held."""
 
 
 class ToolUse(_Base, frozen=True, kw_only=True, gc=False, tag="tool_use"):

@@ -22,7 +22,7 @@ from core.response import built_in
 from core.response.method import CUES
 from core.settings import Settings
 from core.settings.layers import tunables
-from core.settings.toml import literal
+from core.settings.toml_text import toml_value
 
 _DEFAULTS = Settings()
 
@@ -79,7 +79,7 @@ def _below(name: str, prefix: str) -> bool:
 def _value(default: Any, unit: str) -> str:
     if isinstance(default, tuple | list | dict) and len(default) > 6:
         return f"{len(default)} entries"
-    told = number(default) if type(default) in (int, float) else literal(default) or "none"
+    told = number(default) if type(default) in (int, float) else toml_value(default) or "none"
     return f"{told} {unit}".strip()
 
 
@@ -265,7 +265,7 @@ def tools() -> str:
 def commands() -> str:
     """Every command with its options."""
     from tui.cli import COMMANDS
-    from tui.cli.completion.grammar import commands as found
+    from tui.cli.completion.grammar import command_grammars as found
 
     rows = []
     for command in found():

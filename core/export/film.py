@@ -25,7 +25,7 @@ from core.live.status import Limits, Standing, standing
 from core.live.status_facts import Lookout
 from core.logs.event_redaction import one_line
 from core.logs.session import LogSession
-from core.report.recap import amount
+from core.report.recap import token_amount
 from core.report.summary import Gatherer, Summary
 from core.settings import Settings
 from core.timeline.initial_state import PLAIN, Beginning
@@ -149,11 +149,11 @@ def what(event: Event, privacy: Privacy) -> str:
         case Prompt():
             return "you stopped it" if event.interrupt else f"you asked ({event.characters:,} characters)"
         case Turn():
-            return (
-                f"{privacy.name(event.model) or 'the model'} answered, {amount(event.output_tokens)} tokens"
-            )
+            who = privacy.name(event.model) or "the model"
+            return f"{who} answered, {token_amount(event.output_tokens)} tokens"
         case Compaction():
-            return f"context compacted, {amount(event.tokens_before)} to {amount(event.tokens_after)} tokens"
+            before, after = token_amount(event.tokens_before), token_amount(event.tokens_after)
+            return f"context compacted, {before} to {after} tokens"
         case AgentStart():
             return f"sub-agent {privacy.agent(event.child)} starts"
         case AgentEnd():

@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import astuple
 
 from core.governor.machine import HaltReason
-from core.settings.governor import EpisodeSettings
+from core.settings.governor import GovernorEpisodeSettings
 from core.state import Stateful, each, grouped, made
 
 _POINT = Layout("<I4f")
@@ -132,7 +132,7 @@ class Episodes(Stateful):
         "_halts",
     )
 
-    def __init__(self, settings: EpisodeSettings) -> None:
+    def __init__(self, settings: GovernorEpisodeSettings) -> None:
         self._most = settings.points
         self._past: deque[Episode] = deque(maxlen=settings.kept)
         self._number = 0

@@ -43,13 +43,18 @@ def _table(rows: Sequence[Sequence[Any]]) -> dict[tuple[str, str], list[float]]:
 
 
 class Forecast(Stateful):
-    """Failure rates by kind of call and its last two outcomes, each leaning on the wider one."""
+    """Failure rates by kind of call and its last two outcomes, each leaning on the wider one.
+
+    A kind of call that has hardly failed is not as safe as it looks: it leans on the rate of all calls.
+    """
 
     __slots__ = (
         "_class_weight",
         "_classes",
         "_context_weight",
         "_ignorance",
+        "_lean",
+        "_least",
         "_memory",
         "_prior_failed",
         "_prior_weight",
@@ -83,6 +88,8 @@ class Forecast(Stateful):
         self._prior_failed = settings.prior_weight * settings.prior_failure
         self._class_weight = settings.class_weight
         self._context_weight = settings.context_weight
+        self._lean = settings.lean
+        self._least = settings.least
         self._memory = float(settings.memory)
         self._classes = settings.classes
         self._smoothing = settings.smoothing
@@ -160,7 +167,10 @@ class Forecast(Stateful):
         rate = (counts[_FAILED] + weight * base) / (counts[_CALLS] + weight)
         place = _CONTEXT[counts[_LAST]]
         weight = self._context_weight
-        return (counts[place] + weight * rate) / (counts[place + 1] + weight)
+        chance = (counts[place] + weight * rate) / (counts[place + 1] + weight)
+        if chance < base:
+            chance += self._lean * (base - chance)
+        return self._least if chance < self._least else chance
 
     def _learn(self, counts: list[float], failed: float) -> None:
         last = counts[_LAST]

@@ -43,12 +43,16 @@ class FlowGate:
             self.firing = True
             self.intensity = above
             return True
-        self.firing = self.fresh = False
-        self.intensity = 0.0
+        self.close()
         return False
 
-    def read(self, flow: float, baseline: float) -> GateReading:
-        return GateReading(value=flow, threshold=self.threshold(baseline), firing=self.firing)
+    def close(self) -> None:
+        """The agent does not flow, whatever the axis says."""
+        self.firing = self.fresh = False
+        self.intensity = 0.0
+
+    def read(self, flow: float, baseline: float, firing: bool) -> GateReading:
+        return GateReading(value=flow, threshold=self.threshold(baseline), firing=firing)
 
     def dump(self) -> tuple[Any, ...]:
         return (self.firing, self.fresh, self.intensity)

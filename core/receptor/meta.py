@@ -38,6 +38,7 @@ class MetaNeuron:
         "_hits",
         "_safe",
         "_step",
+        "_stuck_failures",
         "_stuck_frustration",
         "field",
         "state",
@@ -49,20 +50,32 @@ class MetaNeuron:
         self._step = settings.step
         self._bound = settings.bound
         self._stuck_frustration = settings.stuck_frustration
+        self._stuck_failures = settings.stuck_failures
         self._deep_flow = settings.deep_flow
         self._buffer: deque[int] = deque(maxlen=settings.buffer)
         self._hits = [0] * (len(AXES) + 1)
         self.field = Field()
         self.state: AgentState = "idle"
 
-    def update(self, dominant: int, silence: bool, pattern: Pattern, frustration: float, flow: float) -> None:
-        """Take in what B fired on the event before, then set state and field for this one."""
+    def update(
+        self,
+        dominant: int,
+        silence: bool,
+        pattern: Pattern,
+        frustration: float,
+        flow: float,
+        failures: int = 0,
+    ) -> None:
+        """Take in what B fired on the event before, then set state and field for this one.
+
+        `failures` is how many actions in a row have failed.
+        """
         buffer, hits = self._buffer, self._hits
         if len(buffer) == buffer.maxlen:
             hits[buffer[0]] -= 1
         buffer.append(dominant)
         hits[dominant] += 1
-        self.state = state = self._derive(silence, pattern, frustration, flow)
+        self.state = state = self._derive(silence, pattern, frustration, flow, failures)
         field, step = self.field, self._step
         rate = hits[FRUSTRATION] / len(buffer)
         if rate > self._danger:
@@ -80,22 +93,26 @@ class MetaNeuron:
         elif field.frustration:
             field.frustration = _back(field.frustration, step)
 
-    def _derive(self, silence: bool, pattern: Pattern, frustration: float, flow: float) -> AgentState:
+    def _derive(
+        self, silence: bool, pattern: Pattern, frustration: float, flow: float, failures: int
+    ) -> AgentState:
         if silence:
             return "idle"
         if pattern == "delegation":
             return "delegating"
         if pattern == "trial_error" and frustration > self._stuck_frustration:
             return "stuck"
+        if self._stuck_failures and failures >= self._stuck_failures:
+            return "stuck"
         if pattern == "implementation" and flow > self._deep_flow:
             return "deep_work"
         return "exploring"
 
-    def read(self, silence: bool) -> MetaReading:
+    def read(self, state: AgentState) -> MetaReading:
         seen = len(self._buffer) or 1
         field = self.field
         return MetaReading(
-            state="idle" if silence else self.state,
+            state=state,
             rates=tuple((axis, self._hits[position] / seen) for position, axis in enumerate(AXES)),
             field=(
                 ("frustration", field.frustration),

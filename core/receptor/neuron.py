@@ -115,6 +115,12 @@ class EmotionNeuron:
             fatigue - (low if d < low else high if d > high else d),
         )
 
+    def frustrated(self, value: float, baseline: Sequence[float], field: Field) -> bool:
+        """Whether frustration stands at or above its threshold."""
+        threshold = baseline[FRUSTRATION] + self._offsets[FRUSTRATION] + field.frustration
+        low, high = self._low, self._high
+        return value >= (low if threshold < low else high if threshold > high else threshold)
+
     def rest(self) -> None:
         """A fires: nothing of B is sent or held."""
         self._left = [0] * len(AXES)

@@ -16,7 +16,7 @@ from core.report.summary import Gatherer, Skipped, Summary
 from core.settings import Settings
 from core.timeline.initial_state import PLAIN, Beginning
 from core.timeline.opening import seed_of
-from core.timeline.timeline import Change, turned
+from core.timeline.timeline import SettingsChange, turned
 
 
 class Analysis(NamedTuple):
@@ -31,7 +31,7 @@ def analyse(
     settings: Settings,
     metrics: bool = False,
     beginning: Beginning = PLAIN,
-    later: Sequence[Change] = (),
+    later: Sequence[SettingsChange] = (),
 ) -> Analysis:
     """Run a session through the minds of its agents, begun from its own seed."""
     kit = make_kit(settings.ingest)

@@ -18,7 +18,7 @@ _AGENTS = 12
 _INTERVENTIONS = 12
 
 
-def text(summary: Summary, width: int = 100) -> str:
+def summary_text(summary: Summary, width: int = 100) -> str:
     """The whole report of one session."""
     lines = [_title(summary, width)]
     for label, rows in (

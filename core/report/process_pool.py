@@ -40,7 +40,9 @@ def shared_out(jobs: int, work: Callable[..., T], items: Sequence[Any], *more: A
 
     No helper hears a ctrl+c of its own: it reaches the program, which ends them all.
     """
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=streams.prepare) as pool:
+    with ProcessPoolExecutor(
+        jobs, mp_context=get_context("spawn"), initializer=streams.prepare_streams
+    ) as pool:
         try:
             with _undisturbed():
                 futures = [pool.submit(work, item, *more) for item in items]

@@ -7,7 +7,7 @@ from typing import Any
 
 from core.response.loops import Loop
 from core.response.method import Cue
-from core.settings.response import EscalationSettings
+from core.settings.response import ResponseEscalationSettings
 
 
 class Escalation:
@@ -18,7 +18,7 @@ class Escalation:
 
     __slots__ = ("_armed", "_halt", "_loop", "_rearm", "pressure", "weights")
 
-    def __init__(self, settings: EscalationSettings) -> None:
+    def __init__(self, settings: ResponseEscalationSettings) -> None:
         self.weights: dict[Cue, float] = {
             "compound": settings.compound,
             "frustration": settings.frustration,

@@ -20,6 +20,7 @@ from core.response.learned import NOTHING_LEARNED, Learned, cue_deltas
 from core.response.loops import Loop, LoopDetector
 from core.response.memo import Entry, HotMemo
 from core.response.method import CUE_OF, Cue, Deliver, Method, Mode, Window
+from core.response.outlook import outlook
 from core.response.reaction import QUIET, Firing, Notice, Reaction, ResponseReading
 from core.response.rules import RuleSet, built_in
 from core.response.scene import Recollection, Scene
@@ -39,6 +40,7 @@ class Response:
         "_checkpoints",
         "_counts",
         "_ears",
+        "_ended",
         "_escalation",
         "_final",
         "_last",
@@ -82,8 +84,9 @@ class Response:
         self._checkpoints: deque[Checkpoint] = deque(maxlen=settings.memo.size)
         self.serve(agent)
         self._counts: dict[str, int] = {}
+        self._ended = False
         self._last: Firing | None = None
-        self.loops = LoopDetector(settings.loops)
+        self.loops = LoopDetector(settings.loops, frozenset(settings.notices.final))
         self.queue = InterventionQueue(settings.queue)
         self.tally = Tally()
 
@@ -105,6 +108,7 @@ class Response:
         kind = type(event)
         reaction = QUIET
         if kind is ToolUse or kind is Prompt:
+            self._ended = False
             tally.patterns[percept.pattern] += 1
             tally.states[percept.state] += 1
             if kind is ToolUse:
@@ -120,6 +124,7 @@ class Response:
         elif loop is not None:
             reaction = self._weigh(percept, verdict, mood, loop, False)
         elif (kind is Turn and event.stop in self._final) or kind is SessionEnd:  # type: ignore[union-attr]
+            self._ended = True
             reaction = self._done(event)
         return reaction._replace(told=told) if told else reaction
 
@@ -151,19 +156,18 @@ class Response:
                 calm *= 1.0 - press if press < 1.0 else 0.0
                 if fresh:
                     self.tally.fired(name)
-            if not signals or signals[0][0] != "flow_active":
-                if verdict.halted_now:
-                    loud = True
-                    extra.append(("halt", 1.0))
-                pressure = self._escalation.update(
-                    calm,
-                    self.loops.current,
-                    verdict.state == "HALTED",
-                    mood.modulation.escalation_threshold,
-                )
-                if pressure is not None:
-                    loud = True
-                    extra.append(("pressure", pressure))
+            if verdict.halted_now:
+                loud = True
+                extra.append(("halt", 1.0))
+            pressure = self._escalation.update(
+                calm,
+                self.loops.current,
+                verdict.state == "HALTED",
+                mood.modulation.escalation_threshold,
+            )
+            if pressure is not None:
+                loud = True
+                extra.append(("pressure", pressure))
         if not loud:
             self._scorer.rest(at, state, signals)
             return QUIET
@@ -247,6 +251,7 @@ class Response:
             asks_at=asks_at,
             learned=tuple(self._learned.deltas.items()),
             checkpoints=tuple(self._checkpoints),
+            outlook=outlook(self._receptor.facts.read(), self._ended, self._settings.outlook),
         )
 
     def memo(self, tokens: int | None = None) -> str:
@@ -266,6 +271,7 @@ class Response:
             "log": tuple(tuple(entry) for entry in self._log),
             "checkpoints": tuple(tuple(one) for one in self._checkpoints),
             "counts": tuple(self._counts.items()),
+            "ended": self._ended,
             "last": None if self._last is None else tuple(self._last),
             "loops": self.loops.dump(),
             "queue": self.queue.dump(),
@@ -283,6 +289,7 @@ class Response:
             self._checkpoints.clear()
             self._checkpoints.extend(Checkpoint(*one) for one in state["checkpoints"])
             self._counts = dict(state["counts"])
+            self._ended = state["ended"]
             last = state["last"]
             self._last = None if last is None else Firing(*last)
             self.loops.load(state["loops"])

@@ -49,9 +49,18 @@ class Shot(NamedTuple):
     score: float
 
 
+MUST_KNOW: frozenset[Cue] = frozenset(("halt", "pressure"))
+"""What no flow may keep from the person; loops pass where the method says so, as the built-in one does."""
+
+
 def _flows(signals: tuple[Signal, ...]) -> bool:
     """While the agent flows no other signal is sent."""
     return bool(signals) and signals[0][0] == "flow_active"
+
+
+def _passes(cue: Cue, method: Method) -> bool:
+    """Whether flow lets a method hear a cue: what the person must know always passes."""
+    return cue in MUST_KNOW or (cue == "loop" and method.trigger.despite_flow)
 
 
 class _Rule:
@@ -161,7 +170,7 @@ class Scorer:
                 if intensity <= least or at < rule.wake:
                     continue
                 method = rule.method
-                if flow and not (cue == "loop" and method.trigger.despite_flow):
+                if flow and not _passes(cue, method):
                     continue
                 score = self._score(rule, rule.last, intensity, scale)
                 if score > rule.threshold:
@@ -208,8 +217,8 @@ class Scorer:
         last = self._before.get(name, rule.last)
         heard = [(cue, intensity) for cue, intensity in self._cues() if cue in rule.least]
         silenced = flow = _flows(self._signals)
-        if flow and method.trigger.despite_flow and any(cue == "loop" for cue, _ in heard):
-            heard = [(cue, intensity) for cue, intensity in heard if cue == "loop"]
+        if flow and any(_passes(cue, method) for cue, _ in heard):
+            heard = [(cue, intensity) for cue, intensity in heard if _passes(cue, method)]
             silenced = False
         scored = [
             (self._score(rule, last, intensity, self._scales[cue]), cue, intensity)

@@ -67,7 +67,7 @@ class FollowSettings(Group, project=PERSON):
     )
 
 
-class ContextSettings(Group, project=PERSON):
+class ContextWindowSettings(Group, project=PERSON):
     """How large an agent's context may grow."""
 
     default_window: int = tunable(
@@ -110,5 +110,5 @@ class IngestSettings(Group):
 
     lines: LineSettings = part(LineSettings, "How much of a log is taken in at once.")
     follow: FollowSettings = part(FollowSettings, "How growing logs are watched.")
-    context: ContextSettings = part(ContextSettings, "How large an agent's context may grow.")
+    context: ContextWindowSettings = part(ContextWindowSettings, "How large an agent's context may grow.")
     tables: TableSettings = part(TableSettings, "Your own tool, window and price tables.")

@@ -16,7 +16,7 @@ from core.store.profiles import is_modelled
 from core.timeline.initial_state import PLAIN, Beginning
 from core.timeline.opening import seed_of
 from core.timeline.rerun import overlaid
-from core.timeline.timeline import Change
+from core.timeline.timeline import SettingsChange
 
 VERSION = 1
 """Of a blob; one with a higher one was made by a newer nooscope."""
@@ -27,7 +27,7 @@ class Start(NamedTuple):
 
     settings: Settings
     beginning: Beginning = PLAIN
-    later: tuple[Change, ...] = ()
+    later: tuple[SettingsChange, ...] = ()
     """Settings that were applied while it was watched, each at its place."""
 
     @property
@@ -59,7 +59,7 @@ def unpack(kept: Kept, today: Settings) -> Start:
     try:
         beginning = Beginning.given(content)
         later = tuple(
-            Change(after, _as_given(today, _content(body)["settings"])) for after, body in kept.later
+            SettingsChange(after, _as_given(today, _content(body)["settings"])) for after, body in kept.later
         )
         return Start(_as_given(today, content["settings"]), beginning, later)
     except (LookupError, TypeError, ValueError) as error:
@@ -126,7 +126,7 @@ class Starts:
         self._compare(kept.last)
         if not self.edits:
             return kept
-        later = tuple(Change(each.after, overlaid(each.settings, self.edits)) for each in kept.later)
+        later = tuple(SettingsChange(each.after, overlaid(each.settings, self.edits)) for each in kept.later)
         return Start(overlaid(kept.settings, self.edits), kept.beginning, later)
 
     def begin(self, session: str, make: Callable[[], Beginning]) -> Start:

@@ -12,9 +12,9 @@ from core.logs.diagnostics import Diagnostics
 from core.logs.reader import Kit
 from core.logs.session import LogSession, read
 from core.settings import Settings
-from core.timeline.cache import Cache, Source
+from core.timeline.cache import Cache, LogStamp
 from core.timeline.initial_state import PLAIN, Beginning
-from core.timeline.timeline import Change, Timeline
+from core.timeline.timeline import SettingsChange, Timeline
 
 TAIL = 64 << 20
 """Bytes of a log's end from which its last screen is made."""
@@ -52,11 +52,11 @@ def record(
     cache: Cache | None = None,
     report: Report | None = None,
     beginning: Beginning = PLAIN,
-    later: tuple[Change, ...] = (),
+    later: tuple[SettingsChange, ...] = (),
 ) -> Timeline | None:
     """The whole session as a recording, begun from its own seed; None where the reading was stopped."""
     begun = beginning._replace(seed=seed_of(session.id))
-    sources = tuple(found for log in session.logs if (found := Source.of(log.path)) is not None)
+    sources = tuple(found for log in session.logs if (found := LogStamp.of(log.path)) is not None)
     kept = cache.load(session.id, settings, begun, later) if cache is not None else None
     if kept is not None and kept.sources == sources:
         return kept.timeline
@@ -108,7 +108,7 @@ def last_screen(
     """A recording of only the end of a large log: near enough to look at while the rest is read."""
     cut = []
     for log in session.logs:
-        source = Source.of(log.path)
+        source = LogStamp.of(log.path)
         long = source is not None and source.size > tail and log.format.style == "lines"
         cut.append(
             log._replace(start=max(log.start, source.size - tail)) if long and source is not None else log

@@ -23,7 +23,7 @@ from core.timeline.run import Run
 from core.timeline.track import Track
 
 
-class Change(NamedTuple):
+class SettingsChange(NamedTuple):
     """Settings that hold from an event on."""
 
     after: int
@@ -41,10 +41,10 @@ class Timeline:
         seed: int = 0,
         beginning: Beginning | None = None,
         every: int | None = None,
-        later: Iterable[Change] = (),
+        later: Iterable[SettingsChange] = (),
     ) -> None:
         self.beginning = Beginning(seed) if beginning is None else beginning
-        self.changes: list[Change] = [Change(0, settings)]
+        self.changes: list[SettingsChange] = [SettingsChange(0, settings)]
         self.events: list[Event] = []
         self.frames = KeyFrames(
             p_frames=settings.timeline.keyframes.p_frames, i_share=settings.timeline.keyframes.i_share
@@ -130,7 +130,7 @@ class Timeline:
         if settings == self.settings:
             return
         state = self.society.dump()
-        self.changes.append(Change(len(self.events), settings))
+        self.changes.append(SettingsChange(len(self.events), settings))
         self.run.society = self.loaded(settings, state)
 
     def adopt(
@@ -233,7 +233,7 @@ class Timeline:
         return self.changes[place].settings
 
 
-def turned(beginning: Beginning, society: Society, later: deque[Change], place: int) -> Society:
+def turned(beginning: Beginning, society: Society, later: deque[SettingsChange], place: int) -> Society:
     """Minds after so many events, gone on with the settings that were applied there."""
     while later and later[0].after <= place:
         settings = later.popleft().settings

@@ -31,9 +31,9 @@ from core.timeline.marks import Mark
 from core.timeline.opening import seed_of
 from core.timeline.rerun import overlaid
 from core.timeline.timeline import Timeline
-from tests.tui.test_feed import PATIENCE, Mail
+from tests.tui.feed.test_feed import PATIENCE, Mail
 from tui.cli import main
-from tui.cli.recordings import recording
+from tui.cli.recordings import open_recording
 from tui.feed.feed import Feed
 from tui.feed.messages import Apply, Arrived
 
@@ -108,7 +108,7 @@ def watched(path: Path, events: list[Event], number: int, chosen: Settings | Non
 
 def replayed(path: Path, *, plain: bool = False, chosen: Settings | None = None) -> Timeline:
     store = None if plain else CarryOverStore()
-    return recording(str(path), Starts(chosen or Settings(), store=store))
+    return open_recording(str(path), Starts(chosen or Settings(), store=store))
 
 
 def ran(timeline: Timeline) -> tuple[bytes, list[Mark]]:

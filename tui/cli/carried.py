@@ -33,11 +33,11 @@ def starts_of(args: argparse.Namespace, settings: Settings) -> Starts:
     """Where the sessions of a command without a screen start; faults of rules and policies are said."""
     from core.store.carry_over import CarryOverStore
     from core.timeline.carry_over import Starts
-    from tui.cli.initial import spoken_outset
+    from tui.cli.options import configured_beginning
 
     return Starts(
         settings,
-        spoken_outset(args.project),
+        configured_beginning(args.project),
         edits=edits_of(settings, getattr(args, "assignments", [])),
         store=None if args.plain else CarryOverStore(),
     )

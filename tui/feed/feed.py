@@ -34,7 +34,7 @@ from tui.feed.messages import (
     SeekTime,
     SelectAgent,
     SpeedChange,
-    Step,
+    StepBy,
     ToggleBookmark,
     TogglePlay,
 )
@@ -106,11 +106,11 @@ class Feed:
         """The log grows faster than it is read: reading comes before drawing."""
 
     def ask(self, request: Message) -> None:
-        """Hand over a wish; it is answered by a view."""
+        """Ask for something; the answer is a view."""
         self._asked.put(request)
 
     def seen(self) -> None:
-        """The first picture has been painted; what was held back for it may go on."""
+        """The first view has been painted; reading may go on."""
         self._seen.set()
 
     @property
@@ -148,7 +148,7 @@ class Feed:
             self._head.grow(event.at)
         self._named = source.session is not None
         if not self._named:
-            self._notice = "waiting for the log to begin"
+            self._notice = "waiting for the log to start"
         live = self.target.live
         end = ending(source, self.target, self._settings, self._starts.beginning) if live else None
         if end is not None and len(end):
@@ -194,14 +194,14 @@ class Feed:
 
     def _answer(self, asked: Message) -> None:
         head = self._head
-        if not isinstance(asked, Step | JumpMark | SpeedChange | ToggleBookmark | Apply):
+        if not isinstance(asked, StepBy | JumpMark | SpeedChange | ToggleBookmark | Apply):
             self._visited = ""
         match asked:
             case Seek():
                 head.seek(asked.to)
             case SeekTime():
                 head.seek(self._film.timeline.index_at(asked.at))
-            case Step():
+            case StepBy():
                 head.step(asked.by)
             case GoLive():
                 head.to_end()
@@ -288,7 +288,7 @@ class Feed:
         self._ending = None
         self._due = self._urgent = True
         if not len(self._film) and not self._notice:
-            self._notice = "no events yet" if source.growing else "this log holds no events"
+            self._notice = "no events yet" if source.growing else "this log has no events"
 
     def _play(self) -> None:
         now = time.monotonic()

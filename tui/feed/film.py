@@ -1,4 +1,4 @@
-"""A recording together with all that is needed to show any place of it."""
+"""A recording, and what is needed to show any place of it."""
 
 from __future__ import annotations
 

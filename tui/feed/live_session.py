@@ -4,23 +4,36 @@ from __future__ import annotations
 
 import io
 import time
-from typing import TYPE_CHECKING
+from typing import Protocol
+
+from textual.driver import Driver
+from textual.message import Message
 
 from core.live.live_session import Heritage
 from core.live.notices import Told
+from core.settings import Settings
+from core.timeline.initial_state import Beginning
 from tui.feed.messages import Noticed
 
-if TYPE_CHECKING:
-    from core.timeline.initial_state import Beginning
-    from tui.app import NooscopeApp
-
 _TITLES = {"needs_you": "Needs you", "risk": "Risk", "done": "Done"}
+
+
+class LiveApp(Protocol):
+    """What a live session needs of the application it is shown in."""
+
+    settings: Settings
+    _driver: Driver | None
+
+    @property
+    def is_headless(self) -> bool: ...
+
+    def post_message(self, message: Message) -> bool: ...
 
 
 class Terminal(io.StringIO):
     """The terminal the screen is drawn on, for bells and desktop notices."""
 
-    def __init__(self, app: NooscopeApp) -> None:
+    def __init__(self, app: LiveApp) -> None:
         super().__init__()
         self._app = app
 
@@ -32,7 +45,7 @@ class Terminal(io.StringIO):
         return len(text)
 
 
-def inherit(app: NooscopeApp, beginning: Beginning) -> Heritage:
+def inherit(app: LiveApp, beginning: Beginning) -> Heritage:
     """The heritage of the session that is about to be shown live."""
 
     def show(told: Told) -> None:

@@ -29,7 +29,7 @@ class Seek(Message):
 
 
 @dataclass
-class Step(Message):
+class StepBy(Message):
     """Move the playhead by so many events."""
 
     by: int

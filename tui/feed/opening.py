@@ -9,7 +9,7 @@ from core.live.source import Followed, Saved, Source, Target, find_session
 from core.logs.session import LogSession
 from core.settings import Settings
 from core.timeline.cache import Cache
-from core.timeline.cache import Source as Stand
+from core.timeline.cache import LogStamp as Stand
 from core.timeline.carry_over import Start, Starts
 from core.timeline.initial_state import PLAIN, Beginning
 from core.timeline.opening import last_screen, seed_of

@@ -16,7 +16,7 @@ Mode = Literal["live", "paused", "replay"]
 
 
 class Subject(Struct, frozen=True):
-    """Whose mind it is."""
+    """The session that is shown."""
 
     session: str = ""
     tool: str = ""
@@ -49,7 +49,7 @@ class View(Struct, frozen=True):
     playing: bool = False
     speed: float = 1.0
     burn: float = 0.0
-    """Tokens a minute, of late."""
+    """Tokens a minute, lately."""
     in_flight: tuple[str, ...] = ()
     """Tools called and not yet answered."""
     loading: float | None = None
@@ -59,7 +59,7 @@ class View(Struct, frozen=True):
     skipped: int = 0
     """Lines that could not be read."""
     notice: str = ""
-    """A word for the person, such as a log that has gone."""
+    """A notice for the person, such as a log that is gone."""
 
     @property
     def late(self) -> bool:

@@ -94,6 +94,8 @@ class ClaudeCode(AgentReader):
         self._parents = Waiting()
         self._results = Waiting()
         self._messages: dict[str, tuple[Message, float, Where]] = {}
+        self._words: dict[str, str] = {}
+        """What each agent's open message says so far."""
         self._at = 0.0
         self._begun = False
         self._alone = agent != MAIN
@@ -122,7 +124,10 @@ class ClaudeCode(AgentReader):
 
     def held(self) -> list[Event]:
         """The same as far as it is known, for a log that still grows."""
-        turns = [self._usage.only(self._turn(agent, *held)) for agent, held in self._messages.items()]
+        turns = [
+            self._usage.only(self._turn(agent, *held, self._words.get(agent, "")))
+            for agent, held in self._messages.items()
+        ]
         return [*(turn for turn in turns if turn is not None), *self._calls.unanswered()]
 
     def _take(self, line: Line, where: Where, number: int, out: list[Event]) -> None:
@@ -222,9 +227,10 @@ class ClaudeCode(AgentReader):
         before = self._messages.get(agent)
         if before is not None and (before[0].id != message.id or not message.id):
             self._close(agent, out)
+        content = message.content
         if message.usage is not None and message.model != "<synthetic>":
             self._messages[agent] = (message, at, where)
-        content = message.content
+            self._words[agent] = self._words.get(agent, "") + spoken(content)
         if isinstance(content, list):
             for block in content:
                 if block.type == "tool_use":
@@ -362,13 +368,14 @@ class ClaudeCode(AgentReader):
     def _close(self, agent: str, out: list[Event]) -> None:
         """One turn for each message, with the last usage its lines told."""
         held = self._messages.pop(agent, None)
+        said = self._words.pop(agent, "")
         if held is None:
             return
-        turn = self._usage.once(self._turn(agent, *held))
+        turn = self._usage.once(self._turn(agent, *held, said))
         if turn is not None:
             out.append(turn)
 
-    def _turn(self, agent: str, message: Message, at: float, where: Where) -> Turn:
+    def _turn(self, agent: str, message: Message, at: float, where: Where, said: str) -> Turn:
         usage = message.usage or Tokens()
         return self.kit.models.turn(
             at,
@@ -384,6 +391,7 @@ class ClaudeCode(AgentReader):
             agent=agent,
             where=where,
             stop=message.stop_reason or "",
+            said=said,
         )
 
     def _settle(self, line: Line) -> None:

@@ -54,6 +54,8 @@ class Codex(LooseReader):
         self._window = 0
         self._said: tuple[str, str] = ("", "")
         self._context = 0
+        self._words = ""
+        """What the agent said since its last answer was counted."""
         self._compacted = ""
         self._facts: dict[str, Result] = {}
         self._running: dict[str, Sorted] = {}
@@ -147,6 +149,8 @@ class Codex(LooseReader):
             self._whole(item, out)
         elif kind in _OUTPUTS:
             self._output(item, out)
+        elif kind == "message" and item.get("role") == "assistant":
+            self._words += words(item.get("content"))
 
     def _call(self, item: dict[str, Any]) -> None:
         call, tool, arguments = _asked(item)
@@ -319,7 +323,9 @@ class Codex(LooseReader):
             agent=self.agent,
             where=self.here(),
             window=self._window,
+            said=self._words,
         )
+        self._words = ""
         self._context = context or turn.context_tokens
         if self._context != turn.context_tokens:
             turn = replace(turn, context_tokens=self._context)

@@ -96,6 +96,7 @@ class CopilotReader(LooseReader):
             output_tokens=count(entry.data.get("outputTokens")),
             agent=self._agent(entry),
             where=self.here(),
+            said=text(entry.data.get("content")),
         )
         before = self.usage.see(turn)
         if before is not None:

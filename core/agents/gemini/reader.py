@@ -97,6 +97,7 @@ class GeminiReader(LooseReader):
             cache_read=cached,
             agent=self.agent,
             where=where,
+            said=words(message.get("content")),
         )
         before = self.usage.see(turn)
         if before is not None:

@@ -39,6 +39,8 @@ class OpenCodeReader(LooseReader):
         self._sessions: dict[str, dict[str, Any]] = {}
         self._messages: dict[str, dict[str, Any]] = {}
         self._unsaid: dict[str, list[tuple[dict[str, Any], Where]]] = {}
+        self._words: dict[str, str] = {}
+        """What each open message of the agent says."""
         self._told: set[str] = set()
         self._announced: set[str] = set()
         self._stopped: dict[str, Prompt] = {}
@@ -182,6 +184,8 @@ class OpenCodeReader(LooseReader):
     def _said(self, part: dict[str, Any], message: dict[str, Any], where: Where, out: list[Event]) -> None:
         asked = text(message.get("id"))
         said = text(part.get("text"))
+        if message.get("role") == "assistant":
+            self._words[asked] = self._words.get(asked, "") + said
         if message.get("role") != "user" or part.get("synthetic") is True or asked in self._told or not said:
             return
         session = text(part.get("sessionID")) or text(message.get("sessionID"))
@@ -225,6 +229,7 @@ class OpenCodeReader(LooseReader):
             stop=text(part.get("reason")),
             agent=agent,
             where=where,
+            said=self._words.pop(text(message.get("id")), ""),
         )
         told = self.usage.once(turn)
         if told is not None:

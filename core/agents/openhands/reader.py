@@ -137,6 +137,10 @@ class OpenHandsReader(LooseReader):
             cache_write=written,
             agent=self._agents[-1],
             where=where,
+            said="\n".join(
+                words(table(table(choice).get("message")).get("content"))
+                for choice in items(response.get("choices"))
+            ),
         )
         told = self.usage.once(turn)
         if told is not None:
@@ -218,7 +222,14 @@ class OpenHandsFolderReader(LooseReader):
         answer = text(event.get("llm_response_id"))
         if answer and answer not in self._answers:
             self._answers.add(answer)
-            turn = self.kit.models.turn(at, message=answer, model="", agent=self.agent, where=self.here())
+            turn = self.kit.models.turn(
+                at,
+                message=answer,
+                model="",
+                agent=self.agent,
+                where=self.here(),
+                said=words(event.get("thought")),
+            )
             out.append(turn)
         action = table(event.get("action"))
         tool = text(event.get("tool_name"))

@@ -112,6 +112,7 @@ class PiReader(LooseReader):
                 stop=stop,
                 agent=self.agent,
                 where=self.here(),
+                said=words(message.get("content")),
             )
         )
         for place, part in enumerate(self.objects(message.get("content"), "content")):

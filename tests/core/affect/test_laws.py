@@ -18,7 +18,7 @@ from core.affect.update import Updater
 from core.errors import StateError
 from core.events import Event
 from core.settings.affect import AffectSettings, QuarantineSettings
-from core.settings.tunable import walk
+from core.settings.tunable import walk_tunables
 from tests.core.affect.policies import BOUNDS, policies
 from tests.core.affect.stories import CAP, hammer, live, lived, percept, shell
 from tests.core.strategies import events
@@ -255,7 +255,7 @@ def test_a_foreign_dump_is_refused(state: dict[str, object]) -> None:
 
 
 def test_every_figure_has_bounds_a_step_and_a_sentence() -> None:
-    for entry in walk(AffectSettings):
+    for entry in walk_tunables(AffectSettings):
         assert entry.sentence.endswith("."), entry.name
         assert 2 <= len(entry.sentence.split()) <= 15, entry.name
         if entry.kind in ("number", "integer"):

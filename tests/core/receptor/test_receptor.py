@@ -8,12 +8,11 @@ from core.errors import StateError
 from core.events import Compaction, Event, Prompt, ToolUse, Turn
 from core.percept import AXES, Percept
 from core.receptor import Receptor
-from core.settings.receptor import ReceptorSettings
-from tests.core.receptor.acts import DEFAULTS, START, spell, touch
+from tests.core.receptor.acts import DEFAULTS, START, published, spell, touch
 
 
 def receptor(**changes: object) -> Receptor:
-    return Receptor(ReceptorSettings.model_validate(changes))
+    return Receptor(published(**changes))
 
 
 def play(made: Receptor, events: list[Event]) -> list[Percept]:

@@ -15,7 +15,7 @@ from core.timeline.branch import sim
 from core.timeline.cache import Cache
 from core.timeline.initial_state import Beginning
 from core.timeline.rerun import overlaid
-from core.timeline.timeline import Change, Timeline
+from core.timeline.timeline import SettingsChange, Timeline
 
 STREAM = session(700)
 
@@ -66,7 +66,12 @@ def test_a_what_if_begins_as_the_recording_did() -> None:
 def test_a_kept_recording_is_known_by_what_it_was_given(tmp_path: Path) -> None:
     cache = Cache(tmp_path, 10**9)
     other = overlaid(Settings(), {"receptor.ambient.offset.frustration": 0.05})
-    given = [(Beginning(2), ()), (heir(), ()), (heir(), (Change(30, other),)), (heir(), (Change(50, other),))]
+    given = [
+        (Beginning(2), ()),
+        (heir(), ()),
+        (heir(), (SettingsChange(30, other),)),
+        (heir(), (SettingsChange(50, other),)),
+    ]
     states = []
     for beginning, later in given:
         assert cache.load("story", Settings(), beginning, later) is None

@@ -9,7 +9,8 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
-from tui.cli.options import add_settings_options, port, settings_from
+from tui.cli.command import CliCommand
+from tui.cli.options import add_settings_options, port_argument, settings_from
 
 if TYPE_CHECKING:
     from core.settings import Settings
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 _PORT = 4318
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--otlp",
         action="store_true",
@@ -25,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="take OTLP over HTTP (/v1/logs, /v1/traces) and open events (/events), give /metrics",
     )
     parser.add_argument(
-        "--port", type=port, default=_PORT, metavar="N", help=f"default: {_PORT}; 0 takes a free one"
+        "--port", type=port_argument, default=_PORT, metavar="N", help=f"default: {_PORT}; 0 takes a free one"
     )
     parser.add_argument(
         "--by-session", action="store_true", help="figures with a label for each session (200 at most)"
@@ -33,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings_options(parser)
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     settings = settings_from(args).settings
     with contextlib.suppress(KeyboardInterrupt):
         return asyncio.run(_listen(args, settings))
@@ -74,3 +75,6 @@ async def _listen(args: argparse.Namespace, settings: Settings) -> int:
     await receiver.close()
     print(f"nooscope: {inbox.written:,} events received", file=sys.stderr)
     return 0
+
+
+COMMAND = CliCommand(_add_arguments, _run)

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING
 from core.logs.door import is_folder, is_there
 from tui.cli import streams
 from tui.cli.carried import edits_of
-from tui.cli.options import port, seconds, settings_from
-from tui.cli.showing import add_screen_options, screen_settings, show
+from tui.cli.command import CliCommand
+from tui.cli.launch import add_screen_options, screen_settings, show_session
+from tui.cli.options import port_argument, seconds_argument, settings_from
 
 if TYPE_CHECKING:
     from core.events import Event
@@ -31,13 +32,13 @@ if TYPE_CHECKING:
     from core.telemetry.live import LiveTrace
     from core.telemetry.serving import MetricsServer
     from core.timeline.initial_state import Beginning
-    from core.timeline.timeline import Change
+    from core.timeline.timeline import SettingsChange
 
 _LAG_EVERY = 5.0
 """Seconds between two words on being behind."""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "path",
         metavar="PATH",
@@ -50,7 +51,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     headless.add_argument("--json", action="store_true", help="one JSON object a line")
     headless.add_argument("--all", action="store_true", help="also notices from before the watch began")
     headless.add_argument(
-        "--no-prior", action="store_true", help="begin without what earlier sessions taught"
+        "--no-prior", action="store_true", help="start without what was learned from earlier sessions"
+    )
+    headless.add_argument(
+        "--idle",
+        type=seconds_argument,
+        metavar="SECONDS",
+        help="stop when nothing has happened for this long",
     )
     headless.add_argument(
         "--otlp",
@@ -60,14 +67,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     headless.add_argument(
         "--metrics",
-        type=port,
+        type=port_argument,
         metavar="PORT",
         help="serve figures for Prometheus on http://127.0.0.1:PORT/metrics",
     )
-    headless.add_argument("--idle", type=seconds, metavar="SECONDS", help="end when nothing came for so long")
+    headless.add_argument(
+        "--idle", type=seconds_argument, metavar="SECONDS", help="end when nothing came for so long"
+    )
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     settings = settings_from(args).settings
     if args.no_prior:
         prior = settings.response.prior.model_copy(update={"enabled": False})
@@ -81,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
         named = _latest(settings) if args.path == "latest" else args.path and Path(args.path).expanduser()
         chosen = screen_settings(args, settings)
         edits = edits_of(chosen, args.assignments)
-        return show(named or None, chosen, live=True, project=args.project, edits=edits)
+        return show_session(named or None, chosen, live=True, project=args.project, edits=edits)
     path = _latest(settings) if args.path in ("latest", None) else Path(args.path)
     _refuse_other_files(path, settings)
     return Watch(path, settings, args).run()
@@ -127,7 +136,7 @@ class Watch:
         from core.logs.follow import Follower
         from core.store.carry_over import CarryOverStore
         from core.timeline.carry_over import Start, Starts
-        from tui.cli.initial import spoken_outset
+        from tui.cli.options import configured_beginning
 
         self._all_settings = settings
         self._settings = settings.response.notices
@@ -135,9 +144,9 @@ class Watch:
         self._stop = threading.Event()
         self._follower: Follower = Follower(path, make_kit(settings.ingest), settings.ingest)
         self._continuity: Continuity = Continuity(settings, use=not args.no_prior)
-        self._starts = Starts(settings, spoken_outset(args.project), store=CarryOverStore())
+        self._starts = Starts(settings, configured_beginning(args.project), store=CarryOverStore())
         self._start = Start(settings)
-        self._later: deque[Change] = deque()
+        self._later: deque[SettingsChange] = deque()
         self._count = 0
         self._society: Society | None = None
         self._trace: LiveTrace | None = None
@@ -192,7 +201,11 @@ class Watch:
             self._continuity.settle(society)
         except StoreError as error:
             if not self._unsettled:
-                print(f"nooscope: {error}; what this session teaches is lost", file=sys.stderr, flush=True)
+                print(
+                    f"nooscope: {error}; what was learned from this session is lost",
+                    file=sys.stderr,
+                    flush=True,
+                )
             self._unsettled = True
 
     def _interrupt(self, _: int, __: FrameType | None) -> None:
@@ -286,9 +299,9 @@ class Watch:
 
     def _apply_today(self) -> None:
         """A session that was first watched with other settings goes on with those of today."""
-        from core.timeline.timeline import Change
+        from core.timeline.timeline import SettingsChange
 
-        change = Change(self._count, self._all_settings)
+        change = SettingsChange(self._count, self._all_settings)
         self._later.append(change)
         self._start = self._start._replace(later=(*self._start.later, change))
         self._starts.applied(self._session, *change)
@@ -310,7 +323,9 @@ class Watch:
             self._settle(society)
             if not waiting:
                 at = society.engine().response.session().at
-                self._tell(Notice(at, "main", "done", "done", f"Still for {still:.0f} s.", 3600.0))
+                self._tell(
+                    Notice(at, "main", "done", "done", f"Nothing has happened for {still:.0f} s.", 3600.0)
+                )
         if self._args.idle is not None and still >= self._args.idle:
             self._stop.set()
 
@@ -337,3 +352,6 @@ class Watch:
             who = "" if said.agent == "main" else f" {said.agent}"
             sys.stdout.write(f"{moment(said.at)}{who}  {said.line}\n")
         sys.stdout.flush()
+
+
+COMMAND = CliCommand(_add_arguments, _run)

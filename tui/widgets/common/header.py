@@ -12,8 +12,9 @@ from core.events import MAIN
 from core.logs.lag import UNKNOWN
 from core.report.formatting import count, plain, short, span
 from tui.draw.gauge import meter
+from tui.draw.line import Line
 from tui.feed.view import View
-from tui.widgets.common.panel import Line, Panel
+from tui.widgets.common.panel import Panel
 
 _STATES = {"stuck": "▲", "deep_work": "◆", "exploring": "○", "delegating": "◇", "idle": "·"}
 _MODES = {"live": ("◉ LIVE", "live"), "paused": ("‖ PAUSED", "strong"), "replay": ("▷ REPLAY", "strong")}

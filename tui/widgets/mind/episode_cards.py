@@ -6,9 +6,9 @@ from typing import ClassVar
 
 from core.mind.episode import Border, Verdict
 from core.report.formatting import clock, count, fraction, money, plain, short, span
+from tui.draw.line import Line, fit
 from tui.feed.view import View
 from tui.widgets.common.card import Card, gauge, heading, pair, sentence
-from tui.widgets.common.panel import Line, fit
 
 _VERDICTS: dict[Verdict, tuple[str, str]] = {
     "gain": ("▲ gain", "confidence"),
@@ -64,7 +64,7 @@ it ended (+ success, - failure, 0 empty, ! rejected).
     def _last(self, view: View, width: int) -> list[Line]:
         last = view.frame.mind.episodes.last
         if last is None:
-            return [[("none has ended yet", "quiet")]]
+            return [[("no episode has ended yet", "quiet")]]
         sign, ink = _VERDICTS[last.outcome]
         made: list[Line] = [
             [
