@@ -133,6 +133,7 @@ class Society(Stateful):
         "_learned",
         "_make",
         "_members",
+        "_order",
         "_policy",
         "_rules",
         "_seed",
@@ -175,6 +176,8 @@ class Society(Stateful):
         self._inherited = affect.inheritance.depth
         self._commons = Commons(affect.contagion)
         self._members: dict[str, _Member] = {}
+        self._order: dict[str, None] = {}
+        """Those awake, the one that was still for longest first."""
         self._finished: dict[str, None] = {}
         self._summaries: dict[str, AgentReading] = {}
         self._spare: list[Engine] = []
@@ -200,6 +203,8 @@ class Society(Stateful):
         self._count += 1
         member.events += 1
         member.last = self._count
+        del self._order[agent]
+        self._order[agent] = None
         step = member.engine.step(event)
         kind = type(event)
         if kind is ToolUse:
@@ -250,6 +255,7 @@ class Society(Stateful):
             member = awake.get(name) or _Member(name, self._engine(name))
             member.load(saved)
             self._members[name] = member
+        self._order = dict.fromkeys(sorted(self._members, key=lambda name: self._members[name].last))
 
     def _engine(self, name: str) -> Engine:
         seed = self._seed
@@ -278,6 +284,7 @@ class Society(Stateful):
             member.started, member.ended, member.outcome = past.started, past.ended, past.outcome
             member.events, member.past_quarantines = past.events, past.quarantines
         self._members[name] = member
+        self._order[name] = None
         if member.ended is not None:
             self._finished[name] = None
         while len(self._members) > self._awake:
@@ -286,15 +293,15 @@ class Society(Stateful):
 
     def _sleepiest(self, but: str) -> str:
         """Who is summed up for want of room: a finished agent, else who was still for longest."""
-        names = [name for name in self._finished if name != but] or [
-            name for name in self._members if name != MAIN and name != but
-        ]
-        return min(names, key=lambda name: self._members[name].last)
+        finished = [name for name in self._finished if name != but]
+        if finished:
+            return min(finished, key=lambda name: self._members[name].last)
+        return next(name for name in self._order if name != MAIN and name != but)
 
     def _fold(self, name: str) -> None:
         member = self._members[name]
         self._summaries[name] = replace(self._describe(member), awake=False, quarantined=False)
-        del self._members[name]
+        del self._members[name], self._order[name]
         if len(self._spare) < _SPARE:
             self._spare.append(member.engine)
         self._finished.pop(name, None)
@@ -344,7 +351,10 @@ class Society(Stateful):
         """A sub-agent that reports back without ever having been seen, or after it was summed up."""
         name = event.child
         past = self._summaries.get(name)
-        if self._descends(parent.name, name) or name == MAIN or (past and past.ended is not None):
+        if name == MAIN or (past and past.ended is not None):
+            return
+        own = past is not None and past.parent == parent.name
+        if not own and self._descends(parent.name, name):
             return
         if past is None:
             nothing = (0.0,) * len(FIELDS)

@@ -6,10 +6,12 @@ import subprocess
 import sys
 
 import cbor2
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.engine import Engine
+from core.errors import StateError
 from core.events import Event, ToolUse
 from core.governor import Verdict
 from core.settings import Settings
@@ -120,3 +122,13 @@ def test_bytes_do_not_depend_on_the_hash_seed() -> None:
         for seed in ("1", "2")
     }
     assert len(said) == 1
+
+
+@pytest.mark.parametrize("version", [Engine.VERSION - 1, Engine.VERSION + 1])
+def test_a_dump_of_another_version_is_refused(version: int) -> None:
+    state = Engine(Settings()).dump()
+    assert state["version"] == Engine.VERSION
+    with pytest.raises(
+        StateError, match=f"version {version} does not fit Engine of version {Engine.VERSION}"
+    ):
+        Engine(Settings()).load({**state, "version": version})
