@@ -52,6 +52,21 @@ def queued(name: str) -> Kept:
     return Kept(name, "tuple(self.{name})", "self.{name}.clear(); self.{name}.extend({value})")
 
 
+def packed(name: str, kind: Callable[[int], Any] = int) -> Kept:
+    """A bounded queue of numbers below 256, or of what a kind makes of them, as bytes."""
+    return Kept(
+        name,
+        "bytes(self.{name})",
+        "self.{name}.clear(); self.{name}.extend(map(kind_{name}, {value}))",
+        ((f"kind_{name}", kind),),
+    )
+
+
+def keyed(name: str) -> Kept:
+    """A dictionary of which only the plain keys count, in its order."""
+    return Kept(name, "tuple(self.{name})", "self.{name} = dict.fromkeys({value})")
+
+
 def mapped(name: str) -> Kept:
     """A dictionary of plain keys and values, in its order."""
     return Kept(name, "tuple(self.{name}.items())", "self.{name} = dict({value})")

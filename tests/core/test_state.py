@@ -15,9 +15,11 @@ from core.state import (
     grouped,
     inner,
     inners,
+    keyed,
     listed,
     made,
     mapped,
+    packed,
     queued,
     row,
     rows,
@@ -116,7 +118,18 @@ def test_a_dump_of_something_else_is_refused(state: object) -> None:
 
 
 class Rich(Stateful):
-    __slots__ = ("_fired", "_high", "_last", "_low", "_pair", "_short", "_smalls", "_words")
+    __slots__ = (
+        "_fired",
+        "_flags",
+        "_high",
+        "_last",
+        "_low",
+        "_pair",
+        "_seen",
+        "_short",
+        "_smalls",
+        "_words",
+    )
     NAMED = True
     VERSION = 3
     STATE = (
@@ -127,6 +140,8 @@ class Rich(Stateful):
         row("_last", Row),
         grouped("range", "_low", tupled("_high"), made("_short", b"".join, lambda whole: [whole])),
         through("doubled", "halve"),
+        keyed("_seen"),
+        packed("_flags", bool),
     )
 
     def __init__(self) -> None:
@@ -138,6 +153,8 @@ class Rich(Stateful):
         self._low = 1
         self._high = (2, 3)
         self._short = [b"{a}", b"{b}"]
+        self._seen: dict[str, None] = {}
+        self._flags: deque[bool] = deque(maxlen=2)
 
     @property
     def doubled(self) -> int:
@@ -155,6 +172,8 @@ def filled() -> Rich:
     one._words.extend(("x", "y", "z"))
     one._last = Row(2.0, "r")
     one._low, one._high = 7, (8, 9)
+    one._seen = {"z": None, "a": None}
+    one._flags.extend((False, False, True))
     return one
 
 
@@ -164,7 +183,8 @@ def test_every_kind_comes_back_from_storage_as_it_was(one: Rich) -> None:
     other.load(cbor2.loads(cbor2.dumps(one.dump())))
     assert other.same(one)
     assert (other._pair, other._fired, other._last) == (one._pair, one._fired, one._last)
-    assert list(other._fired) == list(one._fired)
+    assert (list(other._fired), list(other._seen)) == (list(one._fired), list(one._seen))
+    assert list(map(repr, other._flags)) == list(map(repr, one._flags))
     assert (other._words, other._words.maxlen) == (one._words, 2)
     assert (other._low, other._high, b"".join(other._short)) == (one._low, one._high, b"{a}{b}")
     assert [small.count for small in other._smalls] == [small.count for small in one._smalls]
