@@ -136,7 +136,9 @@ def test_a_dump_of_another_version_is_refused(version: int) -> None:
 
 def test_a_renewed_engine_answers_for_its_new_agent_only() -> None:
     final = Settings().response.notices.final[0]
-    work = [ToolUse(at=60.0 * step, tool="Bash", action="shell_exec", outcome="failure") for step in range(9)]
+    work: list[Event] = [
+        ToolUse(at=60.0 * step, tool="Bash", action="shell_exec", outcome="failure") for step in range(9)
+    ]
     new, renewed = Engine(Settings(), seed=2, agent="b"), Engine(Settings(), seed=1)
     blank = new.dump()
     for event in work:
