@@ -251,8 +251,11 @@ def tools() -> str:
 
     import core.agents.tables
 
-    path = Path(core.agents.tables.__file__).with_name("tools.toml")
-    given = tomllib.loads(path.read_text("utf-8"))["tools"]
+    folder = Path(core.agents.tables.__file__).parent
+    paths = sorted(folder.parent.glob("*/tools.toml"), key=lambda path: (path.parent == folder, path))
+    given = {}
+    for path in paths:
+        given.update(tomllib.loads(path.read_text("utf-8"))["tools"])
     actions = ("file_read", "file_edit", "search", "shell_exec", "delegation")
     rows = [
         (agent, *(", ".join(f"`{name}`" for name in lists.get(action, ())) for action in actions))

@@ -9,6 +9,9 @@ from core.events import MAIN, AgentEnd, Event, Prompt, SessionEnd, SessionStart,
 from core.live.status import Close, Facts, Open, Trouble
 from core.society import Society
 
+GOODBYE = 5.0
+"""Seconds in which what is still written after a session's end belongs to its end."""
+
 
 class Lookout:
     """Since when each agent of a session is stuck, quarantined or in flow, and how its last turn closed.
@@ -67,10 +70,14 @@ class Lookout:
         elif self._flow is None:
             self._flow = event.at
         close = closing(event, self._final)
-        if close:
+        if close and not self._after_goodbye(close, event.at):
             self.close, self.closed = close, event.at
         if type(event) is SessionStart:
             self.synthetic = event.synthetic_time
+
+    def _after_goodbye(self, close: Close, at: float) -> bool:
+        """Whether this is only what the agent tidied up once its session was over."""
+        return self.close == "ended" and close in ("tool", "said", "done") and at - self.closed <= GOODBYE
 
     def facts(
         self,
@@ -85,11 +92,13 @@ class Lookout:
         close, closed = self.close, self.closed
         for event in held:
             said = closing(event, self._final) if event.agent == MAIN and type(event) is Turn else ""
-            if said and event.at >= closed:
+            if said and event.at >= closed and not self._after_goodbye(said, event.at):
                 close, closed = said, event.at
         people = society.read()
         gauge = society.engine(MAIN).mind.heart.gauge
         working = [one.name for one in people.agents if one.awake and one.ended is None]
+        if close == "ended":
+            working = [name for name in working if name == MAIN]
         halt, fuse = _halt(society)
         return Facts(
             events=self.events,

@@ -59,7 +59,7 @@ class FollowSettings(Group, project=PERSON):
     )
     active_within: float = tunable(
         300.0,
-        "A session counts as active when its log changed this recently.",
+        "A session counts as active when its log last told of something this recently, by its own clock.",
         ge=5,
         le=86_400,
         step=5,

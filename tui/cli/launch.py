@@ -23,8 +23,8 @@ NO_SESSIONS = """\
 No sessions found.
 
 nooscope reads what coding agents write to disk by themselves. It looked for Claude Code, Codex, Gemini CLI,
-OpenCode, pi, OpenHands and Copilot CLI in their usual places (and where CLAUDE_CONFIG_DIR, CODEX_HOME and the
-like point). Run one of them once, or name a log or a folder of logs:
+OpenCode, pi, OpenHands, Copilot CLI, Qwen Code, Antigravity, Cline, Cursor and others in their usual places (and
+where CLAUDE_CONFIG_DIR, CODEX_HOME and the like point). Run one of them once, or name a log or a folder of logs:
 
   nooscope sessions PATH
   nooscope analyze PATH"""

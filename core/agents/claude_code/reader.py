@@ -18,6 +18,7 @@ from core.agents.claude_code.links import ClaudeCodeLinks
 from core.agents.claude_code.order import Placed, Waiting
 from core.agents.claude_code.subagents import Delegations, companions, is_agent_progress
 from core.agents.claude_code.texts import block_text, is_goodbye, is_prompt, result_text, spoken
+from core.agents.claude_code.titles import titles
 from core.agents.fingerprint import fingerprint
 from core.agents.outcomes import exit_code
 from core.agents.reader import AgentKit, AgentReader
@@ -449,4 +450,4 @@ def _sniff(sample: Sample) -> int:
     return best
 
 
-FORMATS = (Format("claude-code", "lines", _sniff, ClaudeCode, companions, links=ClaudeCodeLinks),)
+FORMATS = (Format("claude-code", "lines", _sniff, ClaudeCode, companions, ClaudeCodeLinks, titles),)

@@ -12,6 +12,7 @@ from core.agents.codex.cells import sort_cell
 from core.agents.codex.facts import Spent, end_fact, item_fact, read_spent
 from core.agents.codex.results import read_output
 from core.agents.codex.threads import Meta, Replay, companions, read_meta
+from core.agents.codex.titles import titles
 from core.agents.loose import STEP, LooseReader, count, decode, kept, table, text, words
 from core.agents.normalizer import Sorted
 from core.agents.reader import AgentKit
@@ -388,4 +389,4 @@ def _sniff(sample: Sample) -> int:
     return 60 if {"id", "timestamp", "instructions"} <= first.keys() and "type" not in first else 0
 
 
-FORMATS = (Format("codex", "lines", _sniff, Codex, companions),)
+FORMATS = (Format("codex", "lines", _sniff, Codex, companions, titles=titles),)

@@ -14,6 +14,7 @@ from core.logs.door import is_folder
 from core.logs.format import Companion, Format, Sample
 from core.logs.lines import head
 from core.logs.times import seconds
+from core.logs.titles import Title
 
 _EXIT = re.compile(r"^Exit Code: (-?\d{1,9})\s*$", re.MULTILINE)
 _NOTHING = re.compile(r"^(?:Output|Stdout): \(empty\)\s*$", re.MULTILINE)
@@ -208,7 +209,13 @@ def _document(sample: Sample) -> int:
     return 0 if _lines(sample) else _sniff(sample)
 
 
+def titles(record: dict[str, Any]) -> Title | None:
+    """The summary that the program keeps of a chat."""
+    said = text((table(record.get("$set")) or record).get("summary")) if "type" not in record else ""
+    return Title(2, said) if said else None
+
+
 FORMATS = (
-    Format("gemini", "lines", _lines, GeminiReader, companions, GeminiLinks),
-    Format("gemini", "document", _document, GeminiReader, companions, GeminiLinks),
+    Format("gemini", "lines", _lines, GeminiReader, companions, GeminiLinks, titles),
+    Format("gemini", "document", _document, GeminiReader, companions, GeminiLinks, titles),
 )

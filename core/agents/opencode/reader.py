@@ -7,11 +7,12 @@ from typing import Any
 
 from core.agents.calls import Calls, Result
 from core.agents.loose import LooseReader, amount, code, count, table, text
-from core.agents.opencode.store import members, rows
+from core.agents.opencode.store import members, rows, title
 from core.events import AgentEnd, AgentStart, Compaction, Event, Prompt, ToolUse, Where
 from core.logs.database import MAGIC, tables
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
+from core.logs.titles import Title
 
 _REFUSED = re.compile(
     r"rejected permission|execution aborted|user dismissed|permission denied by user", re.IGNORECASE
@@ -318,8 +319,14 @@ def _export(sample: Sample) -> int:
     return 92 if "messages" in value and "id" in info and ("directory" in info or "projectID" in info) else 0
 
 
+def titles(document: dict[str, Any]) -> Title | None:
+    """The name that an exported session has."""
+    said = title(table(document.get("info")))
+    return Title(2, said) if said else None
+
+
 FORMATS = (
     Format("opencode", "database", _database, OpenCodeReader),
     Format("opencode", "folder", _folder, OpenCodeReader),
-    Format("opencode", "document", _export, OpenCodeReader),
+    Format("opencode", "document", _export, OpenCodeReader, titles=titles),
 )

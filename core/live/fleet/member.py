@@ -46,6 +46,7 @@ class Member:
         self._cut = False
         self._caught_up = False
         self._changed = found.modified
+        self._size = -1
         self._row: Row | None = None
         self._taken = 0.0
 
@@ -82,10 +83,14 @@ class Member:
             self._open_whole()
             return
         self._caught_up = self._caught_up or not self.due
-        changed = max((_stood(path)[0] for path in model.follower.files()), default=0.0)
+        stands = [_stood(path) for path in model.follower.files()]
+        changed, size = max((when for when, _ in stands), default=0.0), sum(length for _, length in stands)
         if changed > self._changed:
-            self._changed = self.heard = changed
-            model.grew()
+            self._changed = changed
+            if size != self._size >= 0:
+                self.heard = changed
+                model.grew()
+        self._size = size
         self.heard = max(self.heard, self._changed if model.lookout.synthetic else model.lookout.last)
 
     def fill(self, most: int) -> None:
@@ -104,7 +109,7 @@ class Member:
     def give_up(self, why: str) -> None:
         """It cannot be followed; that is what its row says until its log changes again."""
         self.due = False
-        row = self._row or self._blank(self.found.modified)
+        row = self._row or self._blank(self.found.last)
         self._row = replace(row, facts=replace(row.facts, lost=why, read=1.0))
         self.rest()
 
@@ -117,7 +122,7 @@ class Member:
             return self._model
         end, self._cut = cut(session, round(settings.screen.fleet.tail * _MB), lambda path: _stood(path)[1])
         if found.active:
-            self.heard = found.modified
+            self.heard = found.last
             if self._cut and found.size <= settings.screen.fleet.whole * _MB:
                 self._whole = self._make(session)
         self._model = self._make(end)
@@ -158,7 +163,7 @@ class Member:
         return row.at(now, self._limits)
 
     def _blank(self, now: float) -> Row:
-        facts = Facts(heard=self.found.modified, read=0.0)
+        facts = Facts(heard=self.found.last, read=0.0)
         found = self.found
         stands = standing(facts, now, self._limits)
         return Row(
@@ -167,7 +172,7 @@ class Member:
 
     def _take(self, model: Model, now: float) -> Row:
         found = self.found
-        facts = model.facts(now, self.heard or found.modified)
+        facts = model.facts(now, self.heard or found.last)
         if model.behind and facts.close:
             facts = replace(facts, close="")
         engine = model.society.engine(MAIN)

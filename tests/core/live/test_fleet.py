@@ -103,6 +103,24 @@ def test_a_growing_log_is_followed(tmp_path: Path) -> None:
     assert words(settle(fleet)) == {"api": "done"}
 
 
+def test_a_restored_or_touched_log_is_as_old_as_its_own_clock_says(tmp_path: Path) -> None:
+    log = begin(tmp_path, "api", 1, 277 * 86_400)
+    log.call("Bash", command="make test")
+    log.write()
+    os.utime(log.path, (NOW - 5, NOW - 5))
+    clock = Clock()
+    fleet = roster(tmp_path, clock)
+    before = settle(fleet)["api"]
+    assert before.standing.word == "left"
+    clock.now = NOW + 20
+    os.utime(log.path, (NOW + 19, NOW + 19))
+    fleet.notice({log.path})
+    fleet.look()
+    after = settle(fleet)["api"]
+    assert after.standing.word == "left"
+    assert after.facts.heard == before.facts.heard < NOW - 276 * 86_400
+
+
 def test_lines_without_events_are_a_sign_of_life(tmp_path: Path) -> None:
     log = begin(tmp_path, "api", 1, 5)
     log.call("Bash", command="make test")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from core.agents.registry import make_kit
 from core.events import (
     MAIN,
     AgentEnd,
@@ -30,8 +33,11 @@ from core.live.status import (
     Word,
     standing,
 )
-from core.live.status_facts import Lookout
+from core.live.status_facts import GOODBYE, Lookout
+from core.logs.finder import sessions
+from core.logs.session import log_events
 from core.settings import Settings
+from core.settings.logs import LineSettings
 from core.society import Society
 
 NOW = 1_760_000_000.0
@@ -235,3 +241,53 @@ def test_stuck_and_flow_are_told_since_when_they_stand() -> None:
     flowing = run([START, ASKED, *smooth])
     assert flowing.stuck is None
     assert flowing.flow is not None and NOW < flowing.flow < flowing.heard
+
+
+def goodbye(children: int) -> list[Event]:
+    """A session that started some sub-agents, heard of none, and was left by the person."""
+    started: list[Event] = [Prompt(at=NOW + 0.0, characters=5)]
+    for number in range(children):
+        started.append(AgentStart(at=NOW + 1.0 + number, child=f"kid-{number}"))
+        started.append(use(1.5 + number, agent=f"kid-{number}"))
+    return started
+
+
+def test_nobody_is_at_work_once_the_session_said_goodbye() -> None:
+    before = run(goodbye(16))
+    assert (before.running, before.subagents) == (16, 16)
+    after = run([*goodbye(16), SessionEnd(at=NOW + 30.0, reason="exit")])
+    assert (after.close, after.running, after.subagents) == ("ended", 0, 16)
+    assert stand(after).word == "ended"
+
+
+def test_a_sub_agent_of_which_nobody_hears_the_end_is_not_at_work() -> None:
+    ends: list[Event] = [
+        AgentEnd(at=NOW + 20.0, child=f"kid-{number}", outcome="pending") for number in range(3)
+    ]
+    assert run([*goodbye(3), *ends]).running == 0
+
+
+@pytest.mark.parametrize(("later", "close"), [(0.01, "ended"), (GOODBYE, "ended"), (GOODBYE + 0.01, "tool")])
+def test_what_is_tidied_up_after_the_goodbye_belongs_to_it(later: float, close: Close) -> None:
+    facts = run([*goodbye(2), SessionEnd(at=NOW + 30.0, reason="exit"), use(30.0 + later)])
+    assert facts.close == close
+    assert facts.running == (0 if close == "ended" else 2)
+
+
+def test_a_prompt_goes_on_with_a_session_that_was_over() -> None:
+    facts = run([*goodbye(1), SessionEnd(at=NOW + 30.0), Prompt(at=NOW + 30.5, characters=3)])
+    assert (facts.close, facts.running) == ("asked", 1)
+
+
+def test_no_real_session_has_sub_agents_at_work_for_ever(shared_data: Path) -> None:
+    kit = make_kit()
+    checked = 0
+    for session in sessions([shared_data / "real_sessions" / "claude-code"], kit):
+        events = [event for log in session.logs for event in log_events(log, kit, LineSettings())]
+        events.sort(key=lambda event: event.at)
+        facts = run(events)
+        checked += facts.subagents
+        assert facts.running == 0, session.id
+        if any(isinstance(event, SessionEnd) for event in events):
+            assert facts.close == "ended"
+    assert checked >= 15

@@ -48,7 +48,7 @@ def test_the_newest_comes_first(home: Path, capsys: pytest.CaptureFixture[str]) 
     new = put(home / ".claude/projects/p/s-new.jsonl", logs.session(3, cwd="/work/\x1b[31mred"), 2000)
     assert main(["sessions"]) == 0
     header, first, second, blank, total = capsys.readouterr().out.splitlines()
-    assert header.split() == ["agent", "project", "age", "events", "size", "log"]
+    assert header.split() == ["agent", "project", "title", "age", "events", "size", "log"]
     assert first.split()[:4] == ["·", "claude-code", "/work/", "[31mred"]
     assert first.endswith("~/.claude/projects/p/s-new.jsonl")
     assert second.endswith("~/.claude/projects/p/s-old.jsonl")
@@ -58,7 +58,10 @@ def test_the_newest_comes_first(home: Path, capsys: pytest.CaptureFixture[str]) 
     assert rows[0]["path"] == str(new)
     assert set(rows[0]) == {
         *("agent", "session", "project", "path", "paths", "modified", "age", "size", "events", "active"),
+        *("title", "last"),
     }
+    assert rows[0]["title"] == "go on"
+    assert "  go on  " in first
     assert rows[0]["modified"] == 2000.0
     assert rows[0]["size"] == new.stat().st_size
 

@@ -68,11 +68,13 @@ def _print_json(found: list[Found], now: float) -> None:
         {
             "agent": one.agent,
             "session": one.session,
+            "title": one.title,
             "project": one.project,
             "path": str(one.path),
             "paths": [str(path) for path in one.paths],
             "modified": one.modified,
-            "age": round(max(0.0, now - one.modified), 3),
+            "last": one.last,
+            "age": round(max(0.0, now - one.last), 3),
             "size": one.size,
             "events": one.events,
             "active": one.active,
@@ -83,31 +85,48 @@ def _print_json(found: list[Found], now: float) -> None:
 
 
 def _print_table(found: list[Found], now: float, *, every: bool) -> None:
+    from rich.cells import cell_len
+
     from core.report.formatting import plain
 
     shown = found if every else found[:SHOWN]
     wide = not sys.stdout.isatty() or shutil.get_terminal_size().columns >= WIDE
-    rows = [("", "agent", "project", "age", "events", "size", "log" if wide else "session")]
+    project, title = (32, 40) if wide else (16, 22)
+    rows = [("", "agent", "project", "title", "age", "events", "size", "log" if wide else "session")]
     rows += [
         (
             "●" if one.active else "·",
             one.agent,
-            _path_tail(home_path(plain(one.project)) or "-", 32),
-            _age(now - one.modified),
+            _path_tail(home_path(plain(one.project)) or "-", project),
+            _begun(one.title, title) or "-",
+            _age(now - one.last),
             f"~{one.events:,}",
             _size(one.size),
             home_path(plain(str(one.path))) if wide else plain(one.session)[:8],
         )
         for one in shown
     ]
-    widths = [max(len(row[column]) for row in rows) for column in range(6)]
-    for mark, agent, project, *numbers, last in rows:
-        columns = [mark.ljust(1), agent.ljust(widths[1]), project.ljust(widths[2])]
-        columns += [number.rjust(width) for number, width in zip(numbers, widths[3:], strict=True)]
-        print("  ".join([*columns, last]).rstrip())
+    widths = [max(cell_len(row[column]) for row in rows) for column in range(7)]
+    for row in rows:
+        columns = [_padded(text, widths[place]) for place, text in enumerate(row[:4])]
+        columns += [text.rjust(width) for text, width in zip(row[4:7], widths[4:], strict=True)]
+        print("  ".join([*columns, row[7]]).rstrip())
     active = sum(one.active for one in found)
     more = f"; {len(found) - len(shown)} more with --all" if len(shown) < len(found) else ""
     print(f"\n{_plural(len(found), 'session')}, {active} active (●){more}")
+
+
+def _begun(text: str, width: int) -> str:
+    """The beginning of a title that is too long, in the columns it takes up on a terminal."""
+    from rich.cells import cell_len, set_cell_size
+
+    return text if cell_len(text) <= width else set_cell_size(text, width - 1).rstrip() + "…"
+
+
+def _padded(text: str, width: int) -> str:
+    from rich.cells import cell_len
+
+    return text + " " * (width - cell_len(text))
 
 
 def _path_tail(path: str, width: int) -> str:

@@ -71,9 +71,6 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PORT",
         help="serve figures for Prometheus on http://127.0.0.1:PORT/metrics",
     )
-    headless.add_argument(
-        "--idle", type=seconds_argument, metavar="SECONDS", help="end when nothing came for so long"
-    )
 
 
 def _run(args: argparse.Namespace) -> int:
