@@ -16,12 +16,12 @@ from blake3 import blake3
 from platformdirs import user_cache_path
 
 from core import __version__
-from core.engine import VERSION as ENGINE
+from core.engine import Engine
 from core.errors import NooscopeError, StoreError
 from core.events import Event
 from core.settings import Settings
 from core.settings.tunable import canonical
-from core.society import VERSION as SOCIETY
+from core.society import Society
 from core.store import atomic
 from core.timeline.initial_state import InitialState
 from core.timeline.keyframes import KeyFrame
@@ -117,7 +117,7 @@ class Cache:
     def _path(
         self, session: str, settings: Settings, initial: InitialState, later: Sequence[SettingsChange]
     ) -> Path:
-        about = f"{VERSION} {ENGINE} {SOCIETY} {__version__}\n{session}\n{initial.seed}\n"
+        about = f"{VERSION} {Engine.VERSION} {Society.VERSION} {__version__}\n{session}\n{initial.seed}\n"
         name = blake3(about.encode("utf-8", "surrogatepass"))
         name.update(canonical(settings, {"screen", "timeline"}))
         if not initial.plain:
