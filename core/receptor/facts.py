@@ -44,6 +44,8 @@ COUNTS = (
     "edits_since_pass",
     "since_good_edit",
     "since_change",
+    "since_run",
+    "failures_since_edit",
     "looks_before_edit",
     "words_of_checking",
     "words_of_doubt",
@@ -97,6 +99,8 @@ class ActionFacts:
     edits_since_pass: int
     since_good_edit: int
     since_change: int
+    since_run: int
+    failures_since_edit: int
     looks_before_edit: int
     words_of_checking: int
     words_of_doubt: int
@@ -143,6 +147,7 @@ class ActionFacts:
         self.actions += 1
         self.since_good_edit += 1
         self.since_change += 1
+        self.since_run += 1
         failed = event.outcome == "failure"
         mark = self._repeated(event, causes)
         if failed:
@@ -194,6 +199,7 @@ class ActionFacts:
     def _failure(self, result: int) -> None:
         self.failures += 1
         self.failures_in_a_row += 1
+        self.failures_since_edit += 1
         if result:
             if result in self._errors:
                 self.same_error += 1
@@ -230,6 +236,7 @@ class ActionFacts:
             self.edits += 1
             self.edits_since_pass += 1
             self.since_good_edit = 0
+            self.failures_since_edit = 0
             self._dirty = True
             self._generation += 1
             if target and not known & _OWN:
@@ -246,6 +253,7 @@ class ActionFacts:
 
     def _run(self, event: ToolUse, failed: bool, causes: list[str]) -> None:
         self.runs += 1
+        self.since_run = 0
         if event.purpose == "test":
             self.tests += 1
         if self.changes:

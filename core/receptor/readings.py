@@ -189,6 +189,10 @@ class FactsReading(Struct, frozen=True, kw_only=True):
     """Actions since the last good edit, or since the beginning."""
     since_change: int
     """Actions since the last change, or since the beginning."""
+    since_run: int
+    """Actions since the last command, or since the beginning."""
+    failures_since_edit: int
+    """Failures since the last good edit, or since the beginning."""
     looks_before_edit: int
     """Files read and searches made before the first change."""
     words_of_checking: int

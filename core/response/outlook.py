@@ -39,6 +39,8 @@ _WORDS: dict[str, str] = {
     "edits_since_pass": "{n} edits since a command last went well",
     "since_good_edit": "{n} actions since the last good edit",
     "since_change": "{n} actions since the last change",
+    "since_run": "{n} actions since a command was run",
+    "failures_since_edit": "{n} failures since the last good edit",
     "edits_recent": "{n} edits among the last ten actions",
     "stale_recent": "{n} stale results among the last ten",
     "words_of_checking": "{n} phrases of checking",
