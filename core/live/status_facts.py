@@ -105,7 +105,7 @@ class Lookout:
             halt=halt,
             fuse=fuse,
             quarantine=_first(self._quarantined, working, "affect is quarantined"),
-            stuck=_first(self._stuck, working, "frustrated, by trial and error"),
+            stuck=_stuck(self._stuck, society, working),
             flow=self._flow,
             context=gauge.fill,
             turns_left=gauge.turns_left(),
@@ -149,6 +149,18 @@ def _first(since: dict[str, float], working: Sequence[str], why: str) -> Trouble
     for name in working:
         if name in since:
             return Trouble(since[name], _of(name, why))
+    return None
+
+
+def _stuck(since: dict[str, float], society: Society, working: Sequence[str]) -> Trouble | None:
+    """A storm of failures; the state alone, which good runs see as well, is no reason to call a person."""
+    for name in working:
+        if name in since:
+            receptor = society.engine(name).receptor
+            if receptor.storm:
+                return Trouble(
+                    since[name], _of(name, f"{receptor.facts.failures_in_a_row} actions in a row failed")
+                )
     return None
 
 

@@ -69,6 +69,7 @@ class ActionFacts:
         "_generation",
         "_kept",
         "_long",
+        "_many",
         "_looked",
         "_recent",
         "_results",
@@ -108,6 +109,7 @@ class ActionFacts:
     def __init__(self, settings: FactSettings) -> None:
         self._kept = settings.kept
         self._long = settings.long_since_edit
+        self._many = settings.failing_since_edit
         self._recent: deque[int] = deque(maxlen=settings.recent)
         self._failing: deque[bool] = deque(maxlen=settings.failing)
         self._calls: dict[int, int] = {}
@@ -170,6 +172,8 @@ class ActionFacts:
         self._failing.append(failed)
         if self.since_good_edit > self._long:
             causes.append("long_since_edit")
+        if self.failures_since_edit > self._many:
+            causes.append("failing_since_edit")
         return tuple(causes)
 
     def _repeated(self, event: ToolUse, causes: list[str]) -> int:
@@ -247,6 +251,7 @@ class ActionFacts:
                 causes.append("change")
                 if not known & _EDITED:
                     self.changed_files += 1
+                    causes.append("changed_file")
             known |= _EDITED
         if target:
             self._files[target] = known
@@ -256,7 +261,10 @@ class ActionFacts:
         self.since_run = 0
         if event.purpose == "test":
             self.tests += 1
+            causes.append("test_run")
         if self.changes:
+            if not self.runs_since_change:
+                causes.append("first_check")
             self.runs_since_change += 1
             causes.append("run_since_change")
         if self._dirty:

@@ -149,40 +149,33 @@ class Retest(_Stall):
 
 
 class Rework(_Stall):
-    """One file edited again and again, with a command failing after each edit."""
+    """One file edited again and again with no test or build passing between."""
 
-    __slots__ = ("_edited", "_failed", "_kept")
+    __slots__ = ("_edits", "_kept")
 
     def __init__(self, settings: ReworkSettings) -> None:
         self._kept = settings.kept
-        self._failed: dict[str, int] = {}
+        self._edits: dict[str, int] = {}
         super().__init__(settings.times)
 
     def reset(self) -> None:
         """Forget every file."""
         super().reset()
-        self._failed.clear()
-        self._edited = ""
+        self._edits.clear()
 
     def update(self, event: ToolUse, own: int) -> None:
         """Take in one call; a test or build that passes is a fresh start."""
         if event.action == "file_edit":
             if event.outcome == "success" and event.targets:
-                self._edited = event.targets[0]
-        elif event.action == "shell_exec":
-            if event.outcome == "failure":
-                self._count(event, own)
-            elif event.purpose in _CHECKS:
-                self.reset()
+                self._count(event, event.targets[0], own)
+        elif event.purpose in _CHECKS and event.outcome in ("success", "empty"):
+            self.reset()
 
-    def _count(self, event: ToolUse, own: int) -> None:
-        edited, self._edited = self._edited, ""
-        if not edited:
-            return
-        times = self._failed.pop(edited, 0) + 1
-        if len(self._failed) >= self._kept:
-            del self._failed[next(iter(self._failed))]
-        self._failed[edited] = times
+    def _count(self, event: ToolUse, edited: str, own: int) -> None:
+        times = self._edits.pop(edited, 0) + 1
+        if len(self._edits) >= self._kept:
+            del self._edits[next(iter(self._edits))]
+        self._edits[edited] = times
         if times >= self.count:
             self._more(event, own)
             self.count = times
@@ -190,17 +183,16 @@ class Rework(_Stall):
 
     def what(self) -> str:
         """The fact."""
-        return f"{self.subject} edited {self.count} times, and each time a command failed after it"
+        return f"{self.subject} edited {self.count} times, no test or build passed between"
 
     def dump(self) -> tuple[Any, ...]:
         """Everything remembered."""
-        return (*super().dump(), tuple(self._failed.items()), self._edited)
+        return (*super().dump(), tuple(self._edits.items()))
 
     def load(self, state: Any) -> None:
         """Go on as the one that was dumped."""
         super().load(state)
-        self._failed = {str(target): int(times) for target, times in state[5]}
-        self._edited = str(state[6])
+        self._edits = {str(target): int(times) for target, times in state[5]}
 
 
 class Reread(_Stall):

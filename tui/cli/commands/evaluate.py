@@ -104,7 +104,6 @@ def _walked(found: list[Source], settings: Settings, given: int | None) -> Itera
 
 def _report(result: dict[str, Any]) -> Iterator[str]:
     """The same for people: AUC for unresolved within each model, then alarms, then calibration."""
-    from core.report.formatting import plain
     from core.timeline.evaluation import POINTS
 
     yield f"{result['runs']} runs of {result['models']} models"
@@ -114,12 +113,9 @@ def _report(result: dict[str, Any]) -> Iterator[str]:
         row = result["auc"].get(name, {})
         yield f"{name:34}" + "".join(f"{_figure(row.get(point)):>8}" for point in POINTS)
     yield ""
-    yield f"{'alarm':20}{'runs':>6}{'precision':>11}{'base':>8}{'good':>8}{'recall':>8}{'action':>8}"
-    for name, row in result["alarms"].items():
-        yield (
-            f"{plain(name):20}{row['runs']:>6}{_figure(row['precision']):>11}{_figure(row['base']):>8}"
-            f"{_figure(row['good_alarmed']):>8}{_figure(row['recall']):>8}{row['median_action'] or '-':>8}"
-        )
+    yield from _alarm_rows("alarm", result["alarms"])
+    yield ""
+    yield from _alarm_rows("of able models", result["alarms_of_able_models"])
     yield ""
     calls = result["calibration"]["next_call"]
     yield f"next call fails: {calls['calls']} calls, Brier {_figure(calls['brier'])}"
@@ -129,6 +125,17 @@ def _report(result: dict[str, Any]) -> Iterator[str]:
         yield (
             f"forecast at {point}: Brier {row['brier']:.3f} (base rate alone "
             f"{row['brier_of_base_rate']:.3f}), calibration error {row['error']:.3f}"
+        )
+
+
+def _alarm_rows(title: str, alarms: dict[str, Any]) -> Iterator[str]:
+    from core.report.formatting import plain
+
+    yield f"{title:20}{'runs':>6}{'precision':>11}{'base':>8}{'good':>8}{'recall':>8}{'action':>8}"
+    for name, row in alarms.items():
+        yield (
+            f"{plain(name):20}{row['runs']:>6}{_figure(row['precision']):>11}{_figure(row['base']):>8}"
+            f"{_figure(row['good_alarmed']):>8}{_figure(row['recall']):>8}{row['median_action'] or '-':>8}"
         )
 
 
