@@ -159,7 +159,9 @@ def _stage(
         known @ logistic(known, y, model, ridge, generator.poisson(1.0, len(y)).astype(float))
         for _ in range(_DRAWS)
     ]
-    ranking = Ranking(y > 0.5, [runs[place].model for place in places], [runs[place].task for place in places])
+    ranking = Ranking(
+        y > 0.5, [runs[place].model for place in places], [runs[place].task for place in places]
+    )
     shifts = crossed[places]
     ranked, counted = ranking.rank(shifts), ranking.rank(plain[places])
     if ranked is None or counted is None:

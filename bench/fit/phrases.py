@@ -82,4 +82,6 @@ def choose(counts: dict[str, tuple[list[int], Floats]], model: Ints, failed: Boo
     total /= len(counts)
     order = [int(place) for place in np.argsort(-np.abs(total), kind="stable") if abs(total[place]) >= _LEAST]
     kept = order[:MOST]
-    return Chosen([place for place in kept if total[place] < 0.0], [place for place in kept if total[place] > 0.0])
+    return Chosen(
+        [place for place in kept if total[place] < 0.0], [place for place in kept if total[place] > 0.0]
+    )

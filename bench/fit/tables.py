@@ -7,7 +7,7 @@ from pathlib import Path
 import core.agents.tables
 import core.response.tables
 import core.settings
-from bench.fit.impulses import ROWS, TRIAL, AxisFit, Fits, impulse
+from bench.fit.impulses import ROWS, TRIAL, AxisFit, Fits, every_event, impulse
 from bench.fit.outlook import OutlookFit
 from bench.fit.phrases import POOL
 from bench.fit.runs import Walked
@@ -98,6 +98,7 @@ def write_impulses(fits: Fits, runs: list[Walked], date: str, data: str) -> None
                 f"[{name}.{axis}.impulse]",
                 *([f"trial_error = {TRIAL}"] if axis == "frustration" else []),
                 *(f"{row} = {impulse(axis, row, fit)}" for row in ROWS),
+                f"every_event = {every_event(axis, fit)}",
                 "",
             ]
             _say(name, axis, fit)

@@ -105,10 +105,10 @@ def preserve(
         at=event.at,
         agent=event.agent,
         trigger=event.trigger,
-        state=receptor.meta.state,
+        state=frame_before.story.state,
         pattern=receptor.behaviour.short.pattern,
-        regime=mind.cortical.regime,
-        phase=mind.cortical.phase,
+        regime=frame_before.story.regime,
+        phase=frame_before.story.phase,
         governor=GovernorKept(
             governor.state,
             governor.step,
@@ -221,7 +221,7 @@ def _narrative(frame: Frame, ends: Sequence[OpenEnd]) -> str:
     strongest = max(axes, key=lambda axis: axis.value - axis.threshold)
     over = "over" if strongest.value >= strongest.threshold else "under"
     centre = work_centre(frame.receptor.heatmap)
-    words = f"{frame.receptor.meta.state} in {frame.receptor.behaviour.short.pattern}"
+    words = f"{frame.story.state} in {frame.receptor.behaviour.short.pattern}"
     if centre is not None:
         words += f" around {one_line(centre.path)}"
     words += f", {strongest.axis} {share(strongest.value)} {over} its threshold {share(strongest.threshold)}"

@@ -74,6 +74,19 @@ class OutlookReading(Struct, frozen=True):
     """What counts most first."""
     fitted_on: str
 
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The read-out in words: how it goes, then what counts most."""
+        if self.stage == "too early":
+            return ("too early to say how it goes",)
+        goes = {"worse": "worse than usual", "better": "better than usual"}.get(self.direction, "as usual")
+        known = "" if self.chance is None else f", {100 * self.chance:.0f}% of such runs go wrong"
+        return (
+            f"goes {goes}: {band_words(self)} log-odds{known}",
+            *(reason.text for reason in self.reasons),
+            f"fitted on {self.fitted_on}",
+        )
+
 
 class _Fit(NamedTuple):
     """The weights of one stage."""

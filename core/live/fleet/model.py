@@ -62,6 +62,7 @@ class Model:
         self.fresh = True
         """Something came since `facts` were last taken."""
         self._percept: Percept | None = None
+        self._state = ""
         self._part = settings.screen.fleet.span / BUCKETS
         self._stretch = settings.screen.burn
         self._spent: deque[tuple[float, int]] = deque(maxlen=_TURNS)
@@ -113,6 +114,7 @@ class Model:
             curve.append((number, frustration))
         if event.agent == MAIN:
             self._percept = percept
+            self._state = self.society.engine(MAIN).story(step).state
         if isinstance(event, Turn):
             self._spent.append((event.at, event.input_tokens + event.cache_write + event.output_tokens))
             if event.model and event.agent == MAIN:
@@ -156,7 +158,7 @@ class Model:
     def mood(self) -> tuple[str, str]:
         """State and pattern of the main agent."""
         percept = self._percept
-        return ("", "") if percept is None else (percept.state, percept.pattern)
+        return ("", "") if percept is None else (self._state, percept.pattern)
 
     def burn(self, now: float) -> float:
         """Tokens a minute, all agents together."""
