@@ -182,7 +182,11 @@ TRIAL = 0.02
 
 Alternating failures are what the published axis is about and too rare in labelled runs to be fitted; a quarter
 of the published impulse keeps the state that is made from it within reach."""
-LEVEL, SPREAD = 0.07, 0.035
+IMPLEMENTATION = 0.01
+"""What the pattern of implementation adds to confidence and flow with every event.
+
+A quarter of the published impulse, for it stands in most events and would drown the fitted rows."""
+LEVEL, SPREAD = 0.08, 0.04
 """Where the mean of an axis lies in a usual run, and how far runs of one model differ.
 
 The fit tells the order of runs and no unit: these two give the axis its own, low enough that a quick session,

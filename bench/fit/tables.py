@@ -7,7 +7,7 @@ from pathlib import Path
 import core.agents.tables
 import core.response.tables
 import core.settings
-from bench.fit.impulses import ROWS, TRIAL, AxisFit, Fits, every_event, impulse
+from bench.fit.impulses import IMPLEMENTATION, ROWS, TRIAL, AxisFit, Fits, every_event, impulse
 from bench.fit.outlook import OutlookFit
 from bench.fit.phrases import POOL
 from bench.fit.runs import Walked
@@ -66,9 +66,9 @@ def write_outlook(fit: OutlookFit, runs: list[Walked], date: str, data: str) -> 
 def write_lexicon(fit: OutlookFit, runs: list[Walked], date: str, data: str) -> None:
     """The phrases chosen on all runs."""
     lines = [
-        "# Phrases an agent's own words are searched for, made by `make fit`; an event carries two counts and",
-        "# none of the words. Each is looked for in lowercase text between single spaces, code left out. Where",
-        "# an agent says one kind more often than usual for it, runs ended well (checking) or badly (doubting)",
+        "# Phrases an agent says, made by `make fit`; an event carries two counts and none of the words.",
+        "# Each is looked for in lowercase text between single spaces, code left out. Where an agent",
+        "# says one kind more often than usual for it, runs ended well (checking) or badly (doubting)",
         "# more often than usual, in most agents.",
         "",
         *about(runs, date, data),
@@ -96,7 +96,7 @@ def write_impulses(fits: Fits, runs: list[Walked], date: str, data: str) -> None
                 f'unit = "{fit.unit}"',
                 f"auc = {{ {', '.join(f'{_key(at)} = {score:.3f}' for at, score in fit.auc.items())} }}",
                 f"[{name}.{axis}.impulse]",
-                *([f"trial_error = {TRIAL}"] if axis == "frustration" else []),
+                f"trial_error = {TRIAL}" if axis == "frustration" else f"implementation = {IMPLEMENTATION}",
                 *(f"{row} = {impulse(axis, row, fit)}" for row in ROWS),
                 f"every_event = {every_event(axis, fit)}",
                 "",

@@ -344,6 +344,7 @@ _ROWS: dict[str, type[Impulse]] = {
     "long_since_edit": LongSinceEdit,
     "every_event": EveryEvent,
     "trial_error": TrialErrorEvent,
+    "implementation": ImplementationEvent,
 }
 """Rows whose impulses on some axes are fitted to labelled runs."""
 

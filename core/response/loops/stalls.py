@@ -149,12 +149,13 @@ class Retest(_Stall):
 
 
 class Rework(_Stall):
-    """One file edited again and again with no test or build passing between."""
+    """One file edited again and again while calls fail and no test or build passes."""
 
-    __slots__ = ("_edits", "_kept")
+    __slots__ = ("_edits", "_failures", "_kept", "_least")
 
     def __init__(self, settings: ReworkSettings) -> None:
         self._kept = settings.kept
+        self._least = settings.failures
         self._edits: dict[str, int] = {}
         super().__init__(settings.times)
 
@@ -162,9 +163,16 @@ class Rework(_Stall):
         """Forget every file."""
         super().reset()
         self._edits.clear()
+        self._failures = 0
+
+    @property
+    def going(self) -> bool:
+        """Whether it is worth a word: edits alone are work."""
+        return self.count >= self.limit and self._failures >= self._least
 
     def update(self, event: ToolUse, own: int) -> None:
         """Take in one call; a test or build that passes is a fresh start."""
+        self._failures += event.outcome == "failure"
         if event.action == "file_edit":
             if event.outcome == "success" and event.targets:
                 self._count(event, event.targets[0], own)
@@ -183,16 +191,18 @@ class Rework(_Stall):
 
     def what(self) -> str:
         """The fact."""
-        return f"{self.subject} edited {self.count} times, no test or build passed between"
+        failed = f"{self._failures} failures and no test or build passed between"
+        return f"{self.subject} edited {self.count} times, {failed}"
 
     def dump(self) -> tuple[Any, ...]:
         """Everything remembered."""
-        return (*super().dump(), tuple(self._edits.items()))
+        return (*super().dump(), tuple(self._edits.items()), self._failures)
 
     def load(self, state: Any) -> None:
         """Go on as the one that was dumped."""
         super().load(state)
         self._edits = {str(target): int(times) for target, times in state[5]}
+        self._failures = int(state[6])
 
 
 class Reread(_Stall):
