@@ -131,19 +131,21 @@ class Engine:
 
     def story(self, step: Step) -> Story:
         """The words for the moment after a step."""
+        return tell(self.story_facts(step))
+
+    def story_facts(self, step: Step) -> StoryFacts:
+        """What the mechanisms say after a step, each for itself."""
         percept = step.percept
         signals = percept.signals
-        return tell(
-            StoryFacts(
-                percept.state,
-                bool(signals) and signals[0].name == "flow_active",
-                step.thought.regime,
-                self.mind.heart.vitality.phase,
-                step.verdict.state,
-                percept.failure_rate,
-                self.response.loops.current is not None,
-                self.response.ended,
-            )
+        return StoryFacts(
+            percept.state,
+            bool(signals) and signals[0].name == "flow_active",
+            step.thought.regime,
+            self.mind.heart.vitality.phase,
+            step.verdict.state,
+            percept.failure_rate,
+            self.response.loops.current is not None,
+            self.response.ended,
         )
 
     def dump(self) -> dict[str, Any]:

@@ -180,8 +180,8 @@ def _bounded(
 TRIAL = 0.02
 """What trial and error adds to frustration with every event.
 
-Alternating failures are what the published axis is about and too rare in labelled runs to be fitted; a quarter
-of the published impulse keeps the state that is made from it within reach."""
+Alternating failures are too rare in labelled runs to be fitted; a quarter of the published impulse keeps the
+state that is made from it within reach."""
 IMPLEMENTATION = 0.01
 """What the pattern of implementation adds to confidence and flow with every event.
 
@@ -190,7 +190,7 @@ LEVEL, SPREAD = 0.08, 0.04
 """Where the mean of an axis lies in a usual run, and how far runs of one model differ.
 
 The fit tells the order of runs and no unit: these two give the axis its own, low enough that a quick session,
-whose impulses have less time to fade, stays below 1. What lifts a usual run to its level comes with every event.
+whose impulses have less time to fade, stays below 1. Every event lifts a usual run to its level.
 """
 DOCUMENT = {"frustration": 180.0, "confidence": 120.0, "flow": 180.0}
 """Half-lives of the fitted axes in seconds, as published."""

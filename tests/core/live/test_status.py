@@ -223,8 +223,11 @@ def test_stuck_and_flow_are_told_since_when_they_stand() -> None:
         for n in range(1, 13)
     ]
     mixed = sorted([*failing, *edits], key=lambda event: event.at)
-    facts = run([START, ASKED, *mixed])
+    assert run([START, ASKED, *mixed]).stuck is None
+    assert run([START, ASKED, *failing[:5]]).stuck is None
+    facts = run([START, ASKED, *failing[:8]])
     assert facts.stuck is not None
+    assert facts.stuck.why == "8 actions in a row failed"
     assert NOW < facts.stuck.since < facts.heard
     smooth = [
         ToolUse(

@@ -64,6 +64,9 @@ FAIL, EDIT = act("shell_exec", "failure", result=7), act("file_edit", path="a.py
         ((act("shell_exec", call=5, result=6),) * 3, "stale_recent", 2),
         ((act("shell_exec", call=5, result=6), act("shell_exec", call=5, result=7)), "new_result", 1),
         ((act("plan"), RUN), "actions", 1),
+        ((RUN, READ, READ), "since_run", 2),
+        ((READ, RUN), "since_run", 0),
+        ((FAIL, EDIT, FAIL, FAIL), "failures_since_edit", 2),
     ],
 )
 def test_each_figure(acts: tuple[ToolUse, ...], name: str, number: int) -> None:
