@@ -67,7 +67,7 @@ def test_a_folder_of_logs_with_labels(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_labels_says_what_they_are(tmp_path: Path) -> None:
-    with pytest.raises(UnreadableLog, match="labels.jsonl"):
+    with pytest.raises(UnreadableLog, match=r"labels\.jsonl"):
         list(sources([tmp_path]))
 
 

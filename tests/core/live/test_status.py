@@ -230,8 +230,16 @@ def test_stuck_and_flow_are_told_since_when_they_stand() -> None:
     assert facts.stuck.why == "8 actions in a row failed"
     assert NOW < facts.stuck.since < facts.heard
     smooth = [
-        ToolUse(
-            at=NOW + 5.0 * n, action="file_edit", tool="Edit", targets=(f"m{n % 3}.py",), call=n, result=n
+        use(5.0 * n, outcome="success", call=n, shape=n, result=n)
+        if n % 2
+        else ToolUse(
+            at=NOW + 5.0 * n,
+            action="file_edit",
+            tool="Edit",
+            targets=(f"m{n}.py",),
+            call=n,
+            result=n,
+            before=1,
         )
         for n in range(1, 40)
     ]

@@ -85,8 +85,8 @@ def test_long_since_an_edit_begins_after_the_limit(actions: int, long: bool) -> 
         ((), act("file_edit", "failure", "a.py"), {"new_file", "failed_edit"}),
         ((), act("file_read", "failure", "a.py"), {"new_file", "failed_read"}),
         ((READ, EDIT), EDIT, {"file_edit", "edit_again", "change"}),
-        ((READ, EDIT), RUN, {"shell_success", "check_passed", "run_since_change"}),
-        ((READ, EDIT), FAIL, {"shell_failure", "check_failed", "run_since_change"}),
+        ((READ, EDIT), RUN, {"shell_success", "check_passed", "run_since_change", "first_check"}),
+        ((READ, EDIT), FAIL, {"shell_failure", "check_failed", "run_since_change", "first_check"}),
         (
             (act("search", call=2, result=3),),
             act("search", call=2, result=3),

@@ -47,6 +47,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "or a folder of logs with a labels.jsonl",
     )
     parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.add_argument(
+        "--profile", metavar="NAME", help="a profile that comes with nooscope, such as as-published"
+    )
     parser.add_argument("--jobs", type=positive, metavar="N", help="how many processes (default: one a core)")
     add_settings_options(parser)
 
@@ -57,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
     from core.report.formatting import page, plain
     from core.timeline.evaluation import Walk, evaluate
 
-    settings = settings_from(args).settings
+    settings = _modelled(settings_from(args).settings, args.profile)
     found = list(sources([Path(path) for path in args.paths]))
     walks: list[Walk] = []
     missed: list[str] = []
@@ -78,6 +81,23 @@ def run(args: argparse.Namespace) -> int:
     else:
         print("\n".join(_report(result)))
     return 0
+
+
+def _modelled(settings: Settings, name: str | None) -> Settings:
+    """The settings with a profile taken over."""
+    if name is None:
+        return settings
+    from core.errors import NooscopeError
+    from core.settings.layers import with_value
+    from core.store.profiles import read_profiles, taken_over
+    from tui.widgets.tuning.profile_files import PRESETS
+
+    known = {profile.name: profile for profile in read_profiles([("ours", PRESETS)])}
+    if name not in known:
+        raise NooscopeError(f"--profile {name}: there is none; known are {', '.join(sorted(known))}")
+    for setting, value in taken_over(known[name], settings).items():
+        settings = with_value(settings, setting, value)
+    return settings
 
 
 def _walked(found: list[Source], settings: Settings, given: int | None) -> Iterator[Walk | Missed]:
