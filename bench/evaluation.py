@@ -1,4 +1,4 @@
-"""`python -m bench.evaluation NAME=FILE ...`: docs/evaluation.md from what `nooscope evaluate --json` printed."""
+"""`python -m bench.evaluation NAME=FILE ...`: docs/evaluation.md from outputs of `nooscope evaluate --json`."""
 
 from __future__ import annotations
 
@@ -26,13 +26,14 @@ def main(given: list[str]) -> None:
 def _page(tables: dict[str, Any]) -> Iterator[str]:
     yield "# What the readings are worth"
     yield ""
-    yield "Made by `python -m bench.evaluation` from the output of `nooscope evaluate --json`; fitted scores are"
-    yield "those that `make fit` wrote down. AUC is for *unresolved*, within each model and averaged: .5 is chance,"
-    yield "above it a high reading speaks against the run, below it for the run."
+    yield "Made by `python -m bench.evaluation` from the output of `nooscope evaluate --json`; fitted"
+    yield "scores are those that `make fit` wrote down. AUC is for *unresolved*, within each model and"
+    yield "averaged: .5 is chance, above it a high reading speaks against the run, below it for the run."
     yield ""
     yield "## The read-out and the fitted axes, on tasks left out"
     yield ""
-    yield "Weights, phrases and impulses are chosen inside five folds of tasks, and scored on the tasks left out."
+    yield "Weights, phrases and impulses are chosen inside five folds of tasks and scored on the tasks"
+    yield "left out. Which counts are looked at, and the half-lives, were chosen on all runs."
     yield ""
     yield "| | runs | AUC | interval | counts alone | calibration error |"
     yield "|---|---|---|---|---|---|"
@@ -55,7 +56,7 @@ def _page(tables: dict[str, Any]) -> Iterator[str]:
     yield ""
     yield "## The whole engine on the runs it was fitted on"
     yield ""
-    yield "The published figures were fitted to nothing; what was fitted reads better here than on other tasks."
+    yield "The published figures were fitted to nothing; what was fitted reads better here than on others."
     for name, result in tables.items():
         yield ""
         yield f"### {name}: {result['runs']} runs of {result['models']} models"
@@ -81,10 +82,10 @@ def _page(tables: dict[str, Any]) -> Iterator[str]:
     yield "## What the figures do not say"
     yield ""
     yield "- The runs are repairs of Python projects by agents without a person; interactive work may differ."
-    yield "- Ranking carries over to other agents better than chances do: a percentage needs the agent's own base"
-    yield "  rate (`response.outlook.base_rate`)."
+    yield "- Ranking carries over to other agents better than chances do: a percentage needs the agent's"
+    yield "  own base rate (`response.outlook.base_rate`)."
     yield "- How hard the task is says more than anything the agent does, and is not seen here."
-    yield "- An alarm's precision means little beside the base rate of the same models: look at the difference."
+    yield "- An alarm's precision means little without the base rate of the same models beside it."
 
 
 def _alarms(where: str, alarms: dict[str, Any]) -> Iterator[str]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
+from unittest.mock import patch
 
 import numpy as np
 
@@ -43,17 +44,13 @@ class Walked(NamedTuple):
 def _heard() -> Iterator[list[str]]:
     """Everything agents say while runs are read; a turn then carries the place of its words."""
     said: list[str] = []
-    usual = core.agents.models.tone
 
     def listen(words: str) -> Tone:
         said.append(words)
         return Tone(len(said) - 1)
 
-    core.agents.models.tone = listen
-    try:
+    with patch.object(core.agents.models, "tone", listen):
         yield said
-    finally:
-        core.agents.models.tone = usual
 
 
 def walked(paths: list[Path]) -> list[Walked]:

@@ -92,7 +92,7 @@ def _modelled(settings: Settings, name: str | None) -> Settings:
     from core.store.profiles import read_profiles, taken_over
     from tui.widgets.tuning.profile_files import PRESETS
 
-    known = {profile.name: profile for profile in read_profiles([("ours", PRESETS)])}
+    known = {profile.name: profile for profile in read_profiles([("built-in", PRESETS)])}
     if name not in known:
         raise NooscopeError(f"--profile {name}: there is none; known are {', '.join(sorted(known))}")
     for setting, value in taken_over(known[name], settings).items():
