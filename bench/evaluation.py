@@ -1,4 +1,4 @@
-"""`python -m bench.evaluation NAME=FILE ...`: docs/evaluation.md from outputs of `nooscope evaluate --json`."""
+"""`python -m bench.evaluation NAME=FILE ...`: docs/evaluation.md from `nooscope evaluate --json`."""
 
 from __future__ import annotations
 
