@@ -57,6 +57,7 @@ def _page(tables: dict[str, Any]) -> Iterator[str]:
     yield "## The whole engine on the runs it was fitted on"
     yield ""
     yield "The published figures were fitted to nothing; what was fitted reads better here than on others."
+    yield "The limits of the alarms were set on these same runs, so other runs may do worse."
     for name, result in tables.items():
         yield ""
         yield f"### {name}: {result['runs']} runs of {result['models']} models"
