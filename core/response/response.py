@@ -18,7 +18,7 @@ from core.response.learned import NOTHING_LEARNED, Learned, cue_deltas
 from core.response.loops import Loop, LoopDetector
 from core.response.memo import Entry, HotMemo
 from core.response.method import CUE_OF, Cue, Deliver, Method, Mode, Window
-from core.response.outlook import outlook
+from core.response.outlook import OutlookReading, outlook
 from core.response.reaction import QUIET, Firing, Notice, Reaction, ResponseReading
 from core.response.rules import RuleSet, built_in
 from core.response.scene import Recollection, Scene
@@ -135,11 +135,16 @@ class Response(Stateful):
             else:
                 self._scorer.rest(percept.at, percept.state, ())
         elif loop is not None:
+            self._ended = self._ends(event)
             reaction = self._weigh(percept, verdict, mood, loop, False)
-        elif (kind is Turn and event.stop in self._final) or kind is SessionEnd:  # type: ignore[union-attr]
+        elif self._ends(event):
             self._ended = True
             reaction = self._done(event)
         return reaction._replace(told=told) if told else reaction
+
+    def _ends(self, event: Event) -> bool:
+        """Whether the agent ends its turn, or the session is over."""
+        return type(event) is SessionEnd or (type(event) is Turn and event.stop in self._final)
 
     def _done(self, event: Event) -> Reaction:
         if self._agent != MAIN:
@@ -264,8 +269,17 @@ class Response(Stateful):
             asks_at=asks_at,
             learned=tuple(self._learned.deltas.items()),
             checkpoints=tuple(self._checkpoints),
-            outlook=outlook(self._receptor.facts.read(), self._ended, self._settings.outlook),
+            outlook=self.outlook(),
         )
+
+    def outlook(self) -> OutlookReading:
+        """Whether the run goes worse or better than is usual for its agent."""
+        return outlook(self._receptor.facts.read(), self._ended, self._settings.outlook)
+
+    @property
+    def ended(self) -> bool:
+        """Whether the agent's last word ended its turn or the session."""
+        return self._ended
 
     def memo(self, tokens: int | None = None) -> str:
         """What could be handed to the agent now."""

@@ -10,7 +10,9 @@ from msgspec.structs import replace
 
 from core.live.status import Limits, Status, StatusFacts, status_of
 from core.logs.redaction import redact
+from core.receptor.readings import FactsReading
 from core.report.formatting import plain
+from core.response.outlook import OutlookReading
 
 BUCKETS = 20
 """Parts of the small curve."""
@@ -43,6 +45,10 @@ class Row(Struct, frozen=True):
     """Tokens a minute."""
     burnt: float = 0.0
     """Until when that figure holds."""
+    figures: FactsReading | None = None
+    """Plain figures of what the main agent did."""
+    outlook: OutlookReading | None = None
+    """Whether it goes worse or better than usual."""
     last: str = ""
     """The last event in words."""
     last_sign: str = ""
@@ -106,6 +112,12 @@ def as_json(row: Row, now: float) -> dict[str, Any]:
         "halt": row.halt,
         "loop": facts.loop.why if facts.loop else "",
         "quarantined": facts.quarantine is not None,
+        "facts": row.figures,
+        "outlook": row.outlook,
+        "sentences": [
+            *(row.figures.sentences if row.figures else ()),
+            *(row.outlook.sentences if row.outlook else ()),
+        ],
         "tokens_per_minute": round(row.burn, 1),
         "last_event": row.last,
         "last_event_at": row.last_at or None,

@@ -113,7 +113,7 @@ def _subject(view: View, width: int) -> list[Line]:
 
 def _condition(view: View) -> list[Line]:
     frame = view.frame
-    state = frame.receptor.meta.state
+    state = frame.story.state
     governor = frame.governor
     if view.late and state == "idle":
         first: Line = [("… CATCHING UP", "strong")]
@@ -125,8 +125,8 @@ def _condition(view: View) -> list[Line]:
         pieces.append([(f"■ would halt: {governor.halt}", "alert")])
     else:
         ink = "strong" if governor.state == "RECOVERING" else "plain"
-        pieces.append([("governor ", "quiet"), (governor.state.lower(), ink)])
-    regime = frame.mind.regime.regime
+        pieces.append([("governor ", "quiet"), (frame.story.governor, ink)])
+    regime = frame.story.regime
     pieces.append([("regime ", "quiet"), (regime, "alert" if regime == "crisis" else "plain")])
     if frame.affect.quarantined:
         pieces.append([("▣ quarantine", "alert")])
