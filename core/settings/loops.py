@@ -96,8 +96,8 @@ class ReworkSettings(Group, project=PERSON):
     """One file edited again and again while calls fail and no test or build passes."""
 
     enabled: bool = tunable(True, "Watch for a file edited again and again.", project=ON)
-    times: int = tunable(9, "Edits of one file before it is told.", ge=2, le=200, step=1)
-    failures: int = tunable(2, "Failures of any kind among them, at least.", ge=0, le=100, step=1)
+    times: int = tunable(10, "Edits of one file before it is told.", ge=2, le=200, step=1)
+    failures: int = tunable(4, "Failures of any kind among them, at least.", ge=0, le=100, step=1)
     kept: int = tunable(64, "Files remembered at a time.", ge=4, le=512, step=4)
 
 

@@ -47,9 +47,9 @@ END = Turn(at=0.0, stop="end_turn")
 STORIES: dict[str, tuple[int, Sequence[Event], str]] = {
     "retest": (4, [run(), edit()], "npm failed 4 times, 3 edits between, same error"),
     "rework": (
-        3,
+        4,
         [run(), edit()],
-        "a.py edited 3 times, 3 failures and no test or build passed between",
+        "a.py edited 4 times, 4 failures and no test or build passed between",
     ),
     "storm": (8, [run()], "8 calls in a row failed"),
     "reread": (5, [look()], "files read again 5 times, nothing edited or run between, last Read on a.py"),
