@@ -8,6 +8,7 @@ from typing import NamedTuple
 from core.engine import Step
 from core.events import (
     MAIN,
+    Advice,
     AgentEnd,
     AgentStart,
     Compaction,
@@ -154,6 +155,8 @@ def what(event: Event, privacy: Privacy) -> str:
             )
         case Compaction():
             return f"context compacted, {amount(event.tokens_before)} to {amount(event.tokens_after)} tokens"
+        case Advice():
+            return f"nooscope told it something ({event.characters:,} characters)"
         case AgentStart():
             return f"sub-agent {privacy.agent(event.child)} starts"
         case AgentEnd():

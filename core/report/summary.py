@@ -9,6 +9,7 @@ from msgspec import Struct, field
 from core.engine import Frame, Step
 from core.events import (
     MAIN,
+    Advice,
     AgentEnd,
     AgentStart,
     Compaction,
@@ -241,7 +242,7 @@ class Gatherer:
             case SessionStart():
                 summary.agent, summary.id, summary.project = event.tool, event.session, event.project
                 summary.synthetic_time = event.synthetic_time
-            case AgentEnd() | SessionEnd():
+            case AgentEnd() | Advice() | SessionEnd():
                 pass
 
     def _touch(self, path: str, action: str, outcome: str) -> None:

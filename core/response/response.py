@@ -8,7 +8,7 @@ from typing import Any
 
 from core.affect import Mood
 from core.errors import StateError
-from core.events import MAIN, Event, Prompt, SessionEnd, ToolUse, Turn
+from core.events import MAIN, Advice, Event, Prompt, SessionEnd, ToolUse, Turn
 from core.governor import Verdict
 from core.mind import Mind, Thought
 from core.percept import AXES, Percept
@@ -19,7 +19,7 @@ from core.response.interventions import InterventionQueue, Told
 from core.response.learned import NOTHING_LEARNED, Learned, cue_deltas
 from core.response.loops import Loop, LoopDetector
 from core.response.memo import Entry, HotMemo
-from core.response.method import CUE_OF, Cue, Deliver, Method, Mode, Window
+from core.response.method import CUE_OF, Cue, Deliver, Method, Mode, Window, fill
 from core.response.reaction import QUIET, Firing, Notice, Reaction, ResponseReading
 from core.response.rules import RuleSet, built_in
 from core.response.scene import Recollection, Scene
@@ -97,8 +97,11 @@ class Response:
         tally.time(percept)
         if thought.ticks.theta:
             tally.sample(percept.axes)
-        told = self._deliver(event, percept, thought) if self.queue.waiting else ()
         kind = type(event)
+        if kind is Advice:
+            said = self.queue.said(event.call, percept.at, percept.state, percept.axes[_FRUSTRATION])  # type: ignore[union-attr]
+            return QUIET._replace(told=(said,))
+        told = self._deliver(event, percept, thought) if self.queue.waiting else ()
         reaction = QUIET
         if kind is ToolUse or kind is Prompt:
             tally.patterns[percept.pattern] += 1
@@ -196,7 +199,8 @@ class Response:
             if notice is not None:
                 notices.append(notice)
             if method.action.deliver is not None:
-                self.queue.push(method.action.deliver, text, name, at, state, trouble)
+                told = fill(method.action.tell, scene.words()) if method.action.tell else text
+                self.queue.push(method.action.deliver, told, name, at, state, trouble)
         return Reaction(tuple(fired), tuple(notices), (), loop, tuple(checkpoints))
 
     def remember(self, firing: Firing) -> None:

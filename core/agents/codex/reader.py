@@ -7,6 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from core.agents.advice import is_advice, said_event
 from core.agents.calls import Result
 from core.agents.codex.cells import sort_cell
 from core.agents.codex.facts import Spent, end_fact, item_fact, read_spent
@@ -147,6 +148,10 @@ class Codex(LooseReader):
             self._whole(item, out)
         elif kind in _OUTPUTS:
             self._output(item, out)
+        elif kind == "message" and item.get("role") == "developer":
+            said = words(item.get("content"))
+            if is_advice(said):
+                out.append(said_event(said, self.now, self.agent, self.here()))
 
     def _call(self, item: dict[str, Any]) -> None:
         call, tool, arguments = _asked(item)
