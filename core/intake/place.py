@@ -11,7 +11,7 @@ from core.errors import StoreError
 
 _PRIVATE = 0o700
 _OWNER_ONLY = 0o600
-_LONGEST_SOCKET = 100
+_LONGEST_SOCKET = 103
 """Bytes a socket's path may have on every system."""
 HEADER = "x-nooscope-token"
 

@@ -22,6 +22,7 @@ from core.logs.event_redaction import clean, one_line
 from core.logs.follow import Follower
 from core.percept import AXES
 from core.response.advice import Advised, Adviser
+from core.response.interventions import Intervention
 from core.response.permits import Standing
 from core.settings import Settings
 from core.timeline.initial_state import Beginning
@@ -30,6 +31,8 @@ from core.timeline.opening import seed_of
 _KNOWN = 4000
 """Calls and prompts remembered, so that the log does not tell them again."""
 _FAILURES = 200
+_LATE = 1
+"""Acts for which a word may come late."""
 _AT_ONCE = 500
 """Events of a log that are taken in at one go."""
 _BEFORE = {"batch": ("decide", "reflect"), "prompt": ("decide",), "after_tool": ("decide", "reflect")}
@@ -71,6 +74,9 @@ class HookedSession:
         self._flow = False
         self._heard = 0.0
         self._project = ""
+        self._acts = 0
+        self._due: deque[tuple[int, Intervention]] = deque(maxlen=_FAILURES)
+        """Words whose moment came with the log's own lines, and after how many acts."""
         self._failures: deque[tuple[float, tuple[str, ...], str]] = deque(maxlen=_FAILURES)
         self._tokens = 0
         self._cost = 0.0
@@ -165,16 +171,24 @@ class HookedSession:
             self.adviser.turn()
         elif isinstance(event, ToolUse):
             self.adviser.act()
+            self._acts += 1
             if event.outcome == "failure":
                 self._failures.append((event.at, event.targets, event.program or event.tool))
         if event.agent == MAIN:
+            told = step.reaction.told
+            self._due.extend(
+                (self._acts, one.intervention._replace(window=None))
+                for one in told
+                if one.fate == "delivered"
+            )
             signals = step.percept.signals
             self._flow = bool(signals) and signals[0].name == "flow_active"
 
     def advice(self, moment: str) -> Advised | None:
         """What may be said to the agent at a moment."""
         waiting = self.society.engine(MAIN).response.queue.waiting
-        return self.adviser.choose(waiting, flow=self._flow, moments=_BEFORE.get(moment, ()))
+        due = [one for acts, one in self._due if self._acts - acts <= _LATE]
+        return self.adviser.choose([*due, *waiting], flow=self._flow, moments=_BEFORE.get(moment, ()))
 
     def said(self, advised: Advised, at: float) -> None:
         """A sentence was handed over: it is an event, which the log will tell again."""

@@ -55,6 +55,7 @@ class Codex(LooseReader):
         self._window = 0
         self._said: tuple[str, str] = ("", "")
         self._context = 0
+        self._advice = ""
         self._compacted = ""
         self._facts: dict[str, Result] = {}
         self._running: dict[str, Sorted] = {}
@@ -151,7 +152,20 @@ class Codex(LooseReader):
         elif kind == "message" and item.get("role") == "developer":
             said = words(item.get("content"))
             if is_advice(said):
-                out.append(said_event(said, self.now, self.agent, self.here()))
+                self._advice = said
+                self._tell_advice(out)
+
+    def _tell_advice(self, out: list[Event], *, late: bool = False) -> None:
+        """Our sentence; it stands before the result of the call it was said after, and is told behind it."""
+        if self._advice and (late or not self.calls.unanswered()):
+            out.append(said_event(self._advice, self.now, self.agent, self.here()))
+            self._advice = ""
+
+    def finish(self) -> list[Event]:
+        """What only the end completes."""
+        out: list[Event] = []
+        self._tell_advice(out, late=True)
+        return [*out, *super().finish()]
 
     def _call(self, item: dict[str, Any]) -> None:
         call, tool, arguments = _asked(item)
@@ -209,6 +223,8 @@ class Codex(LooseReader):
             self._running[process] = kind
         use = self.calls.end(call, self.now, result, self.here(), None, self._line)
         kept(use, out)
+        if self._advice:
+            self._tell_advice(out, late=True)
         if use is not None and use.action == "delegation":
             self._delegated(call, tool, item.get("output"), use.outcome == "success", out)
 
