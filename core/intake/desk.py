@@ -58,11 +58,15 @@ class Desk:
         self.problems: list[str] = []
         self._catching: dict[str, asyncio.Task[None]] = {}
 
-    async def handle(self, request: Request) -> Answer:
-        """Answer one request; raises `Refused` where it is not taken."""
-        given = request.headers.get(HEADER, "").encode("utf-8", "replace")
+    def admit(self, headers: Mapping[str, str]) -> None:
+        """Let only those in who know the token."""
+        given = headers.get(HEADER, "").encode("utf-8", "replace")
         if not compare_digest(given, self._token):
             raise Refused(401, "the token is missing or wrong")
+
+    async def handle(self, request: Request) -> Answer:
+        """Answer one request; raises `Refused` where it is not taken."""
+        self.admit(request.headers)
         match request.path.strip("/").split("/"):
             case ["hook", agent, mode]:
                 return await self._hook(request, agent, mode)

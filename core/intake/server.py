@@ -8,6 +8,7 @@ import secrets
 import stat
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from core.agents.hooks import HOOKS
 from core.agents.registry import AGENTS, make_kit
@@ -89,12 +90,9 @@ class IntakeServer:
         """Take the place, from an older one where there is one; raises `StoreError` where that fails."""
         socket = self._place.socket
         await asyncio.to_thread(call, self._place, "leave", {}, 1.0)
-        handle = self.desk.handle
-        receivers = [
-            Receiver(handle, socket=socket, body=_BODY, patience=_PATIENCE, connections=_CONNECTIONS)
-        ]
+        receivers = [self._receiver(socket=socket, connections=_CONNECTIONS)]
         if self._port is not None:
-            receivers.append(Receiver(handle, port=self._port, body=_BODY, patience=_PATIENCE))
+            receivers.append(self._receiver(port=self._port))
         try:
             with contextlib.suppress(FileNotFoundError):
                 if not stat.S_ISSOCK(socket.lstat().st_mode):
@@ -112,6 +110,10 @@ class IntakeServer:
             raise StoreError(f"{socket}: cannot listen there: {error.strerror or error}") from error
         self._receivers = receivers
         self.serving = True
+
+    def _receiver(self, **place: Any) -> Receiver:
+        desk = self.desk
+        return Receiver(desk.handle, body=_BODY, patience=_PATIENCE, admit=desk.admit, **place)
 
     def _step_back(self) -> None:
         """A newer one asks for the place."""

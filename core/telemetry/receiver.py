@@ -79,6 +79,7 @@ class Receiver:
         socket: Path | None = None,
         patience: float = _IDLE,
         connections: int = _CONNECTIONS,
+        admit: Callable[[Mapping[str, str]], None] | None = None,
     ) -> None:
         self._handle = handle
         self._host = host
@@ -89,6 +90,8 @@ class Receiver:
         self._patience = patience
         """Seconds a request may take to come in whole."""
         self._connections = connections
+        self._admit = admit
+        """Looks at the headers before any of the body is read; raises `Refused`."""
         self._open: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
 
@@ -178,6 +181,8 @@ class Receiver:
             raise Refused(400, "not an HTTP request")
         headers = _headers(lines)
         self._refuse_pages(headers)
+        if self._admit is not None:
+            self._admit(headers)
         if headers.get("expect", "").lower() == "100-continue":
             writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         body = await self._read_body(reader, headers)
