@@ -125,24 +125,15 @@ class Guard:
     async def answer_to(self, number: int, call: HookCall, kind: Sorted, standing: Standing) -> Reply:
         """Wait for the person; where nobody answers, the agent asks itself."""
         waiting = self._waiting.get(number)
-        if waiting is None:
-            return SILENCE
-        try:
-            async with asyncio.timeout(self._wait):
-                await waiting.answered.wait()
-        except TimeoutError:
-            self._note("unanswered", waiting.asked, waiting.decision, number)
-            return Reply(
-                verdict="ask",
-                reason=f"nooscope: {waiting.decision.reason}; the person may run "
-                f"`nooscope permits approve {number}`, which lets it pass once",
-            )
+        if waiting is not None:
+            try:
+                async with asyncio.timeout(self._wait):
+                    await waiting.answered.wait()
+            except TimeoutError:
+                self._note("unanswered", waiting.asked, waiting.decision, number)
+                return _ask_yourself(waiting.decision.reason, number)
         reply = self.ask(call, kind, standing)
-        return (
-            reply
-            if isinstance(reply, Reply)
-            else SILENCE._replace(verdict="ask", reason="nooscope: ask again")
-        )
+        return _ask_yourself("it waits for the person", reply) if isinstance(reply, int) else reply
 
     def decide(self, number: int, choice: Choice, reason: str = "") -> bool:
         """The person decided; False where no such question waits."""
@@ -177,6 +168,12 @@ class Guard:
             number=number,
         )
         self._journal.add(entry)
+
+
+def _ask_yourself(reason: str, number: int) -> Reply:
+    """The agent puts its own question; the person may still let the same call pass later."""
+    way = f"the person may run `nooscope permits approve {number}`, which lets it pass once"
+    return Reply(verdict="ask", reason=f"nooscope: {reason}; {way}")
 
 
 def as_asked(call: HookCall, kind: Sorted) -> Asked:

@@ -145,6 +145,8 @@ class Receiver:
             answer, keep = _said(refused.status, str(refused)), False
         except Malformed as fault:
             answer, keep = _said(400, f"cannot be read: {fault}"), True
+        except TimeoutError:
+            return False
         except OSError as fault:
             answer, keep = _said(503, f"cannot be kept: {fault.strerror or fault}"), True
         head = (

@@ -1,4 +1,4 @@
-"""The real agents with our hooks: what they are told, what they may not do, and that they never depend on us."""
+"""The real agents with our hooks: what they are told, what they may not do, and how they go on alone."""
 
 from __future__ import annotations
 
@@ -125,7 +125,9 @@ def test_observing_says_nothing(kind: type[Agent], tmp_path: Path) -> None:
     assert not only(read_back(agent), Advice)
 
 
-def guarded(kind: type[Agent], tmp_path: Path, story: list[Answer], *words: str) -> tuple[Agent, Nooscope, str]:
+def guarded(
+    kind: type[Agent], tmp_path: Path, story: list[Answer], *words: str
+) -> tuple[Agent, Nooscope, str]:
     """A story under guard; the agent, our program, and all that the model was told."""
     with FakeModel({"make it work": [*story, say("done")]}) as model:
         agent = kind(tmp_path, model.url)
@@ -248,4 +250,3 @@ def test_taken_out_the_settings_are_as_they_were(kind: type[Agent], tmp_path: Pa
             assert "heard of 1 sessions" in nooscope.do("hooks", "status")
     nooscope.do("hooks", "uninstall", NAMES[kind])
     assert path.read_bytes() == kept and path.stat().st_mode & 0o777 == 0o640
-
