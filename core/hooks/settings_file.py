@@ -72,16 +72,17 @@ def added(settings: Mapping[str, Any], entries: Mapping[str, Any], more: Mapping
 
 
 def taken_out(settings: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings without our entries; what they pushed aside comes back."""
+    """The settings without our entries; what they pushed aside, as it stood before, comes back."""
     result = dict(settings)
     if isinstance(settings.get("hooks"), dict):
+        known = before.get("hooks")
         hooks: dict[str, Any] = {}
         for name, entries in settings["hooks"].items():
             kept = [entry for entry in entries if not _ours(entry)] if isinstance(entries, list) else entries
-            if kept or not entries:
+            if kept or not entries or (isinstance(known, dict) and name in known):
                 hooks[name] = kept
         result["hooks"] = hooks
-        if not hooks and settings["hooks"]:
+        if not hooks and settings["hooks"] and known is None:
             del result["hooks"]
     line = settings.get("statusLine")
     if isinstance(line, dict) and is_ours(line.get("command")):

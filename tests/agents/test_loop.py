@@ -166,7 +166,7 @@ def test_a_halted_agent_may_only_read(kind: type[Agent], tmp_path: Path) -> None
     (project / "read.me").write_text("still readable")
     story = [run(kind, f"python3 missing{number}.py") for number in range(12)]
     story += [write(kind, project / "late.py", "print(1)"), run(kind, "cat read.me")]
-    _, nooscope, told = guarded(kind, tmp_path, story, "--set", "governor.profile=conservative")
+    _, nooscope, told = guarded(kind, tmp_path, story, "--set", "governor.observing.stagnation_window=6")
     assert not (project / "late.py").exists()
     assert "the governor halted" in told and "still readable" in told
     assert [entry.what for entry in PermitJournal(nooscope.data / "permits.jsonl").read()][-1] == "denied"

@@ -117,10 +117,11 @@ def test_off_means_silence() -> None:
 
 
 def test_a_halted_governor_and_what_failed_are_told() -> None:
-    one = session(with_value(Settings(), "governor.profile", "conservative"))
+    one = session(with_value(Settings(), "governor.observing.stagnation_window", 6))
     assert one.standing().halt == ""
+    one.take(read(hook("UserPromptSubmit", prompt="go")), 99.0)
     for number in range(12):
-        one.take(read(failure(number)), 100.0 + number)
+        one.take(read(failure(number, f"python3 missing{number}.py")), 100.0 + number)
     assert one.standing().halt and not one.standing().fuse
     one.take(read(hook("UserPromptSubmit", prompt="go on")), 112.0)
     assert one.standing().halt == ""
