@@ -24,6 +24,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         help="logs or folders to look through; without one, every sentence ever said is listed",
     )
+    parser.add_argument(
+        "--tell", nargs=2, metavar=("SESSION", "TEXT"), help="tell an agent something at its next moment"
+    )
     parser.add_argument("--json", action="store_true", help="as JSON")
     add_settings_options(parser)
 
@@ -33,6 +36,8 @@ def run(args: argparse.Namespace) -> int:
 
     from core.store.said import SaidStore
 
+    if args.tell is not None:
+        return _tell(*args.tell)
     settings = settings_from(args).settings
     store = SaidStore(user_data_path("nooscope", appauthor=False) / "said.jsonl")
     if not args.paths:
@@ -67,6 +72,20 @@ def run(args: argparse.Namespace) -> int:
         )
         return 0
     _print(moments, counted, within)
+    return 0
+
+
+def _tell(session: str, message: str) -> int:
+    from core.errors import NooscopeError
+    from core.intake.caller import call
+    from core.intake.place import default_place
+
+    said = call(default_place(), "steer", {"session": session, "message": message})
+    if said is None:
+        raise NooscopeError("no nooscope serves hooks now; `nooscope listen` does")
+    if not said.get("done"):
+        raise NooscopeError("no hook has called for this session yet, or there is nothing to say")
+    print("It is told with its next call.")
     return 0
 
 

@@ -65,7 +65,7 @@ def _settings(args: argparse.Namespace) -> Resolved:
 
 def _sections(args: argparse.Namespace, resolved: Resolved) -> Iterator[Section]:
     from core.agents.registry import make_kit
-    from tui.cli.checkup import logs, machine
+    from tui.cli.checkup import hooks, logs, machine
     from tui.cli.checkup import stores as keeping
 
     project = args.project or Path.cwd()
@@ -76,6 +76,7 @@ def _sections(args: argparse.Namespace, resolved: Resolved) -> Iterator[Section]
     kit = make_kit(ingest)
     yield machine.models(kit.models, datetime.now(UTC).date())
     yield logs.unread(os.environ, Path.home(), kit, ingest)
+    yield hooks.hooks()
     yield keeping.settings(resolved, project, _faults(args, resolved.settings))
     yield keeping.folders()
     yield keeping.kept()

@@ -35,9 +35,7 @@ def run(args: argparse.Namespace) -> int:
     if args.verify:
         checked = journal.check()
         if checked.fault:
-            print(
-                f"{journal.path}: {checked.fault}; {checked.entries} lines before it are whole."
-            )
+            print(f"{journal.path}: {checked.fault}; {checked.entries} lines before it are whole.")
             return 1
         print(f"{checked.entries} lines, none changed. They stand for {checked.head}")
         return 0
