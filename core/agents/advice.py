@@ -15,6 +15,14 @@ def is_advice(text: str) -> bool:
     return text.startswith(ADVICE_MARK)
 
 
+def split_advice(text: str) -> tuple[str, str]:
+    """A tool's output without the sentence of ours at its end, and that sentence or a blank."""
+    output, mark, said = text.rpartition(f"\n\n{ADVICE_MARK}")
+    if not mark or "\n" in said.strip():
+        return text, ""
+    return output, ADVICE_MARK + said
+
+
 def said_event(sentence: str, at: float, agent: str = MAIN, where: Where | None = None) -> Advice:
     """The event of a sentence that reached an agent."""
     sentence = sentence.strip()

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Callable, Mapping
 from hmac import compare_digest
 from math import ceil
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -14,13 +13,12 @@ import msgspec
 from core.agents.fingerprint import fingerprint
 from core.agents.hook import MODES, SILENCE, AgentHooks, HookCall, Reply
 from core.agents.loose import table, text
-from core.agents.reader import AgentKit
+from core.agents.normalizer import Normalizer, Sorted
 from core.errors import StoreError
 from core.intake.guard import Guard
 from core.intake.place import HEADER
-from core.intake.session import HookedSession
 from core.intake.statusline import line, told_by
-from core.settings import Settings
+from core.intake.watched import Follow, Watched
 from core.store.said import Said, SaidStore
 from core.telemetry.receiver import JSON, Answer, Refused, Request
 
@@ -35,25 +33,23 @@ class Desk:
     def __init__(
         self,
         hooks: Mapping[str, AgentHooks],
-        kit: AgentKit,
-        settings: Settings,
+        follow: Follow,
+        normalizer: Normalizer,
         token: str,
         guard: Guard,
         said: SaidStore,
         clock: Callable[[], float],
-        within: Callable[[Path], bool],
         leave: Callable[[], None] = lambda: None,
     ) -> None:
         self._hooks = hooks
-        self._kit = kit
-        self._settings = settings
+        self._follow = follow
+        self._normalizer = normalizer
         self._token = token.encode()
         self.guard = guard
         self._said = said
         self._clock = clock
-        self._within = within
         self._leave = leave
-        self.sessions: dict[str, HookedSession] = {}
+        self.sessions: dict[str, Watched] = {}
         self.calls = 0
         self.problems: list[str] = []
         self._catching: dict[str, asyncio.Task[None]] = {}
@@ -122,7 +118,7 @@ class Desk:
         answer = hooks.answer(call, reply)
         return _NOTHING if answer is None else _json(answer)
 
-    def _advise(self, hooks: AgentHooks, session: HookedSession, call: HookCall) -> Reply:
+    def _advise(self, hooks: AgentHooks, session: Watched, call: HookCall) -> Reply:
         """One sentence where there is one, written down before it is handed over."""
         advised = session.advice(call.moment)
         if advised is None or hooks.answer(call, Reply(advised.sentence)) is None:
@@ -139,29 +135,28 @@ class Desk:
         session.said(advised, at)
         return Reply(advised.sentence)
 
-    def _session(self, hooks: AgentHooks, call: HookCall) -> HookedSession:
+    def _session(self, hooks: AgentHooks, call: HookCall) -> Watched:
         session = self.sessions.pop(call.session, None)
         if session is None:
-            session = HookedSession(hooks, call.session, self._kit, self._settings, within=self._within)
+            session = self._follow(hooks, call.session)
             if len(self.sessions) >= _SESSIONS:
                 del self.sessions[next(iter(self.sessions))]
         self.sessions[call.session] = session
         return session
 
-    def _sorted(self, hooks: AgentHooks, call: HookCall) -> Any:
-        return self._kit.normalizer.sort(hooks.framework, call.tool, call.arguments)
+    def _sorted(self, hooks: AgentHooks, call: HookCall) -> Sorted:
+        return self._normalizer.sort(hooks.framework, call.tool, call.arguments)
 
-    def _catch_up(self, session: HookedSession) -> None:
+    def _catch_up(self, session: Watched) -> None:
         """Read the session's log once the answer is out."""
-        if session.follower is not None and session.name not in self._catching:
+        if session.name not in self._catching:
             self._catching[session.name] = asyncio.create_task(self._caught(session))
 
-    async def _caught(self, session: HookedSession) -> None:
+    async def _caught(self, session: Watched) -> None:
         try:
-            while session.catch_up() and session.follower is not None and session.follower.behind:
+            while session.catch_up():
                 await asyncio.sleep(0)
         except Exception as fault:  # noqa: BLE001 a log that cannot be followed must not cost the hooks
-            session.follower = None
             self.problems.append(f"the log of {session.name} cannot be followed: {fault}")
         finally:
             self._catching.pop(session.name, None)
@@ -171,7 +166,7 @@ class Desk:
         value = _body(request)
         session = self.sessions.get(text(value.get("session_id")))
         if session is not None:
-            session.told = told_by(value)
+            session.tell(told_by(value))
         status = session.status(self._clock()) if session is not None else told_by(value)
         return Answer(line(status).encode(), "text/plain; charset=utf-8")
 
@@ -187,10 +182,8 @@ class Desk:
             return _json({"known": True, "failed": session.failed_before(text(asked.get("path")))})
         return _json({"known": True, **status})
 
-    def _nearest(self, project: str) -> HookedSession | None:
-        found = [
-            one for one in self.sessions.values() if not project or one.status(0.0)["project"] == project
-        ]
+    def _nearest(self, project: str) -> Watched | None:
+        found = [one for one in self.sessions.values() if not project or one.project == project]
         return found[-1] if found else None
 
     def _decide(self, request: Request) -> Answer:

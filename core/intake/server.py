@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from core.agents.hook import AgentHooks
 from core.agents.hooks import HOOKS
 from core.agents.registry import AGENTS, make_kit
 from core.errors import StoreError
@@ -17,11 +18,14 @@ from core.intake.caller import call
 from core.intake.desk import Desk
 from core.intake.guard import Guard
 from core.intake.place import Place
+from core.intake.session import HookedSession
+from core.intake.watched import Watched
 from core.logs.agent import roots
 from core.settings import Settings
 from core.store.permits import PermitJournal
 from core.store.said import SaidStore
 from core.telemetry.receiver import Receiver
+from core.timeline.initial_state import PLAIN, Beginning
 
 _BODY = 8 * 1024 * 1024
 _PATIENCE = 5.0
@@ -42,6 +46,7 @@ class IntakeServer:
         home: Path,
         *,
         port: int | None = None,
+        beginning: Beginning = PLAIN,
         say: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._place = place
@@ -52,17 +57,19 @@ class IntakeServer:
         guard = Guard(
             settings.response.guard, secrets.token_bytes(32), PermitJournal(folder / "permits.jsonl"), clock
         )
+        self._settings = settings
+        self._beginning = beginning
+        self._kit = make_kit(settings.ingest)
         self._environment = environment
         self._home = home
         self.desk = Desk(
             HOOKS,
-            make_kit(settings.ingest),
-            settings,
+            self._follow,
+            self._kit.normalizer,
             token,
             guard,
             SaidStore(folder / "said.jsonl"),
             clock,
-            self._is_log,
             self._step_back,
         )
         self._receivers: list[Receiver] = []
@@ -75,6 +82,9 @@ class IntakeServer:
     def port(self) -> int | None:
         """The port on loopback, where one is served."""
         return self._receivers[1].port if len(self._receivers) > 1 else None
+
+    def _follow(self, hooks: AgentHooks, session: str) -> Watched:
+        return HookedSession(hooks, session, self._kit, self._settings, self._beginning, self._is_log)
 
     def _is_log(self, path: Path) -> bool:
         """Whether a log lies where an agent keeps its logs, so that nothing else is ever read."""

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 from msgspec.structs import replace
 
@@ -31,6 +30,8 @@ from core.timeline.opening import seed_of
 _KNOWN = 4000
 """Calls and prompts remembered, so that the log does not tell them again."""
 _FAILURES = 200
+_SPAN = 60.0
+"""Seconds within which the same prompt told by hook and by log is one."""
 _LATE = 1
 """Acts for which a word may come late."""
 _AT_ONCE = 500
@@ -66,14 +67,13 @@ class HookedSession:
         self.society = (beginning or Beginning())._replace(seed=seed_of(session)).society(settings)
         self.adviser = Adviser(settings.response.advice)
         self.follower: Follower | None = None
-        self.told: dict[str, Any] = {}
-        """What a status line brought: window, limits, cost."""
+        self._told: dict[str, object] = {}
         self._known: dict[object, None] = {}
         self._open: dict[str, Open] = {}
         self._waits: tuple[float, str] | None = None
         self._flow = False
         self._heard = 0.0
-        self._project = ""
+        self.project = ""
         self._acts = 0
         self._due: deque[tuple[int, Intervention]] = deque(maxlen=_FAILURES)
         """Words whose moment came with the log's own lines, and after how many acts."""
@@ -84,8 +84,8 @@ class HookedSession:
     def take(self, call: HookCall, at: float) -> None:
         """A hook was called: what it tells becomes an event at once."""
         self._heard = at
-        if call.project and not self._project:
-            self._project = self._calls.project = call.project
+        if call.project and not self.project:
+            self.project = self._calls.project = call.project
         if call.transcript and self.follower is None and self._within(Path(call.transcript)):
             self.follower = Follower(Path(call.transcript), self._kit, self._settings.ingest)
         if call.moment == "permission":
@@ -123,37 +123,32 @@ class HookedSession:
                 return SessionEnd(at=at, agent=call.agent, reason=call.said)
         return None
 
-    def catch_up(self) -> int:
-        """Take in what the log tells beyond the hooks; how many events that were."""
+    def catch_up(self) -> bool:
+        """Take in a little of what the log tells beyond the hooks; whether there is more."""
         if self.follower is None:
-            return 0
-        count = 0
-        for event in self.follower.poll(_AT_ONCE):
+            return False
+        try:
+            events = self.follower.poll(_AT_ONCE)
+        except Exception:
+            self.follower = None
+            raise
+        for event in events:
             if self._new(event):
                 self._step(event)
-                count += 1
-        return count
+        return bool(events) and self.follower.behind
+
+    def tell(self, facts: Mapping[str, object]) -> None:
+        """What only a status line knows."""
+        self._told = dict(facts)
 
     def _new(self, event: Event) -> bool:
-        """Whether nobody told this before: calls by their id, prompts by their words."""
-        key: object
-        if isinstance(event, ToolUse):
-            if event.outcome == "pending":
-                return False
-            key = ("tool", event.id)
-        elif isinstance(event, Prompt):
-            key = ("prompt", event.call, int(event.at // 120))
-        elif isinstance(event, Turn) and not event.id.startswith("stop-"):
-            key = ("turn", event.id) if event.id else ("turn", event.at)
-        elif isinstance(event, Advice):
-            key = ("advice", event.call)
-        else:
-            return True
-        if key in self._known or (
-            isinstance(event, Prompt) and ("prompt", event.call, key[2] - 1) in self._known
-        ):  # type: ignore[index]
+        """Whether nobody told this before: calls by their id, prompts and sentences by their words."""
+        keys = _keys(event)
+        if not keys:
+            return not isinstance(event, ToolUse)
+        if any(key in self._known for key in keys):
             return False
-        self._known[key] = None
+        self._known[keys[0]] = None
         if len(self._known) > _KNOWN:
             del self._known[next(iter(self._known))]
         return True
@@ -163,7 +158,7 @@ class HookedSession:
         step = self.society.step(event)
         self._lookout.update(event, step)
         if isinstance(event, SessionStart):
-            self._project = event.project or self._project
+            self.project = event.project or self.project
         elif isinstance(event, Turn):
             self._tokens = event.context_tokens or self._tokens
             self._cost += event.cost or 0.0
@@ -231,7 +226,7 @@ class HookedSession:
         return {
             "session": self.name,
             "agent": self.agent,
-            "project": one_line(self._project, 200),
+            "project": one_line(self.project, 200),
             "status": word,
             "level": level,
             "why": one_line(why, 200),
@@ -244,7 +239,7 @@ class HookedSession:
             "cost": round(self._cost, 4),
             "budget": round(engine.mind.heart.vitality.economic, 3),
             "governor": engine.governor.read().state,
-            **self.told,
+            **self._told,
         }
 
     def failed_before(self, path: str) -> list[str]:
@@ -255,3 +250,19 @@ class HookedSession:
             for _, targets, what in reversed(self._failures)
             if not wanted or any(target == wanted or target.startswith(wanted + "/") for target in targets)
         ][:10]
+
+
+def _keys(event: Event) -> tuple[tuple[object, ...], ...]:
+    """Under which names an event may have been told; a prompt's time differs a little from hook to log."""
+    match event:
+        case ToolUse():
+            return (("tool", event.id),) if event.outcome != "pending" else ()
+        case Prompt():
+            span = int(event.at // _SPAN)
+            return tuple(("prompt", event.call, span + near) for near in (0, -1, 1))
+        case Turn() if not event.id.startswith("stop-"):
+            return (("turn", event.id or event.at),)
+        case Advice():
+            return (("advice", event.call),)
+        case _:
+            return ()

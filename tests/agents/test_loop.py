@@ -18,12 +18,14 @@ from core.events import Advice, ToolUse
 from core.store.permits import PermitJournal
 from core.store.said import SaidStore
 from tests.agents.fake_model import Answer, FakeModel, say
-from tests.agents.programs import LONGEST, Agent, Claude, Codex
+from tests.agents.programs import LONGEST, Agent, Claude, Codex, OpenCode
 from tests.agents.test_real_agents import only, read_back, run, write
 
 ROOT = Path(__file__).resolve().parents[2]
-NAMES = {Claude: "claude", Codex: "codex"}
-HOOKED: tuple[type[Agent], ...] = (Claude, Codex)
+NAMES = {Claude: "claude", Codex: "codex", OpenCode: "opencode"}
+HOOKED: tuple[type[Agent], ...] = (Claude, Codex, OpenCode)
+SHARED: tuple[type[Agent], ...] = (Claude, Codex)
+"""Those whose hooks stand in a file with other settings."""
 PATIENT = "5"
 """Seconds the hooks wait here, where many programs share few processors."""
 
@@ -230,7 +232,7 @@ def test_an_agent_goes_on_when_nooscope_is_killed_or_hangs(kind: type[Agent], tm
         assert (agent.project / "made").exists()
 
 
-@pytest.mark.parametrize("kind", HOOKED)
+@pytest.mark.parametrize("kind", SHARED)
 def test_taken_out_the_settings_are_as_they_were(kind: type[Agent], tmp_path: Path) -> None:
     agent = kind(tmp_path, "http://127.0.0.1:9")
     path = agent.home / (".claude/settings.json" if kind is Claude else ".codex/hooks.json")

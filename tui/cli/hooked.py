@@ -20,7 +20,7 @@ def add_hooks_option(parser: argparse.ArgumentParser) -> None:
 
 
 @contextmanager
-def serving_hooks(settings: Settings, wanted: bool) -> Iterator[None]:
+def serving_hooks(settings: Settings, wanted: bool, project: Path | None = None) -> Iterator[None]:
     """Serve hooks until the block ends, where that is wanted."""
     if not wanted:
         yield
@@ -31,9 +31,12 @@ def serving_hooks(settings: Settings, wanted: bool) -> Iterator[None]:
     from core.intake.place import default_place
     from core.intake.server import IntakeServer
     from core.intake.thread import IntakeThread
+    from tui.cli.initial import spoken_outset
 
     try:
-        thread = IntakeThread(IntakeServer(settings, default_place(), time.time, os.environ, Path.home()))
+        begun = spoken_outset(project)
+        server = IntakeServer(settings, default_place(), time.time, os.environ, Path.home(), beginning=begun)
+        thread = IntakeThread(server)
     except NooscopeError as fault:
         print(f"nooscope: hooks are not served: {fault}", file=sys.stderr)
         yield

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from core.agents.advice import said_event
+from core.agents.advice import said_event, split_advice
 from core.agents.claude_code.reader import ClaudeCode
 from core.agents.codex.hooks import exit_code
 from core.agents.codex.reader import Codex
@@ -183,6 +183,20 @@ def test_our_words_in_a_claude_log_are_advice_and_no_prompt(line: bytes, said: b
     assert not any(isinstance(event, Prompt) for event in events)
     found = [event for event in events if isinstance(event, Advice)]
     assert [event.call for event in found] == ([said_event(SENTENCE, 0.0).call] if said else [])
+
+
+@pytest.mark.parametrize(
+    ("output", "plain", "said"),
+    [
+        (f"no such file\n\n{SENTENCE}", "no such file", SENTENCE),
+        (f"no such file\n{SENTENCE}", f"no such file\n{SENTENCE}", ""),
+        (f"a\n\n{SENTENCE}\nmore", f"a\n\n{SENTENCE}\nmore", ""),
+        (SENTENCE, SENTENCE, ""),
+        ("", "", ""),
+    ],
+)
+def test_our_words_at_the_end_of_an_output_are_taken_off(output: str, plain: str, said: str) -> None:
+    assert split_advice(output) == (plain, said)
 
 
 def test_our_words_in_a_codex_log_come_after_the_call_they_belong_to() -> None:

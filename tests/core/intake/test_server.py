@@ -53,7 +53,7 @@ async def raw(intake: IntakeServer, data: bytes, *, end: bool = True) -> bytes:
     return answer
 
 
-def request(place: Place, path: str, body: bytes = b"{}", **headers: str) -> bytes:
+def request(place: Place, path: str, body: bytes = b"{}", /, **headers: str) -> bytes:
     told = {"Host": "127.0.0.1", "X-Nooscope-Token": place.token(), "Content-Length": str(len(body))}
     told |= {name.replace("_", "-"): value for name, value in headers.items()}
     head = "".join(f"{name}: {value}\r\n" for name, value in told.items() if value)
@@ -83,7 +83,7 @@ def place_of(intake: IntakeServer) -> Place:
     ],
 )
 async def test_who_gets_in(intake: IntakeServer, headers: dict[str, str], status: bytes) -> None:
-    answer = await raw(intake, request(place_of(intake), "sessions", **headers))
+    answer = await raw(intake, request(place_of(intake), "sessions", b"{}", **headers))
     assert answer.split(b" ")[1] == status
     assert place_of(intake).token().encode() not in answer
 

@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 
 from core.events import MAIN
+from core.intake.session import HookedSession
 from core.settings import Settings
 from core.settings.layers import with_value
 from tests.core.intake.calls import failure, hook, read, session, tool
 
 
-def acts(one: object) -> int:
-    return one.society.engine(MAIN).governor.read().step  # type: ignore[attr-defined]
+def acts(one: HookedSession) -> int:
+    return one.society.engine(MAIN).governor.read().step
 
 
 def log_line(number: int, at: str, **more: object) -> str:
@@ -62,7 +63,7 @@ def test_a_log_that_lies_elsewhere_is_not_read(tmp_path: Path) -> None:
     (tmp_path / "s-1.jsonl").write_text(log_line(0, "2026-01-01T00:00:00Z", type="user"))
     one = session(within=lambda _: False)
     one.take(read(hook("UserPromptSubmit", prompt="go", transcript_path=str(tmp_path / "s-1.jsonl"))), 1.0)
-    assert one.follower is None and one.catch_up() == 0
+    assert one.follower is None and not one.catch_up()
 
 
 @pytest.mark.parametrize(

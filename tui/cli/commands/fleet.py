@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
 
     edits = edits_of(settings, args.assignments)
     roster = _roster(settings, paths)
-    with serving_hooks(settings, args.hooks):
+    with serving_hooks(settings, args.hooks, args.project):
         return run_app(None, settings, fleet=roster, project=args.project, edits=edits, plain=args.plain)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from tui.cli.options import seconds
 
 if TYPE_CHECKING:
+    from core.agents.hook import HookMode
     from core.hooks.install import Installer
 
 AGENTS = ("claude", "codex", "gemini", "copilot", "opencode", "pi")
@@ -59,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("only claude has a status line of this kind")
     if args.deadline is not None and args.deadline <= 0:
         raise UsageError("a deadline of 0 would never let us answer; write 0.15 or more")
-    mode = "guard" if args.guard else "advise" if args.advise else "observe"
+    mode: HookMode = "guard" if args.guard else "advise" if args.advise else "observe"
     deadline = DEADLINE if args.deadline is None else args.deadline
     path = installer.install(hooks, mode, project, deadline=deadline, statusline=args.statusline)
     print(f"{args.agent}: hooks put into {path} ({mode}).")

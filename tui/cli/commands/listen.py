@@ -105,10 +105,18 @@ async def _intake(args: argparse.Namespace, settings: Settings, *, needed: bool)
     from core.errors import NooscopeError
     from core.intake.place import default_place
     from core.intake.server import IntakeServer
+    from tui.cli.initial import spoken_outset
 
     try:
         intake = IntakeServer(
-            settings, default_place(), time.time, os.environ, Path.home(), port=args.hooks_port, say=_say
+            settings,
+            default_place(),
+            time.time,
+            os.environ,
+            Path.home(),
+            port=args.hooks_port,
+            beginning=spoken_outset(args.project),
+            say=_say,
         )
         await intake.start()
     except NooscopeError as fault:

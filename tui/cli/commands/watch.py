@@ -83,11 +83,11 @@ def run(args: argparse.Namespace) -> int:
         named = _latest(settings) if args.path == "latest" else args.path and Path(args.path).expanduser()
         chosen = screen_settings(args, settings)
         edits = edits_of(chosen, args.assignments)
-        with serving_hooks(chosen, args.hooks):
+        with serving_hooks(chosen, args.hooks, args.project):
             return show(named or None, chosen, live=True, project=args.project, edits=edits)
     path = _latest(settings) if args.path in ("latest", None) else Path(args.path)
     _refuse_other_files(path, settings)
-    with serving_hooks(settings, args.hooks):
+    with serving_hooks(settings, args.hooks, args.project):
         return Watch(path, settings, args).run()
 
 
