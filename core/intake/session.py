@@ -34,7 +34,9 @@ _SPAN = 60.0
 """Seconds within which the same prompt told by hook and by log is one."""
 _LATE = 1
 """Acts for which a word may come late."""
-_AT_ONCE = 500
+_FRESH = 120.0
+"""Seconds after which a word that waits is history."""
+_AT_ONCE = 50
 """Events of a log that are taken in at one go."""
 _BEFORE = {"batch": ("decide", "reflect"), "prompt": ("decide",), "after_tool": ("decide", "reflect")}
 
@@ -74,6 +76,9 @@ class HookedSession:
         self._flow = False
         self._heard = 0.0
         self.project = ""
+        self._behind = False
+        """Its log is being read for the first time."""
+        self._held: deque[Event] = deque(maxlen=_KNOWN)
         self._acts = 0
         self._due: deque[tuple[int, Intervention]] = deque(maxlen=_FAILURES)
         """Words whose moment came with the log's own lines, and after how many acts."""
@@ -88,6 +93,7 @@ class HookedSession:
             self.project = self._calls.project = call.project
         if call.transcript and self.follower is None and self._within(Path(call.transcript)):
             self.follower = Follower(Path(call.transcript), self._kit, self._settings.ingest)
+            self._behind = True
         if call.moment == "permission":
             self._waits = at, f"{call.tool or 'it'} asks for permission"
         elif call.moment == "attention":
@@ -95,7 +101,9 @@ class HookedSession:
         else:
             self._waits = None
         event = self._event(call, at)
-        if event is not None and self._new(event):
+        if event is not None and self._behind:
+            self._held.append(event)
+        elif event is not None and self._new(event):
             self._step(event)
 
     def _event(self, call: HookCall, at: float) -> Event | None:
@@ -131,11 +139,23 @@ class HookedSession:
             events = self.follower.poll(_AT_ONCE)
         except Exception:
             self.follower = None
+            self._arrive()
             raise
         for event in events:
             if self._new(event):
                 self._step(event)
-        return bool(events) and self.follower.behind
+        more = bool(events) and self.follower.behind
+        if self._behind and not more:
+            self._arrive()
+        return more
+
+    def _arrive(self) -> None:
+        """What was before is known now: what hooks told meanwhile follows in its order."""
+        self._behind = False
+        while self._held:
+            event = self._held.popleft()
+            if self._new(event):
+                self._step(event)
 
     def tell(self, facts: Mapping[str, object]) -> None:
         """What only a status line knows."""
@@ -180,10 +200,13 @@ class HookedSession:
             self._flow = bool(signals) and signals[0].name == "flow_active"
 
     def advice(self, moment: str) -> Advised | None:
-        """What may be said to the agent at a moment."""
+        """What may be said to the agent at a moment; nothing of long ago, nor before the log was read."""
+        if self._behind:
+            return None
         waiting = self.society.engine(MAIN).response.queue.waiting
         due = [one for acts, one in self._due if self._acts - acts <= _LATE]
-        return self.adviser.choose([*due, *waiting], flow=self._flow, moments=_BEFORE.get(moment, ()))
+        due += [one for one in waiting if self._heard - one.created_at <= _FRESH or one.sender == "person"]
+        return self.adviser.choose(due, flow=self._flow, moments=_BEFORE.get(moment, ()))
 
     def said(self, advised: Advised, at: float) -> None:
         """A sentence was handed over: it is an event, which the log will tell again."""
@@ -197,7 +220,9 @@ class HookedSession:
         self.society.engine(MAIN).response.steer(message, at)
 
     def standing(self) -> Standing:
-        """What the governor and the budget say; nothing else is asked."""
+        """What the governor and the budget say; nothing else is asked, and nothing while the log is read."""
+        if self._behind:
+            return Standing()
         engine = self.society.engine(MAIN)
         reading = engine.governor.read()
         halted = reading.state == "HALTED"

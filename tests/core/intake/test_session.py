@@ -9,6 +9,7 @@ import pytest
 
 from core.events import MAIN
 from core.intake.session import HookedSession
+from core.response.permits import Standing
 from core.settings import Settings
 from core.settings.layers import with_value
 from tests.core.intake.calls import failure, hook, read, session, tool
@@ -47,6 +48,7 @@ def test_a_call_told_by_hook_and_log_counts_once(tmp_path: Path) -> None:
     one = session(within=lambda path: path.parent == tmp_path)
     at = 1_767_225_601.0
     one.take(read(hook("UserPromptSubmit", prompt="go", transcript_path=str(log))), at)
+    assert not one.catch_up()
     one.take(read(failure(0)), at + 1)
     assert acts(one) == 1
     log.write_text("\n".join(lines) + "\n")
@@ -140,3 +142,26 @@ def test_secrets_in_a_call_reach_nobody() -> None:
     advised = one.advice("batch")
     assert advised is not None and secret not in advised.sentence
     assert secret not in json.dumps(one.status(106.0)) and secret not in str(one.failed_before(""))
+
+
+def test_what_was_before_is_read_first_and_is_not_advised_on(tmp_path: Path) -> None:
+    """A loop and a halt of days ago are history; the prompt that opened the session again is not."""
+    log = tmp_path / "s-1.jsonl"
+    lines = [log_line(0, "2026-01-01T00:00:00Z", type="user", message={"role": "user", "content": "go"})]
+    for number in range(20):
+        use = {"type": "tool_use", "id": f"old_{number}", "name": "Bash", "input": {"command": "make"}}
+        end = {"type": "tool_result", "tool_use_id": f"old_{number}", "content": "no", "is_error": True}
+        when = f"2026-01-01T00:00:{number + 1:02}Z"
+        lines.append(log_line(2 * number + 1, when, type="assistant", message={"content": [use]}))
+        lines.append(log_line(2 * number + 2, when, type="user", message={"content": [end]}))
+    log.write_text("\n".join(lines) + "\n")
+    settings = with_value(Settings(), "governor.observing.stagnation_window", 6)
+    one = session(settings, within=lambda _: True)
+    at = 1_767_500_000.0
+    one.take(read(hook("UserPromptSubmit", prompt="again", transcript_path=str(log))), at)
+    one.take(read(failure(0)), at + 1)
+    assert acts(one) == 0 and one.advice("batch") is None and one.standing() == Standing()
+    while one.catch_up():
+        assert one.advice("batch") is None
+    assert acts(one) == 1 and one.standing().halt == "" and one.advice("batch") is None
+    assert one.society.engine(MAIN).governor.read().halts == 1
