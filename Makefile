@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 CODE   := core tui themes sample_sessions tests bench
 
-.PHONY: run test agents check format bench models docs pictures clean
+.PHONY: run test agents check format bench fit models docs pictures clean
 .DEFAULT_GOAL := run
 
 $(VENV)/bin/python:
@@ -53,6 +53,10 @@ bench: $(VENV)/.test
 
 models: $(VENV)/.run
 	@$(BIN)/python -m bench.models
+
+fit: $(VENV)/.test
+	@test -n "$(DATA)" || { echo 'make fit DATA="FILE ..." DATE=YEAR-MONTH-DAY'; exit 2; }
+	@$(BIN)/python -m bench.fit $(DATA) --date "$(DATE)" $(ARGS)
 
 docs: $(VENV)/.test
 	@$(BIN)/python -m bench.docs

@@ -11,9 +11,13 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from core.errors import UsageError
+
 FOLDER = "logs"
 INDEX = "index.json"
 HERE = Path(__file__).resolve().parent
+FIRST = "stuck"
+"""The story that is played where none is named."""
 
 
 class Line(NamedTuple):
@@ -73,3 +77,13 @@ def samples() -> tuple[Sample, ...]:
         )
         for entry in told
     )
+
+
+def find_sample(name: str) -> Sample:
+    """The story with this name, or the only one whose name starts like this; UsageError names the choices."""
+    found = [sample for sample in samples() if sample.name == name]
+    found = found or [sample for sample in samples() if name and sample.name.startswith(name)]
+    if len(found) != 1:
+        names = ", ".join(sample.name for sample in found or samples())
+        raise UsageError(f"{name!r} is not a story; there {'are' if ',' in names else 'is'} {names}")
+    return found[0]

@@ -160,10 +160,11 @@ def test_the_example_events_are_read(page: str, tmp_path: Path) -> None:
 
 
 def test_commands_and_options_that_pages_name_exist() -> None:
-    from tui.cli.completion.grammar import commands
+    from tui.cli.completion.grammar import command_grammars
 
     known = {
-        command.name: {flag for option in command.options for flag in option.flags} for command in commands()
+        command.name: {flag for option in command.options for flag in option.flags}
+        for command in command_grammars()
     }
     for path in PAGES:
         for command, rest in re.findall(r"nooscope ([a-z]+)\b([^`\n]*)", path.read_text("utf-8")):

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from core.store.bookmarks import Bookmark, Bookmarks
+from core.store.config_path import user_settings_file
 from tests.hostile import HOSTILE, conversation_at, harm, log_at, settings_at
 from tests.terminals import NOOSCOPE
 from tui.cli import COMMANDS, main, streams
-from tui.cli.options import user_file
 
 SWEPT = "receptor.ambient.silence=60:90:2"
 CALLS: list[tuple[str, ...]] = [
@@ -77,7 +77,7 @@ def places(log: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, 
     """A home in which everything a person or a stranger can name is hostile."""
     path = log_at(home)
     talk = conversation_at(home, log)
-    settings_at(home, user_file().parent)
+    settings_at(home, user_settings_file().parent)
     for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "NOOSCOPE_SCREEN__THEME", "NOOSCOPE_X"):
         monkeypatch.setenv(name, HOSTILE)
     Bookmarks(f"id{HOSTILE}").put(Bookmark(HOSTILE, 3, 1.0, 2.0, HOSTILE, ""))
@@ -86,7 +86,7 @@ def places(log: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, 
         "folder": str(path.parent),
         "talk": str(talk),
         "home": str(home),
-        "rules": str(user_file().with_name("receptor-rules.json")),
+        "rules": str(user_settings_file().with_name("receptor-rules.json")),
     }
 
 

@@ -126,7 +126,7 @@ def test_a_pipe_or_a_device_never_hangs_a_command(command: str, run: Run) -> Non
 def test_an_endless_file_ends(command: str, run: Run) -> None:
     code, _, said = run(*filled(ELSEWISE[command], "/dev/zero"))
     assert code == 1
-    assert "too large" in said or "no regular file" in said
+    assert "too large" in said or "not a regular file" in said
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is closed to root")
@@ -151,7 +151,7 @@ def test_damage_in_the_middle_costs_only_itself(command: str, log: Path, run: Ru
 def test_damage_is_counted(log: Path, run: Run) -> None:
     log.write_bytes(log.read_bytes() + b"no json\n")
     _, _, said = run("export", str(log))
-    assert "passed over: 1 not JSON" in said
+    assert "skipped: 1 not JSON" in said
 
 
 @pytest.mark.parametrize("command", ["analyze", "export", "frame", "tree", "sessions"])
@@ -207,12 +207,12 @@ def test_such_a_name_can_be_kept_out_of_the_cache(log: Path, run: Run) -> None:
         (("export", "{}", "--format", "otlp", "-o", "{}"), 2, "the log itself"),
         (("export", "{}", "--otlp", "nowhere"), 2, "no address"),
         (("export", "{}", "-o", "{}"), 2, "the log itself"),
-        (("frame", "{}", "--at", "soon"), 2, "is no place"),
+        (("frame", "{}", "--at", "soon"), 2, "is not a place"),
         (("frame", "{}", "--agent", "nobody"), 2, "no agent is named 'nobody'"),
         (("diff", "{}", "--agent", "nobody"), 2, "there are main"),
         (("recap", "{}", "--tokens", "-5"), 2, "above 0"),
         (("replay", "{}", "--speed", "nan"), 2, "0.25 to 64"),
-        (("watch", "{}", "--headless", "--idle", "nan"), 2, "no number of seconds"),
+        (("watch", "{}", "--headless", "--idle", "nan"), 2, "not a number of seconds"),
         (("bookmarks", "{}", "--add", ""), 1, "needs a name"),
         (("bookmarks", "--export", "/nowhere/x"), 1, "/nowhere/x"),
         (("bookmarks", "--import", ""), 1, "directory"),
@@ -220,7 +220,7 @@ def test_such_a_name_can_be_kept_out_of_the_cache(log: Path, run: Run) -> None:
         (("sweep", "{}", "--set", "receptor.ambient.silence=90:60:3"), 2, "lower to a higher"),
         (("fleet", "nowhere"), 1, "nowhere: no such file"),
         (("fleet", "--within", "nan"), 2, "hours from"),
-        (("demo", "nowhere"), 2, "no story"),
+        (("demo", "nowhere"), 2, "not a story"),
         (("completion",), 2, "name a shell"),
         (("labels", "--out", "/dev/null/x"), 1, "cannot be written"),
         (("watch", "latest"), 1, "no session found"),
@@ -247,7 +247,7 @@ def test_settings_that_cannot_be_read_cost_only_themselves(
 
 def test_without_a_home(monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
     monkeypatch.setattr("os.path.expanduser", lambda path: path)
-    assert run("sessions") == (1, "", "nooscope: no home folder is known; set HOME\n")
+    assert run("sessions") == (1, "", "nooscope: the home folder is unknown; set HOME\n")
     assert run("--version")[0] == 0
 
 
@@ -257,7 +257,7 @@ READING = [name for name in ON_A_LOG if name != "watch"]
 @pytest.fixture
 def closed_home(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Folders of our own that cannot be made, for root too."""
-    (home / "file").write_text("no folder")
+    (home / "file").write_text("not a folder")
     for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"):
         monkeypatch.setenv(name, str(home / "file" / "below"))
     return home
@@ -274,9 +274,9 @@ def test_a_closed_home_is_told_where_something_is_to_be_kept(closed_home: Path, 
     assert (code, "out of reach" in said) == (1, True)
     code, out, said = run("watch", str(log), "--headless", "--idle", "0")
     assert code == 0
-    assert "what this session teaches is lost" in said
+    assert "what was learned from this session is lost" in said
     code, out, _ = run("doctor")
-    assert (code, out.count("is no folder")) == (1, 3)
+    assert (code, out.count("is not a folder")) == (1, 3)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is closed to root")

@@ -14,10 +14,10 @@ from textual.pilot import Pilot
 from core.response import built_in
 from core.settings import Settings
 from core.settings.layers import tunables
-from core.settings.toml import write
+from core.settings.toml_text import settings_toml
 from core.settings.tunable import Tunable
 from tests.audit import Seen, looking
-from tests.tui.fleets import Log
+from tests.tui.fleet_sessions import Log
 from tui.app import NooscopeApp
 from tui.cli import COMMANDS, main
 
@@ -61,7 +61,7 @@ def harmful(outside: Path, *, high: bool) -> str:
         if not (each.trust.way == "freely" or each.trust.allows(harm(each, high=high), each.default))
     }
     known = [each for each in tunables().values() if each.name in values]
-    return write(known, values).replace("OUTSIDE", str(outside))
+    return settings_toml(known, values).replace("OUTSIDE", str(outside))
 
 
 @pytest.fixture(params=["lowest", "highest"])

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from textual.color import Color, ColorParseError
 from textual.theme import Theme
 
-from core.settings.file import reason, small_file
+from core.settings.file import read_failure, small_file
 
 FOLDER = Path(__file__).parent
 
@@ -88,7 +88,7 @@ class ThemeFile(BaseModel):
     def _are_colours(cls, values: dict[str, str]) -> dict[str, str]:
         for name, value in values.items():
             if name not in VARIABLES:
-                raise ValueError(f"{name} is no variable; there are {', '.join(VARIABLES)}")
+                raise ValueError(f"{name} is not a variable; the variables are {', '.join(VARIABLES)}")
             _parse(value)
         return values
 
@@ -109,7 +109,7 @@ def _parse(value: str) -> None:
     try:
         Color.parse(value)
     except ColorParseError:
-        raise ValueError(f"{value!r} is no colour; write #rrggbb or a name such as teal") from None
+        raise ValueError(f"{value!r} is not a colour; write #rrggbb or a name such as teal") from None
 
 
 def load(*folders: Path) -> Loaded:
@@ -121,7 +121,7 @@ def load(*folders: Path) -> Loaded:
         try:
             file = ThemeFile.model_validate(tomllib.loads(small_file(path).decode()))
         except (OSError, UnicodeDecodeError) as error:
-            complaints.append(f"{path}: cannot be read ({reason(error)})")
+            complaints.append(f"{path}: cannot be read ({read_failure(error)})")
         except tomllib.TOMLDecodeError as error:
             complaints.append(f"{path}: is not TOML: {error}")
         except ValidationError as error:

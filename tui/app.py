@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -21,29 +22,30 @@ from textual.screen import Screen
 
 import themes
 from core.errors import NooscopeError
+from core.live.carry_over import CarryOver
 from core.live.source import Target
 from core.settings import Settings
 from core.store.bookmarks import Bookmark, Bookmarks
 from core.store.carry_over import CarryOverStore
-from core.timeline.cache import Cache
-from core.timeline.carry_over import Starts
-from core.timeline.initial_state import PLAIN, Beginning
+from core.timeline.cache import Cache, user_cache
+from core.timeline.configured_start import ConfiguredStart, configured_start
+from core.timeline.initial_state import PLAIN, InitialState
+from core.timeline.places import parse_place
+from core.timeline.run_inputs import InitialStates
 from core.timeline.timeline import Timeline
-from tui.cli import garbage as collector
+from themes.user_themes import UserThemes, user_theme_folder
 from tui.draw.safe_lines import SAFE_LINES
 from tui.feed import messages
 from tui.feed.feed import Feed
+from tui.feed.notices import Terminal, notifier_of, terminal_title
 from tui.feed.view import View
 from tui.keys import KEYS
 from tui.screens.main import MainScreen
-from tui.screens.palette import Places, commands
-from tui.screens.user_theme import UserThemes, default_folder
-from tui.widgets.main.timeline import TimelineStrip
+from tui.screens.palette import SessionSearch, key_commands
+from tui.widgets.common.timeline_strip import TimelineStrip
 
 if TYPE_CHECKING:
     from core.live.fleet.roster import Roster
-    from core.live.live_session import Heritage
-    from tui.cli.initial import Outset
 
 _SCREENS = {
     "events": ("tui.screens.events", "EventsScreen"),
@@ -57,7 +59,7 @@ _THEMES_EVERY = 2.0
 
 
 class NooscopeApp(App[None]):
-    """One session at a time: the feed's views go down, wishes go to the feed."""
+    """One session at a time: the feed's views go down to the screens, their requests go up to the feed."""
 
     TITLE = "nooscope"
     CSS_PATH = Path(__file__).parent / "screens" / "main.tcss"
@@ -77,8 +79,8 @@ class NooscopeApp(App[None]):
         bookmarks: Callable[[str], Bookmarks] = Bookmarks,
         theme_folder: Path | None = None,
         fleet: Roster | None = None,
-        heritage: Callable[[NooscopeApp, Beginning], Heritage] | None = None,
-        begin: Callable[[], Outset] | None = None,
+        live: bool = False,
+        begin: Callable[[], ConfiguredStart] | None = None,
         carry_over: CarryOverStore | None = None,
         edits: Mapping[str, Any] | None = None,
     ) -> None:
@@ -90,15 +92,17 @@ class NooscopeApp(App[None]):
         self._target = target
         self._cache = cache
         self._shelf = bookmarks
-        self._heritage = heritage
+        self._watching = live
+        """Sessions that are followed take from others and leave to others, and give notices."""
         self._begin = begin
         self._carry_over = carry_over
         self._edits = dict(edits or {})
         self._faults: tuple[str, ...] = ()
         """What was last wrong with policies and rules."""
+        self._terminal_title: str = self.TITLE
         self._settled = False
-        """The session is read, and set aside from the collector."""
-        self._themes = UserThemes(theme_folder or default_folder())
+        """The session is read, and frozen so that collecting garbage does not walk it again."""
+        self._themes = UserThemes(theme_folder or user_theme_folder())
         self._load_themes(first=True)
         if not settings.screen.motion:
             self.animation_level = "none"
@@ -124,46 +128,49 @@ class NooscopeApp(App[None]):
             self.open(self._target)
 
     def open(self, target: Target) -> None:
-        """Leave the session on the screen for another."""
+        """Open another session instead of the one on the screen."""
         if self.feed is not None:
             self.feed.stop()
         self.view, self.recording, self.bookmarks = None, None, ()
         self._settled = False
-        collector.stir()
-        beginning = self._beginning()
-        heritage = self._heritage(self, beginning) if target.live and self._heritage is not None else None
+        gc.unfreeze()
+        initial = self._initial()
+        live = target.live and self._watching
+        use = self.settings.response.prior.enabled
         self.feed = Feed(
             target,
             self.settings,
             self.post_message,
             cache=self._cache,
             bookmarks=self._shelf,
-            heritage=heritage,
-            starts=self._starts(beginning),
+            carry_over=CarryOver(self.settings, initial=initial, use=use) if live else None,
+            notifier=notifier_of(self) if live else None,
+            initial_states=self._initial_states(initial),
         )
         self.run_worker(self.feed.run, name="feed", group="feed", thread=True)
 
-    def _starts(self, beginning: Beginning) -> Starts:
-        return Starts(self.settings, beginning, edits=self._edits, store=self._carry_over)
+    def _initial_states(self, initial: InitialState) -> InitialStates:
+        return InitialStates(self.settings, initial, edits=self._edits, store=self._carry_over)
 
-    def _beginning(self) -> Beginning:
-        """What minds are given that begin now; what is newly wrong with policies or rules is said."""
+    def _initial(self) -> InitialState:
+        """The policy and rules for a session that starts now; new faults in their files are shown."""
         if self._begin is None:
             return PLAIN
-        beginning, faults = self._begin()
+        initial, faults = self._begin()
         for fault in faults:
             if fault not in self._faults:
                 self.call_later(self._complain, fault)
         self._faults = faults
-        return beginning
+        return initial
 
     def on_unmount(self) -> None:
+        self._name_terminal(None)
         if self.feed is not None:
             self.feed.stop()
 
     @on(messages.Seek)
     @on(messages.SeekTime)
-    @on(messages.Step)
+    @on(messages.StepBy)
     @on(messages.JumpMark)
     @on(messages.GoLive)
     @on(messages.TogglePlay)
@@ -184,11 +191,21 @@ class NooscopeApp(App[None]):
         if message.recording is not None and message.recording is not self.recording:
             self.recording = message.recording
         self.view = message.view
+        if message.view.mode == "live" and self._watching:
+            self._name_terminal(message.view)
         if not self._settled and message.view.loading is None:
             self._settled = True
-            collector.settle()
+            gc.freeze()
         if self.feed is not None and message.view.total:
             self.call_after_refresh(self.feed.seen)
+
+    def _name_terminal(self, view: View | None) -> None:
+        """Say in the terminal's title that the session on the screen needs the person."""
+        needed = view is not None and view.status is not None and view.status.needs_you
+        name = terminal_title(view.subject) if view is not None and needed else self.TITLE
+        if name != self._terminal_title:
+            self._terminal_title = name
+            Terminal(self).write(f"\x1b]2;{name}\x07")
 
     @on(messages.Bookmarked)
     def _bookmarked(self, message: messages.Bookmarked) -> None:
@@ -208,7 +225,7 @@ class NooscopeApp(App[None]):
 
     @on(messages.OpenSession)
     def _open_session(self, message: messages.OpenSession) -> None:
-        """Show it at once, whatever was asked from."""
+        """Show it at once, from whichever screen it was asked for."""
         self.open(Target(message.path, message.live, message.session))
         while len(self.screen_stack) > 1:
             self.pop_screen()
@@ -218,14 +235,14 @@ class NooscopeApp(App[None]):
         self._push("events", message.path)
 
     def action_help_quit(self) -> None:
-        """Leave on ctrl+c, as every program in a terminal does; copying a selection comes before it."""
+        """Quit on ctrl+c, as programs in a terminal do; copying a selection comes first."""
         self.exit()
 
     def action_toggle_play(self) -> None:
         self.post_message(messages.TogglePlay())
 
     def action_step(self, by: int) -> None:
-        self.post_message(messages.Step(by))
+        self.post_message(messages.StepBy(by))
 
     def action_seek(self, to: int) -> None:
         self.post_message(messages.Seek(to))
@@ -258,7 +275,7 @@ class NooscopeApp(App[None]):
         self.push_screen(GotoScreen(), self._go)
 
     def action_search(self) -> None:
-        self.push_screen(CommandPalette([Places], placeholder="Find a mark, a path, a bookmark…"))
+        self.push_screen(CommandPalette([SessionSearch], placeholder="Find a mark, a path, a bookmark…"))
 
     def action_sessions(self) -> None:
         from tui.screens.picker import PickerScreen
@@ -270,7 +287,7 @@ class NooscopeApp(App[None]):
             from tui.screens.fleet import FleetScreen
 
             self.install_screen(
-                FleetScreen(self.settings, self._fleet, self._starts(self._beginning())), "fleet"
+                FleetScreen(self.settings, self._fleet, self._initial_states(self._initial())), "fleet"
             )
         self.push_screen("fleet")
 
@@ -278,7 +295,7 @@ class NooscopeApp(App[None]):
         self._push(name)
 
     def action_tune_beside(self) -> None:
-        """The bench beside the main screen, or away again; where there is no room, on its own screen."""
+        """Show or hide the bench beside the main screen; where there is no room, on a screen of its own."""
         from tui.screens.tuning_bench.bench import Bench
 
         beside = self.screen.query(Bench)
@@ -295,9 +312,9 @@ class NooscopeApp(App[None]):
         return super().check_action(action, parameters)
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        yield from commands(screen)
+        yield from key_commands(screen)
         yield SystemCommand("Theme", "Change the colours", self.action_change_theme)
-        yield SystemCommand("Picture", "Save what is seen as SVG", self.deliver_screenshot)
+        yield SystemCommand("Picture", "Save the screen as SVG", self.deliver_screenshot)
         if self.view is not None:
             for name in self.view.agents:
                 yield SystemCommand(f"Show agent {name}", "", lambda name=name: self._select(name), False)
@@ -306,21 +323,19 @@ class NooscopeApp(App[None]):
         self.post_message(messages.SelectAgent(name))
 
     def _go(self, spoken: str | None) -> None:
-        from tui.cli.recordings import place
-
         timeline = self.recording
         if not spoken or timeline is None or not len(timeline):
             return
         try:
             share = float(spoken[:-1]) / 100 if spoken.endswith("%") else None
-            to = place(timeline, spoken) if share is None else round(share * len(timeline))
+            to = parse_place(timeline, spoken) if share is None else round(share * len(timeline))
         except (NooscopeError, ValueError) as error:
             self.notify(str(error), severity="warning", markup=False)
         else:
             self.post_message(messages.Seek(to))
 
     def _push(self, name: str, *given: object) -> None:
-        """Open one of the other screens, or come back to it where it lies below."""
+        """Open one of the other screens, or leave it where it is open."""
         module, kind = _SCREENS[name]
         make = getattr(importlib.import_module(module), kind)
         if isinstance(self.screen, make):
@@ -359,17 +374,13 @@ def run_app(
     plain: bool = False,
 ) -> int:
     """Show a session, a fleet, or the picker where neither is named, until the person leaves."""
-    from tui.cli.initial import outset
-    from tui.cli.recordings import cache_of
-    from tui.feed.live_session import inherit
-
     app = NooscopeApp(
         target,
         settings,
-        cache=cache_of(settings),
+        cache=user_cache(settings),
         fleet=fleet,
-        heritage=inherit,
-        begin=partial(outset, project),
+        live=True,
+        begin=partial(configured_start, project),
         carry_over=None if plain else CarryOverStore(),
         edits=edits,
     )

@@ -5,11 +5,15 @@ from __future__ import annotations
 from textual.binding import Binding, BindingType
 
 KEYS: list[BindingType] = [
-    Binding("space", "toggle_play", "play", id="play.toggle", tooltip="Play, or hold still"),
+    Binding("space", "toggle_play", "play", id="play.toggle", tooltip="Play or pause"),
     Binding("left", "step(-1)", "step", key_display="←→", id="play.back", tooltip="One event back"),
-    Binding("right", "step(1)", "step", show=False, key_display="→", id="play.on", tooltip="One event on"),
+    Binding(
+        "right", "step(1)", "step", show=False, key_display="→", id="play.on", tooltip="One event forward"
+    ),
     Binding("shift+left", "step(-10)", "back 10", show=False, id="play.back10", tooltip="Ten events back"),
-    Binding("shift+right", "step(10)", "on 10", show=False, id="play.on10", tooltip="Ten events on"),
+    Binding(
+        "shift+right", "step(10)", "forward 10", show=False, id="play.on10", tooltip="Ten events forward"
+    ),
     Binding("home", "seek(0)", "start", show=False, id="play.start", tooltip="To the first event"),
     Binding("end", "go_live", "end", show=False, id="play.end", tooltip="To the newest event, and follow"),
     Binding("comma", "speed(-1)", "slower", key_display=",", show=False, id="play.slower", tooltip="Slower"),
@@ -18,9 +22,9 @@ KEYS: list[BindingType] = [
     ),
     Binding("n", "jump(True)", "alert", id="jump.next", tooltip="To the next alert"),
     Binding(
-        "N", "jump(False)", "previous alert", show=False, id="jump.previous", tooltip="To the alert before"
+        "N", "jump(False)", "previous alert", show=False, id="jump.previous", tooltip="To the previous alert"
     ),
-    Binding("b", "bookmark", "bookmark", id="bookmark.add", tooltip="Remember this moment"),
+    Binding("b", "bookmark", "bookmark", id="bookmark.add", tooltip="Bookmark this moment"),
     Binding("g", "goto", "go to", show=False, id="jump.goto", tooltip="To a time or an event"),
     Binding(
         "slash", "search", "search", key_display="/", id="search", tooltip="Find a mark, path or bookmark"

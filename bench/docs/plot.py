@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 _WIDTH, _HEIGHT = 640, 260
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 150, 34, 40
-_INKS = ("#c2410c", "#1d4ed8", "#15803d", "#7e22ce", "#0e7490", "#6b7280")
+_BUDGET_STYLES = ("#c2410c", "#1d4ed8", "#15803d", "#7e22ce", "#0e7490", "#6b7280")
 _DASHES = ("", "7 3", "2 3", "10 3 2 3", "4 2", "1 4")
 
 
@@ -89,7 +89,7 @@ def draw(title: str, across: tuple[str, Axis], up: tuple[str, Axis], curves: Seq
         f'transform="rotate(-90 14 {_TOP + height / 2:.1f})">{escape(y_name)}</text>'
     )
     for number, curve in enumerate(curves):
-        ink, dash = _INKS[number % len(_INKS)], _DASHES[number % len(_DASHES)]
+        ink, dash = _BUDGET_STYLES[number % len(_BUDGET_STYLES)], _DASHES[number % len(_DASHES)]
         places = [(f"{left(x):.1f}", f"{top(y):.1f}") for x, y in curve.points]
         style = f'fill="none" stroke="{ink}" stroke-width="2" stroke-dasharray="{dash}"'
         lines.append(f'<polyline points="{" ".join(",".join(place) for place in places)}" {style}/>')

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import sys
 
 from bench.measure import quantile
 from bench.scale.probes import PROBES
-from tui.cli import garbage as collector
+from tui.cli import GC_THRESHOLDS
 
 
 def main() -> int:
-    collector.calm()
+    gc.set_threshold(*GC_THRESHOLDS)
     sizes = [int(word) for word in sys.argv[2:]]
     found = PROBES[sys.argv[1]](sizes)
     values: dict[str, list[float]] = {}

@@ -34,9 +34,9 @@ _A_SECOND = 50
 _EACH = 5_000
 """Bytes of a Claude Code log for each event in it."""
 _START = """\
-import sys, time
-from tui.cli import garbage as collector
-collector.calm()
+import gc, sys, time
+from tui.cli import GC_THRESHOLDS
+gc.set_threshold(*GC_THRESHOLDS)
 from pathlib import Path
 from core.settings.layers import resolve
 from tui.app import NooscopeApp

@@ -17,17 +17,17 @@ from core.agents.registry import make_kit
 from core.logs.finder import sessions
 from core.settings import Settings
 from core.society import Society
-from core.timeline.carry_over import Start
 from core.timeline.rerun import Rerun
+from core.timeline.run_inputs import RunInputs
 from core.timeline.sweep import sweep_session
 from core.timeline.timeline import Timeline
+from core.timeline.whatif import WhatIfResult
 from tui.cli.commands.sweep import sweeps
+from tui.draw.line import Line
 from tui.feed.view import View
 from tui.screens.tuning import TuningScreen
-from tui.widgets.common.panel import Line
-from tui.widgets.tuning.compared import Compared
 from tui.widgets.tuning.comparison import Comparison
-from tui.widgets.tuning.sliders import SettingsList
+from tui.widgets.tuning.settings_list import SettingsList
 
 EVENTS = 10_000
 SESSIONS = 20
@@ -113,7 +113,7 @@ class _Stage(App[None]):
 
 async def _painted(stage: _Stage) -> tuple[float, float, float]:
     """Seconds from a key press to the first, the settled and the complete picture, medians of several."""
-    drawn: list[tuple[float, Compared | None]] = []
+    drawn: list[tuple[float, WhatIfResult | None]] = []
     lines = Comparison.lines
 
     def noted(self: Comparison, view: View, width: int, height: int) -> list[Line]:
@@ -157,7 +157,8 @@ def _sweep() -> list[Figure]:
         one = best_of(lambda: sweep_session(found[0], Settings(), NAME, values, folder), 1)
         start = time.perf_counter()
         events = sum(
-            sweep.events for sweep in sweeps([(one, Start(Settings())) for one in found], NAME, values, None)
+            sweep.events
+            for sweep in sweeps([(one, RunInputs(Settings())) for one in found], NAME, values, None)
         )
         seconds = time.perf_counter() - start
     return [

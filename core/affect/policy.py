@@ -25,7 +25,7 @@ from core.settings.affect import (
     StabilitySettings,
     UncertaintySettings,
 )
-from core.settings.tunable import Closed, Tunable, walk
+from core.settings.tunable import Closed, Tunable, walk_tunables
 
 
 class FieldsPolicy(Closed):
@@ -88,7 +88,7 @@ def _sentence(place: tuple[int | str, ...], kind: str, found: object) -> str:
         return f"{path} is unknown; it may be {_choices(_siblings(words[:-1]))}"
     if path == "name":
         return f"name is {found!r}; it may be text of 1 to 80 characters"
-    known = {entry.name: entry for entry in walk(AffectSettings)}
+    known = {entry.name: entry for entry in walk_tunables(AffectSettings)}
     if path in known:
         return f"{path} is {found!r}; it may be {_allowed(known[path], words[-1])}"
     return f"{path} is {found!r}; it may be a table with {_choices(_siblings(words))}"

@@ -8,11 +8,12 @@ from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from core.agents.lexicon import tone
 from core.agents.model_names import plain_name, spellings
 from core.agents.tables import OURS, read_table
 from core.errors import SettingsError
 from core.events import MAIN, Turn, Where
-from core.settings.logs import ContextSettings
+from core.settings.logs import ContextWindowSettings
 
 _PRICES = ("input", "output", "cache_read", "cache_write", "cache_write_1h")
 _FIELDS = ("window", *_PRICES, "tiers")
@@ -60,15 +61,15 @@ class Models:
 
     __slots__ = ("_default", "_extended", "_found", "_table")
 
-    def __init__(self, table: _Table, settings: ContextSettings | None = None) -> None:
-        context = settings or ContextSettings()
+    def __init__(self, table: _Table, settings: ContextWindowSettings | None = None) -> None:
+        context = settings or ContextWindowSettings()
         self._table = table
         self._found: dict[str, Model] = {}
         self._default = context.default_window
         self._extended = context.extended_window
 
     @classmethod
-    def load(cls, *extra: Path, settings: ContextSettings | None = None) -> Models:
+    def load(cls, *extra: Path, settings: ContextWindowSettings | None = None) -> Models:
         """Our table, with the user's laid over it."""
         return cls(_merged(extra), settings)
 
@@ -160,11 +161,14 @@ class Models:
         window: int = 0,
         stop: str = "",
         cost: float | None = None,
+        said: str = "",
     ) -> Turn:
         """A turn with its context added up, its window and its cost; `window` and `cost` of the log win.
 
-        Where a log tells no tokens the cost is unknown, not nothing.
+        Where a log tells no tokens the cost is unknown, not nothing. Of what was said only the counts of its
+        phrases are kept.
         """
+        checking, doubting = tone(said)
         context = input_tokens + cache_read + cache_write
         if cost is None and context + output_tokens:
             cost = self.cost(model, input_tokens, output_tokens, cache_read, cache_write, cache_write_1h)
@@ -182,6 +186,8 @@ class Models:
             context_window=window or self.window(model, context),
             cost=cost,
             stop=stop,
+            checking=checking,
+            doubting=doubting,
         )
 
     def _row(self, model: str) -> Model:

@@ -106,7 +106,9 @@ def _values(where: Where | None) -> Iterator[Any]:
 
 def _arguments(values: list[Any], event: ToolUse) -> Any:
     for found in _about(values, event):
-        function = table(found.get("function")) or table(found.get("state")) or found
+        function = (
+            table(found.get("function")) or table(found.get("state")) or _wrapped(found, "toolCall") or found
+        )
         for name in _CALLED:
             given = function.get(name)
             if given is not None and text(found.get("type")) not in _ANSWERS:
@@ -122,7 +124,7 @@ def _answer(values: list[Any], event: ToolUse) -> str:
     for found in _about(values, event):
         if text(found.get("type")) in ("tool_use", "toolCall", "function_call"):
             continue
-        holder = table(found.get("state")) or found
+        holder = table(found.get("state")) or _wrapped(found, "toolResult") or found
         for name in _ANSWERED:
             said = words(_opened(holder.get(name)))
             if said:
@@ -144,6 +146,11 @@ def _about(values: list[Any], event: ToolUse) -> list[dict[str, Any]]:
         for told in (table(value), table(table(value).get("args")), table(table(value).get("action")))
         if told
     ]
+
+
+def _wrapped(found: dict[str, Any], name: str) -> dict[str, Any]:
+    """What a request or a response wraps in a value of its own."""
+    return table(table(found.get(name)).get("value"))
 
 
 def _opened(value: Any) -> Any:

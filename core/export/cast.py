@@ -12,7 +12,7 @@ from core.export.html import title
 from core.export.words import error_line, first_line
 from core.logs.event_redaction import one_line
 from core.percept import AXES
-from core.report.recap import clock, share
+from core.report.recap import figure, short_clock
 
 WIDTH = 100
 HEIGHT = 30
@@ -79,7 +79,7 @@ def _frame(film: Film, place: int, strip: _Strip, elapsed: float) -> list[str]:
     moment = film.moments[place]
     status = moment.status
     rows = [
-        _row(_BOLD, f" nooscope  {title(film)}", f"{clock(elapsed)}  ${moment.cost:.2f} "),
+        _row(_BOLD, f" nooscope  {title(film)}", f"{short_clock(elapsed)}  ${moment.cost:.2f} "),
         _row(
             _BOLD if status.level >= 2 else "", f" {status.glyph} {status.word}  {one_line(status.why, 200)}"
         ),
@@ -99,7 +99,7 @@ def _frame(film: Film, place: int, strip: _Strip, elapsed: float) -> list[str]:
         each = film.moments[number]
         sign = _SIGNS.get(each.outcome or "", "│" if each.kind == "prompt" else "·")
         pointer = "›" if number == place else " "
-        rows.append(_row("", f"{pointer}{clock(each.at - began):>8} {sign} {each.what}"))
+        rows.append(_row("", f"{pointer}{short_clock(each.at - began):>8} {sign} {each.what}"))
     rows += [""] * (HEIGHT - 1 - len(rows))
     done = (place + 1) * (WIDTH - 2) // len(film.moments)
     rows.append(_row("", " " + "━" * done + "─" * (WIDTH - 2 - done)))
@@ -112,7 +112,7 @@ def _strip(strip: _Strip) -> tuple[str, str, str, str]:
 
 def _axis(name: str, value: float) -> str:
     filled = round(min(1.0, max(0.0, value)) * _BAR)
-    return _row("", f" {name:<12} {'█' * filled}{'·' * (_BAR - filled)} {share(value)}")
+    return _row("", f" {name:<12} {'█' * filled}{'·' * (_BAR - filled)} {figure(value)}")
 
 
 def _row(style: str, left: str, right: str = "") -> str:

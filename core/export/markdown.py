@@ -14,7 +14,7 @@ from core.export.troubles import Trouble, troubles
 from core.export.words import error_line, first_line
 from core.logs.event_redaction import one_line
 from core.percept import AXES
-from core.report.recap import amount, clock, share
+from core.report.recap import figure, short_clock, token_amount
 
 _PROMPTS = 12
 _FILES = 15
@@ -54,12 +54,12 @@ def _head(film: Film) -> Iterator[str]:
     if summary.started is None or summary.ended is None:
         yield "No events."
         return
-    length = clock(summary.ended - summary.started)
+    length = short_clock(summary.ended - summary.started)
     if summary.synthetic_time:
         yield f"The log holds no times; {length} made up from durations."
     else:
         began = datetime.fromtimestamp(summary.started, UTC).strftime("%Y-%m-%d %H:%M")
-        yield f"{began} UTC, {length} long, {clock(summary.active)} of it active."
+        yield f"{began} UTC, {length} long, {short_clock(summary.active)} of it active."
     failed = summary.outcomes.get("failure", 0)
     yield (
         f"{_count(summary.prompts, 'prompt')}, {_count(summary.tool_uses, 'call')}, {failed:,} failed. "
@@ -147,7 +147,7 @@ def _trouble(film: Film, trouble: Trouble) -> Iterator[str]:
     edits = ", ".join(said(film.privacy.path(path), 80) for path in trouble.edits[:4])
     more = f" and {len(trouble.edits) - 4} more" if len(trouble.edits) > 4 else ""
     after = f" after edits of {edits}{more}" if edits else ", with no edit in between"
-    yield f"  - worked at {clock(film.moments[trouble.solved].at - _start(film))}{after}"
+    yield f"  - worked at {short_clock(film.moments[trouble.solved].at - _start(film))}{after}"
 
 
 def _ended(film: Film) -> Iterator[str]:
@@ -167,12 +167,18 @@ def _figures(film: Film) -> Iterator[str]:
         rows.append(
             (
                 "tokens",
-                f"{amount(tokens.input)} sent, {amount(tokens.output)} written, "
-                f"{amount(tokens.cache_read)} read from cache, {amount(tokens.cache_write)} cached",
+                f"{token_amount(tokens.input)} sent, {token_amount(tokens.output)} written, "
+                f"{token_amount(tokens.cache_read)} read from cache, "
+                f"{token_amount(tokens.cache_write)} cached",
             )
         )
     if tokens.context_peak:
-        rows.append(("fullest context", f"{amount(tokens.context_peak)} of {amount(tokens.context_window)}"))
+        rows.append(
+            (
+                "fullest context",
+                f"{token_amount(tokens.context_peak)} of {token_amount(tokens.context_window)}",
+            )
+        )
     rows.append(("calls", ", ".join(f"{n:,} {name}" for name, n in summary.outcomes.items()) or "none"))
     rows.append(("compactions", f"{summary.compactions}"))
     if summary.subagents:
@@ -180,11 +186,11 @@ def _figures(film: Film) -> Iterator[str]:
     signals = ", ".join(f"{name.replace('_', ' ')} {n}" for name, n in summary.signals.items())
     rows.append(("signals", signals or "none"))
     peaks = [
-        f"{axis} {share(peak.value)} at {clock(peak.at - _start(film))}"
+        f"{axis} {figure(peak.value)} at {short_clock(peak.at - _start(film))}"
         for axis in AXES
         if (peak := summary.peaks.get(axis)) is not None and peak.value >= _NOTABLE
     ]
-    rows.append(("strongest readings", ", ".join(peaks) or f"none above {share(_NOTABLE)}"))
+    rows.append(("strongest readings", ", ".join(peaks) or f"none above {figure(_NOTABLE)}"))
     rows.append(("loops", f"{len(summary.loops)}"))
     rows.append(("would halt", f"{len(summary.halts)} times" if summary.halts else "never"))
     yield "| | |"
@@ -205,7 +211,7 @@ def _start(film: Film) -> float:
 
 
 def _when(film: Film, at: float) -> str:
-    return f"`{clock(at - _start(film))}`"
+    return f"`{short_clock(at - _start(film))}`"
 
 
 def _count(number: int, noun: str) -> str:

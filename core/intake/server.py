@@ -25,7 +25,7 @@ from core.settings import Settings
 from core.store.permits import PermitJournal
 from core.store.said import SaidStore
 from core.telemetry.receiver import Receiver
-from core.timeline.initial_state import PLAIN, Beginning
+from core.timeline.initial_state import PLAIN, InitialState
 
 _BODY = 8 * 1024 * 1024
 _PATIENCE = 5.0
@@ -46,7 +46,7 @@ class IntakeServer:
         home: Path,
         *,
         port: int | None = None,
-        beginning: Beginning = PLAIN,
+        initial: InitialState = PLAIN,
         say: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._place = place
@@ -58,7 +58,7 @@ class IntakeServer:
             settings.response.guard, secrets.token_bytes(32), PermitJournal(folder / "permits.jsonl"), clock
         )
         self._settings = settings
-        self._beginning = beginning
+        self._initial = initial
         self._kit = make_kit(settings.ingest)
         self._environment = environment
         self._home = home
@@ -84,7 +84,7 @@ class IntakeServer:
         return self._receivers[1].port if len(self._receivers) > 1 else None
 
     def _follow(self, hooks: AgentHooks, session: str) -> Watched:
-        return HookedSession(hooks, session, self._kit, self._settings, self._beginning, self._is_log)
+        return HookedSession(hooks, session, self._kit, self._settings, self._initial, self._is_log)
 
     def _is_log(self, path: Path) -> bool:
         """Whether a log lies where an agent keeps its logs, so that nothing else is ever read."""

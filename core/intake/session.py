@@ -15,8 +15,8 @@ from core.agents.hook import AgentHooks, HookCall
 from core.agents.outcomes import Result, exit_code
 from core.agents.reader import AgentKit
 from core.events import MAIN, Advice, Event, Prompt, SessionEnd, SessionStart, ToolUse, Turn
-from core.live.status import Facts, Limits, Open, standing
-from core.live.status_facts import Lookout
+from core.live.status import Limits, Open, StatusFacts, status_of
+from core.live.status_facts import StatusTracker
 from core.logs.event_redaction import clean, one_line
 from core.logs.follow import Follower
 from core.percept import AXES
@@ -24,7 +24,7 @@ from core.response.advice import Advised, Adviser
 from core.response.interventions import Intervention
 from core.response.permits import Standing
 from core.settings import Settings
-from core.timeline.initial_state import Beginning
+from core.timeline.initial_state import InitialState
 from core.timeline.opening import seed_of
 
 _KNOWN = 4000
@@ -53,7 +53,7 @@ class HookedSession:
         session: str,
         kit: AgentKit,
         settings: Settings,
-        beginning: Beginning | None = None,
+        initial: InitialState | None = None,
         within: Callable[[Path], bool] = lambda _: False,
     ) -> None:
         self._kit = kit
@@ -62,11 +62,11 @@ class HookedSession:
         """Whether a log lies where its agent keeps logs."""
         self._framework = hooks.framework
         self._calls = Calls(kit, hooks.framework)
-        self._lookout = Lookout(settings.response.notices.final)
+        self._tracker = StatusTracker(settings.response.notices.final)
         self._limits = Limits.of(settings)
         self.name = session
         self.agent = hooks.name
-        self.society = (beginning or Beginning())._replace(seed=seed_of(session)).society(settings)
+        self.society = (initial or InitialState())._replace(seed=seed_of(session)).society(settings)
         self.adviser = Adviser(settings.response.advice)
         self.follower: Follower | None = None
         self._told: dict[str, object] = {}
@@ -176,7 +176,7 @@ class HookedSession:
     def _step(self, event: Event) -> None:
         event = clean(event)
         step = self.society.step(event)
-        self._lookout.update(event, step)
+        self._tracker.update(event, step)
         if isinstance(event, SessionStart):
             self.project = event.project or self.project
         elif isinstance(event, Turn):
@@ -232,18 +232,18 @@ class HookedSession:
             engine.mind.heart.vitality.economic,
         )
 
-    def facts(self) -> Facts:
+    def facts(self) -> StatusFacts:
         """What is known of the session now."""
         held = tuple(self._open.values())
-        facts = self._lookout.facts(self.society, (), heard=max(self._heard, self._lookout.last))
+        facts = self._tracker.facts(self.society, (), heard=max(self._heard, self._tracker.last))
         return replace(facts, open=held, events=max(1, facts.events))
 
     def status(self, at: float) -> dict[str, object]:
         """How the session stands."""
-        found = standing(self.facts(), at, self._limits)
+        found = status_of(self.facts(), at, self._limits)
         word, level, why, since = str(found.word), int(found.level), found.why, found.since
         if self._waits is not None:
-            word, level, why, since = "needs input", 3, self._waits[1], self._waits[0]
+            word, level, why, since = "needs you", 3, self._waits[1], self._waits[0]
         engine = self.society.engine(MAIN)
         values = engine.receptor.read(at).axes
         loudest = max(range(len(AXES)), key=lambda place: values[place].value - values[place].threshold)

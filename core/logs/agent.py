@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -28,10 +29,18 @@ class Location(NamedTuple):
     """Of the main logs, below a root."""
     marks: tuple[bytes, ...] = ()
     """What stands in a log about once an event, with no blank after a colon."""
+    once: tuple[re.Pattern[bytes], ...] = ()
+    """Ids or totals that a log repeats, each as a group: every value of it counts once."""
+    aside: bytes = b""
+    """What the beginning of a line holds that repeats what other lines or logs tell."""
     passed_over: str = ""
     """Names that begin so belong to no session of their own."""
     nested: str = ""
     """Where the logs of sub-agents are, below the folder named like the session."""
+    beside: str = ""
+    """Where else they are, seen from the main log's folder; `{session}` stands for the session's id."""
+    session: Callable[[Path], str] | None = None
+    """The session's id as a log's path tells it, where its records do not."""
     ended: bytes = b""
     """What the last lines hold once a session is over."""
     survey: Survey | None = None
@@ -57,6 +66,12 @@ def folder(environment: Environment, name: str) -> Path | None:
     """The folder that a variable of the environment names, if it names one."""
     value = environment.get(name, "").strip()
     return Path(value).expanduser() if value else None
+
+
+def nowhere(environment: Environment, home: Path) -> list[Path]:
+    """The folders of an agent that has no usual place."""
+    del environment, home
+    return []
 
 
 def recognise(sample: Sample, agents: tuple[Agent, ...]) -> Format | None:

@@ -3,37 +3,34 @@
 from __future__ import annotations
 
 import os
-import re
 import stat
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
 
 import msgspec
 
-from core.logs.agent import Agent, Location
+from core.logs.agent import Agent, Location, nowhere
+from core.logs.database import MAGIC, changes
 from core.logs.door import is_folder
-from core.logs.event_redaction import cleaned
 from core.logs.found import Found
+from core.logs.glimpse import Glimpse, glimpse, last_time
 from core.logs.lines import opened, packed, take
+from core.logs.marks import EXACT, counted
 from core.logs.records import Log, stem
 from core.logs.session import LogSession
-from core.logs.times import seconds
+from core.logs.titles import HEAD, TAIL, Titles, read_title, title_of
 
-_HEAD = 16_384
-_TAIL = 4_096
-_TEXT = rb'\s*:\s*"((?:[^"\\]|\\.){1,4096})"'
-_CWD = re.compile(rb'"(?:cwd|directory|projectPath)"' + _TEXT)
-_PROJECT_HASH = re.compile(rb'"projectHash"' + _TEXT)
-_SESSION = re.compile(rb'"(?:sessionId|session_id)"' + _TEXT)
-_TIME = re.compile(rb'"(?:timestamp|lastUpdated)"' + _TEXT)
-_ANYWHERE = Location(
-    lambda _environment, _home: [], (), (b'"role":', b'"action":', b'"observation":', b'"tool":')
-)
+_ROW = 4_000
+"""Bytes that an event takes up in a database, by and large."""
+_ANYWHERE = Location(nowhere, (), (b'"role":', b'"action":', b'"observation":', b'"tool":'))
 """What is known of logs that lie in no agent's usual place."""
-_COLON = re.compile(rb'"\s*:\s*')
-_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_BUDGET = 32 * 1024 * 1024
+"""Bytes that are read to count the events of the newest sessions; older ones are guessed from samples."""
+_REMEMBERED = 2_000
+_known: dict[tuple[Path, int, float], tuple[int, str]] = {}
+"""Events and titles found before, by file, size and change."""
 
 
 def find(
@@ -52,19 +49,9 @@ def find(
         if agent.location is not None
         for root in agent.location.roots(environment, home)
         if is_folder(root)
-        for session in _survey(agent.name, agent.location, root, moment, active_within)
+        for session in _survey(agent, agent.location, root, moment, active_within)
     ]
-    return sorted(found, key=_newest_first)
-
-
-class _Glimpse(NamedTuple):
-    """What the two ends of a file tell."""
-
-    project: str
-    session: str
-    events: int
-    last: float | None
-    ended: bool
+    return _counted(agents, sorted(found, key=_newest_first))
 
 
 def describe(
@@ -72,64 +59,145 @@ def describe(
 ) -> list[Found]:
     """The same of sessions that were found by path, the newest first."""
     locations = {agent.name: agent.location for agent in agents}
+    sharing = Counter(session.logs[0].path for session in sessions)
     found = []
     for session in sessions:
         known = locations.get(session.tool)
         location = known if known is not None and known.marks else _ANYWHERE
+        log = session.logs[0]
         paths = list(dict.fromkeys(log.path for log in session.logs))
-        one = _weigh(session.tool, location, paths, now, active_within)
+        one = _weigh(session.tool, location, paths, now, active_within, log.format.titles)
         if one is not None:
-            share = _share(session.logs[0], one.size)
-            events = one.events * share // max(1, one.size)
-            found.append(msgspec.structs.replace(one, session=session.id, size=share, events=events))
-    return sorted(found, key=_newest_first)
+            share = _share(log, one.size)
+            events = _stretch(location, log, one, sharing[log.path])
+            title = one.title if log.whole else title_of(session)
+            found.append(
+                msgspec.structs.replace(one, session=session.id, size=share, events=events, title=title)
+            )
+    shared = {path for path, number in sharing.items() if number > 1}
+    return _counted(agents, sorted(found, key=_newest_first), shared)
 
 
-def _survey(agent: str, location: Location, root: Path, now: float, active_within: float) -> Iterator[Found]:
+def _stretch(location: Location, log: Log, one: Found, sharing: int) -> int:
+    """The events of a session that shares its file with others."""
+    if log.whole:
+        return one.events
+    if log.format.style != "lines" or log.session:
+        return one.events // sharing
+    try:
+        with opened(log.path) as stream:
+            stream.seek(log.start)
+            data = take(stream, EXACT if log.end is None else min(EXACT, log.end - log.start))
+    except OSError:
+        return one.events
+    return counted(location, [data], 1.0)
+
+
+def _counted(agents: tuple[Agent, ...], found: list[Found], shared: set[Path] | None = None) -> list[Found]:
+    """The same list, its newest sessions looked through whole for their events and titles."""
+    known = {agent.name: agent for agent in agents}
+    left = _BUDGET
+    better = []
+    for one in found:
+        agent = known.get(one.agent)
+        key = (one.path, one.size, one.modified)
+        if one.path in (shared or ()) or one.size > EXACT or _elsewhere(one):
+            better.append(one)
+            continue
+        if key not in _known and left >= one.size:
+            left -= one.size
+            if len(_known) >= _REMEMBERED:
+                _known.clear()
+            _known[key] = _looked_through(agent, one)
+        events, title = _known.get(key, (one.events, ""))
+        better.append(msgspec.structs.replace(one, events=events, title=title or one.title))
+    return better
+
+
+def _elsewhere(one: Found) -> bool:
+    """Whether a session shares its file with others, or is no file."""
+    return is_folder(one.path) or one.path.suffix == ".db"
+
+
+def _looked_through(agent: Agent | None, one: Found) -> tuple[int, str]:
+    location = agent.location if agent is not None and agent.location is not None else _ANYWHERE
+    parts = []
+    for path in one.paths:
+        try:
+            with opened(path) as stream:
+                parts.append(take(stream, EXACT))
+        except OSError:
+            continue
+    main = parts[0] if parts else b""
+    titles = next((known.titles for known in agent.formats if known.titles), None) if agent else None
+    whole = main.lstrip()[:1] == b"[" or b"\n{" not in main[:HEAD]
+    title = read_title(main if whole else main[:HEAD], b"" if whole else main[-TAIL:], titles)
+    return counted(location if location.marks else _ANYWHERE, parts, 1.0), title
+
+
+def _survey(
+    agent: Agent, location: Location, root: Path, now: float, active_within: float
+) -> Iterator[Found]:
     if location.survey is not None:
-        yield from location.survey(agent, root, now, active_within)
+        yield from location.survey(agent.name, root, now, active_within)
         return
+    titles = agent.formats[0].titles if agent.formats else None
     for path in _logs(location, root):
-        one = _weigh(agent, location, [path], now, active_within)
+        one = _weigh(agent.name, location, [path], now, active_within, titles)
         if one is not None:
             nested = list(_nested(location, path, one.session))
-            yield (nested and _weigh(agent, location, [path, *nested], now, active_within)) or one
+            many = [path, *nested]
+            yield (nested and _weigh(agent.name, location, many, now, active_within, titles)) or one
 
 
 def _weigh(
-    agent: str, location: Location, paths: list[Path], now: float, active_within: float
+    agent: str,
+    location: Location,
+    paths: list[Path],
+    now: float,
+    active_within: float,
+    titles: Titles | None,
 ) -> Found | None:
     """One session from the two ends of its main log and the sizes of all of them."""
     try:
         size, modified = _extent(paths[0])
-        glimpse = _look(location, paths[0], size)
+        seen = _look(location, paths[0], size)
     except OSError:
         return None
     own = max(1, size)
-    last = modified if glimpse.last is None else min(modified, glimpse.last)
+    last = modified if seen.last is None else seen.last
     for path in paths[1:]:
         try:
             more, when = _extent(path)
+            if now - when <= active_within:
+                last = max(last, _own_time(path, more) or when)
         except OSError:
             continue
         size += more
-        modified, last = max(modified, when), max(last, when)
+        modified = max(modified, when)
     return Found(
         agent=agent,
-        session=glimpse.session,
-        project=glimpse.project,
+        session=seen.session,
+        project=seen.project,
         path=paths[0],
         paths=tuple(paths),
         modified=modified,
+        told=last,
         size=size,
-        events=glimpse.events * size // own,
-        active=not glimpse.ended and now - last <= active_within,
+        events=seen.events * size // own,
+        active=not seen.ended and now - min(modified, last) <= active_within,
+        title=read_title(seen.head, seen.tail, titles),
     )
 
 
 def _share(log: Log, size: int) -> int:
     """How much of its file a session takes up."""
     return size if log.whole else (size if log.end is None else log.end) - log.start
+
+
+def _own_time(path: Path, size: int) -> float | None:
+    with opened(path) as stream:
+        return last_time(stream, 0 if packed(path) else size)
 
 
 def _extent(path: Path) -> tuple[int, float]:
@@ -157,55 +225,30 @@ def _logs(location: Location, root: Path) -> Iterator[Path]:
 
 def _nested(location: Location, path: Path, session: str) -> Iterator[Path]:
     """The logs of a session's sub-agents."""
-    if not location.nested or "/" in session or session in ("", ".", ".."):
+    if "/" in session or session in ("", ".", ".."):
         return
-    for top, folders, files in os.walk(path.parent / session / location.nested):
+    if location.beside:
+        place = path.parent / location.beside.format(session=session)
+    elif location.nested:
+        place = path.parent / session / location.nested
+    else:
+        return
+    for top, folders, files in os.walk(place):
         folders.sort()
         for name in sorted(files):
             if name.endswith((".jsonl", ".json")) and not name.startswith("agent-acompact-"):
                 yield Path(top, name)
 
 
-def _look(location: Location, path: Path, size: int) -> _Glimpse:
+def _look(location: Location, path: Path, size: int) -> Glimpse:
     if is_folder(path):
-        return _Glimpse("", path.parent.name, sum(1 for _ in path.iterdir()), None, ended=False)
+        return Glimpse("", path.parent.name, sum(1 for _ in path.iterdir()), None, ended=False)
     with opened(path) as stream:
-        head = take(stream, _HEAD)
-        tail = b""
-        if size > _HEAD and not packed(path):
-            stream.seek(max(_HEAD, size - _TAIL))
-            tail = take(stream, _TAIL)
-    sample = head + tail
-    tight = _COLON.sub(b'":', sample)
-    marks = sum(map(tight.count, location.marks))
-    cwd, session, times = _CWD.search(head), _SESSION.search(head), _TIME.findall(tail or head)
-    project = _text(cwd[1]) if cwd else _hash(head)
-    return _Glimpse(
-        project=cleaned(project),
-        session=_text(session[1]) if session else _named(path),
-        events=marks * max(size, len(sample)) // max(1, len(sample)),
-        last=seconds(_text(times[-1])) if times else None,
-        ended=bool(location.ended) and location.ended in (tail or head),
-    )
+        if take(stream, len(MAGIC)) == MAGIC:
+            return Glimpse("", stem(path), (size + changes(path)) // _ROW, None, ended=False)
+        stream.seek(0)
+        return glimpse(location, stream, path, 0 if packed(path) else size)
 
 
 def _newest_first(found: Found) -> tuple[float, str, str]:
     return -found.modified, found.agent, str(found.path)
-
-
-def _hash(head: bytes) -> str:
-    found = _PROJECT_HASH.search(head)
-    return _text(found[1])[:12] if found else ""
-
-
-def _named(path: Path) -> str:
-    """The id in a file's name."""
-    uuid = _UUID.search(path.name)
-    return uuid[0] if uuid else stem(path).rpartition("_")[2]
-
-
-def _text(raw: bytes) -> str:
-    try:
-        return str(msgspec.json.decode(b'"' + raw + b'"', type=str))
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return raw.decode("utf-8", "replace")

@@ -171,7 +171,10 @@ class Finder:
         text = _text(head(path, self._lines.head))
         if not text:
             return None, "empty"
-        if not (text.startswith((b"{", b"[", _SQLITE)) or b"\n{" in text):
+        openings = tuple(
+            known.opening for agent in self._kit.agents for known in agent.formats if known.opening
+        )
+        if not (text.startswith((b"{", b"[", _SQLITE, *openings)) or b"\n{" in text):
             return None, "a binary file" if b"\0" in text else "no log of a known format"
         if text.startswith((b"{", b"[")) and _unfinished(text):
             text = _text(head(path, _LONG_HEAD))

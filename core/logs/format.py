@@ -14,6 +14,7 @@ from core.logs.reader import Reader
 
 if TYPE_CHECKING:
     from core.logs.links import LinkReader
+    from core.logs.titles import Titles
 _ESCAPED = re.compile(
     rb"(?<!\\)((?:\\\\)*)\\u00(2[013-9a-fA-F]|[346][0-9a-fA-F]|5[0-9abABd-fD-F]|7[0-9a-eA-E])"
 )
@@ -64,6 +65,12 @@ class Format(NamedTuple):
     """Where the logs of a session's sub-agents are, given its main log."""
     links: type[LinkReader] | None = None
     """How its records follow each other, where not each the one before it."""
+    titles: Titles | None = None
+    """The title that a record gives its session, where the agent keeps one."""
+    opening: bytes = b""
+    """What a log that is not JSON begins with."""
+    title: str = ""
+    """What people call this way of writing, where an agent has several that tell different things."""
 
 
 def _plainly(head: bytes) -> bytes:

@@ -25,6 +25,15 @@ class Found(msgspec.Struct, frozen=True):
     events: int
     """About how many; guessed from its size and a sample."""
     active: bool
+    title: str = ""
+    """What the session is about: the title its log keeps, else the first prompt; safe to show."""
+    told: float | None = None
+    """The last time the log itself tells."""
+
+    @property
+    def last(self) -> float:
+        """When something last happened, by the log's own clock; its change on disk where it tells no time."""
+        return self.modified if self.told is None else self.told
 
 
 def extent(folder: Path) -> tuple[int, float, int]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from core.events import MAIN, SessionStart
 from core.logs.diagnostics import Diagnostics
 from core.logs.reader import Kit
-from core.logs.records import Log, Record, feed, reason, records, rows, stem
+from core.logs.records import Log, Record, feed, finish, reason, records, rows, stem
 from core.logs.session import LogSession
 from core.settings.logs import LineSettings
 
@@ -40,12 +40,25 @@ class Runs:
             self._known[log.path] = known
         return known[1]
 
-    def _split(self, log: Log) -> list[LogSession]:
+    def _starts(self, log: Log) -> tuple[list[tuple[SessionStart, Record]], set[int]]:
+        """The starts in a log, and after which of them something happened."""
         reader = log.format.reader(self._silent, session=stem(log.path))
         begun: list[tuple[SessionStart, Record]] = []
+        busy: set[int] = set()
         for record in self._openings(log):
-            found = [event for event in feed(reader, record) if isinstance(event, SessionStart)]
-            begun += [(event, record) for event in found if event.agent == MAIN]
+            for event in feed(reader, record):
+                if not isinstance(event, SessionStart):
+                    busy.add(len(begun) - 1)
+                elif event.agent == MAIN:
+                    begun.append((event, record))
+        if not getattr(reader, "idle_starts", False):
+            return begun, set(range(len(begun)))
+        if finish(reader, log.path):
+            busy.add(len(begun) - 1)
+        return begun, busy
+
+    def _split(self, log: Log) -> list[LogSession]:
+        begun, busy = self._starts(log)
         database = log.format.style == "database"
         if len(begun) < 2 and not database:
             return []
@@ -64,7 +77,8 @@ class Runs:
                 own = log._replace(start=record.where.offset, line=record.line, end=end)
             else:
                 own = log._replace(run=number)
-            runs.append(LogSession(start.session, start.tool, (own,)))
+            if number in busy:
+                runs.append(LogSession(start.session, start.tool, (own,)))
         return runs
 
     def _openings(self, log: Log) -> Iterator[Record]:

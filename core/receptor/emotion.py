@@ -9,22 +9,33 @@ from math import exp, log
 from typing import Any, TypeAlias
 
 from core.percept import AXES, Axis
-from core.receptor.impulse import Impulses
+from core.receptor.impulse import IMPLEMENTATION, Impulses
 from core.receptor.readings import Contribution, Why
-from core.receptor.vector import FATIGUE, FLOW, POSITION, ZERO, Vector
+from core.receptor.vector import CONFIDENCE, FATIGUE, FLOW, POSITION, ZERO, Vector
 from core.settings.receptor import EmotionSettings, ImpulseSettings
+from core.state import Stateful, each, tupled
 
 COMPACTION = "compaction"
 DISRUPTION = "disruption"
+_COMPACTED = (COMPACTION,)
 _NEGLIGIBLE = 1e-12
 
 
-_Mark: TypeAlias = tuple[int, float, float, str, str, bool, Vector, float]
-"""One event: number, at, now, cause, pattern, whether it shifted, the axes after it, flow it disrupted."""
+_Mark: TypeAlias = tuple[int, float, float, tuple[str, ...], str, bool, Vector, float, float, float]
+"""One event: number, at, now, causes, pattern, whether it shifted, the axes after it, flow it disrupted, and
+what implementation was left with for confidence and for flow."""
 
 
-class EmotionEngine:
+def _mark(row: Sequence[Any]) -> _Mark:
+    event, at, now, causes, pattern, shifted, after, disruption, calm, flowing = row
+    known = _COMPACTED if tuple(causes) == _COMPACTED else tuple(causes)
+    return (event, at, now, known, pattern, shifted, _vector(after), disruption, calm, flowing)
+
+
+class EmotionEngine(Stateful):
     """Sum impulses that fade by true half-lives, each axis held within 0 and 1.
+
+    A half-life counts seconds, or the agent's actions; between its actions the latter stand still.
 
     Where a bound cuts an event off, its impulses count in proportion, as far as they took effect; so what
     explains a value always sums to it. `undisturbed` is flow as it would be had no signal ever disrupted it.
@@ -36,27 +47,54 @@ class EmotionEngine:
         "_now",
         "_rates",
         "_relief",
+        "_steps",
         "_trend",
         "_weariness",
         "undisturbed",
         "values",
     )
+    STATE = (
+        "_now",
+        tupled("values"),
+        "undisturbed",
+        each("_marks", tuple, _mark),
+    )
 
     def __init__(self, settings: EmotionSettings, impulses: ImpulseSettings) -> None:
         self._impulses = Impulses(impulses)
         self._weariness = self._impulses.weariness
-        self._rates = tuple(-log(2.0) / getattr(settings.half_life, axis) for axis in AXES)
+        rates = [-log(2.0) / getattr(settings.half_life, axis) for axis in AXES]
+        acted = [getattr(settings.half_life_unit, axis) == "actions" for axis in AXES]
+        self._rates = tuple(0.0 if each else rate for rate, each in zip(rates, acted, strict=True))
+        self._steps: Vector | None = (
+            _vector([exp(rate) if each else 1.0 for rate, each in zip(rates, acted, strict=True)])
+            if any(acted)
+            else None
+        )
         self._relief = settings.compaction_relief
         self._trend = settings.trend
         self._now = 0.0
         self._marks: deque[_Mark] = deque(maxlen=settings.remembered + 1)
-        self._marks.append((0, 0.0, 0.0, "", "", False, ZERO, 0.0))
+        self._marks.append((0, 0.0, 0.0, (), "", False, ZERO, 0.0, 1.0, 1.0))
         self.values: Vector = ZERO
         self.undisturbed = 0.0
 
-    def update(self, event: int, at: float, now: float, cause: str, pattern: str, shifted: bool) -> None:
-        """Let the axes fade until `now`, then add what the event brings."""
-        p, q, r, s, t, u = self._impulses.row(cause, pattern, shifted)
+    def update(
+        self,
+        event: int,
+        at: float,
+        now: float,
+        causes: tuple[str, ...],
+        pattern: str,
+        shifted: bool,
+        calm: float = 1.0,
+        bounded: bool = False,
+    ) -> None:
+        """Let the axes fade until `now`, then add what the event brings.
+
+        `calm` is what failures leave of the implementation pattern; where it is bounded, so does frustration.
+        """
+        p, q, r, s, t, u = self._impulses.row(causes, pattern, shifted)
         a, b, c, d, e, f = self.values
         raw = self.undisturbed
         passed = now - self._now
@@ -71,6 +109,13 @@ class EmotionEngine:
             raw *= fade
             f *= exp(o * passed)
             self._now = now
+        if self._steps is not None:
+            a, b, c, d, e, f, raw = self._stepped(a, b, c, d, e, f, raw)
+        flowing = calm
+        if bounded and pattern == IMPLEMENTATION:
+            flowing = calm * (1.0 - a)
+            r -= (1.0 - calm) * self._impulses.implementation[CONFIDENCE]
+            t -= (1.0 - flowing) * self._impulses.implementation[FLOW]
         a += p
         b += q
         c += r
@@ -87,7 +132,15 @@ class EmotionEngine:
             0.0 if e < 0.0 else 1.0 if e > 1.0 else e,
             0.0 if f < 0.0 else 1.0 if f > 1.0 else f,
         )
-        self._marks.append((event, at, now, cause, pattern, shifted, values, 0.0))
+        self._marks.append((event, at, now, causes, pattern, shifted, values, 0.0, calm, flowing))
+
+    def _stepped(
+        self, a: float, b: float, c: float, d: float, e: float, f: float, raw: float
+    ) -> tuple[float, float, float, float, float, float, float]:
+        """The axes one action later, where their half-lives count actions."""
+        assert self._steps is not None  # noqa: S101
+        i, j, k, m, n, o = self._steps
+        return a * i, b * j, c * k, d * m, e * n, f * o, raw * n
 
     def relieve(self, event: int, at: float, now: float) -> None:
         """A compaction of the agent's context takes part of its fatigue away."""
@@ -95,14 +148,15 @@ class EmotionEngine:
         self.undisturbed *= exp(self._rates[FLOW] * (now - self._now))
         self._now = now
         self.values = (a, b, c, d * (1.0 - self._relief), e, f)
-        self._marks.append((event, at, now, COMPACTION, "", False, self.values, 0.0))
+        self._marks.append((event, at, now, _COMPACTED, "", False, self.values, 0.0, 1.0, 1.0))
 
     def disrupt(self, amount: float) -> None:
         """A signal breaks into the flow of the event just felt."""
         a, b, c, d, e, f = self.values
         amount = min(amount, e)
         self.values = (a, b, c, d, e - amount, f)
-        self._marks[-1] = (*self._marks[-1][:6], self.values, amount)
+        last = self._marks[-1]
+        self._marks[-1] = (*last[:6], self.values, amount, *last[8:])
 
     def ahead(self, now: float) -> Vector:
         """The axes faded to a later moment, without letting it pass."""
@@ -113,7 +167,7 @@ class EmotionEngine:
         """How far each axis has come since a while ago, or since the oldest event remembered."""
         then = now - self._trend
         since, past = self._marks[0][2], self._marks[0][6]
-        for _, _, moment, _, _, _, values, _ in self._marks:
+        for _, _, moment, _, _, _, values, _, _, _ in self._marks:
             if moment > then:
                 break
             since, past = moment, values
@@ -125,13 +179,19 @@ class EmotionEngine:
         """Which impulses of which recent events make up the value; what is older, in one figure."""
         position = POSITION[axis]
         rate = self._rates[position]
+        step = 1.0 if self._steps is None else self._steps[position]
         found: list[Contribution] = []
         since, level = self._marks[0][2], self._marks[0][6][position]
-        older = level * exp(rate * (now - since))
+        remaining = sum([1 for mark in islice(self._marks, 1, None) if mark[3] is not _COMPACTED])
+        older = level * exp(rate * (now - since)) * step**remaining
         for mark in islice(self._marks, 1, None):
-            event, at, moment, _, _, _, values, _ = mark
-            left = exp(rate * (now - moment))
-            for source, amount in self._effects(mark, position, level * exp(rate * (moment - since))):
+            event, at, moment, causes, _, _, values, _, _, _ = mark
+            faded = exp(rate * (moment - since))
+            if causes is not _COMPACTED:
+                remaining -= 1
+                faded *= step
+            left = exp(rate * (now - moment)) * step**remaining
+            for source, amount in self._effects(mark, position, level * faded):
                 if amount:
                     found.append(Contribution(event, at, source, amount * left, amount))
             since, level = moment, values[position]
@@ -143,12 +203,13 @@ class EmotionEngine:
         )
 
     def _effects(self, mark: _Mark, position: int, before: float) -> list[tuple[str, float]]:
-        _, _, moment, cause, pattern, shifted, values, disrupted = mark
+        _, _, moment, causes, pattern, shifted, values, disrupted, calm, flowing = mark
         disruption = disrupted if position == FLOW else 0.0
         effect = values[position] + disruption - before
-        if cause == COMPACTION:
+        if causes is _COMPACTED:
             return [(COMPACTION, effect)] if position == FATIGUE else []
-        parts = self._impulses.parts(cause, pattern, shifted, moment, position)
+        held = flowing if position == FLOW else calm if position == CONFIDENCE else 1.0
+        parts = self._impulses.parts(causes, pattern, shifted, moment, position, held)
         total = sum(amount for _, amount in parts)
         share = effect / total if abs(total) > _NEGLIGIBLE else 1.0
         return [*((source, amount * share) for source, amount in parts), (DISRUPTION, -disruption)]
@@ -164,16 +225,6 @@ class EmotionEngine:
             e * exp(n * passed),
             f * exp(o * passed),
         )
-
-    def dump(self) -> tuple[Any, ...]:
-        return (self._now, self.values, self.undisturbed, tuple(self._marks))
-
-    def load(self, state: Sequence[Any]) -> None:
-        self._now, values, self.undisturbed, marks = state
-        self.values = _vector(values)
-        self._marks.clear()
-        for event, at, now, cause, pattern, shifted, after, disruption in marks:
-            self._marks.append((event, at, now, cause, pattern, shifted, _vector(after), disruption))
 
 
 def _vector(values: Sequence[float]) -> Vector:

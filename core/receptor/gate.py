@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 from core.receptor.readings import GateReading
 from core.settings.receptor import AmbientSettings
+from core.state import Stateful
 
 
-class FlowGate:
+class FlowGate(Stateful):
     """Fire while flow is at or above its threshold.
 
     The threshold is made of the flow baseline and a fixed offset; no field of the meta neuron is handed in.
     """
 
     __slots__ = ("_high", "_low", "_offset", "firing", "fresh", "intensity")
+    STATE = (
+        "firing",
+        "fresh",
+        "intensity",
+    )
 
     def __init__(self, settings: AmbientSettings) -> None:
         self._offset = settings.offset.flow
@@ -43,15 +46,13 @@ class FlowGate:
             self.firing = True
             self.intensity = above
             return True
-        self.firing = self.fresh = False
-        self.intensity = 0.0
+        self.close()
         return False
 
-    def read(self, flow: float, baseline: float) -> GateReading:
-        return GateReading(value=flow, threshold=self.threshold(baseline), firing=self.firing)
+    def close(self) -> None:
+        """The agent does not flow, whatever the axis says."""
+        self.firing = self.fresh = False
+        self.intensity = 0.0
 
-    def dump(self) -> tuple[Any, ...]:
-        return (self.firing, self.fresh, self.intensity)
-
-    def load(self, state: Sequence[Any]) -> None:
-        self.firing, self.fresh, self.intensity = state
+    def read(self, flow: float, baseline: float, firing: bool) -> GateReading:
+        return GateReading(value=flow, threshold=self.threshold(baseline), firing=firing)

@@ -21,45 +21,51 @@ CAUSES: dict[tuple[Action, Outcome], str] = {
     ("memory_read", "empty"): "memory_miss",
     ("memory_write", "success"): "memory_write",
 }
-"""Which row of the table a tool use stands for. What is not here, such as a failed edit, has no row.
+"""Which row of the table a tool use stands for by its outcome alone; `ActionFacts` adds what its past says.
 
 A command that ran and had nothing to say ended well."""
 LONG_PROMPT = "long_prompt"
 EVERY_EVENT = "every_event"
 CONTEXT_SHIFT = "context_shift"
+IMPLEMENTATION = "implementation"
 
 
 class Impulses:
     """Sum one row for every cause, pattern and shift that meet, the first time they do."""
 
-    __slots__ = ("_named", "_rows", "weariness")
+    __slots__ = ("_named", "_rows", "implementation", "weariness")
 
     def __init__(self, settings: ImpulseSettings) -> None:
         self.weariness = settings.fatigue_per_hour / 3600.0
         """What every second worked adds to the fatigue of an event."""
         self._named = _named(settings)
-        self._rows: dict[tuple[str, str, bool], Vector] = {}
+        self.implementation = self._named[IMPLEMENTATION]
+        """What failures and frustration take back, as far as they go."""
+        self._rows: dict[tuple[tuple[str, ...], str, bool], Vector] = {}
 
-    def row(self, cause: str, pattern: str, shifted: bool) -> Vector:
+    def row(self, causes: tuple[str, ...], pattern: str, shifted: bool) -> Vector:
         """What an event adds to the axes, beside its weariness."""
-        key = (cause, pattern, shifted)
+        key = (causes, pattern, shifted)
         found = self._rows.get(key)
         if found is None:
             found = self._rows[key] = _sum([row for _, row in self._parts(*key)])
         return found
 
     def parts(
-        self, cause: str, pattern: str, shifted: bool, now: float, axis: int
+        self, causes: tuple[str, ...], pattern: str, shifted: bool, now: float, axis: int, held: float
     ) -> list[tuple[str, float]]:
-        """What an event adds to one axis, impulse by impulse."""
-        parts = [(name, row[axis]) for name, row in self._parts(cause, pattern, shifted)]
+        """What an event adds to one axis, impulse by impulse; `held` is what implementation is left with."""
+        parts = [
+            (name, row[axis] * held if name == IMPLEMENTATION else row[axis])
+            for name, row in self._parts(causes, pattern, shifted)
+        ]
         if axis == FATIGUE:
             name, amount = parts[0]
             parts[0] = (name, amount + self.weariness * now)
         return [(name, amount) for name, amount in parts if amount]
 
-    def _parts(self, cause: str, pattern: str, shifted: bool) -> list[tuple[str, Vector]]:
-        names = (EVERY_EVENT, cause, pattern, CONTEXT_SHIFT if shifted else "")
+    def _parts(self, causes: tuple[str, ...], pattern: str, shifted: bool) -> list[tuple[str, Vector]]:
+        names = (EVERY_EVENT, *causes, pattern, CONTEXT_SHIFT if shifted else "")
         return [(name, self._named.get(name, ZERO)) for name in names if name]
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
-from typing import Any
 
 from core.percept import AXES, AgentState, Pattern
 from core.receptor.readings import MetaReading
 from core.receptor.vector import FRUSTRATION, NONE
 from core.settings.receptor import MetaSettings
+from core.state import Kept, Stateful, queued
 
 
 class Field:
@@ -23,7 +22,7 @@ class Field:
         self.uncertainty = 0.0
 
 
-class MetaNeuron:
+class MetaNeuron(Stateful):
     """Remember the strongest axis of each of the last events, name the agent's state, and set the field.
 
     Danger lowers the thresholds of seeking and uncertainty step by step, safety brings them back. Deep work
@@ -38,9 +37,18 @@ class MetaNeuron:
         "_hits",
         "_safe",
         "_step",
+        "_stuck_failures",
         "_stuck_frustration",
         "field",
         "state",
+    )
+    STATE = (
+        queued("_buffer"),
+        "state",
+        *(
+            Kept(axis, "self.field.{name}", "self.field.{name} = {value}")
+            for axis in ("frustration", "seeking", "uncertainty")
+        ),
     )
 
     def __init__(self, settings: MetaSettings) -> None:
@@ -49,20 +57,32 @@ class MetaNeuron:
         self._step = settings.step
         self._bound = settings.bound
         self._stuck_frustration = settings.stuck_frustration
+        self._stuck_failures = settings.stuck_failures
         self._deep_flow = settings.deep_flow
         self._buffer: deque[int] = deque(maxlen=settings.buffer)
         self._hits = [0] * (len(AXES) + 1)
         self.field = Field()
         self.state: AgentState = "idle"
 
-    def update(self, dominant: int, silence: bool, pattern: Pattern, frustration: float, flow: float) -> None:
-        """Take in what B fired on the event before, then set state and field for this one."""
+    def update(
+        self,
+        dominant: int,
+        silence: bool,
+        pattern: Pattern,
+        frustration: float,
+        flow: float,
+        failures: int = 0,
+    ) -> None:
+        """Take in what B fired on the event before, then set state and field for this one.
+
+        `failures` is how many actions in a row have failed.
+        """
         buffer, hits = self._buffer, self._hits
         if len(buffer) == buffer.maxlen:
             hits[buffer[0]] -= 1
         buffer.append(dominant)
         hits[dominant] += 1
-        self.state = state = self._derive(silence, pattern, frustration, flow)
+        self.state = state = self._derive(silence, pattern, frustration, flow, failures)
         field, step = self.field, self._step
         rate = hits[FRUSTRATION] / len(buffer)
         if rate > self._danger:
@@ -80,22 +100,26 @@ class MetaNeuron:
         elif field.frustration:
             field.frustration = _back(field.frustration, step)
 
-    def _derive(self, silence: bool, pattern: Pattern, frustration: float, flow: float) -> AgentState:
+    def _derive(
+        self, silence: bool, pattern: Pattern, frustration: float, flow: float, failures: int
+    ) -> AgentState:
         if silence:
             return "idle"
         if pattern == "delegation":
             return "delegating"
         if pattern == "trial_error" and frustration > self._stuck_frustration:
             return "stuck"
+        if self._stuck_failures and failures >= self._stuck_failures:
+            return "stuck"
         if pattern == "implementation" and flow > self._deep_flow:
             return "deep_work"
         return "exploring"
 
-    def read(self, silence: bool) -> MetaReading:
+    def read(self, state: AgentState) -> MetaReading:
         seen = len(self._buffer) or 1
         field = self.field
         return MetaReading(
-            state="idle" if silence else self.state,
+            state=state,
             rates=tuple((axis, self._hits[position] / seen) for position, axis in enumerate(AXES)),
             field=(
                 ("frustration", field.frustration),
@@ -105,18 +129,10 @@ class MetaNeuron:
             buffer=tuple(None if position == NONE else AXES[position] for position in self._buffer),
         )
 
-    def dump(self) -> tuple[Any, ...]:
-        field = self.field
-        return (tuple(self._buffer), self.state, field.frustration, field.seeking, field.uncertainty)
-
-    def load(self, state: Sequence[Any]) -> None:
-        buffer, self.state, frustration, seeking, uncertainty = state
-        self._buffer.clear()
+    def restored(self) -> None:
         self._hits = [0] * (len(AXES) + 1)
-        for position in buffer:
-            self._buffer.append(position)
+        for position in self._buffer:
             self._hits[position] += 1
-        self.field.frustration, self.field.seeking, self.field.uncertainty = frustration, seeking, uncertainty
 
 
 def _back(value: float, step: float) -> float:

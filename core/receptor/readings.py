@@ -137,6 +137,66 @@ class Why(Struct, frozen=True):
     older: float
 
 
+class FactsReading(Struct, frozen=True, kw_only=True):
+    """Plain figures of what the agent did; an action is a tool use that took place."""
+
+    actions: int
+    looks: int
+    """Files read and searches made."""
+    runs: int
+    """Shell commands."""
+    tests: int
+    edits: int
+    """Edits that went through."""
+    changes: int
+    """Of these, edits of files that the agent did not make itself."""
+    changed_files: int
+    failures: int
+    failures_in_a_row: int
+    failures_recent: int
+    """Failures among the last `of_failures` actions."""
+    of_failures: int
+    same_error: int
+    """Failures whose error had come before."""
+    failed_edits: int
+    failed_edits_again: int
+    """Of these, those of a file an edit of which had failed before."""
+    failed_reads: int
+    same_result: int
+    """Calls made again with the same result."""
+    new_result: int
+    """Calls made again with another result."""
+    stale_recent: int
+    """Results among the last `of_recent` actions that had come before."""
+    edits_recent: int
+    """Edits among the last `of_recent` actions, good or failed."""
+    new_files_recent: int
+    of_recent: int
+    edits_again: int
+    """Edits of a file edited before."""
+    rereads: int
+    """Files read again although nothing was edited since."""
+    new_files: int
+    """Actions that touched a file for the first time."""
+    checks: int
+    """Commands that were the first after an edit."""
+    checks_passed: int
+    runs_since_change: int
+    """Commands run since the first change."""
+    edits_since_pass: int
+    """Good edits since a command last went well."""
+    since_good_edit: int
+    """Actions since the last good edit, or since the beginning."""
+    since_change: int
+    """Actions since the last change, or since the beginning."""
+    looks_before_edit: int
+    """Files read and searches made before the first change."""
+    words_of_checking: int
+    """Phrases of checking in the agent's words, each counted once an answer."""
+    words_of_doubt: int
+    """Phrases of doubt in the agent's words, each counted once an answer."""
+
+
 class ReceptorReading(Struct, frozen=True):
     """The whole receptor at one moment."""
 
@@ -158,3 +218,5 @@ class ReceptorReading(Struct, frozen=True):
     heatmap: HeatmapReading
     shifts: int
     """How often the context shifted so far."""
+    facts: FactsReading
+    """The plain figures behind all this."""

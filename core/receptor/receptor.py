@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from core.errors import StateError
-from core.events import Compaction, Event, Prompt, ToolUse
-from core.percept import AXES, Axis, Percept, Signal
+from core.events import Compaction, Event, Prompt, ToolUse, Turn
+from core.percept import AXES, AgentState, Axis, Percept, Signal
 from core.receptor.ambient import AmbientEstimator
 from core.receptor.commander import Commander
 from core.receptor.emotion import EmotionEngine
+from core.receptor.facts import ActionFacts
 from core.receptor.gate import FlowGate
 from core.receptor.heatmap import Heatmap
-from core.receptor.impulse import CAUSES, LONG_PROMPT
+from core.receptor.impulse import LONG_PROMPT
 from core.receptor.meta import MetaNeuron
 from core.receptor.neuron import EmotionNeuron
 from core.receptor.readings import AxisReading, ReceptorReading, Why
 from core.receptor.subjective import SubjectiveTime
 from core.receptor.vector import FLOW, FRUSTRATION
 from core.settings.receptor import ReceptorSettings
+from core.state import Stateful, inner, made
 
 EFFECTIVE = ("success", "failure", "empty")
 """Outcomes of a call that took place; any other tires the agent and does no more."""
@@ -29,26 +30,39 @@ LEVELS = (*(f"threshold.{axis}" for axis in AXES), *(f"baseline.{axis}" for axis
 """Names of what `Receptor.levels` gives."""
 
 
+_NO_CAUSES: tuple[str, ...] = ()
+_TOLD = (LONG_PROMPT,)
 _make = tuple.__new__
 """Builds a named tuple without its Python-level constructor: these are made for every event."""
 
 
-class Receptor:
+def _written(signals: tuple[Signal, ...]) -> tuple[Any, ...]:
+    return tuple([tuple(signal) for signal in signals])
+
+
+def _read(rows: Sequence[Any]) -> tuple[Signal, ...]:
+    return tuple([Signal(*row) for row in rows])
+
+
+class Receptor(Stateful):
     """Feel what an agent does, without ever touching it.
 
     Acts are tool uses and prompts: they tire, they carry the impulses of the short window's pattern, and they
     let the neurons fire or release. Every other event only lets time pass and repeats what stands; a
     compaction also relieves fatigue. Hours worked are hours of subjective time: a night's pause tires nobody.
+    While the failure rate of the short window is at its limit, nothing flows and no state is deep work.
     """
 
     __slots__ = (
         "_ambient",
+        "_bounded",
         "_clock",
         "_commander",
         "_disruption_flow",
         "_disruption_share",
         "_emotion",
         "_events",
+        "_failures",
         "_gate",
         "_heatmap",
         "_long_prompt",
@@ -56,6 +70,21 @@ class Receptor:
         "_neuron",
         "_signals",
         "_silence",
+        "facts",
+    )
+    NAMED = True
+    STATE = (
+        "_events",
+        inner("_clock"),
+        inner("_commander"),
+        inner("_emotion"),
+        inner("_ambient"),
+        inner("_gate"),
+        inner("_neuron"),
+        inner("_meta"),
+        inner("_heatmap"),
+        inner("facts"),
+        made("_signals", _written, _read),
     )
 
     def __init__(self, settings: ReceptorSettings) -> None:
@@ -67,6 +96,10 @@ class Receptor:
         self._neuron = EmotionNeuron(settings.neuron, settings.ambient)
         self._meta = MetaNeuron(settings.meta)
         self._heatmap = Heatmap(settings.heatmap)
+        self._bounded = settings.flow.bounded
+        self._failures = settings.flow.failures
+        self.facts = ActionFacts(settings.facts)
+        """Plain figures of what the agent did."""
         self._long_prompt = settings.emotion.long_prompt
         self._disruption_flow = settings.emotion.disruption_flow
         self._disruption_share = settings.emotion.disruption_share
@@ -92,15 +125,18 @@ class Receptor:
             action, outcome = event.action, event.outcome
             if outcome not in EFFECTIVE:
                 self._commander.slide(clock.wall)
-                return self._feel(event.at, "", "", False)
+                return self._feel(event.at, _NO_CAUSES, "", False)
+            causes = self.facts.update(event)
             shifted = bool(event.targets) and self._heatmap.update(event, clock.now, self._meta.state)
             self._commander.update(clock.wall, action, outcome)
-            return self._feel(event.at, CAUSES.get((action, outcome), ""), self._commander.pattern, shifted)
+            return self._feel(event.at, causes, self._commander.pattern, shifted)
         if type(event) is Prompt:
             clock.update(event.at, True)
             self._commander.slide(clock.wall)
-            cause = LONG_PROMPT if event.characters > self._long_prompt else ""
-            return self._feel(event.at, cause, self._commander.pattern, False)
+            told = _TOLD if event.characters > self._long_prompt else _NO_CAUSES
+            return self._feel(event.at, told, self._commander.pattern, False)
+        if type(event) is Turn:
+            self.facts.said(event)
         clock.update(event.at, False)
         self._commander.slide(clock.wall)
         if clock.gap > self._silence:
@@ -109,12 +145,17 @@ class Receptor:
             self._emotion.relieve(self._events, event.at, clock.now)
         return self._stand(event.at)
 
-    def _feel(self, at: float, cause: str, pattern: str, shifted: bool) -> Percept:
+    def _feel(self, at: float, causes: tuple[str, ...], pattern: str, shifted: bool) -> Percept:
         """Impulses, baseline, then C, A and B in turn."""
         clock, commander, emotion = self._clock, self._commander, self._emotion
         ambient, meta, gate, neuron = self._ambient, self._meta, self._gate, self._neuron
         silence = clock.gap > self._silence
-        emotion.update(self._events, at, clock.now, cause, pattern, shifted)
+        failing = commander.failure_rate
+        bounded = self._bounded
+        calm = 1.0
+        if bounded and failing:
+            calm = 1.0 - failing / self._failures if failing < self._failures else 0.0
+        emotion.update(self._events, at, clock.now, causes, pattern, shifted, calm, bounded)
         values = emotion.values
         if silence:
             ambient.freeze()
@@ -123,12 +164,23 @@ class Receptor:
             ambient.reset()
         baseline = ambient.baseline
         flow = values[FLOW]
-        meta.update(neuron.dominant, silence, commander.pattern, values[FRUSTRATION], flow)
+        open_ = not bounded or (
+            failing < self._failures and not neuron.frustrated(values[FRUSTRATION], baseline, meta.field)
+        )
+        meta.update(
+            neuron.dominant,
+            silence,
+            commander.pattern,
+            values[FRUSTRATION],
+            flow if open_ else 0.0,
+            self.facts.failures_in_a_row,
+        )
         signals: tuple[Signal, ...]
-        if gate.update(flow, baseline[FLOW]):
+        if open_ and gate.update(flow, baseline[FLOW]):
             neuron.rest()
             signals = (_make(Signal, ("flow_active", gate.intensity, gate.fresh)),)
         else:
+            gate.close()
             signals = neuron.update(values, baseline, meta.field)
             if neuron.greatest > 0.0 and flow >= self._disruption_flow:
                 emotion.disrupt(self._disruption_share * neuron.greatest)
@@ -155,6 +207,7 @@ class Receptor:
     def _stand(self, at: float) -> Percept:
         """What an event that is no act finds: everything as it was, but for the time gone by."""
         clock, commander = self._clock, self._commander
+        rate = commander.failure_rate
         signals = self._signals
         return _make(
             Percept,
@@ -165,18 +218,29 @@ class Receptor:
                 clock.silence,
                 commander.pattern,
                 commander.medium_pattern,
-                "idle" if clock.gap > self._silence else self._meta.state,
+                "idle" if clock.gap > self._silence else self._state(rate),
                 self._emotion.ahead(clock.now),
-                signals if not signals else self._standing(),
+                signals if not signals else self._standing(rate),
                 False,
-                commander.failure_rate,
+                rate,
                 commander.events,
             ),
         )
 
-    def _standing(self) -> tuple[Signal, ...]:
-        """What the last act fired or held, none of it fresh."""
+    def _state(self, rate: float) -> AgentState:
+        """What the last act was found in, but for deep work that time has shown to fail."""
+        state = self._meta.state
+        return "exploring" if state == "deep_work" and not self._flows(rate) else state
+
+    def _flows(self, rate: float) -> bool:
+        """Whether so many commands failing leaves room for flow."""
+        return not self._bounded or rate < self._failures
+
+    def _standing(self, rate: float) -> tuple[Signal, ...]:
+        """What the last act fired or held, none of it fresh; flow ends once the window shows failures."""
         signals = self._signals
+        if not self._flows(rate) and signals and signals[0].name == "flow_active":
+            return ()
         for signal in signals:
             if signal.fresh:
                 return tuple([Signal(name, intensity, False) for name, intensity, _ in signals])
@@ -193,28 +257,32 @@ class Receptor:
         now, wall = clock.now + passed, clock.wall + gap
         values, trend = self._emotion.ahead(now), self._emotion.trend(now)
         idle = clock.at is None or gap > self._silence
+        behaviour = self._commander.read(wall)
+        rate = behaviour.short.failure_rate
+        flowing = self._gate.firing and self._flows(rate)
         return ReceptorReading(
             at=(clock.at or 0.0) + gap,
             now=now,
             wall=wall,
             events=self._events,
             idle=idle,
-            axes=tuple(self._axis(axis, values[axis], trend[axis]) for axis in range(len(AXES))),
-            gate=self._gate.read(values[FLOW], self._ambient.baseline[FLOW]),
+            axes=tuple(self._axis(axis, values[axis], trend[axis], flowing) for axis in range(len(AXES))),
+            gate=self._gate.read(values[FLOW], self._ambient.baseline[FLOW], flowing),
             held=self._neuron.read(),
-            signals=self._signals if gap == 0.0 else self._standing(),
-            meta=self._meta.read(idle),
-            behaviour=self._commander.read(wall),
+            signals=self._signals if gap == 0.0 and self._flows(rate) else self._standing(rate),
+            meta=self._meta.read("idle" if idle else self._state(rate)),
+            behaviour=behaviour,
             heatmap=self._heatmap.read(now),
             shifts=self._heatmap.shifts,
+            facts=self.facts.read(),
         )
 
-    def _axis(self, axis: int, value: float, trend: float) -> AxisReading:
+    def _axis(self, axis: int, value: float, trend: float, flowing: bool) -> AxisReading:
         threshold, baseline, offset, field = self._neuron.terms(
             axis, self._ambient.baseline, self._meta.field
         )
         release = self._neuron.release(axis)
-        firing = self._gate.firing if axis == FLOW else release > 0
+        firing = flowing if axis == FLOW else release > 0
         return AxisReading(
             axis=AXES[axis],
             value=value,
@@ -232,34 +300,3 @@ class Receptor:
         """Thresholds, then baselines, each in the order of AXES: what a curve is drawn from."""
         neuron, baseline, field = self._neuron, self._ambient.baseline, self._meta.field
         return (*[neuron.terms(axis, baseline, field)[0] for axis in range(len(AXES))], *baseline)
-
-    def dump(self) -> dict[str, Any]:
-        """The whole state, exact and apart from this one."""
-        return {
-            "events": self._events,
-            "clock": self._clock.dump(),
-            "commander": self._commander.dump(),
-            "emotion": self._emotion.dump(),
-            "ambient": self._ambient.dump(),
-            "gate": self._gate.dump(),
-            "neuron": self._neuron.dump(),
-            "meta": self._meta.dump(),
-            "heatmap": self._heatmap.dump(),
-            "signals": tuple(tuple(signal) for signal in self._signals),
-        }
-
-    def load(self, state: Mapping[str, Any]) -> None:
-        """Go on from a dump."""
-        try:
-            self._events = state["events"]
-            self._clock.load(state["clock"])
-            self._commander.load(state["commander"])
-            self._emotion.load(state["emotion"])
-            self._ambient.load(state["ambient"])
-            self._gate.load(state["gate"])
-            self._neuron.load(state["neuron"])
-            self._meta.load(state["meta"])
-            self._heatmap.load(state["heatmap"])
-            self._signals = tuple(Signal(*signal) for signal in state["signals"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise StateError(f"This is no state of the receptor: {error}") from error

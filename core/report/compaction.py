@@ -14,7 +14,7 @@ from core.governor.kinetics import Budgets
 from core.logs.event_redaction import one_line
 from core.mind.cortical import Phase, Regime
 from core.percept import AgentState, Pattern
-from core.report.recap import Centre, amount, share, work_centre
+from core.report.recap import Centre, figure, token_amount, work_centre
 from core.timeline.timeline import Timeline
 
 WarningKind = Literal["signal", "halt", "quarantine", "loop"]
@@ -175,10 +175,10 @@ def lines(preserved: Preserved) -> list[str]:
     said = [
         f"compaction{f' ({one_line(preserved.trigger)})' if preserved.trigger else ''}: {_tokens(preserved)}",
         f"state {preserved.state} ({preserved.pattern}), regime {preserved.regime}, phase {preserved.phase}",
-        f"governor {governor.state} at step {governor.step}, effort {share(governor.budgets.effort)}, "
-        f"persistence {share(governor.budgets.persistence)}",
+        f"governor {governor.state} at step {governor.step}, effort {figure(governor.budgets.effort)}, "
+        f"persistence {figure(governor.budgets.persistence)}",
     ]
-    said += [f"warning: {one_line(each.name)} {share(each.weight)}" for each in preserved.warnings]
+    said += [f"warning: {one_line(each.name)} {figure(each.weight)}" for each in preserved.warnings]
     if preserved.centre is not None:
         said.append(f"work in {one_line(preserved.centre.path)} ({preserved.centre.share:.0%} of it)")
     said += [
@@ -224,7 +224,9 @@ def _narrative(frame: Frame, ends: Sequence[OpenEnd]) -> str:
     words = f"{frame.receptor.meta.state} in {frame.receptor.behaviour.short.pattern}"
     if centre is not None:
         words += f" around {one_line(centre.path)}"
-    words += f", {strongest.axis} {share(strongest.value)} {over} its threshold {share(strongest.threshold)}"
+    words += (
+        f", {strongest.axis} {figure(strongest.value)} {over} its threshold {figure(strongest.threshold)}"
+    )
     failing = [end for end in ends if end.kind == "failure"]
     if failing:
         words += f", {one_line(failing[0].what)} still failing"
@@ -235,8 +237,8 @@ def _tokens(preserved: Preserved) -> str:
     if not preserved.tokens_before:
         return "tokens unknown"
     if preserved.compression_ratio is None:
-        return f"{amount(preserved.tokens_before)} tokens before"
-    before, after = amount(preserved.tokens_before), amount(preserved.tokens_after)
+        return f"{token_amount(preserved.tokens_before)} tokens before"
+    before, after = token_amount(preserved.tokens_before), token_amount(preserved.tokens_after)
     return f"{before} -> {after} tokens, {preserved.compression_ratio:.1f} to 1"
 
 

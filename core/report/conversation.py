@@ -40,7 +40,7 @@ class Node(Struct, frozen=True, gc=False):
     label: str = ""
 
 
-class Branch(NamedTuple):
+class ConversationBranch(NamedTuple):
     """One unbroken line of the conversation."""
 
     number: int
@@ -190,11 +190,13 @@ class ConversationTree:
         self._head = name
         return found
 
-    def branches(self) -> list[Branch]:
+    def branches(self) -> list[ConversationBranch]:
         """The branches in the order they were begun."""
         current = {node.branch for node in self.path()}
         return [
-            Branch(number, line.kind, line.base, line.start, line.tip, line.nodes, number in current)
+            ConversationBranch(
+                number, line.kind, line.base, line.start, line.tip, line.nodes, number in current
+            )
             for number, line in enumerate(self._lines)
         ]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from core.safe_text import safe, safe_json, whole
@@ -17,7 +18,7 @@ def plain(text: str, most: int = 0) -> str:
     return line
 
 
-def page(value: Any) -> str:
+def readable_json(value: Any) -> str:
     """A value as JSON that a person can read and a terminal can show."""
     import msgspec
 
@@ -90,3 +91,18 @@ def share(part: float, whole: float) -> str:
 def fraction(value: float) -> str:
     """A value from 0 to 1 as .71."""
     return f"{value:.2f}".removeprefix("0") if value < 1 else f"{value:.2f}"
+
+
+def age(seconds: float) -> str:
+    """How long, in one unit: 12s, 4m, 3h, 2d."""
+    left = max(0.0, seconds)
+    for unit, size, upto in (("s", 1.0, 60.0), ("m", 60.0, 3600.0), ("h", 3600.0, 86_400.0)):
+        if left < upto:
+            return f"{int(left / size)}{unit}"
+    return f"{int(left / 86_400.0)}d"
+
+
+def home_path(path: str) -> str:
+    """A path with the home folder as ~."""
+    home = str(Path.home())
+    return "~" + path[len(home) :] if path == home or path.startswith(home + "/") else path

@@ -21,7 +21,7 @@ _NOTABLE = 0.3
 _HALF = 0.5
 
 
-def clock(seconds: float) -> str:
+def short_clock(seconds: float) -> str:
     """A length of time as 1:02:03."""
     whole = max(0, int(seconds))
     minutes, rest = divmod(whole, 60)
@@ -29,16 +29,16 @@ def clock(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
-def amount(tokens: int) -> str:
+def token_amount(tokens: int) -> str:
     """A number of tokens as 148k."""
     return (
         str(tokens) if tokens < 1000 else f"{tokens / 1000:.3g}k" if tokens < 1e6 else f"{tokens / 1e6:.3g}M"
     )
 
 
-def share(value: float) -> str:
+def figure(value: float) -> str:
     """A figure from 0 to 1 as .71."""
-    return f"{value:.2f}".removeprefix("0") if value >= 0 else f"-{share(-value)}"
+    return f"{value:.2f}".removeprefix("0") if value >= 0 else f"-{figure(-value)}"
 
 
 def tokens(text: str) -> int:
@@ -80,18 +80,18 @@ def frame_lines(frame: Frame) -> list[str]:
         f"({receptor.behaviour.short.pattern}), regime {mind.cortical.regime}, phase {mind.cortical.phase}, "
         f"governor {frame.governor.state}",
         ", ".join(
-            f"{axis.axis} {share(axis.value)}/{share(axis.threshold)}{'!' if axis.firing else ''}"
+            f"{axis.axis} {figure(axis.value)}/{figure(axis.threshold)}{'!' if axis.firing else ''}"
             for axis in receptor.axes
         ),
     ]
     if receptor.signals:
-        standing = ", ".join(f"{signal.name} {share(signal.intensity)}" for signal in receptor.signals)
+        standing = ", ".join(f"{signal.name} {figure(signal.intensity)}" for signal in receptor.signals)
         lines.append(f"signals: {standing}")
     centre = work_centre(receptor.heatmap)
     if centre is not None:
         lines.append(f"work in {one_line(centre.path)} ({centre.share:.0%} of it)")
     sleep = mind.sleep
-    lines.append(f"context {amount(sleep.context_tokens)}, sleep pressure {share(sleep.pressure)}")
+    lines.append(f"context {token_amount(sleep.context_tokens)}, sleep pressure {figure(sleep.pressure)}")
     if frame.governor.would_halt:
         lines.append(f"governor: {one_line(frame.governor.would_halt)}")
     return lines
@@ -128,7 +128,7 @@ def _span(timeline: Timeline, start: int, stop: int, events: Sequence[Event]) ->
     if not events:
         return "nothing lies between"
     lasted = timeline.time_of(stop) - timeline.time_of(start)
-    return f"{_many(len(events), 'event')} in {clock(lasted)}"
+    return f"{_many(len(events), 'event')} in {short_clock(lasted)}"
 
 
 def _many(count: int, what: str) -> str:
@@ -208,13 +208,13 @@ def _sentence(timeline: Timeline, group: list[Mark]) -> _Sentence:
     if len(group) > 1:
         words += f", {len(group)} times"
     if first.kind == "signal":
-        words += f", at most {share(max(mark.weight for mark in group))} over its threshold"
+        words += f", at most {figure(max(mark.weight for mark in group))} over its threshold"
     return _Sentence(_WEIGHTS[first.kind], first.place, _told(timeline, first, words))
 
 
 def _told(timeline: Timeline, mark: Mark, words: str) -> str:
     who = "" if mark.agent == MAIN else f"{one_line(mark.agent)}: "
-    return f"{clock(mark.at - timeline.time_of(1))} {who}{words}"
+    return f"{short_clock(mark.at - timeline.time_of(1))} {who}{words}"
 
 
 def _passages(timeline: Timeline, marks: Iterable[Mark], start: int, stop: int) -> list[_Sentence]:
@@ -232,7 +232,7 @@ def _passages(timeline: Timeline, marks: Iterable[Mark], start: int, stop: int) 
         ends = [*(mark.at for mark in passed[1:]), timeline.time_of(stop)]
         lasted = [max(0.0, end - mark.at) for mark, end in zip(passed, ends, strict=True)]
         longest = max(range(len(passed)), key=lambda place: lasted[place])
-        words = f"{passed[longest].name} for {clock(lasted[longest])}"
+        words = f"{passed[longest].name} for {short_clock(lasted[longest])}"
         if len(passed) > 1:
             words += f", the longest of {len(passed)} states"
         found.append(_Sentence(3.5, passed[longest].place, _told(timeline, passed[longest], words)))
@@ -252,6 +252,6 @@ def _peaks(timeline: Timeline, start: int, stop: int, agent: str | None) -> list
         value = float(column[row])
         if value >= _NOTABLE:
             place = track.indexes[first + row]
-            moment = clock(timeline.events[place].at - timeline.time_of(1))
-            found.append(_Sentence(3.0 * value, place, f"{moment} {axis} peaks at {share(value)}"))
+            moment = short_clock(timeline.events[place].at - timeline.time_of(1))
+            found.append(_Sentence(3.0 * value, place, f"{moment} {axis} peaks at {figure(value)}"))
     return found

@@ -14,6 +14,7 @@ from core.events import (
     AgentStart,
     Compaction,
     Event,
+    Matter,
     Prompt,
     SessionEnd,
     SessionStart,
@@ -33,7 +34,7 @@ class Peak(Struct, frozen=True):
     agent: str
 
 
-class Tokens(Struct):
+class TokenSummary(Struct):
     """What the models read and wrote."""
 
     input: int = 0
@@ -48,7 +49,7 @@ class Tokens(Struct):
     """Turns whose price is unknown."""
 
 
-class Firing(Struct, frozen=True):
+class FiringSummary(Struct, frozen=True):
     """One thing that fired."""
 
     at: float
@@ -66,7 +67,7 @@ class Halt(Struct, frozen=True):
     step: int
 
 
-class Intervention(Struct, frozen=True):
+class InterventionSummary(Struct, frozen=True):
     """A method that fired: when, why, and what it said."""
 
     at: float
@@ -92,7 +93,7 @@ class LoopFound(Struct, frozen=True):
     began_at: float
 
 
-class Quarantine(Struct):
+class QuarantineSummary(Struct):
     """A stretch in which affect was held back."""
 
     agent: str
@@ -131,6 +132,8 @@ class Summary(Struct):
     project: str = ""
     models: list[str] = field(default_factory=list)
     synthetic_time: bool = False
+    untold: list[Matter] = field(default_factory=list)
+    """What logs of this kind never tell."""
     started: float | None = None
     ended: float | None = None
     active: float = 0.0
@@ -147,10 +150,10 @@ class Summary(Struct):
     preserved: list[Preserved] = field(default_factory=list)
     """What must survive each compaction."""
     subagents: int = 0
-    tokens: Tokens = field(default_factory=Tokens)
+    tokens: TokenSummary = field(default_factory=TokenSummary)
     skipped: Skipped = field(default_factory=Skipped)
     signals: dict[str, int] = field(default_factory=dict)
-    firings: list[Firing] = field(default_factory=list)
+    firings: list[FiringSummary] = field(default_factory=list)
     states: dict[str, int] = field(default_factory=dict)
     patterns: dict[str, int] = field(default_factory=dict)
     regimes: dict[str, int] = field(default_factory=dict)
@@ -160,8 +163,8 @@ class Summary(Struct):
     sleep_peak: float = 0.0
     episodes: int = 0
     halts: list[Halt] = field(default_factory=list)
-    quarantines: list[Quarantine] = field(default_factory=list)
-    interventions: list[Intervention] = field(default_factory=list)
+    quarantines: list[QuarantineSummary] = field(default_factory=list)
+    interventions: list[InterventionSummary] = field(default_factory=list)
     methods: dict[str, int] = field(default_factory=dict)
     """How often each method fired, listed above or not."""
     loops: list[LoopFound] = field(default_factory=list)
@@ -188,7 +191,7 @@ class Gatherer:
         self._methods: Counter[str] = Counter()
         self._models: dict[str, None] = {}
         self._agents: dict[str, AgentSummary] = {}
-        self._quarantined: dict[str, Quarantine] = {}
+        self._quarantined: dict[str, QuarantineSummary] = {}
         self._peaks: dict[str, Peak] = {}
         self._paths: dict[str, list[int]] = {}
 
@@ -242,6 +245,7 @@ class Gatherer:
             case SessionStart():
                 summary.agent, summary.id, summary.project = event.tool, event.session, event.project
                 summary.synthetic_time = event.synthetic_time
+                summary.untold = list(event.untold)
             case AgentEnd() | Advice() | SessionEnd():
                 pass
 
@@ -284,14 +288,16 @@ class Gatherer:
             if signal.fresh:
                 self._signals[signal.name] += 1
                 if len(summary.firings) < _FIRINGS:
-                    summary.firings.append(Firing(event.at, event.agent, signal.name, signal.intensity))
+                    summary.firings.append(
+                        FiringSummary(event.at, event.agent, signal.name, signal.intensity)
+                    )
         summary.shifts += percept.shifted
         summary.dreams += thought.dream is not None
         summary.episodes += verdict.opened
         if verdict.halted_now:
             summary.halts.append(Halt(event.at, event.agent, verdict.halted_now, verdict.step))
         if mood.entered:
-            self._quarantined[event.agent] = held = Quarantine(event.agent, event.at)
+            self._quarantined[event.agent] = held = QuarantineSummary(event.agent, event.at)
             summary.quarantines.append(held)
         elif mood.released and event.agent in self._quarantined:
             self._quarantined.pop(event.agent).ended = event.at
@@ -306,7 +312,7 @@ class Gatherer:
             self._methods[firing.method] += 1
             if len(summary.interventions) < _FIRINGS:
                 summary.interventions.append(
-                    Intervention(
+                    InterventionSummary(
                         firing.at,
                         firing.agent,
                         firing.method,

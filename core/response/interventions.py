@@ -12,6 +12,7 @@ from core.percept import AgentState
 from core.response.advice import sentence_print
 from core.response.method import Deliver, InterventionKind, Source, Window
 from core.settings.response import QueueSettings
+from core.state import Stateful, each, made
 
 Fate = Literal["delivered", "said", "expired", "displaced"]
 """Its window came and nobody spoke, it reached the agent, past its deadline, or pushed out by others."""
@@ -67,7 +68,11 @@ class QueueReading(Struct, frozen=True):
     """Asked for so far."""
 
 
-class InterventionQueue:
+def _rows(values: Sequence[Sequence[Any]]) -> tuple[tuple[Any, ...], ...]:
+    return tuple([tuple(value) for value in values])
+
+
+class InterventionQueue(Stateful):
     """Keep interventions by priority until their window opens; each ends as an episode.
 
     The queue sends nothing: delivering means that this is when it would have been; what did reach the agent
@@ -75,6 +80,16 @@ class InterventionQueue:
     """
 
     __slots__ = ("_deadline", "_follow", "_number", "_size", "_told", "open", "waiting")
+    STATE = (
+        "_number",
+        made("waiting", _rows, lambda rows: [Intervention(*row) for row in rows]),
+        each(
+            "_told",
+            lambda told: (tuple(told[0]), *told[1:]),
+            lambda row: Told(Intervention(*row[0]), *row[1:]),
+        ),
+        made("open", _rows, lambda rows: [list(row) for row in rows]),
+    )
 
     def __init__(self, settings: QueueSettings) -> None:
         self._size = settings.size
@@ -165,20 +180,3 @@ class InterventionQueue:
 
     def read(self) -> QueueReading:
         return QueueReading(waiting=tuple(self.waiting), told=tuple(self._told), count=self._number)
-
-    def dump(self) -> tuple[Any, ...]:
-        """All that waits and all that is kept."""
-        return (
-            self._number,
-            tuple(tuple(one) for one in self.waiting),
-            tuple((tuple(told.intervention), *told[1:]) for told in self._told),
-            tuple(tuple(entry) for entry in self.open),
-        )
-
-    def load(self, state: Sequence[Any]) -> None:
-        """Go on from a dump."""
-        self._number, waiting, told, following = state
-        self.waiting = [Intervention(*one) for one in waiting]
-        self._told.clear()
-        self._told.extend(Told(Intervention(*one), *rest) for one, *rest in told)
-        self.open = [list(entry) for entry in following]

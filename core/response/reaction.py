@@ -12,6 +12,7 @@ from core.response.interventions import QueueReading, Told
 from core.response.loops import Loop, LoopReading
 from core.response.memo import Entry
 from core.response.method import Cue, MethodType, Mode, NoticeKind
+from core.response.outlook import OutlookReading
 from core.response.scoring import Candidate
 
 
@@ -78,3 +79,4 @@ class ResponseReading(Struct, frozen=True):
     """Pressure at which the person is asked, as affect bends it."""
     learned: tuple[tuple[Axis, float], ...]
     checkpoints: tuple[Checkpoint, ...]
+    outlook: OutlookReading

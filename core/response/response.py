@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from core.affect import Mood
-from core.errors import StateError
 from core.events import MAIN, Advice, Event, Prompt, SessionEnd, ToolUse, Turn
 from core.governor import Verdict
 from core.mind import Mind, Thought
@@ -20,18 +18,20 @@ from core.response.learned import NOTHING_LEARNED, Learned, cue_deltas
 from core.response.loops import Loop, LoopDetector
 from core.response.memo import Entry, HotMemo
 from core.response.method import CUE_OF, Cue, Deliver, Method, Mode, Window, fill
+from core.response.outlook import outlook
 from core.response.reaction import QUIET, Firing, Notice, Reaction, ResponseReading
 from core.response.rules import RuleSet, built_in
 from core.response.scene import Recollection, Scene
 from core.response.scoring import Scorer, Shot
 from core.response.tally import SessionTally, Tally
 from core.settings.response import ResponseSettings
+from core.state import Stateful, inner, mapped, row, rows
 
 _FRUSTRATION = AXES.index("frustration")
 _PERSON = Deliver(kind="steer", priority=255)
 
 
-class Response:
+class Response(Stateful):
     """The interpretation of one agent's signals; it looks at receptor and mind and touches neither."""
 
     __slots__ = (
@@ -39,6 +39,7 @@ class Response:
         "_checkpoints",
         "_counts",
         "_ears",
+        "_ended",
         "_escalation",
         "_final",
         "_last",
@@ -53,6 +54,20 @@ class Response:
         "queue",
         "rules",
         "tally",
+    )
+    NAMED = True
+    STATE = (
+        inner("_scorer"),
+        inner("_escalation"),
+        inner("_memo"),
+        rows("_log", Entry),
+        rows("_checkpoints", Checkpoint),
+        mapped("_counts"),
+        "_ended",
+        row("_last", Firing),
+        inner("loops"),
+        inner("queue"),
+        inner("tally"),
     )
 
     def __init__(
@@ -70,7 +85,6 @@ class Response:
         self._settings = settings
         self._receptor = receptor
         self._mind = mind
-        self._agent = agent
         self._scorer = Scorer(settings.scoring, self.rules, cue_deltas(self._learned, settings.learning))
         self._escalation = Escalation(settings.escalation)
         self._ears = {
@@ -81,12 +95,18 @@ class Response:
         self._memo = HotMemo(settings.memo)
         self._log: deque[Entry] = deque(maxlen=settings.actions.log)
         self._checkpoints: deque[Checkpoint] = deque(maxlen=settings.memo.size)
-        self._final = frozenset(settings.notices.final) if agent == MAIN else frozenset()
+        self.serve(agent)
         self._counts: dict[str, int] = {}
+        self._ended = False
         self._last: Firing | None = None
-        self.loops = LoopDetector(settings.loops)
+        self.loops = LoopDetector(settings.loops, frozenset(settings.notices.final))
         self.queue = InterventionQueue(settings.queue)
         self.tally = Tally()
+
+    def serve(self, agent: str) -> None:
+        """Answer for another agent; only the main one's last turn ends the work."""
+        self._agent = agent
+        self._final = frozenset(self._settings.notices.final) if agent == MAIN else frozenset()
 
     def step(
         self, event: Event, percept: Percept, thought: Thought, verdict: Verdict, mood: Mood
@@ -104,6 +124,7 @@ class Response:
         told = self._deliver(event, percept, thought) if self.queue.waiting else ()
         reaction = QUIET
         if kind is ToolUse or kind is Prompt:
+            self._ended = False
             tally.patterns[percept.pattern] += 1
             tally.states[percept.state] += 1
             if kind is ToolUse:
@@ -119,6 +140,7 @@ class Response:
         elif loop is not None:
             reaction = self._weigh(percept, verdict, mood, loop, False)
         elif (kind is Turn and event.stop in self._final) or kind is SessionEnd:  # type: ignore[union-attr]
+            self._ended = True
             reaction = self._done(event)
         return reaction._replace(told=told) if told else reaction
 
@@ -150,19 +172,18 @@ class Response:
                 calm *= 1.0 - press if press < 1.0 else 0.0
                 if fresh:
                     self.tally.fired(name)
-            if not signals or signals[0][0] != "flow_active":
-                if verdict.halted_now:
-                    loud = True
-                    extra.append(("halt", 1.0))
-                pressure = self._escalation.update(
-                    calm,
-                    self.loops.current,
-                    verdict.state == "HALTED",
-                    mood.modulation.escalation_threshold,
-                )
-                if pressure is not None:
-                    loud = True
-                    extra.append(("pressure", pressure))
+            if verdict.halted_now:
+                loud = True
+                extra.append(("halt", 1.0))
+            pressure = self._escalation.update(
+                calm,
+                self.loops.current,
+                verdict.state == "HALTED",
+                mood.modulation.escalation_threshold,
+            )
+            if pressure is not None:
+                loud = True
+                extra.append(("pressure", pressure))
         if not loud:
             self._scorer.rest(at, state, signals)
             return QUIET
@@ -247,6 +268,7 @@ class Response:
             asks_at=asks_at,
             learned=tuple(self._learned.deltas.items()),
             checkpoints=tuple(self._checkpoints),
+            outlook=outlook(self._receptor.facts.read(), self._ended, self._settings.outlook),
         )
 
     def memo(self, tokens: int | None = None) -> str:
@@ -256,40 +278,6 @@ class Response:
     def session(self) -> SessionTally:
         """The statistics of the session so far."""
         return self.tally.read()
-
-    def dump(self) -> dict[str, Any]:
-        """Everything the next event depends on; rules and what was learned are input, not state."""
-        return {
-            "scorer": self._scorer.dump(),
-            "escalation": self._escalation.dump(),
-            "memo": self._memo.dump(),
-            "log": tuple(tuple(entry) for entry in self._log),
-            "checkpoints": tuple(tuple(one) for one in self._checkpoints),
-            "counts": tuple(self._counts.items()),
-            "last": None if self._last is None else tuple(self._last),
-            "loops": self.loops.dump(),
-            "queue": self.queue.dump(),
-            "tally": self.tally.dump(),
-        }
-
-    def load(self, state: Mapping[str, Any]) -> None:
-        """Go on from a dump."""
-        try:
-            self._scorer.load(state["scorer"])
-            self._escalation.load(state["escalation"])
-            self._memo.load(state["memo"])
-            self._log.clear()
-            self._log.extend(Entry(*entry) for entry in state["log"])
-            self._checkpoints.clear()
-            self._checkpoints.extend(Checkpoint(*one) for one in state["checkpoints"])
-            self._counts = dict(state["counts"])
-            last = state["last"]
-            self._last = None if last is None else Firing(*last)
-            self.loops.load(state["loops"])
-            self.queue.load(state["queue"])
-            self.tally.load(state["tally"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise StateError(f"This is no state of the response: {error}") from error
 
 
 def _auto(response: Response, _: Method, firing: Firing) -> None:

@@ -19,7 +19,7 @@ def small_file(path: Path, most: int = LARGEST) -> bytes:
     if str(path) == os.devnull:
         return b""
     if not stat.S_ISREG(path.stat().st_mode):
-        raise OSError(errno.EINVAL, "it is no regular file", str(path))
+        raise OSError(errno.EINVAL, "it is not a regular file", str(path))
     with path.open("rb") as file:
         content = file.read(most + 1)
     if len(content) > most:
@@ -27,6 +27,6 @@ def small_file(path: Path, most: int = LARGEST) -> bytes:
     return content
 
 
-def reason(error: OSError | UnicodeDecodeError) -> str:
+def read_failure(error: OSError | UnicodeDecodeError) -> str:
     """Why a file could not be read, in a few words."""
     return error.strerror or str(error) if isinstance(error, OSError) else str(error)

@@ -165,7 +165,7 @@ class InputSettings(Group, project=PERSON):
     )
 
 
-class EpisodeSettings(Group, project=PERSON):
+class GovernorEpisodeSettings(Group, project=PERSON):
     """What is remembered of governed episodes."""
 
     kept: int = tunable(32, "Ended episodes that are remembered.", ge=1, le=1000, step=1, unit="episodes")
@@ -185,7 +185,9 @@ class GovernorSettings(Group, project=PERSON):
     appraisal: AppraisalSettings = part(AppraisalSettings, "From signals to changes of pressure.")
     weights: WeightSettings = part(WeightSettings, "From pressures to budgets.")
     inputs: InputSettings = part(InputSettings, "From tool uses to signals.")
-    episodes: EpisodeSettings = part(EpisodeSettings, "What is remembered of governed episodes.")
+    episodes: GovernorEpisodeSettings = part(
+        GovernorEpisodeSettings, "What is remembered of governed episodes."
+    )
 
     @model_validator(mode="after")
     def _figures_exist(self) -> Self:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import functools
 import itertools
+import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -13,10 +14,9 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import TypeAdapter, ValidationError
 
 from core.settings import Settings
-from core.settings.file import reason, small_file
-from core.settings.toml import key_lines
+from core.settings.file import read_failure, small_file
 from core.settings.trust import Owner
-from core.settings.tunable import Group, Tunable, walk
+from core.settings.tunable import Group, Tunable, walk_tunables
 
 PREFIX = "NOOSCOPE_"
 RESERVED = frozenset({"NOOSCOPE_CONFIG"})
@@ -25,6 +25,10 @@ _LONGEST = 200
 """Characters of a wrong value that are shown."""
 _STRANGE = 50
 """Unknown names of one file that are named one by one; the rest are counted."""
+_HEADER = re.compile(r"^\s*\[\[?\s*([^\]]+?)\s*\]\]?\s*(?:#.*)?$")
+_KEY = re.compile(
+    r"""^\s*((?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*'))*)\s*="""
+)
 
 
 class Given(NamedTuple):
@@ -69,7 +73,7 @@ class Resolved(NamedTuple):
 @functools.cache
 def tunables() -> Mapping[str, Tunable]:
     """Every setting by its dotted name."""
-    return {each.name: each for each in walk(Settings)}
+    return {each.name: each for each in walk_tunables(Settings)}
 
 
 def read_file(path: Path, owner: Owner, group: str = "") -> tuple[Layer, tuple[Complaint, ...]]:
@@ -87,7 +91,7 @@ def read_file(path: Path, owner: Owner, group: str = "") -> tuple[Layer, tuple[C
         return empty, ()
     except (OSError, UnicodeDecodeError) as error:
         return empty, (
-            Complaint(origin, 0, "", f"cannot be read ({reason(error)}); its settings are left out"),
+            Complaint(origin, 0, "", f"cannot be read ({read_failure(error)}); its settings are left out"),
         )
     except RecursionError:
         return empty, (Complaint(origin, 0, "", "is nested too deeply; its settings are left out"),)
@@ -288,9 +292,9 @@ def _withdraw(error: ValidationError, chosen: dict[str, list[_Taken]]) -> Compla
     layer, given, *_ = chosen[culprit].pop()
     if not chosen[culprit]:
         del chosen[culprit]
-    reason = str(first["msg"]).removeprefix("Value error, ")
+    problem = str(first["msg"]).removeprefix("Value error, ")
     return Complaint(
-        layer.origin, given.line, culprit, f"{_shown(given.value)} does not fit the rest: {reason}"
+        layer.origin, given.line, culprit, f"{_shown(given.value)} does not fit the rest: {problem}"
     )
 
 
@@ -301,3 +305,22 @@ def _nearest(name: str, known: Iterable[str]) -> str:
         last = name.rsplit(".", 1)[-1]
         close = [each for each in names if each.rsplit(".", 1)[-1] == last][:1]
     return f"; did you mean {close[0]}?" if close else ""
+
+
+def key_lines(text: str) -> dict[str, int]:
+    """The line, counted from 1, on which each dotted key is set."""
+    lines: dict[str, int] = {}
+    table = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        header = _HEADER.match(line)
+        if header:
+            table = _bare_key(header[1]) + "."
+            continue
+        key = _KEY.match(line)
+        if key:
+            lines.setdefault(table + _bare_key(key[1]), number)
+    return lines
+
+
+def _bare_key(key: str) -> str:
+    return ".".join(part.strip().strip("\"'") for part in key.split("."))

@@ -59,7 +59,7 @@ class FollowSettings(Group, project=PERSON):
     )
     active_within: float = tunable(
         300.0,
-        "A session counts as active when its log changed this recently.",
+        "A session counts as active when its log last told of something this recently, by its own clock.",
         ge=5,
         le=86_400,
         step=5,
@@ -67,7 +67,7 @@ class FollowSettings(Group, project=PERSON):
     )
 
 
-class ContextSettings(Group, project=PERSON):
+class ContextWindowSettings(Group, project=PERSON):
     """How large an agent's context may grow."""
 
     default_window: int = tunable(
@@ -110,5 +110,5 @@ class IngestSettings(Group):
 
     lines: LineSettings = part(LineSettings, "How much of a log is taken in at once.")
     follow: FollowSettings = part(FollowSettings, "How growing logs are watched.")
-    context: ContextSettings = part(ContextSettings, "How large an agent's context may grow.")
+    context: ContextWindowSettings = part(ContextWindowSettings, "How large an agent's context may grow.")
     tables: TableSettings = part(TableSettings, "Your own tool, window and price tables.")

@@ -9,7 +9,19 @@ from pydantic import Field
 from core.settings.trust import ON, PERSON, lower
 from core.settings.tunable import Group, part, tunable
 
-DetectorName = Literal["exact", "failing", "oscillation", "near", "burn"]
+DetectorName = Literal[
+    "exact",
+    "failing",
+    "oscillation",
+    "near",
+    "retest",
+    "rework",
+    "storm",
+    "reread",
+    "gave_up",
+    "burn",
+    "waiting",
+]
 Limit = Annotated[int, Field(ge=0, le=10_000)]
 
 
@@ -72,6 +84,53 @@ class OscillationSettings(Group, project=PERSON):
     linger: int = tunable(10, "Other calls after which an undone edit is let go.", ge=1, le=100, step=1)
 
 
+class RetestSettings(Group, project=PERSON):
+    """A command that fails again although it was edited for in between."""
+
+    enabled: bool = tunable(True, "Watch for commands that fail again after edits.", project=ON)
+    times: int = tunable(8, "Failures with an edit between each before it is told.", ge=2, le=100, step=1)
+    kept: int = tunable(32, "Different failing commands remembered at a time.", ge=4, le=256, step=4)
+
+
+class ReworkSettings(Group, project=PERSON):
+    """One file edited again and again, with a command failing after each edit."""
+
+    enabled: bool = tunable(True, "Watch for a file whose edits are followed by failures.", project=ON)
+    times: int = tunable(8, "Such edits of one file before it is told.", ge=2, le=200, step=1)
+    kept: int = tunable(64, "Files remembered at a time.", ge=4, le=512, step=4)
+
+
+class StormSettings(Group, project=PERSON):
+    """Calls that fail one after another, whatever they are."""
+
+    enabled: bool = tunable(True, "Watch for failures in a row.", project=ON)
+    times: int = tunable(8, "Failures in a row before they are told.", ge=2, le=100, step=1)
+
+
+class RereadSettings(Group, project=PERSON):
+    """Files read again and again with nothing edited or run."""
+
+    enabled: bool = tunable(True, "Watch for files read again with nothing edited.", project=ON)
+    times: int = tunable(13, "Files read again before it is told.", ge=2, le=100, step=1)
+    kept: int = tunable(64, "Files remembered at a time.", ge=4, le=512, step=4)
+
+
+class WaitingSettings(Group, project=PERSON):
+    """Waiting for something that never changes."""
+
+    enabled: bool = tunable(True, "Watch for waiting that changes nothing.", project=ON)
+    times: int = tunable(240, "Times the same was waited for before it is told.", ge=2, le=10000, step=1)
+
+
+class GaveUpSettings(Group, project=PERSON):
+    """A final answer after failures, with nothing run that passed since."""
+
+    enabled: bool = tunable(True, "Watch for answers that end in failure.", project=ON)
+    times: int = tunable(
+        3, "Failures without a pass before a final answer is giving up.", ge=1, le=100, step=1
+    )
+
+
 class BurnSettings(Group, project=PERSON):
     """Tokens spent while nothing new comes of it."""
 
@@ -115,6 +174,12 @@ class LoopSettings(Group, project=PERSON):
     near: NearSettings = part(NearSettings, "Nearly the same calls with nothing new.")
     failing: FailingSettings = part(FailingSettings, "The same command failing again.")
     oscillation: OscillationSettings = part(OscillationSettings, "Edits that undo one another.")
+    retest: RetestSettings = part(RetestSettings, "The same command failing after edits.")
+    rework: ReworkSettings = part(ReworkSettings, "One file edited again and again, in vain.")
+    storm: StormSettings = part(StormSettings, "Failures in a row, of any kind.")
+    reread: RereadSettings = part(RereadSettings, "Reading again without editing.")
+    waiting: WaitingSettings = part(WaitingSettings, "Waiting for what never changes.")
+    gave_up: GaveUpSettings = part(GaveUpSettings, "A final answer after failures.")
     burn: BurnSettings = part(BurnSettings, "Tokens spent without progress.")
     growth: float = tunable(
         2.0, "A loop is told again when it grew this many times.", ge=1.1, le=10, step=0.1, project=lower(1.5)

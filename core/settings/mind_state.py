@@ -87,7 +87,7 @@ class VitalitySettings(Group, project=PERSON):
     )
 
 
-class CorticalSettings(Group):
+class CorticalSettings(Group, project=PERSON):
     """The state every mechanism reads and each writes one part of."""
 
     mood: MoodSettings = part(MoodSettings, "Pleasure, arousal and dominance.")
@@ -102,13 +102,19 @@ class ForecastSettings(Group, project=PERSON):
         0.15, "Failure share assumed before anything was seen.", ge=0.01, le=0.99, step=0.01
     )
     prior_weight: float = tunable(
-        4.0, "How many calls the assumed failure share is worth.", ge=0.5, le=50, step=0.5
+        2.0, "How many calls the assumed failure share is worth.", ge=0.5, le=50, step=0.5
     )
     class_weight: float = tunable(
-        4.0, "Calls of one kind before its own rate counts half.", ge=0.5, le=50, step=0.5
+        2.0, "Calls of one kind before its own rate counts half.", ge=0.5, le=50, step=0.5
     )
     context_weight: float = tunable(
         4.0, "Calls after the same outcomes before their rate counts half.", ge=0.5, le=50, step=0.5
+    )
+    lean: float = tunable(
+        0.25, "How far a chance below that of all calls is drawn towards it.", ge=0, le=1, step=0.05
+    )
+    least: float = tunable(
+        0.06, "No chance of failing is said to be smaller than this.", ge=0, le=0.5, step=0.01
     )
     memory: int = tunable(
         64, "Calls after which a table halves its counts and so forgets.", ge=8, le=1024, step=8

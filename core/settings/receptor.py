@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
+from core.settings.fitted import fitted_impulses
 from core.settings.trust import PERSON, PROJECT, Trust, higher, lower
 from core.settings.tunable import Group, part, tunable
 
@@ -63,8 +64,17 @@ class CommanderSettings(Group, project=PERSON):
     )
 
 
+Unit = Literal["seconds", "actions"]
+
+
 def _half_life(default: float) -> Any:
-    return tunable(default, "Time in which the axis falls to half.", ge=10, le=7200, step=10, unit="s")
+    return tunable(
+        default, "Seconds or actions in which the axis falls to half.", ge=1, le=7200, step=1, unit="s"
+    )
+
+
+def _half_life_unit() -> Any:
+    return tunable("seconds", "Whether the half-life of the axis counts seconds or actions.")
 
 
 class HalfLifeSettings(Group, project=PERSON):
@@ -78,10 +88,22 @@ class HalfLifeSettings(Group, project=PERSON):
     uncertainty: float = _half_life(180.0)
 
 
+class HalfLifeUnitSettings(Group, project=PERSON):
+    """What each half-life counts: seconds of subjective time, or the agent's actions."""
+
+    frustration: Unit = _half_life_unit()
+    seeking: Unit = _half_life_unit()
+    confidence: Unit = _half_life_unit()
+    fatigue: Unit = _half_life_unit()
+    flow: Unit = _half_life_unit()
+    uncertainty: Unit = _half_life_unit()
+
+
 class EmotionSettings(Group, project=PERSON):
     """How the axes rise, fall and are explained."""
 
     half_life: HalfLifeSettings = part(HalfLifeSettings, "How long each feeling lasts.")
+    half_life_unit: HalfLifeUnitSettings = part(HalfLifeUnitSettings, "What each half-life counts.")
     long_prompt: int = tunable(
         100,
         "A prompt longer than this tells the agent something.",
@@ -228,6 +250,94 @@ class ContextShift(Impulse):
     uncertainty: float = _impulse(0.10, "uncertainty")
 
 
+class FailedEdit(Impulse):
+    """An edit failed."""
+
+
+class FailedRead(Impulse):
+    """A file could not be read."""
+
+
+class SameResult(Impulse):
+    """The same call brought the same result as before."""
+
+
+class NewResult(Impulse):
+    """The same call brought another result than before."""
+
+
+class EditAgain(Impulse):
+    """A file was edited that had been edited before."""
+
+
+class CheckPassed(Impulse):
+    """The first command after an edit went well."""
+
+
+class CheckFailed(Impulse):
+    """The first command after an edit failed."""
+
+
+class NewFile(Impulse):
+    """A file was touched for the first time."""
+
+
+class LongSinceEdit(Impulse):
+    """Any action long after the last good edit."""
+
+
+class Change(Impulse):
+    """A file was edited that the agent did not make itself."""
+
+
+class RunSinceChange(Impulse):
+    """A command was run after such an edit, at any time."""
+
+
+class WordsOfChecking(Impulse):
+    """A phrase of checking in the agent's words before an action."""
+
+
+class WordsOfDoubt(Impulse):
+    """A phrase of doubt in the agent's words before an action."""
+
+
+_ROWS: dict[str, type[Impulse]] = {
+    "shell_failure": ShellFailure,
+    "shell_success": ShellSuccess,
+    "file_edit": FileEdit,
+    "search_empty": SearchEmpty,
+    "search_found": SearchFound,
+    "file_read": FileRead,
+    "failed_edit": FailedEdit,
+    "failed_read": FailedRead,
+    "same_result": SameResult,
+    "new_result": NewResult,
+    "edit_again": EditAgain,
+    "check_passed": CheckPassed,
+    "check_failed": CheckFailed,
+    "new_file": NewFile,
+    "change": Change,
+    "run_since_change": RunSinceChange,
+    "words_of_checking": WordsOfChecking,
+    "words_of_doubt": WordsOfDoubt,
+    "long_since_edit": LongSinceEdit,
+    "every_event": EveryEvent,
+    "trial_error": TrialErrorEvent,
+}
+"""Rows whose impulses on some axes are fitted to labelled runs."""
+
+PUBLISHED: dict[str, float] = {
+    f"receptor.impulse.{row}.{axis}": float(kind.model_fields[axis].default)
+    for row, kind in _ROWS.items()
+    for axis in ("frustration", "confidence", "flow")
+}
+"""What the fitted impulses were before."""
+
+for _row, _axis, _amount in fitted_impulses("default"):
+    _ROWS[_row].model_fields[_axis].default = _amount
+
+
 class ImpulseSettings(Group, project=PERSON):
     """What every kind of event adds to the axes."""
 
@@ -250,6 +360,19 @@ class ImpulseSettings(Group, project=PERSON):
     exploration: ExplorationEvent = part(ExplorationEvent, "Any event during exploration.")
     implementation: ImplementationEvent = part(ImplementationEvent, "Any event during implementation.")
     context_shift: ContextShift = part(ContextShift, "The work moved to other paths.")
+    failed_edit: FailedEdit = part(FailedEdit, "An edit failed.")
+    failed_read: FailedRead = part(FailedRead, "A file could not be read.")
+    same_result: SameResult = part(SameResult, "The same call brought the same result.")
+    new_result: NewResult = part(NewResult, "The same call brought a new result.")
+    edit_again: EditAgain = part(EditAgain, "A file was edited that had been edited before.")
+    check_passed: CheckPassed = part(CheckPassed, "The first command after an edit went well.")
+    check_failed: CheckFailed = part(CheckFailed, "The first command after an edit failed.")
+    new_file: NewFile = part(NewFile, "A file was touched for the first time.")
+    change: Change = part(Change, "A file was edited that the agent did not make itself.")
+    run_since_change: RunSinceChange = part(RunSinceChange, "A command was run after such an edit.")
+    words_of_checking: WordsOfChecking = part(WordsOfChecking, "A phrase of checking was said.")
+    words_of_doubt: WordsOfDoubt = part(WordsOfDoubt, "A phrase of doubt was said.")
+    long_since_edit: LongSinceEdit = part(LongSinceEdit, "Any action long after the last good edit.")
 
 
 def _offset(default: float, project: Trust) -> Any:
@@ -296,6 +419,30 @@ class AmbientSettings(Group, project=PERSON):
     offset: OffsetSettings = part(OffsetSettings, "How far from normal is worth a signal.")
 
 
+class FlowSettings(Group, project=PERSON):
+    """What keeps flow from being claimed while things fail."""
+
+    bounded: bool = tunable(True, "Let failures and frustration hold flow down.")
+    failures: float = tunable(
+        0.40,
+        "Share of failing commands from which on nothing flows.",
+        ge=0.05,
+        le=1,
+        step=0.05,
+    )
+
+
+class FactSettings(Group, project=PERSON):
+    """How far back the plain figures look."""
+
+    recent: int = tunable(10, "Actions among which stale results and edits are counted.", ge=3, le=50, step=1)
+    failing: int = tunable(20, "Actions among which failures are counted.", ge=3, le=100, step=1)
+    long_since_edit: int = tunable(
+        8, "Actions after the last good edit from which on it is long ago.", ge=1, le=100, step=1
+    )
+    kept: int = tunable(256, "Calls, results, errors and files remembered, of each.", ge=16, le=4096, step=16)
+
+
 class NeuronSettings(Group, project=PERSON):
     """How a signal is held."""
 
@@ -315,6 +462,9 @@ class MetaSettings(Group, project=PERSON):
     stuck_frustration: float = tunable(
         0.25, "Frustration above which trial and error is being stuck.", ge=0, le=1, step=0.05
     )
+    stuck_failures: int = tunable(
+        6, "Failures in a row, of any kind, that are being stuck; 0 for never.", ge=0, le=100, step=1
+    )
     deep_flow: float = tunable(0.15, "Flow above which implementation is deep work.", ge=0, le=1, step=0.05)
 
 
@@ -333,7 +483,7 @@ class HeatmapSettings(Group, project=PERSON):
     shown: int = tunable(40, "Hottest paths the tree shows.", ge=5, le=500, step=5, project=PROJECT)
 
 
-class ReceptorSettings(Group):
+class ReceptorSettings(Group, project=PERSON):
     """From tool uses to emotion axes and signals."""
 
     time: TimeSettings = part(TimeSettings, "How much of the wall clock the agent lives through.")
@@ -341,6 +491,8 @@ class ReceptorSettings(Group):
     emotion: EmotionSettings = part(EmotionSettings, "How the axes rise, fall and are explained.")
     impulse: ImpulseSettings = part(ImpulseSettings, "What every kind of event adds to the axes.")
     ambient: AmbientSettings = part(AmbientSettings, "What is normal for this agent.")
+    flow: FlowSettings = part(FlowSettings, "What keeps flow from being claimed while things fail.")
+    facts: FactSettings = part(FactSettings, "How far back the plain figures look.")
     neuron: NeuronSettings = part(NeuronSettings, "How a signal is held.")
     meta: MetaSettings = part(MetaSettings, "How the meta neuron bends thresholds.")
     heatmap: HeatmapSettings = part(HeatmapSettings, "Where the work is.")

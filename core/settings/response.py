@@ -49,13 +49,13 @@ class ScoringSettings(Group, project=PERSON):
     )
 
 
-class EscalationSettings(Group, project=PERSON):
+class ResponseEscalationSettings(Group, project=PERSON):
     """How much each trouble presses towards asking the person."""
 
-    compound: float = tunable(1.5, "How much frustration with seeking presses.", ge=0, le=4, step=0.1)
-    frustration: float = tunable(1.0, "How much frustration alone presses.", ge=0, le=4, step=0.1)
-    seeking: float = tunable(0.5, "How much seeking alone presses.", ge=0, le=4, step=0.1)
-    uncertainty: float = tunable(0.5, "How much uncertainty presses.", ge=0, le=4, step=0.1)
+    compound: float = tunable(0.8, "How much frustration with seeking presses.", ge=0, le=4, step=0.1)
+    frustration: float = tunable(0.5, "How much frustration alone presses.", ge=0, le=4, step=0.1)
+    seeking: float = tunable(0.25, "How much seeking alone presses.", ge=0, le=4, step=0.1)
+    uncertainty: float = tunable(0.25, "How much uncertainty presses.", ge=0, le=4, step=0.1)
     fatigue: float = tunable(0.3, "How much fatigue presses.", ge=0, le=4, step=0.1)
     loop: float = tunable(
         1.0, "How much going round in circles presses.", ge=0, le=4, step=0.1, project=higher(1.5)
@@ -199,12 +199,26 @@ class NoticeSettings(Group, project=PERSON):
     )
 
 
-class ResponseSettings(Group):
+class OutlookSettings(Group, project=PERSON):
+    """Whether a run goes worse or better than is usual for its agent."""
+
+    base_rate: float = tunable(
+        0.0, "Share of this agent's runs that go wrong; 0 where nobody knows.", ge=0, le=0.99, step=0.01
+    )
+    own_shift: float = tunable(
+        0.0, "Mean shift of this agent's own runs, which is its usual.", ge=-5, le=5, step=0.05
+    )
+    usual: float = tunable(0.4, "A shift of fewer log-odds either way is as usual.", ge=0, le=3, step=0.05)
+    telling: float = tunable(0.05, "A count that adds fewer log-odds is not named.", ge=0, le=1, step=0.01)
+
+
+class ResponseSettings(Group, project=PERSON):
     """From a firing to the right word at the right time."""
 
     loops: LoopSettings = part(LoopSettings, "When going round in circles is worth a word.")
+    outlook: OutlookSettings = part(OutlookSettings, "How the run goes, against what is usual.")
     scoring: ScoringSettings = part(ScoringSettings, "When a method fires.")
-    escalation: EscalationSettings = part(EscalationSettings, "When the person is asked.")
+    escalation: ResponseEscalationSettings = part(ResponseEscalationSettings, "When the person is asked.")
     actions: ActionSettings = part(ActionSettings, "What the actions look at.")
     memo: MemoSettings = part(MemoSettings, "Notices that could be handed to the agent.")
     queue: QueueSettings = part(QueueSettings, "Interventions that wait for their moment.")

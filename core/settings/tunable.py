@@ -129,12 +129,12 @@ def _said(number: float) -> str:
     return str(int(number)) if abs(number) >= 1e5 and number == int(number) else f"{number:g}"
 
 
-def walk(model: type[Group], prefix: str = "") -> Iterator[Tunable]:
+def walk_tunables(model: type[Group], prefix: str = "") -> Iterator[Tunable]:
     """Every setting below a group, in the order it was declared."""
     for name, field in model.model_fields.items():
         annotation = field.annotation
         if isinstance(annotation, type) and issubclass(annotation, Group):
-            yield from walk(annotation, f"{prefix}{name}.")
+            yield from walk_tunables(annotation, f"{prefix}{name}.")
         else:
             yield _describe(model, prefix + name, field)
 

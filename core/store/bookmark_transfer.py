@@ -15,9 +15,9 @@ from core.store.bookmarks import (
     Bookmark,
     Bookmarks,
     Merged,
+    bookmarks_fingerprint,
     default_folder,
-    fingerprint,
-    packed,
+    packed_bookmarks,
     rows_of,
     unpacked,
 )
@@ -52,7 +52,7 @@ def export_bookmarks(folder: Path | None = None) -> tuple[bytes, list[str]]:
         notices += store.notices
         if rows:
             sessions[path.stem] = rows
-    return packed({"version": SCHEMA, "sessions": sessions}), notices
+    return packed_bookmarks({"version": SCHEMA, "sessions": sessions}), notices
 
 
 def import_bookmarks(data: bytes, folder: Path | None = None) -> Imported:
@@ -64,8 +64,8 @@ def import_bookmarks(data: bytes, folder: Path | None = None) -> Imported:
     with Chain(_chain_name(place / _CHAINS, data), place / _CHAINS, _undoes(place)) as chain:
         for key, rows in sessions.items():
             store = Bookmarks(folder=place, key=key)
-            own = {fingerprint(row) for row in rows_of(store.content())}
-            fresh = [fingerprint(row) for row in rows if fingerprint(row) not in own]
+            own = {bookmarks_fingerprint(row) for row in rows_of(store.content())}
+            fresh = [bookmarks_fingerprint(row) for row in rows if bookmarks_fingerprint(row) not in own]
 
             def take(store: Bookmarks = store, rows: list[dict[str, Any]] = rows) -> None:
                 results.append((rows, store.merge(rows)))
@@ -114,7 +114,7 @@ def _sessions(data: bytes) -> dict[str, list[dict[str, Any]]]:
         for rows in sessions.values():
             msgspec.convert(rows, list[Bookmark])
     except ValueError as error:
-        raise StoreError(f"this is no file of bookmarks, or a damaged one: {error}") from error
+        raise StoreError(f"this is not a bookmarks file, or it is damaged: {error}") from error
     strange = [key for key in sessions if not (key.isalnum() and key.isascii())]
     if strange:
         raise StoreError(f"the file of bookmarks names a session that cannot be: {strange[0]!r}")

@@ -63,12 +63,12 @@ def default_folder() -> Path:
     return user_data_path("nooscope", appauthor=False) / "bookmarks"
 
 
-def session_key(session: str) -> str:
+def bookmark_key(session: str) -> str:
     """A session's name among the files, which tells nothing about it."""
     return blake3(session.encode("utf-8", "surrogatepass")).hexdigest(length=16)
 
 
-def packed(content: dict[str, Any]) -> bytes:
+def packed_bookmarks(content: dict[str, Any]) -> bytes:
     """A file's bytes: what it holds, and a check of just that."""
     body = msgspec.json.encode(content)
     return msgspec.json.encode(_File(_check(body), msgspec.Raw(body))) + b"\n"
@@ -94,7 +94,7 @@ def unpacked(data: bytes, what: str) -> dict[str, Any]:
     return content
 
 
-def fingerprint(row: dict[str, Any]) -> str:
+def bookmarks_fingerprint(row: dict[str, Any]) -> str:
     """What makes two bookmarks the same, be it that one got a number because its name was taken."""
     plain = {**row, "name": _NUMBER.sub("", str(row.get("name")))}
     return blake3(msgspec.json.encode(plain, order="deterministic")).hexdigest(length=16)
@@ -107,7 +107,7 @@ class Bookmarks:
         self, session: str = "", folder: Path | None = None, *, key: str = "", patience: float = 5.0
     ) -> None:
         self.folder = folder or default_folder()
-        self.key = key or session_key(session)
+        self.key = key or bookmark_key(session)
         self.path = self.folder / f"{self.key}.json"
         self.notices: list[str] = []
         """What a person should know: files set aside, rows that could not be read."""
@@ -152,13 +152,13 @@ class Bookmarks:
 
         def change(own: Rows) -> Rows:
             names = {str(each.get("name")) for each in own}
-            same = {fingerprint(each) for each in own}
+            same = {bookmarks_fingerprint(each) for each in own}
             added: list[dict[str, Any]] = []
             for row in given:
-                if fingerprint(row) not in same:
+                if bookmarks_fingerprint(row) not in same:
                     name = _free_name(str(row.get("name") or "bookmark"), names)
                     names.add(name)
-                    same.add(fingerprint(row))
+                    same.add(bookmarks_fingerprint(row))
                     added.append({**row, "name": name})
             result.append(Merged(tuple(row["name"] for row in added), len(given) - len(added)))
             return [*own, *added]
@@ -169,7 +169,7 @@ class Bookmarks:
     def forget(self, fingerprints: Iterable[str]) -> None:
         """Take back bookmarks that came from elsewhere, unless someone changed them since."""
         gone = set(fingerprints)
-        self._change(lambda rows: [row for row in rows if fingerprint(row) not in gone])
+        self._change(lambda rows: [row for row in rows if bookmarks_fingerprint(row) not in gone])
 
     def content(self) -> dict[str, Any]:
         """The whole file as it is kept; a damaged one is set aside and an empty one begun."""
@@ -188,7 +188,7 @@ class Bookmarks:
             if after == before:
                 return
             try:
-                atomic.replace(self.path, packed({**content, "bookmarks": after}))
+                atomic.replace(self.path, packed_bookmarks({**content, "bookmarks": after}))
             except OSError as error:
                 raise StoreError(f"the bookmarks in {self.path} cannot be written: {error}") from error
 

@@ -14,7 +14,7 @@ from platformdirs import user_data_path
 
 from core.errors import StoreError
 from core.store import atomic
-from core.store.bookmarks import packed, session_key, unpacked
+from core.store.bookmarks import bookmark_key, packed_bookmarks, unpacked
 from core.store.prior import locked
 
 if sys.version_info >= (3, 14):
@@ -144,7 +144,7 @@ class CarryOverStore:
         return list(self.folder.glob(f"*{_SESSION}"))
 
     def _path(self, session: str) -> Path:
-        return self.folder / f"{session_key(session)}{_SESSION}"
+        return self.folder / f"{bookmark_key(session)}{_SESSION}"
 
     def _row(self, path: Path) -> _Row | None:
         try:
@@ -160,7 +160,7 @@ class CarryOverStore:
 
     def _write(self, path: Path, row: _Row) -> None:
         content: dict[str, Any] = {"version": 1, **msgspec.to_builtins(row)}
-        atomic.replace(path, packed(content))
+        atomic.replace(path, packed_bookmarks(content))
 
     def _keep(self, content: bytes) -> str:
         """Write a blob, unless a sound one of the same content is there; its name."""

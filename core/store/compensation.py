@@ -21,7 +21,7 @@ Undo = Callable[[Mapping[str, str]], None]
 """Takes a step back; calling it twice must do no more than calling it once."""
 
 
-class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
+class ChainEntry(msgspec.Struct, frozen=True, omit_defaults=True):
     """One line of the durable log."""
 
     chain: str
@@ -59,23 +59,23 @@ class Journal:
             self._file.close()
             raise StoreError(f"{path}: another nooscope is at work on it") from error
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: ChainEntry) -> None:
         """Write one entry and wait until it is on the disk."""
         body = msgspec.json.encode(entry)
         self._file.write(_check(body) + b" " + body + b"\n")
         self._file.flush()
         os.fsync(self._file.fileno())
 
-    def read(self) -> tuple[list[Entry], list[int]]:
+    def read(self) -> tuple[list[ChainEntry], list[int]]:
         """Every whole entry, and the numbers of the lines that are damaged."""
-        entries: list[Entry] = []
+        entries: list[ChainEntry] = []
         damaged: list[int] = []
         for number, line in enumerate(self.path.read_bytes().splitlines(), 1):
             check, _, body = line.partition(b" ")
             try:
                 if check != _check(body):
                     raise msgspec.DecodeError
-                entries.append(msgspec.json.decode(body, type=Entry))
+                entries.append(msgspec.json.decode(body, type=ChainEntry))
             except msgspec.DecodeError:
                 damaged.append(number)
         return entries, damaged
@@ -122,7 +122,7 @@ class Chain:
         if self.state != "active":
             raise StoreError(f"chain {self.name} is {self.state}: it takes no more steps")
         noted = _Step(name, idempotency_key(self.name, name), kind, dict(payload))
-        self._journal.add(Entry(self.name, "step", name, noted.key, kind, dict(payload)))
+        self._journal.add(ChainEntry(self.name, "step", name, noted.key, kind, dict(payload)))
         self._steps.append(noted)
         do()
 
@@ -146,9 +146,9 @@ class Chain:
                 self._undoes[step.kind](step.payload)
             except (OSError, KeyError, ValueError, StoreError) as error:
                 self.problems.append(f"{step.name}: {error}")
-                self._journal.add(Entry(self.name, "failed", step.name, step.key, problem=str(error)))
+                self._journal.add(ChainEntry(self.name, "failed", step.name, step.key, problem=str(error)))
             else:
-                self._journal.add(Entry(self.name, "undone", step.name, step.key))
+                self._journal.add(ChainEntry(self.name, "undone", step.name, step.key))
         self._enter("compensation_failed" if self.problems else "compensated")
         self._journal.close(keep=bool(self.problems))
         return self.state
@@ -172,7 +172,7 @@ class Chain:
 
     def _enter(self, state: ChainState) -> None:
         self.state = state
-        self._journal.add(Entry(self.name, "state", state=state))
+        self._journal.add(ChainEntry(self.name, "state", state=state))
 
     def __enter__(self) -> Chain:
         return self

@@ -47,7 +47,7 @@ _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(Episode).decode
 
 
-def default_path() -> Path:
+def episodes_path() -> Path:
     """Where the platform keeps an application's data."""
     return user_data_path("nooscope", appauthor=False) / "episodes.sqlite"
 
@@ -61,7 +61,7 @@ class EpisodeStore:
     """Save and fetch episodes; a damaged file is set aside under another name and a new one begun."""
 
     def __init__(self, path: Path | None = None, *, keep: int = 10_000, patience: float = 5.0) -> None:
-        self.path = path or default_path()
+        self.path = path or episodes_path()
         self.notices: list[str] = []
         """What a person should know: files set aside, episodes that could not be read."""
         self._keep = keep

@@ -10,7 +10,7 @@ import msgspec
 
 from core.errors import StoreError
 from core.store import atomic
-from core.store.bookmarks import SCHEMA, Bookmarks, default_folder, packed
+from core.store.bookmarks import SCHEMA, Bookmarks, default_folder, packed_bookmarks
 
 Verdict = Literal["right", "wrong", "missed"]
 
@@ -67,7 +67,7 @@ class Labels(Bookmarks):
             rows = [row for row in _rows(content) if drop is None or not _same(row, drop)]
             rows += [msgspec.to_builtins(label) for label in labels]
             try:
-                atomic.replace(self.path, packed({**content, _TABLE: rows}))
+                atomic.replace(self.path, packed_bookmarks({**content, _TABLE: rows}))
             except OSError as error:
                 raise StoreError(f"the labels in {self.path} cannot be written: {error}") from error
 

@@ -17,16 +17,16 @@ from core.store import atomic
 from core.store.prior import locked
 
 
-def default_path() -> Path:
+def learned_path() -> Path:
     """Where the platform keeps an application's data."""
     return user_data_path("nooscope", appauthor=False) / "learned.json"
 
 
 class LearnedStore:
-    """Read what was learned, add a stretch of work to it, or begin anew."""
+    """Read what was learned, add a stretch of work to it, or start over."""
 
     def __init__(self, path: Path | None = None) -> None:
-        self.path = path or default_path()
+        self.path = path or learned_path()
         self.problem = ""
         """Why the file could not be used, where it could not."""
 

@@ -22,7 +22,7 @@ _MOST = 1_000
 """Personas looked at in one folder."""
 
 
-class Record(msgspec.Struct, frozen=True):
+class PersonaRecord(msgspec.Struct, frozen=True):
     """What only this machine knows: which persona is its own, and the last meeting."""
 
     own: str = ""
@@ -31,7 +31,7 @@ class Record(msgspec.Struct, frozen=True):
     encounter: Encounter | None = None
 
 
-def default_path() -> Path:
+def persona_path() -> Path:
     """Where the platform keeps an application's data."""
     return user_data_path("nooscope", appauthor=False) / "persona-record.json"
 
@@ -41,7 +41,7 @@ class PersonaStore:
 
     def __init__(self, folder: Path, record: Path | None = None) -> None:
         self.folder = folder
-        self.record_path = record or default_path()
+        self.record_path = record or persona_path()
         self.skipped = 0
         """Files that are no persona."""
 
@@ -79,12 +79,12 @@ class PersonaStore:
             self._note(msgspec.structs.replace(record, own=own, former=""))
         return path
 
-    def record(self) -> Record:
+    def record(self) -> PersonaRecord:
         """What this machine knows of its own persona and its last meeting."""
         try:
-            return msgspec.json.decode(self.record_path.read_bytes(), type=Record)
+            return msgspec.json.decode(self.record_path.read_bytes(), type=PersonaRecord)
         except (OSError, msgspec.DecodeError, UnicodeDecodeError):
-            return Record()
+            return PersonaRecord()
 
     def note(self, encounter: Encounter) -> None:
         """Remember a meeting with its seed, so that it can be repeated."""
@@ -100,7 +100,7 @@ class PersonaStore:
                 raise StoreError(f"{self.record_path}: cannot be written ({error.strerror})") from error
             yield
 
-    def _note(self, record: Record) -> None:
+    def _note(self, record: PersonaRecord) -> None:
         try:
             atomic.replace(self.record_path, msgspec.json.encode(record))
         except OSError as error:

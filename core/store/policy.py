@@ -8,7 +8,7 @@ from pathlib import Path
 
 from core.affect import Policy, parse_policy
 from core.errors import PolicyError
-from core.settings.file import reason, small_file
+from core.settings.file import read_failure, small_file
 
 USER_FILE = "affect-policy.toml"
 
@@ -20,7 +20,7 @@ def read_policy(path: Path) -> Policy | None:
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError) as error:
-        raise PolicyError(f"{path}: cannot be read ({reason(error)})") from error
+        raise PolicyError(f"{path}: cannot be read ({read_failure(error)})") from error
     except tomllib.TOMLDecodeError as error:
         raise PolicyError(f"{path}: is not TOML: {error}") from error
     return parse_policy(data, str(path))

@@ -17,7 +17,7 @@ from core.settings.response import PriorSettings
 from core.store import atomic
 
 
-def default_path() -> Path:
+def prior_path() -> Path:
     """Where the platform keeps an application's data."""
     return user_data_path("nooscope", appauthor=False) / "receptor-prior.json"
 
@@ -31,7 +31,7 @@ class PriorStore:
     """
 
     def __init__(self, path: Path | None = None) -> None:
-        self.path = path or default_path()
+        self.path = path or prior_path()
         self.problem = ""
         """Why the file could not be used, where it could not."""
         self._below: Prior | None = None
@@ -72,7 +72,7 @@ class PriorStore:
         try:
             prior = msgspec.json.decode(content, type=Prior)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            self.problem = f"{self.path}: is no prior ({error}); begun without one"
+            self.problem = f"{self.path}: is not a prior ({error}); started without one"
             return None
         numbers = [
             prior.ts,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from core.errors import PolicyError
 from core.response.rules import RuleSet, add_foreign_rules, add_rules, built_in
-from core.settings.file import reason, small_file
+from core.settings.file import read_failure, small_file
 
 USER_FILE = "receptor-rules.json"
 PROJECT_FILES = (".nooscope-rules.json", "receptor-rules.json")
@@ -27,7 +27,7 @@ def read_rules(path: Path) -> bytes | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise PolicyError(f"{path}: cannot be read ({reason(error)})") from error
+        raise PolicyError(f"{path}: cannot be read ({read_failure(error)})") from error
 
 
 class RuleFiles:
@@ -41,7 +41,7 @@ class RuleFiles:
         """What is wrong with files as they are now, and what of a project's is left out."""
 
     def load(self) -> RuleSet:
-        """Read all files anew; later ones win, but a project's only where it warns more."""
+        """Read all files again; later ones win, but a project's only where it warns more."""
         rules = built_in()
         faults: list[str] = []
         for path in (*self._own, *self._projects):

@@ -15,7 +15,7 @@ from core.settings import Settings
 from core.timeline.firings import Difference, compare
 from core.timeline.rerun import overlaid
 from core.timeline.run import Run
-from core.timeline.timeline import Change, Timeline, turned
+from core.timeline.timeline import SettingsChange, Timeline, turned
 
 BranchKind = Literal["sim", "pre_steer", "dream"]
 BranchState = Literal["open", "done", "cut", "committed", "aborted"]
@@ -43,7 +43,7 @@ class Branch:
         hypothesis: str,
         settings: Settings,
         events: Sequence[Event],
-        later: Iterable[Change] = (),
+        later: Iterable[SettingsChange] = (),
     ) -> None:
         self.timeline = timeline
         self.after = after
@@ -63,7 +63,7 @@ class Branch:
         if after:
             society = timeline.loaded(settings, timeline.society_at(after).dump())
         else:
-            society = timeline.beginning.society(settings)
+            society = timeline.initial.society(settings)
         self.run = Run(society, origin)
         if after:
             self.run.marks.start(timeline.marks, after)
@@ -75,11 +75,11 @@ class Branch:
 
     def grow(self, progress: Progress | None = None) -> bool:
         """Run to the end; False where it was cut short."""
-        run, beginning = self.run, self.timeline.beginning
+        run, initial = self.run, self.timeline.initial
         limit = self.cost.most
         for number in range(self._run_events, limit):
             if self._later:
-                run.society = turned(beginning, run.society, self._later, number)
+                run.society = turned(initial, run.society, self._later, number)
             run.step(self.after + number, self.events[number])
             self._run_events = number + 1
             if progress is not None and number % _REPORT == 0 and not progress(number + 1, limit):
@@ -117,7 +117,7 @@ class Branch:
 
 def edited(timeline: Timeline, edits: Mapping[str, Any]) -> Branch:
     """What would have happened with some settings changed throughout, all else as it was at each place."""
-    first, *later = [Change(era.after, overlaid(era.settings, edits)) for era in timeline.changes]
+    first, *later = [SettingsChange(era.after, overlaid(era.settings, edits)) for era in timeline.changes]
     return Branch(timeline, 0, "sim", "", first.settings, timeline.events, later)
 
 
@@ -136,7 +136,9 @@ def pre_steer(timeline: Timeline, words: str, after: int, agent: str = MAIN) -> 
         at=at, agent=agent, characters=len(words), call=int.from_bytes(blake3(words.encode()).digest(8))
     )
     events = [prompt, *timeline.events[after:]]
-    later = [Change(era.after - after + 1, era.settings) for era in timeline.changes if era.after > after]
+    later = [
+        SettingsChange(era.after - after + 1, era.settings) for era in timeline.changes if era.after > after
+    ]
     return Branch(timeline, after, "pre_steer", words, timeline.settings_at(after), events, later)
 
 

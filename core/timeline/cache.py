@@ -13,19 +13,20 @@ import cbor2
 import msgspec
 import numpy as np
 from blake3 import blake3
+from platformdirs import user_cache_path
 
 from core import __version__
-from core.engine import VERSION as ENGINE
+from core.engine import Engine
 from core.errors import NooscopeError, StoreError
 from core.events import Event
 from core.settings import Settings
 from core.settings.tunable import canonical
-from core.society import VERSION as SOCIETY
+from core.society import Society
 from core.store import atomic
-from core.timeline.initial_state import Beginning
+from core.timeline.initial_state import InitialState
 from core.timeline.keyframes import KeyFrame
 from core.timeline.marks import Mark
-from core.timeline.timeline import Change, Timeline
+from core.timeline.timeline import SettingsChange, Timeline
 from core.timeline.track import NAMES, Track
 
 if sys.version_info >= (3, 14):
@@ -39,7 +40,7 @@ _CHECK = 32
 _EVENTS = msgspec.msgpack.Decoder(list[Event])
 
 
-class Source(NamedTuple):
+class LogStamp(NamedTuple):
     """A log as it was when its recording was kept."""
 
     path: str
@@ -48,7 +49,7 @@ class Source(NamedTuple):
     """Nanoseconds."""
 
     @classmethod
-    def of(cls, path: Path) -> Source | None:
+    def of(cls, path: Path) -> LogStamp | None:
         """The log as it is now; None where it is gone."""
         try:
             found = path.stat()
@@ -61,7 +62,7 @@ class Kept(NamedTuple):
     """A recording that was kept, and the logs it was made of."""
 
     timeline: Timeline
-    sources: tuple[Source, ...]
+    sources: tuple[LogStamp, ...]
 
 
 class Cache:
@@ -73,13 +74,13 @@ class Cache:
         """Bytes."""
 
     def load(
-        self, session: str, settings: Settings, beginning: Beginning, later: Sequence[Change] = ()
+        self, session: str, settings: Settings, initial: InitialState, later: Sequence[SettingsChange] = ()
     ) -> Kept | None:
         """The recording of a session that was given the same, if there is a whole one."""
-        path = self._path(session, settings, beginning, later)
+        path = self._path(session, settings, initial, later)
         try:
             content = path.read_bytes()
-            kept = _unpack(content, settings, beginning, later)
+            kept = _unpack(content, settings, initial, later)
             os.utime(path)
         except OSError:
             return None
@@ -90,7 +91,11 @@ class Cache:
         return kept
 
     def save(
-        self, session: str, timeline: Timeline, sources: tuple[Source, ...], later: Sequence[Change] = ()
+        self,
+        session: str,
+        timeline: Timeline,
+        sources: tuple[LogStamp, ...],
+        later: Sequence[SettingsChange] = (),
     ) -> bool:
         """Keep a recording; False where it cannot be written or more was applied than it was given."""
         given = [change for change in later if change.after <= len(timeline)]
@@ -102,19 +107,21 @@ class Cache:
             if len(content) > self.limit:
                 return False
             atomic.replace(
-                self._path(session, timeline.changes[0].settings, timeline.beginning, later), content
+                self._path(session, timeline.changes[0].settings, timeline.initial, later), content
             )
             self._tidy()
         except (OSError, UnicodeEncodeError):
             return False
         return True
 
-    def _path(self, session: str, settings: Settings, beginning: Beginning, later: Sequence[Change]) -> Path:
-        about = f"{VERSION} {ENGINE} {SOCIETY} {__version__}\n{session}\n{beginning.seed}\n"
+    def _path(
+        self, session: str, settings: Settings, initial: InitialState, later: Sequence[SettingsChange]
+    ) -> Path:
+        about = f"{VERSION} {Engine.VERSION} {Society.VERSION} {__version__}\n{session}\n{initial.seed}\n"
         name = blake3(about.encode("utf-8", "surrogatepass"))
         name.update(canonical(settings, {"screen", "timeline"}))
-        if not beginning.plain:
-            name.update(b"given\n" + beginning.packed())
+        if not initial.plain:
+            name.update(b"given\n" + initial.packed())
         for change in later:
             name.update(b"later %d\n" % change.after + canonical(change.settings, {"screen", "timeline"}))
         return self.folder / (name.hexdigest(16) + _SUFFIX)
@@ -135,7 +142,7 @@ class Cache:
             total -= size
 
 
-def _pack(timeline: Timeline, sources: tuple[Source, ...]) -> bytes:
+def _pack(timeline: Timeline, sources: tuple[LogStamp, ...]) -> bytes:
     tracks = {
         agent: (
             track.origin,
@@ -158,16 +165,20 @@ def _pack(timeline: Timeline, sources: tuple[Source, ...]) -> bytes:
     return blake3(packed).digest(_CHECK) + packed
 
 
-def _same_settings(changes: Sequence[Change], first: Settings, given: Sequence[Change]) -> bool:
+def _same_settings(
+    changes: Sequence[SettingsChange], first: Settings, given: Sequence[SettingsChange]
+) -> bool:
     """Whether a recording was run with just the settings it was given."""
-    expected: list[Change] = []
+    expected: list[SettingsChange] = []
     for change in given:
         if change.settings != (expected[-1].settings if expected else first):
             expected.append(change)
     return list(changes) == expected
 
 
-def _unpack(content: bytes, settings: Settings, beginning: Beginning, later: Sequence[Change]) -> Kept:
+def _unpack(
+    content: bytes, settings: Settings, initial: InitialState, later: Sequence[SettingsChange]
+) -> Kept:
     check, packed = content[:_CHECK], content[_CHECK:]
     if blake3(packed).digest(_CHECK) != check:
         raise StoreError("the kept recording is damaged")
@@ -175,14 +186,14 @@ def _unpack(content: bytes, settings: Settings, beginning: Beginning, later: Seq
         body: dict[str, Any] = cbor2.loads(zstd.decompress(packed))
         if tuple(body["columns"]) != NAMES:
             raise StoreError("the kept recording has other columns")
-        timeline = Timeline(settings, beginning=beginning, later=later)
+        timeline = Timeline(settings, initial=initial, later=later)
         timeline.adopt(
             _EVENTS.decode(body["events"]),
             {agent: _track(*rows) for agent, rows in body["tracks"].items()},
             [Mark(*row) for row in body["marks"]],
             [KeyFrame(*row) for row in body["frames"]],
         )
-        sources = tuple(Source(*row) for row in body["sources"])
+        sources = tuple(LogStamp(*row) for row in body["sources"])
     except (
         zstd.ZstdError,
         cbor2.CBORDecodeError,
@@ -200,3 +211,11 @@ def _track(origin: float, indexes: bytes, rows: bytes) -> Track:
     track.indexes.frombytes(indexes)
     track.columns.extend(np.frombuffer(rows, np.float32).reshape(len(NAMES), -1).T)
     return track
+
+
+def user_cache(settings: Settings) -> Cache | None:
+    """The cache on this machine, unless it is switched off."""
+    chosen = settings.timeline.cache
+    if not chosen.on or chosen.limit == 0:
+        return None
+    return Cache(user_cache_path("nooscope", appauthor=False), chosen.limit * 1_000_000)

@@ -41,7 +41,7 @@ def state_hash(society: Society) -> str:
     return blake3(encode(society.dump())).hexdigest()
 
 
-def take(timeline: Timeline, name: str, created_at: float, place: int | None = None) -> Checkpoint:
+def take_checkpoint(timeline: Timeline, name: str, created_at: float, place: int | None = None) -> Checkpoint:
     """A checkpoint of a place in the recording, of its live edge where none is given."""
     after = len(timeline) if place is None else max(0, min(place, len(timeline)))
     state = encode(timeline.society_at(after).dump())

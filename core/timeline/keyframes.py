@@ -10,7 +10,16 @@ from typing import Any, Literal, NamedTuple
 import cbor2
 
 from core.errors import StoreError
-from core.timeline.snapshot import Change, Segments, apply, changes, encode, identity, join, split
+from core.timeline.snapshot import (
+    Segments,
+    StateChange,
+    apply,
+    encode,
+    join,
+    split_state,
+    state_changes,
+    state_identity,
+)
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -75,8 +84,8 @@ class KeyFrames:
 
     def add(self, index: int, state: Mapping[str, Any], regime: str = "", *, whole: bool = False) -> KeyFrame:
         """Keep the state after `index` events; they come in rising order."""
-        segments = split(state)
-        found = changes(self._last, segments)
+        segments = split_state(state)
+        found = state_changes(self._last, segments)
         p_frames, share = self._spacing
         weight = sum(change.weight(self._last) for change in found)
         total = sum(map(len, segments.values()))
@@ -90,9 +99,9 @@ class KeyFrames:
         payload = encode(segments) if full else encode([list(change) for change in found])
         if full:
             packed, leans = self._pack(index, payload)
-            frame = KeyFrame(index, "I", identity(segments), packed, leans)
+            frame = KeyFrame(index, "I", state_identity(segments), packed, leans)
         else:
-            frame = KeyFrame(index, "P", identity(segments), zstd.compress(payload, _LEVEL))
+            frame = KeyFrame(index, "P", state_identity(segments), zstd.compress(payload, _LEVEL))
         self._frames.append(frame)
         self._indexes.append(index)
         self._last, self._last_regime, self._tip = segments, regime, index
@@ -140,10 +149,10 @@ class KeyFrames:
             found: Segments = cbor2.loads(self._unpack(self._frames[start]))
             for later in self._frames[start + 1 : place + 1]:
                 rows = cbor2.loads(zstd.decompress(later.packed))
-                found = apply(found, [Change(*row) for row in rows])
+                found = apply(found, [StateChange(*row) for row in rows])
         except (zstd.ZstdError, cbor2.CBORDecodeError, TypeError, ValueError) as error:
             raise StoreError(f"the key frame after {frame.after} events is damaged ({error})") from error
-        if identity(found) != frame.id:
+        if state_identity(found) != frame.id:
             raise StoreError(
                 f"the key frame after {frame.after} events is damaged: its content has another hash"
             )

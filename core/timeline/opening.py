@@ -12,9 +12,9 @@ from core.logs.diagnostics import Diagnostics
 from core.logs.reader import Kit
 from core.logs.session import LogSession, read
 from core.settings import Settings
-from core.timeline.cache import Cache, Source
-from core.timeline.initial_state import PLAIN, Beginning
-from core.timeline.timeline import Change, Timeline
+from core.timeline.cache import Cache, LogStamp
+from core.timeline.initial_state import PLAIN, InitialState
+from core.timeline.timeline import SettingsChange, Timeline
 
 TAIL = 64 << 20
 """Bytes of a log's end from which its last screen is made."""
@@ -51,17 +51,17 @@ def record(
     *,
     cache: Cache | None = None,
     report: Report | None = None,
-    beginning: Beginning = PLAIN,
-    later: tuple[Change, ...] = (),
+    initial: InitialState = PLAIN,
+    later: tuple[SettingsChange, ...] = (),
 ) -> Timeline | None:
     """The whole session as a recording, begun from its own seed; None where the reading was stopped."""
-    begun = beginning._replace(seed=seed_of(session.id))
-    sources = tuple(found for log in session.logs if (found := Source.of(log.path)) is not None)
+    begun = initial._replace(seed=seed_of(session.id))
+    sources = tuple(found for log in session.logs if (found := LogStamp.of(log.path)) is not None)
     kept = cache.load(session.id, settings, begun, later) if cache is not None else None
     if kept is not None and kept.sources == sources:
         return kept.timeline
     events = read(session, kit, settings.ingest.lines)
-    timeline = Timeline(settings, beginning=begun, later=later)
+    timeline = Timeline(settings, initial=begun, later=later)
     if kept is not None:
         timeline, events = _resume(kept.timeline, events, timeline)
     size = sum(source.size for source in sources)
@@ -103,17 +103,17 @@ _RARELY = 8192
 
 
 def last_screen(
-    session: LogSession, settings: Settings, kit: Kit, tail: int = TAIL, beginning: Beginning = PLAIN
+    session: LogSession, settings: Settings, kit: Kit, tail: int = TAIL, initial: InitialState = PLAIN
 ) -> Timeline:
     """A recording of only the end of a large log: near enough to look at while the rest is read."""
     cut = []
     for log in session.logs:
-        source = Source.of(log.path)
+        source = LogStamp.of(log.path)
         long = source is not None and source.size > tail and log.format.style == "lines"
         cut.append(
             log._replace(start=max(log.start, source.size - tail)) if long and source is not None else log
         )
-    timeline = Timeline(settings, beginning=beginning._replace(seed=seed_of(session.id)), every=_RARELY)
+    timeline = Timeline(settings, initial=initial._replace(seed=seed_of(session.id)), every=_RARELY)
     silent = kit.counting(Diagnostics())
     timeline.extend(read(session._replace(logs=tuple(cut)), silent, settings.ingest.lines))
     return timeline

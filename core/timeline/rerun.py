@@ -19,7 +19,7 @@ from core.timeline.columns import Columns
 from core.timeline.firings import FIRINGS, Difference, compare
 from core.timeline.marks import Mark
 from core.timeline.run import Run
-from core.timeline.timeline import Change, Timeline
+from core.timeline.timeline import SettingsChange, Timeline
 from core.timeline.track import Track
 
 FELT = ("at", *(f"axis.{axis}" for axis in AXES), *(f"threshold.{axis}" for axis in AXES))
@@ -74,7 +74,7 @@ class Rerun:
         self.whole = whole
         self.done = 0
         """Events run so far."""
-        self.eras = [Change(era.after, overlaid(era.settings, edits)) for era in timeline.changes]
+        self.eras = [SettingsChange(era.after, overlaid(era.settings, edits)) for era in timeline.changes]
         self._next = 1
         self._run = Run(self._society(self.eras[0].settings), timeline.run.origin)
         self._marks: list[Mark] = []
@@ -163,4 +163,4 @@ class Rerun:
             self._run.society.load(state)
 
     def _society(self, settings: Settings) -> Society:
-        return self.timeline.beginning.society(settings, Engine if self.whole else Feeler)
+        return self.timeline.initial.society(settings, Engine if self.whole else Feeler)

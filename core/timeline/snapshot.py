@@ -20,7 +20,7 @@ def encode(value: Any) -> bytes:
     return cbor2.dumps(value, canonical=True)
 
 
-def split(state: Mapping[str, Any]) -> dict[str, bytes]:
+def split_state(state: Mapping[str, Any]) -> dict[str, bytes]:
     """Cut a state into segments, so that what did not change need not be kept again."""
     segments: dict[str, bytes] = {}
     _split(state, "", segments)
@@ -69,12 +69,12 @@ def _gather(node: Any) -> Any:
     return {key: _gather(value) for key, value in node.items()}
 
 
-def identity(segments: Segments) -> str:
+def state_identity(segments: Segments) -> str:
     """The blake3 hash of the whole content."""
     return blake3(encode(dict(segments))).hexdigest()
 
 
-class Change(NamedTuple):
+class StateChange(NamedTuple):
     """One segment that differs."""
 
     name: str
@@ -87,18 +87,18 @@ class Change(NamedTuple):
         return max(len(self.content), len(before.get(self.name, b"")))
 
 
-def changes(before: Segments, after: Segments) -> list[Change]:
+def state_changes(before: Segments, after: Segments) -> list[StateChange]:
     """What turns one into the other, by name."""
-    found = [Change(name, "removed", b"") for name in before if name not in after]
+    found = [StateChange(name, "removed", b"") for name in before if name not in after]
     for name, content in after.items():
         if name not in before:
-            found.append(Change(name, "added", content))
+            found.append(StateChange(name, "added", content))
         elif before[name] != content:
-            found.append(Change(name, "modified", content))
+            found.append(StateChange(name, "modified", content))
     return sorted(found)
 
 
-def apply(before: Segments, found: list[Change]) -> dict[str, bytes]:
+def apply(before: Segments, found: list[StateChange]) -> dict[str, bytes]:
     """The segments after the changes."""
     after = dict(before)
     for change in found:

@@ -18,14 +18,14 @@ from core.settings.layers import Given, Layer, resolve, tunables, value_of
 from core.settings.tunable import Tunable
 from core.store.labels import Label, Labels, Score, score
 from core.timeline.firings import FIRINGS
-from core.timeline.initial_state import PLAIN, Beginning
+from core.timeline.initial_state import PLAIN, InitialState
 from core.timeline.marks import Mark, Marks
 from core.timeline.opening import seed_of
 from core.timeline.rerun import Rerun, key_of, overlaid
-from core.timeline.timeline import Change, Timeline, turned
+from core.timeline.timeline import SettingsChange, Timeline, turned
 
 
-class Point(Struct, frozen=True):
+class SweepPoint(Struct, frozen=True):
     """What fired at one value of the setting."""
 
     value: Any
@@ -46,7 +46,7 @@ class Sweep(Struct, frozen=True):
 
     name: str
     present: Any
-    points: tuple[Point, ...]
+    points: tuple[SweepPoint, ...]
     sessions: int = 1
     events: int = 0
     labelled: int = 0
@@ -112,30 +112,30 @@ def sweep_session(
     name: str,
     values: Sequence[float],
     labels: Path | None = None,
-    beginning: Beginning = PLAIN,
-    later: Sequence[Change] = (),
+    initial: InitialState = PLAIN,
+    later: Sequence[SettingsChange] = (),
 ) -> Sweep:
     """One saved session at every value, begun from its own seed."""
     kit = make_kit(settings.ingest)
     events = list(read(session, kit, settings.ingest.lines))
     said = Labels(session.id, folder=labels).judged()
-    begun = beginning._replace(seed=seed_of(session.id))
+    begun = initial._replace(seed=seed_of(session.id))
     near = settings.timeline.branch.near
-    points: list[Point] = []
+    points: list[SweepPoint] = []
     for value in values:
-        turns = [Change(each.after, overlaid(each.settings, {name: value})) for each in later]
+        turns = [SettingsChange(each.after, overlaid(each.settings, {name: value})) for each in later]
         marks = fired(events, overlaid(settings, {name: value}), begun, turns)
         points.append(_point(value, marks, said, near))
     return Sweep(name, value_of(settings, name), tuple(points), 1, len(events), len(said))
 
 
 def fired(
-    events: Iterable[Event], settings: Settings, beginning: Beginning, later: Iterable[Change] = ()
+    events: Iterable[Event], settings: Settings, initial: InitialState, later: Iterable[SettingsChange] = ()
 ) -> list[Mark]:
     """What fires over some events."""
-    society, marks, changes = beginning.society(settings), Marks(), deque(later)
+    society, marks, changes = initial.society(settings), Marks(), deque(later)
     for place, event in enumerate(events):
-        society = turned(beginning, society, changes, place)
+        society = turned(initial, society, changes, place)
         marks.note(place, event, society.step(event))
     return [mark for mark in marks if mark.kind in FIRINGS]
 
@@ -156,7 +156,7 @@ def sweep_recording(
     whole = not all(each.startswith("receptor.") for each in (name, *given))
     present = given.get(name, value_of(timeline.settings, name))
     near = timeline.settings.timeline.branch.near
-    points: dict[float, Point] = {}
+    points: dict[float, SweepPoint] = {}
 
     def made() -> Sweep:
         what = "firing" if whole else "signal"
@@ -188,13 +188,13 @@ def spread(values: Sequence[float], present: float) -> list[float]:
 def joined(sweeps: Sequence[Sweep]) -> Sweep:
     """Several sessions at the same values, summed."""
     first = sweeps[0]
-    points: list[Point] = []
+    points: list[SweepPoint] = []
     for column in zip(*(sweep.points for sweep in sweeps), strict=True):
         names: Counter[str] = Counter()
         for point in column:
             names.update(point.names)
         points.append(
-            Point(
+            SweepPoint(
                 column[0].value,
                 sum(point.fired for point in column),
                 dict(sorted(names.items())),
@@ -224,11 +224,13 @@ def checked(settings: Settings, name: str, values: Sequence[float]) -> None:
         raise NooscopeError(f"{name} has no range")
 
 
-def _ordered(points: dict[float, Point]) -> tuple[Point, ...]:
+def _ordered(points: dict[float, SweepPoint]) -> tuple[SweepPoint, ...]:
     return tuple(points[value] for value in sorted(points))
 
 
-def _point(value: float, marks: Sequence[Mark], labels: Sequence[Label], near: float) -> Point:
+def _point(value: float, marks: Sequence[Mark], labels: Sequence[Label], near: float) -> SweepPoint:
     names = Counter(key_of(mark) for mark in marks)
     agreed = score(labels, ((mark.at, mark.agent, key_of(mark)) for mark in marks), near)
-    return Point(value, len(marks), dict(sorted(names.items())), agreed.hits, agreed.misses, agreed.false)
+    return SweepPoint(
+        value, len(marks), dict(sorted(names.items())), agreed.hits, agreed.misses, agreed.false
+    )

@@ -14,6 +14,7 @@ from core.settings import Settings
 from core.settings.layers import (
     Given,
     Layer,
+    key_lines,
     read_assignments,
     read_environment,
     read_file,
@@ -22,7 +23,7 @@ from core.settings.layers import (
     value_of,
     variable_name,
 )
-from core.settings.toml import key_lines, write
+from core.settings.toml_text import settings_toml
 
 OFFSET = "receptor.ambient.offset.frustration"
 
@@ -131,7 +132,7 @@ def test_values_that_do_not_go_together_are_taken_back_newest_first() -> None:
 
 def test_the_saved_file_reads_back_as_it_was(tmp_path: Path) -> None:
     settings = resolve([Layer("file", (Given(OFFSET, 0.31),))]).settings
-    text = write(tunables().values(), {name: value_of(settings, name) for name in tunables()})
+    text = settings_toml(tunables().values(), {name: value_of(settings, name) for name in tunables()})
     tomllib.loads(text)
     layer, faults = read_file(written(tmp_path, text), "person")
     again = resolve([layer])

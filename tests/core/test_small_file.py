@@ -23,17 +23,17 @@ PERSONA = f"persona-{'0' * 32}.json"
 
 def pipe(path: Path) -> str:
     os.mkfifo(path)
-    return "no regular file"
+    return "not a regular file"
 
 
 def device(path: Path) -> str:
     path.symlink_to("/dev/zero")
-    return "no regular file"
+    return "not a regular file"
 
 
 def folder(path: Path) -> str:
     path.mkdir()
-    return "no regular file"
+    return "not a regular file"
 
 
 def giant(path: Path) -> str:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from core.settings import Settings, layers
 from core.settings.layers import Given, Layer, Resolved, read_file, resolve, tunables, value_of
 from core.settings.trust import FEWER, ON, PERSON, PROJECT, Owner, Trust, higher, lower
-from core.settings.tunable import Group, Tunable, part, tunable, walk
+from core.settings.tunable import Group, Tunable, part, tunable, walk_tunables
 
 OFFSET = "receptor.ambient.offset.frustration"
 
@@ -35,7 +35,7 @@ def test_the_word_of_the_group_holds_unless_a_setting_has_its_own() -> None:
     class Outer(Group):
         inner: Heir = part(Heir, "Inside.")
 
-    assert [(each.name, each.trust) for each in walk(Outer)] == [
+    assert [(each.name, each.trust) for each in walk_tunables(Outer)] == [
         ("inner.size", PERSON),
         ("inner.loud", ON),
         ("inner.more", PERSON),

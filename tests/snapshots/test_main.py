@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.tui.boards import recorded
-from tests.tui.observatory import Observatory
+from tests.tui.screen_app import recorded
+from tests.tui.still_app import Observatory
 
 Compare = Callable[..., bool]
 SIZES = {"80x24": (80, 24), "120x40": (120, 40), "200x60": (200, 60)}

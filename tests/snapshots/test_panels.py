@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.tui.panels import PanelApp, flowing, recording, stuck
+from tests.tui.panel_app import PanelApp, flowing, recording, stuck
 from tui.widgets.common.panel import Panel
 from tui.widgets.main.emotion import EmotionAxes
 from tui.widgets.main.salience import SalienceQueue

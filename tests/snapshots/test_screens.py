@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.tui.boards import Stage, recorded
+from tests.tui.screen_app import Stage, recorded
 from tui.screens.board import Board
 from tui.screens.events import EventsScreen
 from tui.screens.governance import GovernanceScreen

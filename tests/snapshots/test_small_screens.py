@@ -10,8 +10,8 @@ import pytest
 from textual.pilot import Pilot
 
 from core.logs.found import Found
-from tests.tui.boards import recorded
-from tests.tui.observatory import Observatory
+from tests.tui.screen_app import recorded
+from tests.tui.still_app import Observatory
 from tui.screens.picker import PickerScreen
 
 Compare = Callable[..., bool]

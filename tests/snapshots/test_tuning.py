@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from tests.tui.bench_stage import Stage, settle
-from tui.widgets.tuning.sliders import SettingsList
+from tests.tui.tuning_app import Stage, settle
+from tui.widgets.tuning.settings_list import SettingsList
 
 Compare = Callable[..., bool]
 SIZES = {"80x24": (80, 24), "120x40": (120, 40), "200x60": (200, 60)}
@@ -39,7 +39,7 @@ async def presets(pilot: Pilot[None]) -> None:
     await settle(pilot)
     stage = pilot.app
     assert isinstance(stage, Stage)
-    stage.bench.shelf = stage.shelf
+    stage.bench.profile_files = stage.profile_files
     await pilot.press("p")
     await settle(pilot)
 

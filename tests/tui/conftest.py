@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -54,12 +55,36 @@ def app_on(tmp_path: Path, still: Settings) -> Callable[..., NooscopeApp]:
     return make
 
 
+_PATIENCE = 60.0
+"""Seconds after which something is not coming any more, however busy the machine is."""
+
+
 async def shown(app: NooscopeApp, pilot: Pilot[None], fits: Callable[[View], bool]) -> View:
-    """The view once it fits; fails if it does not come within a few seconds."""
-    for _ in range(600):
-        await pilot.pause()
-        if app.view is not None and app.view.loading is None and fits(app.view):
-            await pilot.pause()
-            return app.view
-        await asyncio.to_thread(lambda: None)
-    raise AssertionError(f"never seen; the last view was {app.view and (app.view.index, app.view.mode)}")
+    """The view once it fits; waits for the next one until then."""
+    arrived = asyncio.Event()
+    app.watch(app, "view", arrived.set, init=False)
+    try:
+        async with asyncio.timeout(_PATIENCE):
+            while True:
+                await pilot.pause()
+                view = app.view
+                if view is not None and view.loading is None and fits(view):
+                    await pilot.pause()
+                    return app.view or view
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(arrived.wait(), 0.05)
+                arrived.clear()
+    except TimeoutError:
+        last = app.view and (app.view.index, app.view.mode)
+        raise AssertionError(f"never seen; the last view was {last}") from None
+
+
+async def until(pilot: Pilot[None], holds: Callable[[], bool]) -> None:
+    """Let the app work until something holds."""
+    try:
+        async with asyncio.timeout(_PATIENCE):
+            while not holds():
+                await pilot.pause()
+                await asyncio.to_thread(lambda: None)
+    except TimeoutError:
+        raise AssertionError("it never came to hold") from None

@@ -95,7 +95,7 @@ async def test_a_place_that_makes_no_sense_moves_nothing_and_is_said(log: Path, 
         await shown(app, pilot, lambda view: view.total == 300)
         await pilot.press("g", "x", "y", "enter")
         await pilot.pause()
-        assert any("is no place" in note.message for note in app._notifications)
+        assert any("is not a place" in note.message for note in app._notifications)
         assert app.view is not None and app.view.index == 300
 
 

@@ -20,7 +20,7 @@ from core.store.bookmarks import Bookmarks
 from core.timeline.opening import seed_of
 from core.timeline.timeline import Timeline
 from tests.tui.conftest import lines
-from tests.tui.test_feed import PATIENCE, Mail
+from tests.tui.feed.test_feed import PATIENCE, Mail
 from tui.feed.feed import Feed
 from tui.feed.messages import Arrived
 from tui.widgets.common.header import StatusHeader

@@ -11,13 +11,13 @@ from textual.pilot import Pilot
 from core.errors import UsageError
 from core.settings import Settings
 from core.store.bookmarks import Bookmarks
-from sample_sessions import samples
+from sample_sessions import FIRST, find_sample, samples
 from tests.tui.conftest import shown
-from tui.cli import main, showing
-from tui.cli.commands.demo import FIRST, chosen
+from tui.cli import launch, main
+from tui.demo import DemoApp
 from tui.feed.messages import GoLive, SeekTime, TogglePlay
 from tui.feed.view import View
-from tui.screens.demo_app import DemoApp, Narrator
+from tui.screens.demo import Narrator
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def demo_of(tmp_path: Path, still: Settings) -> Callable[[str], DemoApp]:
     def make(name: str) -> DemoApp:
         shelf = tmp_path / "bookmarks"
         return DemoApp(
-            chosen(name),
+            find_sample(name),
             still,
             bookmarks=lambda session: Bookmarks(session, shelf),
             theme_folder=tmp_path / "themes",
@@ -58,12 +58,12 @@ def test_every_story_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_story_is_chosen_by_its_name_or_the_beginning_of_it() -> None:
-    assert chosen(FIRST).name == FIRST
-    assert chosen("look").name == "lookalike"
+    assert find_sample(FIRST).name == FIRST
+    assert find_sample("look").name == "lookalike"
     with pytest.raises(UsageError, match="there are stuck, shift, storm, silence"):
-        chosen("s")
-    with pytest.raises(UsageError, match="'opera' is no story; there are flow, stuck"):
-        chosen("opera")
+        find_sample("s")
+    with pytest.raises(UsageError, match="'opera' is not a story; there are flow, stuck"):
+        find_sample("opera")
 
 
 def test_without_a_terminal_it_is_a_report(
@@ -73,13 +73,13 @@ def test_without_a_terminal_it_is_a_report(
     monkeypatch.chdir(tmp_path)
     assert main(["demo", "halt"]) == 0
     told = capsys.readouterr().out
-    assert chosen("halt").notice in told
+    assert find_sample("halt").notice in told
     assert "would halt 1 time" in told
 
 
 async def test_the_narrator_follows_the_playhead(demo_of: Callable[[str], DemoApp]) -> None:
     app = demo_of("stuck")
-    story = chosen("stuck")
+    story = find_sample("stuck")
     async with app.run_test(size=(120, 40)) as pilot:
         await shown(app, pilot, lambda _: True)
         assert story.narration[0].text in said(app)
@@ -96,7 +96,7 @@ async def test_the_narrator_follows_the_playhead(demo_of: Callable[[str], DemoAp
 
 async def test_it_turns_to_whom_it_speaks_about(demo_of: Callable[[str], DemoApp]) -> None:
     app = demo_of("storm")
-    held = next(line for line in chosen("storm").narration if "quarantine enters" in line.shows)
+    held = next(line for line in find_sample("storm").narration if "quarantine enters" in line.shows)
     async with app.run_test(size=(80, 24)) as pilot:
         await move(app, pilot, held.at + 1)
         view = await shown(app, pilot, lambda view: view.agent == held.agent)
@@ -117,19 +117,19 @@ def test_where_no_agent_ever_ran_a_sample_is_shown(
         shown_apps.append((app, app.settings.timeline.play.speed))
 
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setattr(showing, "can_show", lambda: True)
+    monkeypatch.setattr(launch, "has_screen", lambda: True)
     monkeypatch.setattr(DemoApp, "run", run)
-    assert showing.show(None, still, live=True) == 0
+    assert launch.show_session(None, still, live=True) == 0
     [(app, speed)] = shown_apps
-    assert app.sub_title == chosen(FIRST).title
-    assert speed == chosen(FIRST).speed
+    assert app.sub_title == find_sample(FIRST).title
+    assert speed == find_sample(FIRST).speed
 
 
 async def test_a_sample_that_was_not_asked_for_says_why_it_is_there(tmp_path: Path, still: Settings) -> None:
-    app = DemoApp(chosen(FIRST), still, theme_folder=tmp_path, note=showing.NO_SESSIONS)
+    app = DemoApp(find_sample(FIRST), still, theme_folder=tmp_path, note=launch.SAMPLE_NOTE)
     async with app.run_test(size=(80, 24)) as pilot:
         await shown(app, pilot, lambda view: view.total > 0)
         first, second = said(app).splitlines()[:2]
-        assert first == showing.NO_SESSIONS
+        assert first == launch.SAMPLE_NOTE
         assert second.startswith("»")
         assert len(first) <= 78

@@ -10,12 +10,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from core.store.config_path import PROJECT_SETTINGS, user_settings_file
+
 if TYPE_CHECKING:
     from core.settings import Settings
     from core.settings.layers import Complaint, Layer, Resolved
+    from core.timeline.initial_state import InitialState
     from core.timeline.timeline import Timeline
 
-PROJECT_FILE = ".nooscope.toml"
 PROJECT_POLICY = ".nooscope-policy.toml"
 
 
@@ -34,36 +36,36 @@ def add_settings_options(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         type=Path,
         default=None,
-        help=f"the watched project, whose {PROJECT_FILE} is read (default: this folder)",
+        help=f"the watched project, whose {PROJECT_SETTINGS} is read (default: this folder)",
     )
 
 
-def positive(text: str) -> int:
+def positive_argument(text: str) -> int:
     """A whole number above 0, for argparse."""
     try:
         number = int(text)
     except ValueError:
         number = 0
     if number < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number above 0")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
     return number
 
 
-def port(text: str) -> int:
+def port_argument(text: str) -> int:
     """A port to listen on, 0 for any free one, for argparse."""
     if not text.isdecimal() or int(text) > 65_535:
-        raise argparse.ArgumentTypeError(f"{text!r} is no port; write a number from 0 to 65535")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port; write a number from 0 to 65535")
     return int(text)
 
 
-def seconds(text: str) -> float:
+def seconds_argument(text: str) -> float:
     """A stretch of time of 0 or more, for argparse."""
     try:
         stretch = float(text)
     except ValueError:
         stretch = -1.0
     if not 0 <= stretch < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds")
     return stretch
 
 
@@ -78,16 +80,6 @@ def known_agent(timeline: Timeline, name: str | None) -> str | None:
     raise UsageError(f"no agent is named {plain(name, 60)!r}; there are {names}")
 
 
-def user_file() -> Path:
-    """The user's own settings file."""
-    named = os.environ.get("NOOSCOPE_CONFIG")
-    if named:
-        return Path(named)
-    from platformdirs import user_config_path
-
-    return user_config_path("nooscope", appauthor=False) / "settings.toml"
-
-
 def settings_from(args: argparse.Namespace, *, told: bool = False) -> Resolved:
     """All layers laid over each other; faults go to standard error unless they were told before.
 
@@ -95,8 +87,8 @@ def settings_from(args: argparse.Namespace, *, told: bool = False) -> Resolved:
     """
     from core.settings.layers import read_assignments, read_environment, read_file, resolve
 
-    mine, project = user_file(), args.project or Path.cwd()
-    theirs = project / PROJECT_FILE
+    mine, project = user_settings_file(), args.project or Path.cwd()
+    theirs = project / PROJECT_SETTINGS
     read = [
         read_file(mine, "person"),
         *([] if _same(mine, theirs) else [read_file(theirs, "project")]),
@@ -158,3 +150,13 @@ def _unusable(settings: Settings) -> Iterator[tuple[str, str]]:
         return
     except (OSError, ValueError, RuntimeError) as error:
         yield "response.persona.folder", f"{folder!r} cannot be used ({error})"
+
+
+def configured_initial(project: Path | None) -> InitialState:
+    """The policy and the rules in force; faults of their files go to standard error."""
+    from core.timeline.configured_start import configured_start
+
+    found = configured_start(project)
+    for fault in found.faults:
+        print(f"nooscope: {fault}", file=sys.stderr)
+    return found.initial

@@ -1,4 +1,4 @@
-"""Sessions named on the command line, as recordings."""
+"""A session named on the command line, as a recording."""
 
 from __future__ import annotations
 
@@ -13,21 +13,8 @@ if TYPE_CHECKING:
     from core.logs.reader import Kit
     from core.logs.session import LogSession
     from core.settings import Settings
-    from core.timeline.cache import Cache
-    from core.timeline.carry_over import Starts
+    from core.timeline.run_inputs import InitialStates
     from core.timeline.timeline import Timeline
-
-
-def cache_of(settings: Settings) -> Cache | None:
-    """The cache on this machine, unless it is switched off."""
-    from platformdirs import user_cache_path
-
-    from core.timeline.cache import Cache
-
-    chosen = settings.timeline.cache
-    if not chosen.on or chosen.limit == 0:
-        return None
-    return Cache(user_cache_path("nooscope", appauthor=False), chosen.limit * 1_000_000)
 
 
 def one_session(path: str, settings: Settings) -> tuple[LogSession, Kit]:
@@ -49,45 +36,22 @@ def one_session(path: str, settings: Settings) -> tuple[LogSession, Kit]:
     raise UsageError(f"{log} holds {len(found)} sessions; name one as {log}#SESSION: {names}")
 
 
-def recording(path: str, starts: Starts) -> Timeline:
+def open_recording(path: str, initial_states: InitialStates) -> Timeline:
     """The one session at a path as a recording, with progress on a terminal."""
+    from core.timeline.cache import user_cache
     from core.timeline.opening import Progress, record
     from tui.cli.carried import spoken_start
 
-    session, kit = one_session(path, starts.settings)
-    settings, beginning, later = spoken_start(starts, session.id)
+    session, kit = one_session(path, initial_states.settings)
+    settings, initial, later = spoken_start(initial_states, session.id)
 
     def report(progress: Progress) -> bool:
         streams.progress(f"reading {100 * progress.share:.0f}%")
         return True
 
-    cache = cache_of(settings)
-    timeline = record(session, settings, kit, cache=cache, report=report, beginning=beginning, later=later)
+    cache = user_cache(settings)
+    timeline = record(session, settings, kit, cache=cache, report=report, initial=initial, later=later)
     streams.progress("")
     if timeline is None or len(timeline) == 0:
         raise UnreadableLog(f"{path} holds no events")
     return timeline
-
-
-def place(timeline: Timeline, spoken: str) -> int:
-    """`120`, `-1`, `00:41:12`, `41m` or an ISO time as a number of events."""
-    from core.logs.times import seconds
-
-    text = spoken.strip()
-    if text.lstrip("-").isdecimal():
-        number = int(text)
-        return max(0, len(timeline) + 1 + number) if number < 0 else min(number, len(timeline))
-    start = timeline.events[0].at
-    parts = text.split(":")
-    if 2 <= len(parts) <= 3 and all(part.isdecimal() for part in parts):
-        offset = 0
-        for part in parts:
-            offset = offset * 60 + int(part)
-        return timeline.index_at(start + offset)
-    units = {"s": 1, "m": 60, "h": 3600}
-    if text and text[-1] in units and text[:-1].replace(".", "", 1).isdecimal():
-        return timeline.index_at(start + float(text[:-1]) * units[text[-1]])
-    moment = seconds(text)
-    if moment is None:
-        raise UsageError(f"{spoken!r} is no place; write an event's number, 00:41:12, 41m or an ISO time")
-    return timeline.index_at(moment)

@@ -16,7 +16,7 @@ _SPELLED = str.maketrans(
     "█▉▊▋▌▇▆▅▓◆◉●▍▎▏▄▃▂▁▒░·○│├└┌┐┘┤┬┴┼╎─━┄—–…▲▽▼⚑✓✗→←≥≤±×’‘“”",
     "###########*...........|||||||||||-----~^vv!+x><><~x''\"\"",
 )
-"""One sign for each, so that columns stay columns."""
+"""One character for each, so that columns stay aligned."""
 
 
 _PROGRESS = 40
@@ -58,8 +58,8 @@ def _guarded(stream: TextIO) -> TextIO:
     return stream if isinstance(stream, SafeStream) else SafeStream(stream)  # type: ignore[return-value]
 
 
-def prepare() -> None:
-    """Let every text be written to every terminal, and nothing fail where there is no output."""
+def prepare_streams() -> None:
+    """Make any text writable to any terminal, and let nothing fail where there is no output."""
     codecs.register_error("nooscope", _spell)
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
@@ -96,8 +96,8 @@ def progress(words: str) -> None:
         stream.flush()
 
 
-def settle() -> OSError | None:
-    """Write out what is left; why not, where it cannot be: then the rest is dropped in silence."""
+def flush_output() -> OSError | None:
+    """Write out what is left; the error where that fails, and then the rest is dropped."""
     try:
         sys.stdout.flush()
     except OSError as error:
@@ -110,7 +110,7 @@ def settle() -> OSError | None:
 
 
 def _spell(error: UnicodeError) -> tuple[str, int]:
-    """What an encoding does not know, in signs that every one knows."""
+    """Characters that an encoding lacks, replaced by ASCII ones."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     known = error.object[error.start : error.end].translate(_SPELLED)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from tui.draw.gauge import runs
-from tui.widgets.common.panel import Line
+from tui.draw.line import Line, joined_cells
 
 _DOTS = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))
 """The bit of each of the two by four dots of a cell, by column and row."""
 
 
 class Canvas:
-    """Cells with an ink each; what is laid later covers what was there."""
+    """Cells with an style each; what is laid later covers what was there."""
 
     __slots__ = ("_cells", "_inks", "height", "width")
 
@@ -66,4 +65,4 @@ class Canvas:
 
     def lines(self) -> list[Line]:
         """What was drawn."""
-        return [runs(cells, inks) for cells, inks in zip(self._cells, self._inks, strict=True)]
+        return [joined_cells(cells, inks) for cells, inks in zip(self._cells, self._inks, strict=True)]

@@ -29,7 +29,7 @@ class Seek(Message):
 
 
 @dataclass
-class Step(Message):
+class StepBy(Message):
     """Move the playhead by so many events."""
 
     by: int
@@ -112,6 +112,11 @@ class Bookmarked(Message):
     """From the feed: the session's bookmarks, in order of place."""
 
     bookmarks: tuple[Bookmark, ...]
+
+
+@dataclass
+class Changed(Message):
+    """From the watcher: something may have been written."""
 
 
 @dataclass

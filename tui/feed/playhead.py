@@ -81,7 +81,7 @@ class Playhead:
         self._place()
 
     def toggle(self) -> None:
-        """Hold what runs, run what holds; what is at the end of a saved log begins anew."""
+        """Pause or play; at the end of a saved log, play from the start."""
         if self.following and self.live:
             self.following = False
         elif self.playing:

@@ -33,6 +33,7 @@ class Subjects:
                 project=event.project or last.project,
                 model=event.model or last.model,
                 synthetic_time=event.synthetic_time,
+                untold=event.untold,
             )
         else:
             return
@@ -48,7 +49,7 @@ class Subjects:
 
 
 def tokens_a_minute(events: list[Event], index: int, at: float, stretch: float, agent: str) -> float:
-    """Tokens an agent sent anew and got back in the `stretch` seconds before a moment, as a rate."""
+    """Tokens an agent newly sent and received in the `stretch` seconds before a moment, a minute."""
     spent = 0
     for place in range(index - 1, max(-1, index - 1 - _MOST), -1):
         event = events[place]

@@ -7,7 +7,8 @@ from typing import Literal
 from msgspec import Struct
 
 from core.engine import Frame
-from core.events import MAIN
+from core.events import MAIN, Matter
+from core.live.status import Status
 from core.logs.lag import is_late
 from core.receptor.readings import Why
 from core.society import SocietyReading
@@ -16,7 +17,7 @@ Mode = Literal["live", "paused", "replay"]
 
 
 class Subject(Struct, frozen=True):
-    """Whose mind it is."""
+    """The session that is shown."""
 
     session: str = ""
     tool: str = ""
@@ -25,6 +26,8 @@ class Subject(Struct, frozen=True):
     model: str = ""
     path: str = ""
     synthetic_time: bool = False
+    untold: tuple[Matter, ...] = ()
+    """What its log never tells."""
 
 
 class View(Struct, frozen=True):
@@ -49,7 +52,9 @@ class View(Struct, frozen=True):
     playing: bool = False
     speed: float = 1.0
     burn: float = 0.0
-    """Tokens a minute, of late."""
+    """Tokens a minute, lately."""
+    status: Status | None = None
+    """How the session stands at the moment shown."""
     in_flight: tuple[str, ...] = ()
     """Tools called and not yet answered."""
     loading: float | None = None
@@ -59,7 +64,7 @@ class View(Struct, frozen=True):
     skipped: int = 0
     """Lines that could not be read."""
     notice: str = ""
-    """A word for the person, such as a log that has gone."""
+    """A notice for the person, such as a log that is gone."""
 
     @property
     def late(self) -> bool:

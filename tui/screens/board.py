@@ -1,4 +1,4 @@
-"""What every screen beside the main one has: the status above, the film below, and a way back."""
+"""What every screen but the main one has: the status above, the timeline below, and a way back."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from core.store.bookmarks import Bookmark
 from core.timeline.timeline import Timeline
 from tui.feed.view import View
 from tui.widgets.common.card import Card
-from tui.widgets.common.columns import Masonry
+from tui.widgets.common.card_columns import CardColumns
 from tui.widgets.common.header import StatusHeader
-from tui.widgets.common.keyline import KeyLine
+from tui.widgets.common.key_line import KeyLine
 from tui.widgets.common.panel import Panel
-from tui.widgets.main.timeline import TimelineStrip
+from tui.widgets.common.timeline_strip import TimelineStrip
 
 WIDTHS: list[tuple[int, str]] = [(0, "-narrow"), (100, "-wide"), (160, "-huge")]
 HEIGHTS: list[tuple[int, str]] = [(0, "-low"), (32, "-tall"), (52, "-vast")]
@@ -48,7 +48,7 @@ class Board(Screen[None]):
         self._settings = settings or ScreenSettings()
 
     def body(self) -> Iterable[Widget]:
-        """What stands between status and film."""
+        """What stands between status and timeline."""
         raise NotImplementedError
 
     def compose(self) -> ComposeResult:
@@ -67,12 +67,12 @@ class Board(Screen[None]):
         yield from zip(below, self.query(TimelineStrip), strict=False)
 
     def on_mount(self) -> None:
-        """Go on with what is arranged on the screen below."""
+        """Take over how the screen below is arranged."""
         for below, here in self.shared():
             here.take(below.look())
 
     def dismiss(self, result: None = None) -> AwaitComplete:
-        """Go back; what was arranged here stays so below."""
+        """Go back, and leave the screen below arranged like this one."""
         for below, here in self.shared():
             below.take(here.look())
         return super().dismiss(result)
@@ -82,7 +82,7 @@ class Board(Screen[None]):
 
 
 class CardScroll(VerticalScroll, can_focus=False, inherit_bindings=False):
-    """Scrolls with the arrows, and leaves all other keys to the film."""
+    """Scrolls with the arrows, and leaves all other keys to the timeline."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "scroll_up", "Up", id="board.up", tooltip="Scroll up", show=False),
@@ -101,7 +101,7 @@ class CardBoard(Board):
         cards = [make(id=make.__name__.lower()) for make in self.CARDS]
         for card in cards:
             card.data_bind(CardBoard.view, CardBoard.recording)
-        yield CardScroll(Masonry(*cards, id="cards"), id="board")
+        yield CardScroll(CardColumns(*cards, id="cards"), id="board")
 
     def on_panel_zoom(self, message: Panel.Zoom) -> None:
         """Show a card alone, or all of them again."""

@@ -19,8 +19,8 @@ from core.report.event_words import KINDS, EventFilter, kind_of, outcome_of
 from core.report.formatting import plain
 from core.settings.screen import ScreenSettings
 from tui.screens.board import Board
-from tui.widgets.common.excerpt import PassagePane
 from tui.widgets.transcript.event_table import EventTable
+from tui.widgets.transcript.passage import PassagePane
 
 _KINDS = (*(action.replace("_", " ") for action in ACTIONS), *KINDS.values())
 

@@ -21,11 +21,11 @@ from core.live.fleet.roster import Roster
 from core.live.fleet.row import Row
 from core.live.fleet.thread import FleetWatch
 from core.settings import Settings
-from core.timeline.carry_over import Starts
+from core.timeline.run_inputs import InitialStates
 from tui.feed.messages import OpenSession
 from tui.screens.board import HEIGHTS, WIDTHS
-from tui.widgets.common.keyline import KeyLine
-from tui.widgets.fleet.detail import detail, title
+from tui.widgets.common.key_line import KeyLine
+from tui.widgets.fleet.detail import fleet_title, session_detail
 from tui.widgets.fleet.fleet_table import FleetTable
 
 _NOTHING = """\
@@ -48,16 +48,18 @@ class FleetScreen(Screen[None]):
     VERTICAL_BREAKPOINTS = HEIGHTS
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("s", "sort(1)", "sort", id="fleet.sort", tooltip="Sort by something else"),
-        Binding("S", "sort(-1)", "sort back", show=False, id="fleet.sort_back", tooltip="The sorting before"),
+        Binding(
+            "S", "sort(-1)", "sort back", show=False, id="fleet.sort_back", tooltip="The previous sort order"
+        ),
         Binding("p", "group", "projects", id="fleet.group", tooltip="Group by project, or not"),
         Binding("u", "urgent", "urgent", id="fleet.urgent", tooltip="Only those worth a look, or all"),
-        Binding("slash", "filter", "filter", key_display="/", id="fleet.filter", tooltip="Narrow the list"),
+        Binding("slash", "filter", "filter", key_display="/", id="fleet.filter", tooltip="Filter the list"),
         Binding("w", "open(True)", "watch", show=False, id="fleet.watch", tooltip="Open it, following live"),
         Binding("r", "open(False)", "replay", id="fleet.replay", tooltip="Open it, playing from the start"),
         Binding("escape", "leave", "back", id="fleet.leave", tooltip="All sessions again, or back"),
         Binding("f", "leave_screen", "back", show=False, id="fleet.back", tooltip="Back to the session"),
         Binding(
-            _OF_ONE, "nothing", "", show=False, id="fleet.none", tooltip="Nothing: no session is open here"
+            _OF_ONE, "nothing", "", show=False, id="fleet.none", tooltip="No effect: no session is open here"
         ),
     ]
 
@@ -76,12 +78,12 @@ class FleetScreen(Screen[None]):
             return isinstance(message, FleetScreen.Seen)
 
     def __init__(
-        self, settings: Settings, roster: Roster | None = None, starts: Starts | None = None
+        self, settings: Settings, roster: Roster | None = None, initial_states: InitialStates | None = None
     ) -> None:
         super().__init__()
         self._settings = settings
         self._roster = Roster(settings, os.environ, Path.home()) if roster is None else roster
-        self._roster.starts = starts or Starts(settings)
+        self._roster.initial_states = initial_states or InitialStates(settings)
         self._watch = FleetWatch(self._roster, lambda rows, now: self.post_message(self.Seen(rows, now)))
         self._arrived = time.monotonic()
         self._first = True
@@ -135,7 +137,7 @@ class FleetScreen(Screen[None]):
 
     def on_fleet_table_chosen(self, message: FleetTable.Chosen) -> None:
         message.stop()
-        self._open(message.row, live=message.row.standing.level > 0)
+        self._open(message.row, live=message.row.status.level > 0)
 
     def on_input_changed(self, message: Input.Changed) -> None:
         self.order = self.order._replace(text=message.value)
@@ -163,7 +165,7 @@ class FleetScreen(Screen[None]):
             self._open(row, live=live)
 
     def action_leave(self) -> None:
-        """First what narrows the list goes, then the screen, unless there is nothing below it."""
+        """Clear the filters first, then leave the screen, unless there is nothing below it."""
         if self.has_class("-filtering") or self.order.urgent:
             self.remove_class("-filtering")
             self.query_one(Input).value = ""
@@ -188,7 +190,9 @@ class FleetScreen(Screen[None]):
             return
         late = time.monotonic() - self._arrived
         widget = self.query_one("#title", Static)
-        widget.update(title(self.rows, self.order, self.now, late, widget.content_size.width), layout=False)
+        widget.update(
+            fleet_title(self.rows, self.order, self.now, late, widget.content_size.width), layout=False
+        )
 
     def _detail(self, row: Row | None) -> None:
         widget = self.query_one("#detail", Static)
@@ -196,4 +200,4 @@ class FleetScreen(Screen[None]):
         if row is None:
             widget.update("", layout=False)
         else:
-            widget.update(detail(row, self.now, size.height, size.width), layout=False)
+            widget.update(session_detail(row, self.now, size.height, size.width), layout=False)

@@ -26,7 +26,7 @@ class GotoScreen(ModalScreen[str]):
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss('')", "cancel", id="goto.leave", tooltip="Stay here"),
+        Binding("escape", "dismiss('')", "cancel", id="goto.leave", tooltip="Stay where you are"),
     ]
 
     def compose(self) -> ComposeResult:

@@ -20,13 +20,13 @@ from core.settings.screen import ScreenSettings
 from tui.screens.board import Board
 from tui.screens.events import EventsScreen
 from tui.screens.governance import GovernanceScreen
+from tui.screens.help_text import KeyRow, Topic, binding_names, help_lines, matching_topics, topic
 from tui.screens.mind import MindScreen
-from tui.widgets.common.excerpt import PassagePane
-from tui.widgets.common.help_text import KeyRow, Topic, laid_out, names, sifted, topic
-from tui.widgets.common.keyline import KeyLine
-from tui.widgets.common.page import Page
+from tui.widgets.common.key_line import KeyLine
 from tui.widgets.common.panel import Panel
+from tui.widgets.common.text_page import TextPage
 from tui.widgets.transcript.event_table import EventTable
+from tui.widgets.transcript.passage import PassagePane
 
 _SCREENS: dict[str, tuple[type[Board], tuple[type[Panel], ...]]] = {
     "Events": (EventsScreen, (EventTable, PassagePane)),
@@ -39,9 +39,9 @@ class HelpScreen(Board):
     """A page that can be searched."""
 
     CSS_PATH: ClassVar[CSSPathType | None] = ["board.tcss", "help.tcss"]
-    AUTO_FOCUS = "Page"
+    AUTO_FOCUS = "TextPage"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash", "search", "search", id="help.search", tooltip="Only help with these words"),
+        Binding("slash", "search", "search", id="help.search", tooltip="Only help that contains these words"),
         Binding("question_mark", "leave", "back", show=False, id="help.leave", tooltip="Back again"),
     ]
 
@@ -50,7 +50,7 @@ class HelpScreen(Board):
         self._topics: list[Topic] = []
 
     def compose(self) -> ComposeResult:
-        page = Page(id="page")
+        page = TextPage(id="page")
         page.border_title = "Help"
         yield page
         yield Input(placeholder="key, word, panel …", id="search", select_on_focus=False)
@@ -65,14 +65,14 @@ class HelpScreen(Board):
         app = type(self.app)
         yield topic("Everywhere", (app, Screen), self._settings.keymap, set())
         yield topic("In every panel", (Panel,), self._settings.keymap, set())
-        known = names(app) | names(Screen) | names(Panel)
+        known = binding_names(app) | binding_names(Screen) | binding_names(Panel)
         told: set[type] = set()
         for screen in reversed(self.app.screen_stack[:-1]):
             panels = [type(part) for part in screen.query("*") if isinstance(part, Panel) or type(part).HELP]
             yield from self._screen(_title(type(screen)), type(screen), panels, told, known)
         for title, (kind, parts) in _SCREENS.items():
             yield from self._screen(f"{title} screen", kind, parts, told, known)
-        yield topic("Help", (HelpScreen, Page), self._settings.keymap, known)
+        yield topic("Help", (HelpScreen, TextPage), self._settings.keymap, known)
 
     def _screen(
         self,
@@ -96,13 +96,13 @@ class HelpScreen(Board):
 
     @property
     def rows(self) -> list[KeyRow]:
-        """Every key that is told of."""
+        """Every key that is listed."""
         return [row for each in self._topics for row in each.rows]
 
     def _show(self, sought: str) -> None:
-        found = sifted(self._topics, sought)
-        page = self.query_one(Page)
-        page.show(lambda width: laid_out(found, width))
+        found = matching_topics(self._topics, sought)
+        page = self.query_one(TextPage)
+        page.show(lambda width: help_lines(found, width))
         keys = sum(len(each.rows) for each in found)
         said = f" · “{plain(sought, 30)}”" if sought else ""
         page.border_subtitle = Content(f"{keys} keys, {len(found)} topics{said}")
@@ -120,7 +120,7 @@ class HelpScreen(Board):
 
     def _end_search(self) -> None:
         self.set_class(bool(self.query_one("#search", Input).value), "-searching")
-        self.query_one(Page).focus()
+        self.query_one(TextPage).focus()
 
     @on(Input.Changed, "#search")
     def _sift(self, event: Input.Changed) -> None:

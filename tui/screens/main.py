@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar
 
 from textual import work
@@ -15,14 +16,28 @@ from core.settings.screen import ScreenSettings
 from core.store.bookmarks import Bookmark
 from core.timeline.timeline import Timeline
 from tui.feed.view import View
+from tui.screens.board import HEIGHTS, WIDTHS
+from tui.screens.zoom import ZoomScreen
 from tui.widgets.common.header import StatusHeader
-from tui.widgets.common.keyline import KeyLine
+from tui.widgets.common.key_line import KeyLine
 from tui.widgets.common.panel import Panel
-from tui.widgets.main.panels import PANELS
-from tui.widgets.main.timeline import TimelineStrip
+from tui.widgets.common.timeline_strip import TimelineStrip
+from tui.widgets.main.emotion import EmotionAxes
+from tui.widgets.main.paths import PathTree
+from tui.widgets.main.salience import SalienceQueue
+from tui.widgets.main.signals import SignalFeed
+from tui.widgets.main.sleep import SleepGauge
+from tui.widgets.main.triangle import NeuronTriangle
 
-WIDTHS: list[tuple[int, str]] = [(0, "-narrow"), (100, "-wide"), (160, "-huge")]
-HEIGHTS: list[tuple[int, str]] = [(0, "-low"), (32, "-tall"), (52, "-vast")]
+PANELS: dict[str, Callable[..., Panel]] = {
+    "emotion": EmotionAxes,
+    "triangle": NeuronTriangle,
+    "paths": PathTree,
+    "sleep": SleepGauge,
+    "salience": SalienceQueue,
+    "signals": SignalFeed,
+}
+"""In the order of their keys."""
 
 ASIDE = ("paths", "sleep", "salience")
 """Panels that share one place on a small terminal."""
@@ -73,7 +88,7 @@ class MainScreen(Screen[None]):
         yield KeyLine()
 
     def on_resize(self) -> None:
-        """Say which panels wait behind the one that is seen, where they do."""
+        """Name the panels hidden behind the visible one, where some are."""
         hidden = self.has_class("-narrow") and self.has_class("-low")
         for number, panel in enumerate(self.query(Panel).results(Panel), 0):
             if panel.id in ASIDE:
@@ -88,21 +103,21 @@ class MainScreen(Screen[None]):
                 panel.set_class(name != self.aside, "-aside")
 
     def action_panel(self, number: int) -> None:
-        """Focus a panel, and bring it forward where it gave way to another."""
+        """Focus a panel, and show it where another hides it."""
         name = list(PANELS)[number - 1] if number else "timeline"
         if name in ASIDE:
             self.aside = name
         self.set_focus(self.query_one(f"#{name}"))
 
     def action_unfocus(self) -> None:
-        """Leave the panel; from none, what stands beside."""
+        """Leave the panel; without one, close the bench beside."""
         if self.focused is None and self.query(".-side"):
             self.leave_beside()
         self.set_focus(None)
 
     @work
     async def leave_beside(self) -> None:
-        """Take away what stands beside the panels, and give its room back."""
+        """Close the bench beside the panels."""
         await self.query(".-side").remove()
         self.set_focus(None)
         self.query_one(KeyLine).refresh(recompose=True)
@@ -110,7 +125,5 @@ class MainScreen(Screen[None]):
     def on_panel_zoom(self, message: Panel.Zoom) -> None:
         message.stop()
         if message.panel.id in PANELS:
-            from tui.screens.zoom import ZoomScreen
-
             zoom = ZoomScreen(message.panel, self._settings)
             self.app.push_screen(zoom.data_bind(MainScreen.view, MainScreen.recording, MainScreen.bookmarks))

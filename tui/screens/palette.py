@@ -33,7 +33,7 @@ class _Observatory(Protocol):
     def post_message(self, message: Message) -> bool: ...
 
 
-class Places(Provider):
+class SessionSearch(Provider):
     """Marks, paths and bookmarks of the session on the screen."""
 
     async def discover(self) -> Hits:
@@ -83,7 +83,7 @@ def _leaves(nodes: Iterable[NodeReading]) -> Iterator[str]:
         yield from _leaves(node.children)
 
 
-def commands(screen: Screen[object]) -> Iterator[SystemCommand]:
+def key_commands(screen: Screen[object]) -> Iterator[SystemCommand]:
     """Every key that works on a screen, as a command."""
     told = set()
     for key, (node, binding, enabled, _) in screen.active_bindings.items():

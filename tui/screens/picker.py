@@ -23,7 +23,7 @@ from core.logs.found import Found
 from core.report.formatting import count, plain, short, span
 from core.settings import Settings
 from tui.feed.messages import OpenSession
-from tui.widgets.common.keyline import KeyLine
+from tui.widgets.common.key_line import KeyLine
 
 _EVERY = 3.0
 """Seconds between two looks at the disk."""
@@ -70,7 +70,7 @@ Enter follows it if it is active and plays it otherwise; `w` follows, `r` plays,
         Binding("w", "open('live')", "watch", id="sessions.watch", tooltip="Follow it live"),
         Binding("r", "open('replay')", "replay", id="sessions.replay", tooltip="Play it from the start"),
         Binding(
-            "slash", "filter", "filter", key_display="/", id="sessions.filter", tooltip="Narrow the list"
+            "slash", "filter", "filter", key_display="/", id="sessions.filter", tooltip="Filter the list"
         ),
         Binding("escape", "leave", "back", id="sessions.leave", tooltip="Back, or all sessions again"),
         Binding("space", "nothing", show=False, id="sessions.space"),
@@ -136,7 +136,7 @@ Enter follows it if it is active and plays it otherwise; `w` follows, `r` plays,
         self.query_one(Input).focus()
 
     def action_leave(self) -> None:
-        """First the filter goes, then the screen, unless there is nothing below it."""
+        """Clear the filter first, then leave the screen, unless there is nothing below it."""
         if self.has_class("-filtering"):
             self.remove_class("-filtering")
             self.query_one(Input).value = ""
@@ -145,7 +145,7 @@ Enter follows it if it is active and plays it otherwise; `w` follows, `r` plays,
             self.dismiss()
 
     def action_nothing(self) -> None:
-        """Space plays nothing here."""
+        """Space does nothing here."""
 
     def _open(self, key: RowKey, how: str) -> None:
         found = self._found.get(str(key.value))
@@ -155,7 +155,7 @@ Enter follows it if it is active and plays it otherwise; `w` follows, `r` plays,
             self.app.post_message(OpenSession(found.path, live, found.session))
 
     def _fill(self) -> None:
-        """Bring the table to what was found, the cursor staying on its session."""
+        """Fill the table with what was found; the cursor stays on its session."""
         table = self.query_one(DataTable)
         shown = {key: one for key, one in self._found.items() if self._fits(one)}
         here = None
@@ -184,7 +184,7 @@ Enter follows it if it is active and plays it otherwise; `w` follows, `r` plays,
 
 
 def _row(found: Found) -> tuple[Text, ...]:
-    """Its cells; never markup, and of a kind whose width the table knows."""
+    """Its cells as Text: never markup, and the table knows their width."""
     return (
         Text("●", "bold") if found.active else Text("·", "dim"),
         Text(plain(found.agent, 16)),

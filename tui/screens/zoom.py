@@ -12,7 +12,7 @@ from tui.widgets.common.panel import Panel
 
 
 class ZoomScreen(Board):
-    """A panel between status and timeline; all keys of the film work here too."""
+    """A panel between status and timeline; the playback keys work here too."""
 
     AUTO_FOCUS = "#zoomed"
     DEFAULT_CSS = """

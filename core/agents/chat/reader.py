@@ -130,6 +130,7 @@ class ChatReader(LooseReader):
                 cost=amount(usage.get("cost")),
                 agent=self.agent,
                 where=where,
+                said=words(message.get("content")),
             )
         )
         for call in self.objects(message.get("tool_calls"), "tool_calls"):

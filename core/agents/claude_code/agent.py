@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from core.agents.claude_code.reader import FORMATS
@@ -14,6 +15,8 @@ def _roots(environment: Environment, home: Path) -> list[Path]:
     return [base / "projects" for base in bases or [home / ".claude", home / ".config" / "claude"]]
 
 
+_RESULT = re.compile(rb'"tool_use_id":"([^"]{1,100})"')
+_ANSWER = re.compile(rb'"id":"([^"]{1,100})","(?:type":"message"|role":"assistant"|model":")')
 AGENT = Agent(
     "claude-code",
     "Claude Code",
@@ -21,7 +24,9 @@ AGENT = Agent(
     Location(
         _roots,
         ("*/*.jsonl",),
-        (b'"tool_use_id"', b'"role":"assistant"'),
+        (b'"role":"user","content":"',),
+        (_RESULT, _ANSWER),
+        aside=b'"type":"progress"',
         passed_over="agent-",
         nested="subagents",
     ),

@@ -19,6 +19,7 @@ from core.agents.claude_code.links import ClaudeCodeLinks
 from core.agents.claude_code.order import Placed, Waiting
 from core.agents.claude_code.subagents import Delegations, companions, is_agent_progress
 from core.agents.claude_code.texts import block_text, is_goodbye, is_prompt, result_text, spoken
+from core.agents.claude_code.titles import titles
 from core.agents.fingerprint import fingerprint
 from core.agents.outcomes import exit_code
 from core.agents.reader import AgentKit, AgentReader
@@ -83,6 +84,7 @@ class ClaudeCode(AgentReader):
     """Reads the lines of a session, or of one of its sub-agents."""
 
     name = "claude-code"
+    untold = ("cost",)
     passes = staticmethod(passes)
 
     def __init__(self, kit: AgentKit, *, agent: str = MAIN, session: str = "") -> None:
@@ -95,6 +97,8 @@ class ClaudeCode(AgentReader):
         self._parents = Waiting()
         self._results = Waiting()
         self._messages: dict[str, tuple[Message, float, Where]] = {}
+        self._words: dict[str, str] = {}
+        """What each agent's open message says so far."""
         self._at = 0.0
         self._begun = False
         self._alone = agent != MAIN
@@ -123,7 +127,10 @@ class ClaudeCode(AgentReader):
 
     def held(self) -> list[Event]:
         """The same as far as it is known, for a log that still grows."""
-        turns = [self._usage.only(self._turn(agent, *held)) for agent, held in self._messages.items()]
+        turns = [
+            self._usage.only(self._turn(agent, *held, self._words.get(agent, "")))
+            for agent, held in self._messages.items()
+        ]
         return [*(turn for turn in turns if turn is not None), *self._calls.unanswered()]
 
     def _take(self, line: Line, where: Where, number: int, out: list[Event]) -> None:
@@ -208,6 +215,7 @@ class ClaudeCode(AgentReader):
                     branch=line.git_branch or "",
                     version=line.version or "",
                     model=model or "",
+                    untold=self.untold,
                 )
             )
 
@@ -223,9 +231,10 @@ class ClaudeCode(AgentReader):
         before = self._messages.get(agent)
         if before is not None and (before[0].id != message.id or not message.id):
             self._close(agent, out)
+        content = message.content
         if message.usage is not None and message.model != "<synthetic>":
             self._messages[agent] = (message, at, where)
-        content = message.content
+            self._words[agent] = self._words.get(agent, "") + spoken(content)
         if isinstance(content, list):
             for block in content:
                 if block.type == "tool_use":
@@ -365,13 +374,14 @@ class ClaudeCode(AgentReader):
     def _close(self, agent: str, out: list[Event]) -> None:
         """One turn for each message, with the last usage its lines told."""
         held = self._messages.pop(agent, None)
+        said = self._words.pop(agent, "")
         if held is None:
             return
-        turn = self._usage.once(self._turn(agent, *held))
+        turn = self._usage.once(self._turn(agent, *held, said))
         if turn is not None:
             out.append(turn)
 
-    def _turn(self, agent: str, message: Message, at: float, where: Where) -> Turn:
+    def _turn(self, agent: str, message: Message, at: float, where: Where, said: str) -> Turn:
         usage = message.usage or Tokens()
         return self.kit.models.turn(
             at,
@@ -387,6 +397,7 @@ class ClaudeCode(AgentReader):
             agent=agent,
             where=where,
             stop=message.stop_reason or "",
+            said=said,
         )
 
     def _settle(self, line: Line) -> None:
@@ -452,4 +463,4 @@ def _sniff(sample: Sample) -> int:
     return best
 
 
-FORMATS = (Format("claude-code", "lines", _sniff, ClaudeCode, companions, links=ClaudeCodeLinks),)
+FORMATS = (Format("claude-code", "lines", _sniff, ClaudeCode, companions, ClaudeCodeLinks, titles),)

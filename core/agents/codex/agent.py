@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from core.agents.codex.reader import FORMATS
@@ -20,6 +21,7 @@ AGENT = Agent(
     Location(
         _roots,
         ("rollout-*.jsonl", "rollout-*.jsonl.zst", "*/*/*/rollout-*.jsonl", "*/*/*/rollout-*.jsonl.zst"),
-        (b'_call_output"', b'"token_count"', b'"user_message"'),
+        (b'_call_output"', b'"type":"user_message"', b'"type":"UserMessage"'),
+        (re.compile(rb'"total_token_usage":\{"input_tokens":(\d{1,15})'),),
     ),
 )

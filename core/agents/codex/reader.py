@@ -13,6 +13,7 @@ from core.agents.codex.cells import sort_cell
 from core.agents.codex.facts import Spent, end_fact, item_fact, read_spent
 from core.agents.codex.results import read_output
 from core.agents.codex.threads import Meta, Replay, companions, read_meta
+from core.agents.codex.titles import titles
 from core.agents.loose import STEP, LooseReader, count, decode, kept, table, text, words
 from core.agents.normalizer import Sorted
 from core.agents.reader import AgentKit
@@ -43,6 +44,7 @@ class Codex(LooseReader):
     """Reads the lines of one thread."""
 
     name = "codex"
+    untold = ("cost",)
 
     def __init__(self, kit: AgentKit, *, agent: str = MAIN, session: str = "") -> None:
         super().__init__(kit, agent=agent, session=session)
@@ -56,6 +58,8 @@ class Codex(LooseReader):
         self._said: tuple[str, str] = ("", "")
         self._context = 0
         self._advice = ""
+        self._words = ""
+        """What the agent said since its last answer was counted."""
         self._compacted = ""
         self._facts: dict[str, Result] = {}
         self._running: dict[str, Sorted] = {}
@@ -154,6 +158,8 @@ class Codex(LooseReader):
             if is_advice(said):
                 self._advice = said
                 self._tell_advice(out)
+        elif kind == "message" and item.get("role") == "assistant":
+            self._words += words(item.get("content"))
 
     def _tell_advice(self, out: list[Event], *, late: bool = False) -> None:
         """Our sentence; it stands before the result of the call it was said after, and is told behind it."""
@@ -340,7 +346,9 @@ class Codex(LooseReader):
             agent=self.agent,
             where=self.here(),
             window=self._window,
+            said=self._words,
         )
+        self._words = ""
         self._context = context or turn.context_tokens
         if self._context != turn.context_tokens:
             turn = replace(turn, context_tokens=self._context)
@@ -403,4 +411,4 @@ def _sniff(sample: Sample) -> int:
     return 60 if {"id", "timestamp", "instructions"} <= first.keys() and "type" not in first else 0
 
 
-FORMATS = (Format("codex", "lines", _sniff, Codex, companions),)
+FORMATS = (Format("codex", "lines", _sniff, Codex, companions, titles=titles),)

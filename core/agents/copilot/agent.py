@@ -19,7 +19,7 @@ AGENT = Agent(
     Location(
         _roots,
         ("**/events.jsonl",),
-        (b'"tool.execution_complete"', b'"assistant.turn_end"', b'"user.message"'),
+        (b'"type":"tool.execution_complete"', b'"type":"assistant.message"', b'"type":"user.message"'),
         ended=b'"session.shutdown"',
     ),
 )

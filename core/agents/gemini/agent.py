@@ -19,7 +19,7 @@ AGENT = Agent(
     Location(
         _roots,
         ("*/chats/session-*.json", "*/chats/session-*.jsonl"),
-        (b'"status":', b'"type":"gemini"', b'"type":"user"'),
+        (b'"functionResponse":{', b'"type":"gemini"', b'"type":"user"'),
         nested=".",
     ),
 )

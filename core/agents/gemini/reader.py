@@ -14,6 +14,7 @@ from core.logs.door import is_folder
 from core.logs.format import Companion, Format, Sample
 from core.logs.lines import head
 from core.logs.times import seconds
+from core.logs.titles import Title
 
 _EXIT = re.compile(r"^Exit Code: (-?\d{1,9})\s*$", re.MULTILINE)
 _NOTHING = re.compile(r"^(?:Output|Stdout): \(empty\)\s*$", re.MULTILINE)
@@ -32,6 +33,7 @@ class GeminiReader(LooseReader):
     """
 
     name = "gemini"
+    untold = ("cost",)
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
@@ -97,6 +99,7 @@ class GeminiReader(LooseReader):
             cache_read=cached,
             agent=self.agent,
             where=where,
+            said=words(message.get("content")),
         )
         before = self.usage.see(turn)
         if before is not None:
@@ -204,10 +207,17 @@ def _lines(sample: Sample) -> int:
 
 
 def _document(sample: Sample) -> int:
-    return 0 if _lines(sample) else _sniff(sample)
+    """The beginning of a first line that is still being written is no document."""
+    return 0 if _lines(sample) or b'"messages"' not in sample.head else _sniff(sample)
+
+
+def titles(record: dict[str, Any]) -> Title | None:
+    """The summary that the program keeps of a chat."""
+    said = text((table(record.get("$set")) or record).get("summary")) if "type" not in record else ""
+    return Title(2, said) if said else None
 
 
 FORMATS = (
-    Format("gemini", "lines", _lines, GeminiReader, companions, GeminiLinks),
-    Format("gemini", "document", _document, GeminiReader, companions, GeminiLinks),
+    Format("gemini", "lines", _lines, GeminiReader, companions, GeminiLinks, titles),
+    Format("gemini", "document", _document, GeminiReader, companions, GeminiLinks, titles),
 )

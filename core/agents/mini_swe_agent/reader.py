@@ -72,14 +72,15 @@ class MiniSweAgentReader(LooseReader):
         out.extend(self.calls.give_up())
         self._waiting.clear()
         extra = table(message.get("extra"))
-        out.append(self._turn(place, table(extra.get("response")), model, where))
+        said = words(message.get("content"))
+        out.append(self._turn(place, table(extra.get("response")), model, where, said))
         actions = extra.get("actions")
         if isinstance(actions, list):
             for number, action in enumerate(self.objects(actions, "actions")):
                 name = text(action.get("tool_call_id")) or f"{place}/{number}"
                 self._call(name, text(action.get("command") or action.get("action")), where)
             return
-        commands = _FENCED.findall(words(message.get("content")))
+        commands = _FENCED.findall(said)
         if len(commands) == 1:
             self._call(str(place), commands[0], where)
 
@@ -87,7 +88,7 @@ class MiniSweAgentReader(LooseReader):
         if self.calls.begin(name, "bash", {"command": command}, self.now, self.agent, where):
             self._waiting.append(name)
 
-    def _turn(self, place: int, response: dict[str, Any], model: str, where: Where) -> Turn:
+    def _turn(self, place: int, response: dict[str, Any], model: str, where: Where, said: str) -> Turn:
         usage = table(response.get("usage"))
         cached = count(table(usage.get("prompt_tokens_details")).get("cached_tokens"))
         return self.kit.models.turn(
@@ -100,6 +101,7 @@ class MiniSweAgentReader(LooseReader):
             cost=amount(usage.get("cost")),
             agent=self.agent,
             where=where,
+            said=said,
         )
 
     def _observe(self, message: dict[str, Any], where: Where, last: bool, out: list[Event]) -> None:

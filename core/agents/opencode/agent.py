@@ -13,4 +13,5 @@ def _roots(environment: Environment, home: Path) -> list[Path]:
     return [(folder(environment, "XDG_DATA_HOME") or home / ".local" / "share") / "opencode"]
 
 
-AGENT = Agent("opencode", "OpenCode", FORMATS, Location(_roots, survey=survey))
+_MARKS = (b'"type":"tool"', b'"role":"assistant"', b'"role":"user"')
+AGENT = Agent("opencode", "OpenCode", FORMATS, Location(_roots, (), _MARKS, survey=survey))

@@ -8,11 +8,12 @@ from typing import Any
 from core.agents.advice import said_event, split_advice
 from core.agents.calls import Calls, Result
 from core.agents.loose import LooseReader, amount, code, count, table, text
-from core.agents.opencode.store import members, rows
+from core.agents.opencode.store import members, rows, title
 from core.events import AgentEnd, AgentStart, Compaction, Event, Prompt, ToolUse, Where
 from core.logs.database import MAGIC, tables
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
+from core.logs.titles import Title
 
 _REFUSED = re.compile(
     r"rejected permission|execution aborted|user dismissed|permission denied by user", re.IGNORECASE
@@ -40,6 +41,8 @@ class OpenCodeReader(LooseReader):
         self._sessions: dict[str, dict[str, Any]] = {}
         self._messages: dict[str, dict[str, Any]] = {}
         self._unsaid: dict[str, list[tuple[dict[str, Any], Where]]] = {}
+        self._words: dict[str, str] = {}
+        """What each open message of the agent says."""
         self._told: set[str] = set()
         self._announced: set[str] = set()
         self._stopped: dict[str, Prompt] = {}
@@ -183,6 +186,8 @@ class OpenCodeReader(LooseReader):
     def _said(self, part: dict[str, Any], message: dict[str, Any], where: Where, out: list[Event]) -> None:
         asked = text(message.get("id"))
         said = text(part.get("text"))
+        if message.get("role") == "assistant":
+            self._words[asked] = self._words.get(asked, "") + said
         if message.get("role") != "user" or part.get("synthetic") is True or asked in self._told or not said:
             return
         session = text(part.get("sessionID")) or text(message.get("sessionID"))
@@ -226,6 +231,7 @@ class OpenCodeReader(LooseReader):
             stop=text(part.get("reason")),
             agent=agent,
             where=where,
+            said=self._words.pop(text(message.get("id")), ""),
         )
         told = self.usage.once(turn)
         if told is not None:
@@ -319,8 +325,14 @@ def _export(sample: Sample) -> int:
     return 92 if "messages" in value and "id" in info and ("directory" in info or "projectID" in info) else 0
 
 
+def titles(document: dict[str, Any]) -> Title | None:
+    """The name that an exported session has."""
+    said = title(table(document.get("info")))
+    return Title(2, said) if said else None
+
+
 FORMATS = (
     Format("opencode", "database", _database, OpenCodeReader),
     Format("opencode", "folder", _folder, OpenCodeReader),
-    Format("opencode", "document", _export, OpenCodeReader),
+    Format("opencode", "document", _export, OpenCodeReader, titles=titles),
 )

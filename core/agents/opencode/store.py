@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import heapq
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -16,6 +17,7 @@ from core.agents.loose import count, decode, table, text
 from core.logs.database import connect
 from core.logs.door import is_folder, read_log
 
+_UNNAMED = re.compile(r"(?:New|Child) session - \d{4}-")
 _SESSION = ("id", "parent_id", "directory", "title", "version", "agent", "time_created", "time_updated")
 
 
@@ -27,6 +29,12 @@ class Row(NamedTuple):
     """Its table and id."""
     updated: int
     """Milliseconds; ask for rows since the largest seen, and those of that very moment come again."""
+
+
+def title(session: dict[str, Any]) -> str:
+    """A session's title; blank while it has only the one every new session gets."""
+    said = text(session.get("title"))
+    return "" if _UNNAMED.match(said) else said
 
 
 def rows(path: Path, since: int = 0, session: str = "") -> Iterator[Row]:

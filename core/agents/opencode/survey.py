@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from core.agents.loose import count, decode, table, text
-from core.agents.opencode.store import rows
+from core.agents.opencode.store import rows, title
 from core.logs.door import is_file, read_log
 from core.logs.found import Found, extent
+from core.logs.titles import shown
 
 _NEVER = 1 << 62
 """Milliseconds after which nothing was written."""
@@ -31,9 +32,11 @@ def survey(agent: str, root: Path, now: float, active_within: float) -> Iterator
                 path=session["path"],
                 paths=(session["path"],),
                 modified=modified,
+                told=modified,
                 size=session["size"],
                 events=session["events"],
                 active=now - modified <= active_within,
+                title=shown(session["title"]),
             )
 
 
@@ -49,6 +52,7 @@ def _database(path: Path) -> list[dict[str, Any]]:
         {
             "id": session["id"],
             "directory": text(session.get("directory")),
+            "title": title(session),
             "updated": count(session.get("time_updated")),
             "path": path,
             "size": size,
@@ -71,6 +75,7 @@ def _storage(folder: Path) -> Iterator[dict[str, Any]]:
         yield {
             "id": session["id"],
             "directory": text(session.get("directory")),
+            "title": title(session),
             "updated": count(table(session.get("time")).get("updated")),
             "path": file,
             "size": size,

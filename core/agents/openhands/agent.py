@@ -14,4 +14,12 @@ def _roots(environment: Environment, home: Path) -> list[Path]:
     return [folder(environment, "OPENHANDS_CONVERSATIONS_DIR") or base / "conversations"]
 
 
-AGENT = Agent("openhands", "OpenHands", FORMATS, Location(_roots, ("*/events",), survey=survey))
+_DONE = ("run", "run_ipython", "read", "write", "edit", "browse", "mcp", "delegate", "error", "think")
+_MARKS = (
+    *(f'"observation":"{name}"'.encode() for name in _DONE),
+    b'"model_response":{',
+    b'"kind":"ObservationEvent"',
+    b'"kind":"MessageEvent"',
+    b'"key":"stats"',
+)
+AGENT = Agent("openhands", "OpenHands", FORMATS, Location(_roots, ("*/events",), _MARKS, survey=survey))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, NamedTuple
+
+from msgspec import structs
 
 from core.agents.calls import Calls, Result
-from core.agents.loose import STEP, LooseReader, code, count, items, kept, table, text, words
-from core.events import AgentEnd, AgentStart, Compaction, Event, SessionEnd, ToolUse, Where
+from core.agents.loose import STEP, LooseReader, amount, code, count, items, kept, table, text, words
+from core.events import AgentEnd, AgentStart, Compaction, Event, SessionEnd, ToolUse, Turn, Where
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
 
@@ -30,6 +32,7 @@ class OpenHandsReader(LooseReader):
     """Actions and the observations they cause, in one list."""
 
     name = "openhands"
+    untold = ("cost",)
     many = True
 
     def read(self, value: Any, out: list[Event]) -> None:
@@ -137,6 +140,10 @@ class OpenHandsReader(LooseReader):
             cache_write=written,
             agent=self._agents[-1],
             where=where,
+            said="\n".join(
+                words(table(table(choice).get("message")).get("content"))
+                for choice in items(response.get("choices"))
+            ),
         )
         told = self.usage.once(turn)
         if told is not None:
@@ -186,15 +193,42 @@ def _report(use: ToolUse, child: str) -> AgentEnd:
     )
 
 
+class Spent(NamedTuple):
+    """What a conversation has used so far."""
+
+    model: str = ""
+    sent: int = 0
+    answered: int = 0
+    read: int = 0
+    written: int = 0
+    cost: float = 0.0
+
+
+def spent(told: dict[str, Any]) -> Spent:
+    """The totals of one of a conversation's models."""
+    used = table(told.get("accumulated_token_usage"))
+    return Spent(
+        text(told.get("model_name")),
+        count(used.get("prompt_tokens")),
+        count(used.get("completion_tokens")),
+        count(used.get("cache_read_tokens")),
+        count(used.get("cache_write_tokens")),
+        amount(told.get("accumulated_cost")) or 0.0,
+    )
+
+
 class OpenHandsFolderReader(LooseReader):
-    """The events of a V1 conversation, each a file of its own."""
+    """The events of a V1 conversation, each a file or a line of its own."""
 
     name = "openhands"
+    untold = ("tokens", "model", "cost")
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
         self._answers: set[str] = set()
         self._children: dict[str, list[str]] = {}
+        self._totals = Spent()
+        self._spent: Turn | None = None
 
     def read(self, value: Any, out: list[Event]) -> None:
         """Add the events of one file."""
@@ -203,8 +237,12 @@ class OpenHandsFolderReader(LooseReader):
         at = self.moment(event.get("timestamp"))
         if not self.begun:
             out.append(self.start(at, self.session))
-        if kind == "MessageEvent" and event.get("source") == "user":
+        if kind == "ConversationStateUpdateEvent":
+            self._stats(event, at, out)
+        elif kind == "MessageEvent" and event.get("source") == "user":
             out.append(self.prompt(at, words(table(event.get("llm_message")).get("content")), self.here()))
+        elif kind == "MessageEvent" and event.get("llm_response_id"):
+            self._answer(event, at, out)
         elif kind == "ActionEvent":
             self._act(event, at, out)
         elif kind in ("ObservationEvent", "AgentErrorEvent", "UserRejectObservation"):
@@ -214,12 +252,59 @@ class OpenHandsFolderReader(LooseReader):
         elif kind in ("PauseEvent", "InterruptEvent"):
             out.append(self.prompt(at, "", self.here(), interrupt=True))
 
-    def _act(self, event: dict[str, Any], at: float, out: list[Event]) -> None:
+    def finish(self) -> list[Event]:
+        """An answer of which only the cost was told, and the calls that never got a result."""
+        return [*filter(None, [self._spent]), *super().finish()]
+
+    def held(self) -> list[Event]:
+        """The same, for a log that still grows."""
+        return [*filter(None, [self._spent]), *super().held()]
+
+    def _stats(self, event: dict[str, Any], at: float, out: list[Event]) -> None:
+        """What the conversation has used so far: what is more than before is the next answer's."""
+        if event.get("key") != "stats":
+            return
+        used = table(table(event.get("value")).get("usage_to_metrics")).get("default")
+        now = spent(table(used))
+        before, self._totals = self._totals, now
+        if now.sent <= before.sent and now.answered <= before.answered:
+            return
+        if self._spent is not None:
+            out.append(self._spent)
+        read = max(0, now.read - before.read)
+        written = max(0, now.written - before.written)
+        self._spent = self.kit.models.turn(
+            at,
+            message=text(event.get("id")),
+            model=now.model,
+            input_tokens=max(0, now.sent - before.sent - read - written),
+            output_tokens=max(0, now.answered - before.answered),
+            cache_read=read,
+            cache_write=written,
+            cost=amount(now.cost - before.cost),
+            agent=self.agent,
+            where=self.here(),
+        )
+
+    def _answer(self, event: dict[str, Any], at: float, out: list[Event]) -> None:
         answer = text(event.get("llm_response_id"))
-        if answer and answer not in self._answers:
-            self._answers.add(answer)
-            turn = self.kit.models.turn(at, message=answer, model="", agent=self.agent, where=self.here())
-            out.append(turn)
+        if not answer or answer in self._answers:
+            return
+        self._answers.add(answer)
+        told, self._spent = self._spent, None
+        if told is None:
+            told = self.kit.models.turn(
+                at,
+                message=answer,
+                model="",
+                agent=self.agent,
+                where=self.here(),
+                said=words(event.get("thought")),
+            )
+        out.append(structs.replace(told, at=at, id=answer, where=self.here()))
+
+    def _act(self, event: dict[str, Any], at: float, out: list[Event]) -> None:
+        self._answer(event, at, out)
         action = table(event.get("action"))
         tool = text(event.get("tool_name"))
         call = table(event.get("tool_call"))
@@ -246,7 +331,8 @@ class OpenHandsFolderReader(LooseReader):
         exited = code(seen.get("exit_code"))
         if exited is None:
             exited = code(table(seen.get("metadata")).get("exit_code"))
-        running = exited == -1
+        failed = seen.get("is_error") is True or bool(text(seen.get("error")))
+        running = exited == -1 and not failed
         told = (
             words(seen)
             if kind == "ObservationEvent"
@@ -254,8 +340,8 @@ class OpenHandsFolderReader(LooseReader):
         )
         result = Result(
             text=told,
-            error=kind == "AgentErrorEvent" or seen.get("is_error") is True or bool(text(seen.get("error"))),
-            exit_code=None if running else exited,
+            error=kind == "AgentErrorEvent" or failed,
+            exit_code=None if exited == -1 else exited,
             rejected=kind == "UserRejectObservation",
             running=running,
         )
@@ -293,8 +379,15 @@ def _folder(sample: Sample) -> int:
     return 88 if b'"timestamp"' in head and b'"source"' in head else 0
 
 
+def _stream(sample: Sample) -> int:
+    """The same events as lines of one file."""
+    lines = sum(1 for record in sample.records[:4] if isinstance(record.get("kind"), str))
+    return _folder(sample) and (89 if lines > 1 or sample.path.suffix == ".jsonl" else 0)
+
+
 FORMATS = (
     Format("openhands", "document", _list, OpenHandsReader),
     Format("openhands", "lines", _evaluation, OpenHandsReader),
     Format("openhands", "folder", _folder, OpenHandsFolderReader),
+    Format("openhands", "lines", _stream, OpenHandsFolderReader),
 )

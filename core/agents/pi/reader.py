@@ -11,6 +11,7 @@ from core.agents.pi.links import PiLinks
 from core.events import Compaction, Event, Where
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
+from core.logs.titles import Title
 
 _EXIT = re.compile(r"(?:\A|\n)Command exited with code (\d{1,9})\s*\Z")
 _ABORTED = re.compile(r"(?:\A|\n)(?:Command|Operation) aborted\s*\Z")
@@ -112,6 +113,7 @@ class PiReader(LooseReader):
                 stop=stop,
                 agent=self.agent,
                 where=self.here(),
+                said=words(message.get("content")),
             )
         )
         for place, part in enumerate(self.objects(message.get("content"), "content")):
@@ -152,4 +154,10 @@ def _sniff(sample: Sample) -> int:
     return 60 if any(role in ("toolResult", "bashExecution") for role in wrapped) else 0
 
 
-FORMATS = (Format("pi", "lines", _sniff, PiReader, links=PiLinks),)
+def titles(entry: dict[str, Any]) -> Title | None:
+    """The name the person gave the session."""
+    said = text(entry.get("name")) if entry.get("type") == "session_info" else ""
+    return Title(3, said) if said else None
+
+
+FORMATS = (Format("pi", "lines", _sniff, PiReader, links=PiLinks, titles=titles),)

@@ -35,6 +35,7 @@ class SweAgentReader(LooseReader):
     """Makes up times from execution times, or a fixed step where there are none, and says so."""
 
     name = "swe-agent"
+    untold = ("times", "tokens", "model", "cost")
 
     def read(self, value: Any, out: list[Event]) -> None:
         """Add the events of the whole document."""
@@ -83,9 +84,9 @@ class SweAgentReader(LooseReader):
             answer = spoken[number + 1][1] if number + 1 < len(spoken) else None
             where = self.here(f"/history/{place}")
             if answer is not None and answer.get("role") in ("user", "tool"):
-                self._step(place, _action(message), words(answer.get("content")), {}, "", where, out)
+                self._step(place, _action(message), words(answer.get("content")), message, "", where, out)
             else:
-                self._step(place, _action(message), None, {}, "", where, out)
+                self._step(place, _action(message), None, message, "", where, out)
 
     def _step(
         self,
@@ -101,7 +102,14 @@ class SweAgentReader(LooseReader):
         self.now += STEP if lasted is None else max(lasted, 0.001)
         tool, arguments = called(action, "" if opened == "n/a" else opened)
         out.append(
-            self.kit.models.turn(self.now, message=f"turn-{place}", model="", agent=self.agent, where=where)
+            self.kit.models.turn(
+                self.now,
+                message=f"turn-{place}",
+                model="",
+                agent=self.agent,
+                where=where,
+                said=words(step.get("thought")) or words(step.get("content")),
+            )
         )
         result = Result(running=True) if observed is None else judged(tool, action, observed)
         use = self.calls.both(

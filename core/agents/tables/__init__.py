@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from core.errors import SettingsError
 from core.events import ACTIONS, PURPOSES
-from core.settings.file import reason, small_file
+from core.settings.file import read_failure, small_file
 
 OURS = Path(__file__).parent
 Lists = dict[str, tuple[str, ...]]
@@ -66,7 +66,7 @@ def read_table(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(small_file(path).decode())
     except OSError as error:
-        raise SettingsError(f"{path}: cannot be read: {reason(error)}") from error
+        raise SettingsError(f"{path}: cannot be read: {read_failure(error)}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingsError(f"{path}: is not TOML: {error}") from error
 

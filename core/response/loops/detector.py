@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
-from core.errors import StateError
 from core.events import AgentEnd, Event, Prompt, ToolUse, Turn
 from core.response.loops.burn import Burn
 from core.response.loops.cycle import Cycle, Key
 from core.response.loops.failing import Failing
 from core.response.loops.loop import DetectorReading, Loop, LoopReading
 from core.response.loops.oscillation import Oscillation
+from core.response.loops.stalls import GaveUp, Reread, Retest, Rework, Storm, Waiting
 from core.response.loops.words import told_of
 from core.settings.loops import DetectorName, LoopSettings
+from core.state import Stateful, made, through
 
 DETECTORS: tuple[DetectorName, ...] = get_args(DetectorName)
 """The plainest first: where several see the same loop, the first one names it."""
+_STALLS: tuple[DetectorName, ...] = ("retest", "rework", "storm", "reread", "gave_up")
 _UNSEEN = frozenset(("pending", "collateral"))
 """Outcomes that say nothing of the call itself."""
 _LOOKS = frozenset(("shell_exec", "search", "file_read", "memory_read"))
@@ -27,7 +30,15 @@ _SAID = 32
 _NO_LIMITS: dict[DetectorName, int] = {}
 
 
-class LoopDetector:
+def _written(said: dict[tuple[DetectorName, str], tuple[int, float]]) -> tuple[tuple[Any, ...], ...]:
+    return tuple([(*key, *value) for key, value in said.items()])
+
+
+def _read(rows: Sequence[Any]) -> dict[tuple[DetectorName, str], tuple[int, float]]:
+    return {(name, tool): (count, at) for name, tool, count, at in rows}
+
+
+class LoopDetector(Stateful):
     """Tell when an agent goes round in circles, once, and again when it got notably worse.
 
     Waiting, plans and calls without an outcome pass unseen; the person's prompt is a fresh start.
@@ -38,6 +49,7 @@ class LoopDetector:
         "_asked",
         "_cooldown",
         "_edits",
+        "_final",
         "_growth",
         "_said",
         "_telling",
@@ -46,16 +58,37 @@ class LoopDetector:
         "burn",
         "exact",
         "failing",
+        "gave_up",
         "near",
         "oscillation",
+        "reread",
+        "retest",
+        "rework",
+        "storm",
+        "waiting",
+    )
+    NAMED = True
+    STATE = (
+        through("parts", "_take_parts"),
+        "_active",
+        made("_said", _written, _read),
+        "_told",
+        "_asked",
     )
 
-    def __init__(self, settings: LoopSettings) -> None:
+    def __init__(self, settings: LoopSettings, final: frozenset[str] = frozenset()) -> None:
         self.exact = Cycle(settings.exact) if settings.exact.enabled else None
         self.near = Cycle(settings.near) if settings.near.enabled else None
         self.failing = Failing(settings.failing) if settings.failing.enabled else None
         self.oscillation = Oscillation(settings.oscillation) if settings.oscillation.enabled else None
         self.burn = Burn(settings.burn) if settings.burn.enabled else None
+        self.retest = Retest(settings.retest) if settings.retest.enabled else None
+        self.rework = Rework(settings.rework) if settings.rework.enabled else None
+        self.storm = Storm(settings.storm) if settings.storm.enabled else None
+        self.reread = Reread(settings.reread) if settings.reread.enabled else None
+        self.waiting = Waiting(settings.waiting) if settings.waiting.enabled else None
+        self.gave_up = GaveUp(settings.gave_up) if settings.gave_up.enabled else None
+        self._final = final
         self._edits = settings.near.edits
         self._telling = settings.near.telling
         self._growth = settings.growth
@@ -73,9 +106,12 @@ class LoopDetector:
                 return None
             self._use(event)
         elif isinstance(event, Turn):
-            if self.burn is None:
+            if self.gave_up is not None and event.stop in self._final:
+                self.gave_up.final()
+            elif self.burn is None:
                 return None
-            self.burn.turn(event)
+            if self.burn is not None:
+                self.burn.turn(event)
         else:
             if isinstance(event, Prompt):
                 self._prompt(event)
@@ -93,8 +129,14 @@ class LoopDetector:
         own = (tools.get(event.program) or tools.get(event.tool, _NO_LIMITS)) if tools else _NO_LIMITS
         if self.burn is not None:
             self.burn.use(event, own.get("burn", 1) > 0)
+        if self.waiting is not None:
+            self.waiting.update(event, own.get("waiting", -1))
         if event.purpose == "wait":
             return
+        for name in _STALLS:
+            part = getattr(self, name)
+            if part is not None:
+                part.update(event, own.get(name, -1))
         failed = event.outcome == "failure"
         result = event.result
         heard = failed or result != 0
@@ -126,8 +168,9 @@ class LoopDetector:
         if event.call and event.call == self._asked:
             return
         self._asked = event.call
-        for part in (self.exact, self.near, self.failing, self.oscillation):
-            if part is not None:
+        for name in DETECTORS:
+            part = getattr(self, name)
+            if part is not None and name != "burn":
                 part.reset()
         if self.burn is not None:
             self.burn.progress(event.at)
@@ -140,13 +183,19 @@ class LoopDetector:
         oscillation = self.oscillation is not None and self.oscillation.subject != ""
         near = self.near is not None and self.near.period > 0
         burn = self.burn is not None and self.burn.burning
-        if not (exact or failing or oscillation or near or burn):
+        stalls = [part is not None and part.going for part in self._stalls()]
+        waiting = self.waiting is not None and self.waiting.going
+        if not (exact or failing or oscillation or near or burn or waiting or any(stalls)):
             return None
-        going = (exact, failing, oscillation, near, burn)
+        going = (exact, failing, oscillation, near, *stalls, burn, waiting)
         active = self._active
         if active is not None and active != "burn" and going[DETECTORS.index(active)]:
             return active
         return DETECTORS[going.index(True)]
+
+    def _stalls(self) -> tuple[Retest | Rework | Storm | Reread | GaveUp | None, ...]:
+        """Those that are told by what did not happen, in the order of their names."""
+        return (self.retest, self.rework, self.storm, self.reread, self.gave_up)
 
     def _tell(self, name: DetectorName, at: float) -> Loop | None:
         part = getattr(self, name)
@@ -184,29 +233,20 @@ class LoopDetector:
             return DetectorReading(name=name, enabled=False, count=0, limit=0)
         return DetectorReading(name=name, enabled=True, count=part.count, limit=int(part.limit))
 
-    def dump(self) -> dict[str, Any]:
-        """Everything that `load` needs to go on exactly from here."""
-        parts = {name: getattr(self, name) for name in DETECTORS}
-        return {
-            "parts": {name: part.dump() for name, part in parts.items() if part is not None},
-            "active": self._active,
-            "said": tuple([(*key, *value) for key, value in self._said.items()]),
-            "told": self._told,
-            "asked": self._asked,
-        }
+    @property
+    def parts(self) -> dict[str, Any]:
+        """Each detector that is on, dumped."""
+        found = {name: getattr(self, name) for name in DETECTORS}
+        return {name: part.dump() for name, part in found.items() if part is not None}
 
-    def load(self, state: Any) -> None:
-        """Go on from a dump; a detector switched on since begins anew."""
-        try:
-            parts, active, told, asked = state["parts"], state["active"], state["told"], state["asked"]
-            said: dict[tuple[DetectorName, str], tuple[int, float]] = {
-                (name, str(tool)): (int(count), float(at)) for name, tool, count, at in state["said"]
-            }
-        except (KeyError, TypeError, ValueError) as error:
-            raise StateError(f"This is no state of the loop detectors: {error}.") from error
+    def _take_parts(self, parts: Mapping[str, Any]) -> None:
+        """A detector switched on since begins anew."""
         for name in DETECTORS:
             part = getattr(self, name)
             if part is not None and name in parts:
                 part.load(parts[name])
-        self._active = active if active is not None and getattr(self, active) is not None else None
-        self._said, self._told, self._asked = said, int(told), int(asked)
+
+    def restored(self) -> None:
+        """Nothing goes on by a detector that is off."""
+        if self._active is not None and getattr(self, self._active) is None:
+            self._active = None

@@ -9,6 +9,7 @@ from core.response.loops.cycle import Cycle
 from core.response.loops.failing import Failing
 from core.response.loops.loop import Loop, intensity
 from core.response.loops.oscillation import Oscillation
+from core.response.loops.stalls import GaveUp, Reread, Retest, Rework, Storm, Waiting
 from core.settings.loops import DetectorName
 
 
@@ -20,6 +21,12 @@ class Parts(Protocol):
     failing: Failing | None
     oscillation: Oscillation | None
     burn: Burn | None
+    retest: Retest | None
+    rework: Rework | None
+    storm: Storm | None
+    reread: Reread | None
+    waiting: Waiting | None
+    gave_up: GaveUp | None
 
 
 def told_of(parts: Parts, name: DetectorName) -> Loop:
@@ -30,6 +37,10 @@ def told_of(parts: Parts, name: DetectorName) -> Loop:
         return _failing(parts.failing)
     if name == "oscillation" and parts.oscillation is not None:
         return _oscillation(parts.oscillation)
+    stall = getattr(parts, name)
+    if isinstance(stall, Retest | Rework | Storm | Reread | Waiting | GaveUp):
+        strength = intensity(stall.count, stall.limit)
+        return Loop(name, 0, stall.count, stall.tool, stall.what(), strength, stall.began_at)
     cycle = parts.exact if name == "exact" else parts.near
     assert cycle is not None, name  # noqa: S101
     return _cycle(cycle, name)

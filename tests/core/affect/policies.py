@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from core.affect import FIELDS, Policy, parse_policy
 from core.settings.affect import AUTHORITIES, TRIGGERS, AffectSettings
-from core.settings.tunable import walk
+from core.settings.tunable import walk_tunables
 
 _GAINS = ("on_failure", "on_competing", "on_pressure", "on_novelty", "on_uncertainty", "on_success")
 
@@ -43,4 +43,4 @@ policies: st.SearchStrategy[Policy] = st.fixed_dictionaries(
     },
 ).map(lambda data: parse_policy(data, "drawn"))
 
-BOUNDS = {entry.name: entry for entry in walk(AffectSettings)}
+BOUNDS = {entry.name: entry for entry in walk_tunables(AffectSettings)}

@@ -18,7 +18,7 @@ from core.affect.update import Updater
 from core.errors import StateError
 from core.events import Event
 from core.settings.affect import AffectSettings, QuarantineSettings
-from core.settings.tunable import walk
+from core.settings.tunable import walk_tunables
 from tests.core.affect.policies import BOUNDS, policies
 from tests.core.affect.stories import CAP, hammer, live, lived, percept, shell
 from tests.core.strategies import events
@@ -250,12 +250,12 @@ def test_another_policy_binds_a_loaded_dump_at_once() -> None:
 
 @pytest.mark.parametrize("state", [{}, {"at": 0, "now": 0, "fields": [(1, 2)]}])
 def test_a_foreign_dump_is_refused(state: dict[str, object]) -> None:
-    with pytest.raises(StateError, match="no dump of affect"):
+    with pytest.raises(StateError, match=r"does not fit (Affect|ControlField)"):
         Affect(SETTINGS).load(state)
 
 
 def test_every_figure_has_bounds_a_step_and_a_sentence() -> None:
-    for entry in walk(AffectSettings):
+    for entry in walk_tunables(AffectSettings):
         assert entry.sentence.endswith("."), entry.name
         assert 2 <= len(entry.sentence.split()) <= 15, entry.name
         if entry.kind in ("number", "integer"):

@@ -9,7 +9,7 @@ import pytest
 from core.affect import BUILT_IN, Affect, parse_policy
 from core.errors import PolicyError
 from core.settings.affect import AffectSettings
-from core.settings.tunable import walk
+from core.settings.tunable import walk_tunables
 
 SETTINGS = AffectSettings()
 
@@ -80,7 +80,7 @@ def test_every_error_is_told_at_once() -> None:
 
 GOVERNED = [
     entry
-    for entry in walk(AffectSettings)
+    for entry in walk_tunables(AffectSettings)
     if entry.low is not None and entry.name.split(".")[0] not in ("observation", "lineage", "society")
 ]
 

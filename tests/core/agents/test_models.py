@@ -11,7 +11,7 @@ from core.agents.models import Models
 from core.agents.usage import Usage
 from core.errors import SettingsError
 from core.events import Turn
-from core.settings.logs import ContextSettings
+from core.settings.logs import ContextWindowSettings
 from tests.core.agents.samples import MODELS
 
 
@@ -40,7 +40,7 @@ def test_a_window_seen_to_be_larger_is_larger() -> None:
     assert MODELS.window("claude-sonnet-4-5", 200_000) == 200_000
     assert MODELS.window("claude-sonnet-4-5", 200_001) == 1_000_000
     assert MODELS.window("claude-sonnet-4-5", 1_200_000) == 1_200_000
-    own = Models.load(settings=ContextSettings(default_window=64_000, extended_window=128_000))
+    own = Models.load(settings=ContextWindowSettings(default_window=64_000, extended_window=128_000))
     assert (own.window("never-heard-of"), own.window("never-heard-of", 70_000)) == (64_000, 128_000)
 
 

@@ -21,7 +21,7 @@ from core.events import (
 )
 from core.governor import HALT_REASONS, Governor, HaltReason
 from core.percept import PATTERNS
-from core.settings.governor import EpisodeSettings, GovernorSettings
+from core.settings.governor import GovernorEpisodeSettings, GovernorSettings
 from tests.core.governor.events import Heard, call, feed, prompt
 
 NOT_STEPS: list[Event] = [
@@ -150,7 +150,7 @@ def test_prompts_close_together_press() -> None:
 
 
 def test_memory_is_bounded() -> None:
-    governor = Governor(GovernorSettings(episodes=EpisodeSettings(kept=3, points=16)))
+    governor = Governor(GovernorSettings(episodes=GovernorEpisodeSettings(kept=3, points=16)))
     for _ in range(10):
         feed(governor, prompt(), *(call(number, "file_edit") for number in range(1, 400)))
     size = len(cbor2.dumps(governor.dump()))

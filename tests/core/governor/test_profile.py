@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from core.governor import PUBLISHED, Governor, Profile, chosen
 from core.settings.governor import GovernorSettings, ProfileName, ProfileSettings
-from core.settings.tunable import walk
+from core.settings.tunable import walk_tunables
 
 TABLE: dict[str, tuple[float, float, float]] = {
     "effort_scale": (0.9, 1, 1.2),
@@ -71,7 +71,7 @@ def test_every_published_figure_lies_within_the_bounds() -> None:
 
 
 def test_every_number_has_bounds_a_step_and_a_sentence() -> None:
-    for tunable in walk(GovernorSettings):
+    for tunable in walk_tunables(GovernorSettings):
         assert tunable.sentence.endswith("."), tunable.name
         if tunable.kind in {"number", "integer"}:
             assert None not in (tunable.low, tunable.high, tunable.step), tunable.name

@@ -14,7 +14,7 @@ from blake3 import blake3
 
 from core.events import Action, Event, Outcome, Prompt, ToolUse
 from core.governor import Episode, Governor
-from core.settings.governor import EpisodeSettings, GovernorSettings, ProfileName
+from core.settings.governor import GovernorEpisodeSettings, GovernorSettings, ProfileName
 from tests.core.governor.events import Heard
 
 ACTIONS: dict[str, Action] = {
@@ -68,7 +68,7 @@ def events(log: Path) -> Iterator[Event]:
 
 def episodes(folder: Path, profile: ProfileName) -> list[Episode]:
     """Every governed episode of every log below a folder."""
-    settings = GovernorSettings(profile=profile, episodes=EpisodeSettings(kept=1000))
+    settings = GovernorSettings(profile=profile, episodes=GovernorEpisodeSettings(kept=1000))
     found: list[Episode] = []
     for log in sorted(folder.rglob("*.jsonl")):
         governor = Governor(settings)

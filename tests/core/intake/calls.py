@@ -9,7 +9,7 @@ from core.agents.hooks import HOOKS
 from core.agents.registry import make_kit
 from core.intake.session import HookedSession
 from core.settings import Settings
-from core.timeline.initial_state import Beginning
+from core.timeline.initial_state import InitialState
 
 KIT = make_kit()
 
@@ -36,4 +36,4 @@ def read(value: dict[str, Any], agent: str = "claude") -> HookCall:
 
 
 def session(settings: Settings | None = None, **more: Any) -> HookedSession:
-    return HookedSession(HOOKS["claude"], "s-1", KIT, settings or Settings(), Beginning(), **more)
+    return HookedSession(HOOKS["claude"], "s-1", KIT, settings or Settings(), InitialState(), **more)

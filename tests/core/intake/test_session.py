@@ -71,10 +71,10 @@ def test_a_log_that_lies_elsewhere_is_not_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("call", "word", "why"),
     [
-        (tool("PermissionRequest", 1), "needs input", "Bash asks for permission"),
+        (tool("PermissionRequest", 1), "needs you", "Bash asks for permission"),
         (
             hook("Notification", message="Claude needs your approval"),
-            "needs input",
+            "needs you",
             "Claude needs your approval",
         ),
         (tool("PreToolUse", 1), "working", "Bash runs"),

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from core.agents.registry import make_kit
 from core.events import (
     MAIN,
     AgentEnd,
@@ -22,36 +25,39 @@ from core.live.status import (
     GLYPHS,
     WORDS,
     Close,
-    Facts,
     Limits,
     Open,
-    Standing,
+    Status,
+    StatusFacts,
     Trouble,
     Word,
-    standing,
+    status_of,
 )
-from core.live.status_facts import Lookout
+from core.live.status_facts import GOODBYE, StatusTracker
+from core.logs.finder import sessions
+from core.logs.session import log_events
 from core.settings import Settings
+from core.settings.logs import LineSettings
 from core.society import Society
 
 NOW = 1_760_000_000.0
 LIMITS = Limits.of(Settings())
-BUSY = Facts(events=40, heard=NOW - 2, close="tool", closed=NOW - 2)
+BUSY = StatusFacts(events=40, heard=NOW - 2, close="tool", closed=NOW - 2)
 BASH = Open(NOW - 90, MAIN, "Bash", "shell_exec")
 EDIT = Open(NOW - 20, MAIN, "Edit", "file_edit")
 ASK = Open(NOW - 5, MAIN, "AskUserQuestion", "other")
 HURT = Trouble(NOW - 30, "pytest failed 9 times")
 
 
-def stand(facts: Facts, now: float = NOW) -> Standing:
-    return standing(facts, now, LIMITS)
+def stand(facts: StatusFacts, now: float = NOW) -> Status:
+    return status_of(facts, now, LIMITS)
 
 
 @pytest.mark.parametrize(
     ("facts", "word", "level", "since"),
     [
-        (replace(BUSY, open=(ASK,)), "needs input", 3, NOW - 5),
-        (replace(BUSY, open=(EDIT,)), "needs input?", 3, NOW - 20),
+        (replace(BUSY, open=(ASK,)), "needs you", 3, NOW - 5),
+        (replace(BUSY, open=(EDIT,)), "needs you?", 3, NOW - 20),
         (replace(BUSY, open=(EDIT._replace(at=NOW - 3),)), "working", 1, NOW - 2),
         (replace(BUSY, loop=HURT, stuck=HURT), "looping", 3, NOW - 30),
         (replace(BUSY, halt=HURT), "would halt", 3, NOW - 30),
@@ -59,14 +65,14 @@ def stand(facts: Facts, now: float = NOW) -> Standing:
         (replace(BUSY, quarantine=HURT, stuck=HURT), "quarantined", 3, NOW - 30),
         (replace(BUSY, stuck=HURT), "stuck", 3, NOW - 30),
         (replace(BUSY, context=0.93), "context full", 2, None),
-        (replace(BUSY, heard=NOW - 90, open=(BASH,)), "in a tool", 2, NOW - 90),
+        (replace(BUSY, heard=NOW - 90, open=(BASH,)), "waiting", 2, NOW - 90),
         (replace(BUSY, heard=NOW - 90, open=(BASH,), loop=HURT), "looping", 3, NOW - 30),
         (replace(BUSY, heard=NOW - 400, open=(BASH,)), "silent?", 3, NOW - 400),
         (replace(BUSY, heard=NOW - 90), "silent?", 2, NOW - 90),
         (replace(BUSY, heard=NOW - 400), "silent?", 3, NOW - 400),
         (replace(BUSY, heard=NOW - 9000), "left", 0, NOW - 9000),
         (replace(BUSY, heard=NOW - 9000, open=(EDIT,)), "left", 0, NOW - 9000),
-        (replace(BUSY, heard=NOW - 9000, open=(ASK,)), "needs input", 3, NOW - 5),
+        (replace(BUSY, heard=NOW - 9000, open=(ASK,)), "needs you", 3, NOW - 5),
         (replace(BUSY, close="done", closed=NOW - 60, heard=NOW - 60), "done", 2, NOW - 60),
         (replace(BUSY, close="done", closed=NOW - 900, heard=NOW - 900), "done", 0, NOW - 900),
         (replace(BUSY, close="stopped", closed=NOW - 60, heard=NOW - 60), "stopped", 2, NOW - 60),
@@ -77,12 +83,12 @@ def stand(facts: Facts, now: float = NOW) -> Standing:
         (replace(BUSY, flow=NOW - 300), "flowing", 1, NOW - 300),
         (replace(BUSY, flow=NOW - 300, stuck=HURT), "stuck", 3, NOW - 30),
         (BUSY, "working", 1, NOW - 2),
-        (Facts(heard=NOW - 5), "new", 1, NOW - 5),
-        (Facts(heard=NOW - 5, read=0.0), "reading", 2, None),
+        (StatusFacts(heard=NOW - 5), "new", 1, NOW - 5),
+        (StatusFacts(heard=NOW - 5, read=0.0), "reading", 2, None),
         (replace(BUSY, lost="log.jsonl: vanished; waiting for it"), "no log", 3, NOW - 2),
     ],
 )
-def test_what_is_said(facts: Facts, word: Word, level: int, since: float | None) -> None:
+def test_what_is_said(facts: StatusFacts, word: Word, level: int, since: float | None) -> None:
     said = stand(facts)
     assert (said.word, said.level, said.since) == (word, level, since)
     assert said.why
@@ -103,7 +109,7 @@ def test_a_silence_says_what_was_wrong_before_it() -> None:
 def test_a_question_left_for_hours_stays_one_but_lets_newer_ones_go_first() -> None:
     old = stand(replace(BUSY, heard=NOW - 20_000, open=(ASK._replace(at=NOW - 20_000),)))
     new = stand(replace(BUSY, stuck=HURT))
-    assert old.word == "needs input"
+    assert old.word == "needs you"
     assert new.urgency < old.urgency
 
 
@@ -136,7 +142,7 @@ def test_every_word_has_a_glyph_of_one_cell() -> None:
 def test_an_unfinished_silent_session_is_never_called_fine(
     quiet: float, close: Close, call: Open | None, flow: float | None, running: int
 ) -> None:
-    facts = Facts(
+    facts = StatusFacts(
         events=9,
         heard=NOW - quiet,
         close=close,
@@ -148,12 +154,12 @@ def test_an_unfinished_silent_session_is_never_called_fine(
     assert stand(facts).word not in ("working", "flowing", "delegating", "done", "ended", "new")
 
 
-def run(events: list[Event], held: list[Event] | None = None) -> Facts:
+def run(events: list[Event], held: list[Event] | None = None) -> StatusFacts:
     society = Society(Settings())
-    lookout = Lookout(Settings().response.notices.final)
+    tracker = StatusTracker(Settings().response.notices.final)
     for event in events:
-        lookout.update(event, society.step(event))
-    return lookout.facts(society, held or [])
+        tracker.update(event, society.step(event))
+    return tracker.facts(society, held or [])
 
 
 def use(at: float, **more: object) -> ToolUse:
@@ -235,3 +241,53 @@ def test_stuck_and_flow_are_told_since_when_they_stand() -> None:
     flowing = run([START, ASKED, *smooth])
     assert flowing.stuck is None
     assert flowing.flow is not None and NOW < flowing.flow < flowing.heard
+
+
+def goodbye(children: int) -> list[Event]:
+    """A session that started some sub-agents, heard of none, and was left by the person."""
+    started: list[Event] = [Prompt(at=NOW + 0.0, characters=5)]
+    for number in range(children):
+        started.append(AgentStart(at=NOW + 1.0 + number, child=f"kid-{number}"))
+        started.append(use(1.5 + number, agent=f"kid-{number}"))
+    return started
+
+
+def test_nobody_is_at_work_once_the_session_said_goodbye() -> None:
+    before = run(goodbye(16))
+    assert (before.running, before.subagents) == (16, 16)
+    after = run([*goodbye(16), SessionEnd(at=NOW + 30.0, reason="exit")])
+    assert (after.close, after.running, after.subagents) == ("ended", 0, 16)
+    assert stand(after).word == "ended"
+
+
+def test_a_sub_agent_of_which_nobody_hears_the_end_is_not_at_work() -> None:
+    ends: list[Event] = [
+        AgentEnd(at=NOW + 20.0, child=f"kid-{number}", outcome="pending") for number in range(3)
+    ]
+    assert run([*goodbye(3), *ends]).running == 0
+
+
+@pytest.mark.parametrize(("later", "close"), [(0.01, "ended"), (GOODBYE, "ended"), (GOODBYE + 0.01, "tool")])
+def test_what_is_tidied_up_after_the_goodbye_belongs_to_it(later: float, close: Close) -> None:
+    facts = run([*goodbye(2), SessionEnd(at=NOW + 30.0, reason="exit"), use(30.0 + later)])
+    assert facts.close == close
+    assert facts.running == (0 if close == "ended" else 2)
+
+
+def test_a_prompt_goes_on_with_a_session_that_was_over() -> None:
+    facts = run([*goodbye(1), SessionEnd(at=NOW + 30.0), Prompt(at=NOW + 30.5, characters=3)])
+    assert (facts.close, facts.running) == ("asked", 1)
+
+
+def test_no_real_session_has_sub_agents_at_work_for_ever(shared_data: Path) -> None:
+    kit = make_kit()
+    checked = 0
+    for session in sessions([shared_data / "real_sessions" / "claude-code"], kit):
+        events = [event for log in session.logs for event in log_events(log, kit, LineSettings())]
+        events.sort(key=lambda event: event.at)
+        facts = run(events)
+        checked += facts.subagents
+        assert facts.running == 0, session.id
+        if any(isinstance(event, SessionEnd) for event in events):
+            assert facts.close == "ended"
+    assert checked >= 15

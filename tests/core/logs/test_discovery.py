@@ -16,6 +16,9 @@ from core.logs import lines
 from core.logs.agent import roots
 from core.logs.discovery import describe, find
 from core.logs.finder import sessions
+from core.logs.session import log_events
+from core.settings.logs import LineSettings
+from tests.core.agents.real_logs import FOLDERS
 from tests.core.logs import log_lines as logs
 
 NOW = 2_000_000_000.0
@@ -185,11 +188,12 @@ def test_a_thousand_files_are_glanced_at_only(tmp_path: Path, monkeypatch: pytes
         return got
 
     monkeypatch.setattr("core.logs.discovery.take", counted)
+    monkeypatch.setattr("core.logs.glimpse.take", counted)
     begun = time.process_time()
     found = find(AGENTS, {}, tmp_path, now=NOW)
     spent = time.process_time() - begun
     assert [one.path.stem for one in found] == [f"s-{number}" for number in range(1000)]
-    assert taken < 25_000_000
+    assert taken < 25_000_000 + 33_600_000
     assert spent < 5.0
 
 
@@ -206,11 +210,92 @@ def test_what_cannot_be_read_is_left_out(tmp_path: Path) -> None:
 
 
 def test_sessions_found_by_path_are_described_alike(shared_data: Path) -> None:
-    found = describe(AGENTS, sessions([shared_data / "real_sessions"], make_kit()), NOW)
+    found = describe(AGENTS, sessions(FOLDERS, make_kit()), NOW)
     assert len({one.path for one in found}) > 20
     assert all(one.size > 0 and one.modified > 0 and not one.active for one in found)
     runs = [one for one in found if one.path.name == "resolver-output.jsonl"]
     assert len(runs) == 2
     assert sum(one.size for one in runs) == runs[0].path.stat().st_size
     assert all(one.events > 0 for one in found)
-    assert {one.project for one in found if one.agent == "pi"} == {"/Users/badlogic/workspaces/pi-mono"}
+    assert {one.project for one in found if one.agent == "pi"} == {
+        "/Users/badlogic/workspaces/pi-mono",
+        "/Users/raquezha/Developer/pi.dev",
+    }
+
+
+def test_the_order_of_keys_does_not_matter(tmp_path: Path) -> None:
+    told = {"type": "user", "message": {"role": "user", "content": [{"cwd": "/wrong", "sessionId": "wrong"}]}}
+    for place, record in enumerate(
+        [
+            {**told, "cwd": "/right", "sessionId": "right"},
+            {"sessionId": "right", **told, "cwd": "/right"},
+            {
+                "toolUseResult": {"cwd": "/wrong", "session_id": "wrong"},
+                "sessionId": "right",
+                "cwd": "/right",
+            },
+        ]
+    ):
+        put(tmp_path / f".claude/projects/p/s-{place}.jsonl", json.dumps(record).encode() + b"\n")
+    found = find(AGENTS, {}, tmp_path, now=NOW)
+    assert {(one.project, one.session) for one in found} == {("/right", "right")}
+    assert len(found) == 3
+
+
+def test_a_document_that_goes_on_beyond_its_head_is_described_by_its_outer_keys(tmp_path: Path) -> None:
+    document = {
+        "messages": [{"type": "user", "sessionId": "wrong", "content": "x"}],
+        "projectHash": "f" * 64,
+        "sessionId": "g-1",
+        "more": ["y" * 40_000],
+    }
+    put(tmp_path / ".gemini/tmp/abc/chats/session-1.json", json.dumps(document).encode())
+    [one] = find(AGENTS, {}, tmp_path, now=NOW)
+    assert (one.session, one.project) == ("g-1", "f" * 12)
+
+
+def test_a_touched_log_is_as_old_as_its_own_clock_says(tmp_path: Path) -> None:
+    path = put(tmp_path / ".claude/projects/p/s-1.jsonl", logs.session(30))
+    sub = put(tmp_path / ".claude/projects/p/s-1/subagents/agent-a.jsonl", logs.session(9))
+    [one] = find(AGENTS, {}, tmp_path, now=NOW)
+    assert (one.modified, one.active) == (NOW, False)
+    assert logs.START < one.last < logs.START + 100
+    put(sub, logs.prompt(0, timestamp="2033-05-18T03:33:00.000Z"))
+    [one] = find(AGENTS, {}, tmp_path, now=NOW)
+    assert (one.last, one.active) == (NOW - 20, True)
+    put(path, b"{}\n")
+    sub.unlink()
+    [one] = find(AGENTS, {}, tmp_path, now=NOW)
+    assert (one.last, one.active) == (NOW, True)
+
+
+def test_lines_without_times_at_the_end_do_not_hide_the_last_one(tmp_path: Path) -> None:
+    aside = json.dumps({"type": "file-history-snapshot", "x": "y" * 3000}).encode() + b"\n"
+    put(tmp_path / ".claude/projects/p/s-1.jsonl", logs.session(30) + aside * 6)
+    [one] = find(AGENTS, {}, tmp_path, now=NOW)
+    assert logs.START < one.last < logs.START + 100
+
+
+def test_events_are_counted_within_a_quarter_on_real_logs(shared_data: Path) -> None:
+    kit = make_kit()
+    listed = sessions([shared_data / "real_sessions"], kit)
+    found = {(one.path, one.session): one for one in describe(AGENTS, listed, NOW)}
+    checked = 0
+    for session in listed:
+        known = next(agent for agent in AGENTS if agent.name == session.tool)
+        if known.location is None or not known.location.marks:
+            continue
+        told = sum(1 for log in session.logs for _ in log_events(log, kit, LineSettings()))
+        one = found[session.logs[0].path, session.id]
+        assert abs(one.events - told) <= max(0.25 * told, 6), session.id
+        checked += told > 24
+    assert checked > 30
+
+
+def test_samples_guess_what_is_too_long_to_be_looked_through(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(tmp_path / ".claude/projects/p/s.jsonl", logs.session(2000))
+    monkeypatch.setattr("core.logs.discovery.EXACT", 1000)
+    [one] = find(AGENTS, {}, tmp_path, now=NOW)
+    assert 3000 <= one.events <= 6000

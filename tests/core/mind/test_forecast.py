@@ -39,7 +39,7 @@ def test_kinds_of_calls_are_told_apart() -> None:
         forecast.update(call("pytest", "failure"))
         forecast.update(call("ls"))
     assert forecast.expect("shell_exec", "pytest") > 0.9
-    assert forecast.expect("shell_exec", "ls") < 0.1
+    assert forecast.expect("shell_exec", "ls") < 0.15
     reading = forecast.read()
     assert reading.accuracy > 0.9
     assert reading.skill > 0.8
@@ -108,3 +108,24 @@ def test_a_loaded_forecast_goes_on_equal(calls: list[ToolUse], cut: int) -> None
         assert 0.0 < one.expected < 1.0 and 0.0 <= one.accuracy <= 1.0
     assert one.dump() == other.dump()
     assert one.read() == other.read()
+
+
+def test_no_chance_is_said_to_be_smaller_than_the_least() -> None:
+    forecast = Forecast(ForecastSettings(least=0.06))
+    for _ in range(40):
+        forecast.update(call("ls"))
+    assert forecast.expect("shell_exec", "ls") == 0.06
+    bold = Forecast(ForecastSettings(least=0.0))
+    for _ in range(40):
+        bold.update(call("ls"))
+    assert bold.expect("shell_exec", "ls") < 0.06
+
+
+def test_a_kind_that_hardly_failed_leans_on_all_calls_and_one_that_fails_does_not() -> None:
+    leaning, upright = Forecast(ForecastSettings(lean=0.5)), Forecast(ForecastSettings(lean=0.0))
+    for forecast in (leaning, upright):
+        for _ in range(12):
+            forecast.update(call("pytest", "failure"))
+            forecast.update(call("ls"))
+    assert leaning.expect("shell_exec", "ls") > upright.expect("shell_exec", "ls")
+    assert leaning.expect("shell_exec", "pytest") == upright.expect("shell_exec", "pytest")

@@ -3,10 +3,30 @@
 from __future__ import annotations
 
 from core.events import Action, Event, Outcome, Prompt, ToolUse
-from core.settings.receptor import ReceptorSettings
+from core.settings.receptor import PUBLISHED, ReceptorSettings
 
 START = 1_700_000_000.0
 DEFAULTS = ReceptorSettings()
+
+
+def published_impulses() -> dict[str, dict[str, float]]:
+    """The documents' own table, as changes to the default one."""
+    rows: dict[str, dict[str, float]] = {}
+    for name, value in PUBLISHED.items():
+        _, _, row, axis = name.split(".")
+        rows.setdefault(row, {})[axis] = value
+    return rows
+
+
+def published(**changes: object) -> ReceptorSettings:
+    """Settings with the documents' impulses, and changes laid over them."""
+    impulses = published_impulses()
+    given = changes.pop("impulse", {})
+    assert isinstance(given, dict)
+    for row, values in given.items():
+        impulses[row] = {**impulses.get(row, {}), **values} if isinstance(values, dict) else values
+    return ReceptorSettings.model_validate({"impulse": impulses, **changes})
+
 
 LETTERS: dict[str, tuple[Action, Outcome]] = {
     "r": ("file_read", "success"),

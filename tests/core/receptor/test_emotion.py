@@ -14,11 +14,11 @@ from core.percept import AXES, PATTERNS, Axis, Pattern
 from core.receptor.emotion import EmotionEngine
 from core.receptor.impulse import CAUSES
 from core.settings.receptor import EmotionSettings, ImpulseSettings
-from tests.core.receptor.acts import LETTERS, spell
+from tests.core.receptor.acts import LETTERS, published, spell
 
 
 def engine(**impulses: object) -> EmotionEngine:
-    return EmotionEngine(EmotionSettings(), ImpulseSettings.model_validate(impulses))
+    return EmotionEngine(EmotionSettings(), published(impulse=impulses).impulse)
 
 
 def values(made: EmotionEngine, now: float) -> dict[Axis, float]:
@@ -26,7 +26,7 @@ def values(made: EmotionEngine, now: float) -> dict[Axis, float]:
 
 
 def feel(made: EmotionEngine, cause: str, now: float = 0.0, pattern: str = "", shifted: bool = False) -> None:
-    made.update(1, 0.0, now, cause, pattern, shifted)
+    made.update(1, 0.0, now, (cause,) if cause else (), pattern, shifted)
 
 
 HALF_LIVES: list[tuple[Axis, float]] = [
@@ -165,6 +165,11 @@ SCENARIOS: list[tuple[str, Pattern, str, float, float, float]] = [
 ]
 
 
+def causes(act: ToolUse) -> tuple[str, ...]:
+    cause = CAUSES.get((act.action, act.outcome))
+    return () if cause is None else (cause,)
+
+
 def play(pattern: Pattern, letters: str) -> dict[Axis, float]:
     """Five seconds between acts, the pattern given."""
     made = engine()
@@ -172,7 +177,7 @@ def play(pattern: Pattern, letters: str) -> dict[Axis, float]:
     for number, act in enumerate(spell(letters, start=0.0)):
         assert isinstance(act, ToolUse)
         now = act.at
-        made.update(number, act.at, now, CAUSES.get((act.action, act.outcome), ""), pattern, False)
+        made.update(number, act.at, now, causes(act), pattern, False)
     return values(made, now)
 
 
@@ -225,8 +230,8 @@ def test_trend_is_the_change_against_a_minute_ago() -> None:
 
 def test_why_names_the_impulses_of_each_event() -> None:
     made = engine()
-    made.update(7, 100.0, 0.0, "shell_failure", "trial_error", False)
-    made.update(8, 280.0, 180.0, "shell_success", "", False)
+    made.update(7, 100.0, 0.0, ("shell_failure",), "trial_error", False)
+    made.update(8, 280.0, 180.0, ("shell_success",), "", False)
     why = made.why("frustration", 180.0)
     assert [(part.event, part.at, part.source) for part in why.contributions] == [
         (8, 280.0, "shell_success"),
@@ -252,7 +257,7 @@ def test_an_impulse_cut_off_by_a_bound_counts_as_far_as_it_took_effect() -> None
 def test_what_is_no_longer_remembered_is_summed_as_older() -> None:
     made = engine()
     for number in range(200):
-        made.update(number, 0.0, float(number), "file_edit", "implementation", False)
+        made.update(number, 0.0, float(number), ("file_edit",), "implementation", False)
     why = made.why("flow", 200.0)
     assert len({part.event for part in why.contributions}) == EmotionSettings().remembered
     assert why.older > 0.1
@@ -281,7 +286,9 @@ def test_reasons_sum_to_the_value_and_axes_stay_within_bounds(
         if cause == "compaction":
             made.relieve(number, 0.0, now)
         else:
-            made.update(number, 0.0, now, "" if cause == "disruption" else cause, pattern, shifted)
+            made.update(
+                number, 0.0, now, (cause,) if cause not in ("", "disruption") else (), pattern, shifted
+            )
             if cause == "disruption":
                 made.disrupt(0.05)
         assert all(0.0 <= value <= 1.0 for value in made.values)

@@ -8,12 +8,11 @@ from core.errors import StateError
 from core.events import Compaction, Event, Prompt, ToolUse, Turn
 from core.percept import AXES, Percept
 from core.receptor import Receptor
-from core.settings.receptor import ReceptorSettings
-from tests.core.receptor.acts import DEFAULTS, START, spell, touch
+from tests.core.receptor.acts import DEFAULTS, START, published, spell, touch
 
 
 def receptor(**changes: object) -> Receptor:
-    return Receptor(ReceptorSettings.model_validate(changes))
+    return Receptor(published(**changes))
 
 
 def play(made: Receptor, events: list[Event]) -> list[Percept]:
@@ -241,7 +240,7 @@ def test_a_reading_tells_all_there_is() -> None:
 
 
 def test_a_state_that_does_not_fit_is_refused_in_words() -> None:
-    with pytest.raises(StateError, match="no state of the receptor"):
+    with pytest.raises(StateError, match="does not fit"):
         receptor().load({"events": 3})
     with pytest.raises(StateError):
         receptor().load(Receptor(DEFAULTS).dump() | {"clock": (1, 2)})

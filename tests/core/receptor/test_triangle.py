@@ -185,7 +185,7 @@ def field(made: MetaNeuron) -> tuple[float, float, float]:
 def test_the_buffer_holds_the_last_twenty() -> None:
     made = meta()
     observe(made, *[FRUSTRATION] * 15, *[SEEKING] * 10, *[NONE] * 5)
-    reading = made.read(False)
+    reading = made.read("exploring")
     assert reading.buffer == ("frustration",) * 5 + ("seeking",) * 10 + (None,) * 5
     assert dict(reading.rates)["frustration"] == 0.25
     assert dict(reading.rates)["seeking"] == 0.5
@@ -200,7 +200,7 @@ def test_danger_lowers_seeking_and_uncertainty_and_safety_brings_them_back() -> 
     observe(made, *[FRUSTRATION] * 10)
     assert field(made) == (0.0, -0.15, -0.15)
     observe(made, *[CONFIDENCE] * 16)
-    assert dict(made.read(False).rates)["frustration"] == 0.2
+    assert dict(made.read("exploring").rates)["frustration"] == 0.2
     assert field(made) == (0.0, -0.15, -0.15)
     observe(made, CONFIDENCE)
     assert field(made) == pytest.approx((0.0, -0.12, -0.12))
@@ -243,5 +243,5 @@ def test_the_field_moves_by_steps_within_its_bound(drawn: list[tuple[int, bool, 
         for old, new in zip(before, field(made), strict=True):
             assert abs(new) <= 0.15
             assert abs(new - old) <= 0.03 + 1e-12
-        rates = made.read(False).rates
+        rates = made.read("exploring").rates
         assert sum(rate for _, rate in rates) <= 1.0 + 1e-12

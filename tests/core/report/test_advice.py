@@ -8,7 +8,7 @@ from core.agents.advice import said_event
 from core.events import Event, Prompt, ToolUse
 from core.report.advice import AdviceMoment, Outcome, follow, outcomes
 from core.settings import Settings
-from core.timeline.initial_state import Beginning
+from core.timeline.initial_state import InitialState
 
 SENTENCE = "[nooscope] Seen from outside: npm failed the same way 4 times."
 
@@ -36,7 +36,7 @@ def story(said: bool, after: list[ToolUse]) -> list[Event]:
 
 def moments(events: list[Event], within: int = 3) -> list[AdviceMoment]:
     sentences = {said_event(SENTENCE, 0.0).call: ("loop_alert", SENTENCE)}
-    found = follow(events, Beginning().society(Settings()), within, sentences)
+    found = follow(events, InitialState().society(Settings()), within, sentences)
     return [moment for moment in found if moment.rule == "loop_alert"]
 
 

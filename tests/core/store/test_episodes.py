@@ -14,7 +14,7 @@ import pytest
 
 from core.errors import StoreError
 from core.mind.episode import Episode
-from core.store.episodes import SCHEMA, EpisodeStore, default_path, session_key
+from core.store.episodes import SCHEMA, EpisodeStore, episodes_path, session_key
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -307,5 +307,5 @@ def test_a_folder_that_cannot_be_made_is_a_clear_error(tmp_path: Path) -> None:
 
 def test_the_default_place_is_the_platforms(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    assert default_path().name == "episodes.sqlite"
-    assert "nooscope" in default_path().parts
+    assert episodes_path().name == "episodes.sqlite"
+    assert "nooscope" in episodes_path().parts

@@ -6,17 +6,19 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from core.errors import StoreError
 from core.settings import Settings
 from core.settings.layers import Given, Layer, read_file, resolve, tunables
+from core.settings.toml_text import toml_value, with_values
 from core.store.profiles import (
     file_name,
     profile_text,
     read_profile,
     read_profiles,
     refuse_foreign,
-    settings_text,
     taken_over,
 )
 
@@ -66,9 +68,13 @@ def test_folders_are_read_in_turn(tmp_path: Path) -> None:
     ]
 
 
+def _nested(inner: st.SearchStrategy[object]) -> st.SearchStrategy[object]:
+    return st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3)
+
+
 @pytest.mark.parametrize("name", ["", "../up", "a/b", ".hidden", "x" * 41, "two\nlines"])
 def test_a_name_that_makes_no_file_is_refused(name: str) -> None:
-    with pytest.raises(StoreError, match="no name for a profile"):
+    with pytest.raises(StoreError, match="cannot be the name of a profile"):
         file_name(name)
 
 
@@ -84,7 +90,7 @@ def test_a_name_that_makes_no_file_is_refused(name: str) -> None:
 )
 def test_values_are_put_into_a_settings_file(text: str, tmp_path: Path) -> None:
     values = {LOW: 0.2} if text.startswith("receptor") else {LOW: 0.2, OFFSET: 0.1}
-    made = settings_text(text, values)
+    made = with_values(text, values)
     path = tmp_path / "settings.toml"
     path.write_text(made)
     layer, faults = read_file(path, "person")
@@ -95,14 +101,25 @@ def test_values_are_put_into_a_settings_file(text: str, tmp_path: Path) -> None:
         assert held["screen.theme"] == "orrery"
     for comment in ("# mine", "# as it should be"):
         assert (comment in made) == (comment in text)
-    assert settings_text(made, values) == made
+    assert with_values(made, values) == made
 
 
 def test_a_file_that_cannot_be_added_to_is_left_alone() -> None:
-    with pytest.raises(StoreError, match="cannot be added to; write there"):
-        settings_text("[receptor]\nambient = {low = 0.3}\n", {LOW: 0.2})
-    with pytest.raises(StoreError, match="not TOML"):
-        settings_text("[receptor", {LOW: 0.2})
+    with pytest.raises(ValueError, match="cannot be added to; write there"):
+        with_values("[receptor]\nambient = 5\n", {LOW: 0.2})
+    with pytest.raises(ValueError, match="not TOML"):
+        with_values("[receptor", {LOW: 0.2})
+
+
+def test_an_inline_table_is_changed_where_it_stands() -> None:
+    made = with_values("[receptor]\nambient = {low = 0.3} # mine\n", {LOW: 0.2, OFFSET: 0.1})
+    assert tomllib.loads(made) == {"receptor": {"ambient": {"low": 0.2, "offset": {"frustration": 0.1}}}}
+    assert "# mine" in made
+
+
+@given(st.recursive(st.text() | st.booleans() | st.integers(-(2**63), 2**63 - 1), _nested, max_leaves=8))
+def test_every_text_survives_being_written(value: object) -> None:
+    assert tomllib.loads(f"v = {toml_value(value)}")["v"] == value
 
 
 def test_what_is_written_is_toml() -> None:

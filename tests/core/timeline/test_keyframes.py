@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from core.errors import StoreError
 from core.timeline.keyframes import KeyFrame, KeyFrames
-from core.timeline.snapshot import apply, changes, encode, identity, join, split
+from core.timeline.snapshot import apply, encode, join, split_state, state_changes, state_identity
 
 leaves = st.one_of(
     st.floats(allow_nan=False), st.integers(-(2**63), 2**63 - 1), st.text(max_size=8), st.none()
@@ -31,15 +31,15 @@ states = st.dictionaries(
 
 @given(states)
 def test_a_state_cut_and_joined_is_the_same(state: dict[str, Any]) -> None:
-    assert encode(join(split(state))) == encode(state)
+    assert encode(join(split_state(state))) == encode(state)
 
 
 @given(states, states)
 def test_changes_lead_from_one_state_to_the_other(before: dict[str, Any], after: dict[str, Any]) -> None:
-    old, new = split(before), split(after)
-    assert apply(old, changes(old, new)) == new
-    assert changes(new, new) == []
-    assert (identity(old) == identity(new)) == (encode(before) == encode(after))
+    old, new = split_state(before), split_state(after)
+    assert apply(old, state_changes(old, new)) == new
+    assert state_changes(new, new) == []
+    assert (state_identity(old) == state_identity(new)) == (encode(before) == encode(after))
 
 
 @given(st.lists(states, min_size=1, max_size=25))

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tui.cli.command import CliCommand
 from tui.cli.options import add_settings_options, settings_from
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ _FEW = 20
 """Fewer moments than this on a side prove nothing."""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "paths",
         metavar="PATH",
@@ -31,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings_options(parser)
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     from platformdirs import user_data_path
 
     from core.store.said import SaidStore
@@ -46,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
     from core.logs.finder import sessions
     from core.logs.session import read
     from core.report.advice import follow, outcomes
-    from core.timeline.initial_state import Beginning
+    from core.timeline.initial_state import InitialState
     from core.timeline.opening import seed_of
 
     kit = make_kit(settings.ingest)
@@ -54,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
     within = settings.response.advice.within
     moments: list[AdviceMoment] = []
     for session in sessions([Path(path) for path in args.paths], kit, settings.ingest.lines):
-        society = Beginning(seed_of(session.id)).society(settings)
+        society = InitialState(seed_of(session.id)).society(settings)
         moments += follow(read(session, kit, settings.ingest.lines), society, within, sentences)
     counted = outcomes(moments, within)
     if args.json:
@@ -127,3 +128,6 @@ def _print(moments: list[AdviceMoment], counted: list[Outcome], within: int) -> 
     if min(sides) < _FEW:
         print(f"{sides[0]} said and {sides[1]} not said are too few to conclude anything.")
     print("Nobody chose at random when to speak: a difference may have other causes.")
+
+
+COMMAND = CliCommand(_add_arguments, _run)

@@ -10,31 +10,32 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tui.cli import streams
-from tui.cli.carried import add_plain_option, spoken_start, starts_of
-from tui.cli.options import add_settings_options, positive, settings_from
+from tui.cli.carried import add_plain_option, initial_states_of, spoken_start
+from tui.cli.command import CliCommand
+from tui.cli.options import add_settings_options, positive_argument, settings_from
 
 if TYPE_CHECKING:
     from core.logs.session import LogSession
     from core.report.analysis import Analysis
     from core.settings import Settings
-    from core.timeline.carry_over import Start
+    from core.timeline.run_inputs import RunInputs
 
 _SMALL = 4_000_000
 """Bytes below which starting another process costs more than it saves."""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("paths", nargs="+", metavar="PATH", help="a log, a folder of logs, or a pattern")
     parser.add_argument("--json", action="store_true", help='as JSON: {"sessions": [...]}')
     parser.add_argument("--metrics", metavar="FILE", help="write one JSON line a tick of the mind's clock")
     parser.add_argument(
-        "--jobs", type=positive, metavar="N", help="how many logs at once (default: one a core)"
+        "--jobs", type=positive_argument, metavar="N", help="how many logs at once (default: one a core)"
     )
     add_plain_option(parser)
     add_settings_options(parser)
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     from core.agents.registry import make_kit
     from core.logs.finder import sessions
 
@@ -54,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _analyses(found: list[LogSession], settings: Settings, args: argparse.Namespace) -> Iterator[Analysis]:
-    starts = starts_of(args, settings)
+    starts = initial_states_of(args, settings)
     metrics = bool(args.metrics)
     begun = [(session, spoken_start(starts, session.id)) for session in found]
     jobs = min(args.jobs or os.cpu_count() or 1, len(found))
@@ -64,15 +65,15 @@ def _analyses(found: list[LogSession], settings: Settings, args: argparse.Namesp
         return
     from core.report.process_pool import shared_out
 
-    yield from shared_out(jobs, analysed, begun, metrics)
+    yield from shared_out(jobs, analysed, begun, metrics, prepare=streams.prepare_streams)
 
 
-def analysed(begun: tuple[LogSession, Start], metrics: bool) -> Analysis:
+def analysed(begun: tuple[LogSession, RunInputs], metrics: bool) -> Analysis:
     """One session from where it starts."""
     from core.report.analysis import analyse
 
-    session, (settings, beginning, later) = begun
-    return analyse(session, settings, metrics, beginning, later)
+    session, (settings, initial, later) = begun
+    return analyse(session, settings, metrics, initial, later)
 
 
 def _size(session: LogSession) -> int:
@@ -94,16 +95,16 @@ def _progress(analyses: Iterator[Analysis], found: list[LogSession]) -> Iterator
 
 
 def _print_json(done: list[Analysis]) -> None:
-    from core.report.formatting import page
+    from core.report.formatting import readable_json
 
-    print(page({"sessions": [analysis.summary for analysis in done]}))
+    print(readable_json({"sessions": [analysis.summary for analysis in done]}))
 
 
 def _print_text(done: list[Analysis]) -> None:
-    from core.report.page import text
+    from core.report.page import summary_text
 
     width = shutil.get_terminal_size((100, 24)).columns
-    print("\n\n".join(text(analysis.summary, width) for analysis in done))
+    print("\n\n".join(summary_text(analysis.summary, width) for analysis in done))
 
 
 def _write_metrics(name: str, done: list[Analysis]) -> None:
@@ -117,3 +118,6 @@ def _write_metrics(name: str, done: list[Analysis]) -> None:
                     file.write(safe_json_bytes(record) + b"\n")
     except OSError as error:
         raise NooscopeError(f"{name}: cannot be written ({error.strerror})") from error
+
+
+COMMAND = CliCommand(_add_arguments, _run)

@@ -7,21 +7,22 @@ import sys
 import time
 from pathlib import Path
 
-from tui.cli.carried import add_plain_option, starts_of
+from tui.cli.carried import add_plain_option, initial_states_of
+from tui.cli.command import CliCommand
 from tui.cli.options import add_settings_options, settings_from
 
 _LARGEST = 64_000_000
 """Bytes a file of bookmarks may have."""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", nargs="?", metavar="PATH", help="a log")
-    parser.add_argument("--add", metavar="NAME", help="put a bookmark at the place given by --at")
+    parser.add_argument("--add", metavar="NAME", help="add a bookmark at the place given by --at")
     parser.add_argument(
         "--at", default="-1", metavar="PLACE", help="an event's number, 00:41:12, 41m or an ISO time"
     )
-    parser.add_argument("--note", default="", help="what to remember of it")
-    parser.add_argument("--remove", metavar="NAME", help="take a bookmark away")
+    parser.add_argument("--note", default="", help="a note for the bookmark")
+    parser.add_argument("--remove", metavar="NAME", help="remove a bookmark")
     parser.add_argument("--export", metavar="FILE", help="write the bookmarks of all sessions to a file")
     parser.add_argument(
         "--import", dest="taken", metavar="FILE", help="take over the bookmarks of such a file"
@@ -30,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings_options(parser)
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     from core.safe_text import safe_json_bytes
     from core.store.bookmark_transfer import export_bookmarks, import_bookmarks, recover_imports
 
@@ -43,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
         return 0
     if args.taken is not None:
         imported = import_bookmarks(_take(Path(args.taken)))
-        print(f"{imported.added} bookmarks taken over from {imported.sessions} sessions")
+        print(f"{imported.added} bookmarks imported from {imported.sessions} sessions")
         return 0
     if not args.path:
         print("nooscope: name a log, or use --export or --import", file=sys.stderr)
@@ -69,7 +70,7 @@ def _take(path: Path) -> bytes:
     except OSError as error:
         raise NooscopeError(f"{path}: {error.strerror}") from error
     if len(content) > _LARGEST:
-        raise NooscopeError(f"{path}: is too large for a file of bookmarks")
+        raise NooscopeError(f"{path}: is too large for a bookmarks file")
     return content
 
 
@@ -77,26 +78,32 @@ def _one(args: argparse.Namespace) -> int:
     from core.report.formatting import clock, plain
     from core.store.bookmarks import Bookmark, Bookmarks
     from core.timeline.checkpoint import agrees, state_hash
-    from tui.cli.recordings import one_session, place, recording
+    from core.timeline.places import parse_place
+    from tui.cli.recordings import one_session, open_recording
 
     settings = settings_from(args).settings
     session, _ = one_session(args.path, settings)
     store = Bookmarks(session.id)
-    timeline = recording(args.path, starts_of(args, settings))
+    timeline = open_recording(args.path, initial_states_of(args, settings))
     if args.remove is not None:
         gone = store.remove(args.remove)
-        print("taken away" if gone else f"no bookmark is named {args.remove}")
+        print("removed" if gone else f"no bookmark is named {args.remove}")
         return 0 if gone else 1
     if args.add is not None:
-        index = place(timeline, args.at)
+        index = parse_place(timeline, args.at)
         content = state_hash(timeline.society_at(index))
         store.put(Bookmark(args.add, index, timeline.time_of(index), time.time(), args.note, content))
     start = timeline.events[0].at
     kept = store.read()
     for each in kept:
-        same = "" if agrees(timeline, each.place, each.checkpoint) else "  (the mind there is another now)"
+        same = (
+            "" if agrees(timeline, each.place, each.checkpoint) else "  (the state there has changed since)"
+        )
         words = f"{plain(each.name, 30):<30} {plain(each.note, 60)}{same}"
         print(f"{clock(each.at - start)}  event {each.place:<7} {words}")
     if not kept:
-        print("no bookmarks; put one with --add NAME --at PLACE")
+        print("no bookmarks; add one with --add NAME --at PLACE")
     return 0
+
+
+COMMAND = CliCommand(_add_arguments, _run)

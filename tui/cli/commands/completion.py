@@ -3,31 +3,33 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 
-SHELLS = ("bash", "zsh", "fish")
+from core.errors import UsageError
+from tui.cli.command import CliCommand
+from tui.cli.completion.bash import bash_script
+from tui.cli.completion.fish import fish_script
+from tui.cli.completion.grammar import command_grammars
+from tui.cli.completion.zsh import zsh_script
+
+_SCRIPTS = {"bash": bash_script, "zsh": zsh_script, "fish": fish_script}
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("shell", nargs="?", choices=SHELLS, help="the shell the script is for")
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("shell", nargs="?", choices=tuple(_SCRIPTS), help="the shell the script is for")
     parser.add_argument(
         "--list", choices=("settings", "themes", "stories"), help="the names the scripts ask for"
     )
     parser.epilog = 'bash and zsh: eval "$(nooscope completion SHELL)" in the start-up file'
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     if args.list:
         for name in _names(args.list):
             print(name)
         return 0
     if args.shell is None:
-        from core.errors import UsageError
-
-        raise UsageError(f"name a shell: {', '.join(SHELLS)}")
-    from tui.cli.completion.grammar import commands
-
-    print(importlib.import_module(f"tui.cli.completion.{args.shell}").script(commands()), end="")
+        raise UsageError(f"name a shell: {', '.join(_SCRIPTS)}")
+    print(_SCRIPTS[args.shell](command_grammars()), end="")
     return 0
 
 
@@ -43,7 +45,10 @@ def _names(kind: str) -> list[str]:
     from textual.theme import BUILTIN_THEMES
 
     import themes
-    from tui.screens.user_theme import default_folder
+    from themes.user_themes import user_theme_folder
 
-    ours = [theme.name for theme in themes.load(default_folder()).themes]
+    ours = [theme.name for theme in themes.load(user_theme_folder()).themes]
     return sorted({*ours, *BUILTIN_THEMES})
+
+
+COMMAND = CliCommand(_add_arguments, _run)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from tui.cli.carried import add_plain_option, starts_of
+from tui.cli.carried import add_plain_option, initial_states_of
+from tui.cli.command import CliCommand
 from tui.cli.options import add_settings_options, known_agent, settings_from
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", help="a log")
     parser.add_argument("--from", dest="begin", default="0", metavar="PLACE", help="the earlier place")
     parser.add_argument("--to", dest="end", default="-1", metavar="PLACE", help="the later place")
@@ -17,16 +18,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings_options(parser)
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     from core.report.difference import difference
     from core.report.formatting import plain
-    from tui.cli.recordings import place, recording
+    from core.timeline.places import parse_place
+    from tui.cli.recordings import open_recording
 
-    timeline = recording(args.path, starts_of(args, settings_from(args).settings))
-    begin, end = place(timeline, args.begin), place(timeline, args.end)
+    timeline = open_recording(args.path, initial_states_of(args, settings_from(args).settings))
+    begin, end = parse_place(timeline, args.begin), parse_place(timeline, args.end)
     print(f"from {begin} to {end} of {len(timeline)} events")
     agent = known_agent(timeline, args.agent)
     lines = difference(timeline.at(begin, agent), timeline.at(end, agent))
     for line in lines or ["nothing differs"]:
         print(plain(line))
     return 0
+
+
+COMMAND = CliCommand(_add_arguments, _run)

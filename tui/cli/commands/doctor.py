@@ -12,17 +12,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tui.cli.command import CliCommand
 from tui.cli.options import add_settings_options, settings_from
 
 if TYPE_CHECKING:
+    from core.report.checkup import Section
     from core.settings import Settings
     from core.settings.layers import Resolved
-    from tui.cli.checkup import Section
 
 _SIGNS = {"fine": " ", "note": "·", "problem": "▲"}
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="as JSON")
     parser.add_argument(
         "--forget-given", action="store_true", help="forget what watched sessions were given at their start"
@@ -30,8 +31,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings_options(parser)
 
 
-def run(args: argparse.Namespace) -> int:
-    from tui.cli.checkup import stores as keeping
+def _run(args: argparse.Namespace) -> int:
+    from core.report.checkup import stores as keeping
 
     if args.forget_given:
         from core.report.formatting import count
@@ -43,10 +44,10 @@ def run(args: argparse.Namespace) -> int:
     sections = [*_sections(args, _settings(args)), mended]
     problems = [problem for section in sections for problem in section.problems]
     if args.json:
-        from core.report.formatting import page
+        from core.report.formatting import readable_json
 
         facts = {section.name: section.facts for section in sections}
-        print(page({"fine": not problems, "problems": problems, **facts}))
+        print(readable_json({"fine": not problems, "problems": problems, **facts}))
     else:
         _print_text(sections, problems)
     return 1 if problems else 0
@@ -65,8 +66,9 @@ def _settings(args: argparse.Namespace) -> Resolved:
 
 def _sections(args: argparse.Namespace, resolved: Resolved) -> Iterator[Section]:
     from core.agents.registry import make_kit
-    from tui.cli.checkup import hooks, logs, machine
-    from tui.cli.checkup import stores as keeping
+    from core.report.checkup import logs, machine
+    from core.report.checkup import stores as keeping
+    from tui.cli.hooked import hooks_section
 
     project = args.project or Path.cwd()
     ingest = resolved.settings.ingest
@@ -76,21 +78,21 @@ def _sections(args: argparse.Namespace, resolved: Resolved) -> Iterator[Section]
     kit = make_kit(ingest)
     yield machine.models(kit.models, datetime.now(UTC).date())
     yield logs.unread(os.environ, Path.home(), kit, ingest)
-    yield hooks.hooks()
+    yield hooks_section()
     yield keeping.settings(resolved, project, _faults(args, resolved.settings))
     yield keeping.folders()
-    yield keeping.kept()
+    yield keeping.stored_state()
 
 
 def _faults(args: argparse.Namespace, settings: Settings) -> list[str]:
     """What is wrong with rule files, policies and themes."""
     import themes
-    from tui.cli.initial import outset
-    from tui.screens.user_theme import default_folder
+    from core.timeline.configured_start import configured_start
+    from themes.user_themes import user_theme_folder
 
-    loaded = themes.load(default_folder())
+    loaded = themes.load(user_theme_folder())
     known = {theme.name for theme in loaded.themes}
-    faults = [*outset(args.project).faults, *loaded.complaints]
+    faults = [*configured_start(args.project).faults, *loaded.complaints]
     wanted = settings.screen.theme
     if wanted not in known:
         from textual.theme import BUILTIN_THEMES
@@ -110,3 +112,6 @@ def _print_text(sections: list[Section], problems: list[str]) -> None:
             print(f"{_SIGNS[each.level]} {each.label:<{width}}  {each.text}")
         print()
     print(f"{count(len(problems), 'problem')} (▲)" if problems else "All fine.")
+
+
+COMMAND = CliCommand(_add_arguments, _run)

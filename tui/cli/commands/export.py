@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.errors import UsageError
+from tui.cli.command import CliCommand
 from tui.cli.options import add_settings_options, settings_from
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ SHARED = ("html", "cast", "markdown")
 HELP = "write a log as open events, a page, a film of text or a report"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", help="a log, a folder of logs, or a pattern")
     parser.add_argument(
         "--format",
@@ -62,7 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings_options(parser)
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     from core.agents.registry import make_kit
     from core.logs.finder import sessions
 
@@ -101,7 +102,7 @@ def _share(args: argparse.Namespace) -> int:
     from core.export.film import film
     from core.export.privacy import Privacy
     from core.logs.session import read
-    from tui.cli.initial import spoken_outset
+    from tui.cli.options import configured_initial
     from tui.cli.recordings import one_session
 
     if args.transcript and (args.redact == "strict" or args.format != "html"):
@@ -116,7 +117,7 @@ def _share(args: argparse.Namespace) -> int:
         raise UnreadableLog(f"{args.path} holds no events")
     level: Level = "strict" if args.redact == "strict" else "transcript" if args.transcript else "excerpts"
     content = _shared(
-        args.format, film(session, events, settings, Privacy(level), spoken_outset(args.project))
+        args.format, film(session, events, settings, Privacy(level), configured_initial(args.project))
     )
     _put(content, args.output)
     print(f"{_report(1, len(events), kit)}; {len(content):,} bytes", file=sys.stderr)
@@ -134,7 +135,7 @@ def _trace(args: argparse.Namespace) -> int:
     from core.telemetry.sender import BATCH, Collector, headers_of, send_all
     from core.telemetry.spans import Tracer, resource
     from core.timeline.opening import seed_of
-    from tui.cli.initial import spoken_outset
+    from tui.cli.options import configured_initial
     from tui.cli.recordings import one_session
 
     if args.transcript:
@@ -145,7 +146,7 @@ def _trace(args: argparse.Namespace) -> int:
     session, kit = one_session(args.path, settings)
     if args.output is not None and _is_source(args.output, [session]):
         raise UsageError(f"{args.output} is the log itself; name another file")
-    society = spoken_outset(args.project)._replace(seed=seed_of(session.id)).society(settings)
+    society = configured_initial(args.project)._replace(seed=seed_of(session.id)).society(settings)
     tracer = Tracer(session.id, session.tool, Privacy("strict" if args.redact == "strict" else "excerpts"))
     spans: list[Span] = []
     count = 0
@@ -259,4 +260,7 @@ def _is_source(target: Path, found: list[LogSession]) -> bool:
 def _report(number: int, events: int, kit: Kit) -> str:
     skipped = ", ".join(f"{count:,} {reason}" for reason, count in kit.diagnostics.counts.items())
     sessions = f"{number:,} session" + ("" if number == 1 else "s")
-    return f"{events:,} events of {sessions}" + (f"; passed over: {skipped}" if skipped else "")
+    return f"{events:,} events of {sessions}" + (f"; skipped: {skipped}" if skipped else "")
+
+
+COMMAND = CliCommand(_add_arguments, _run)

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 from core.errors import UnreadableLog
 from core.logs.door import is_there
-from tui.cli.carried import add_plain_option, edits_of, starts_of
+from tui.cli.carried import add_plain_option, edits_of, initial_states_of
+from tui.cli.command import CliCommand
 from tui.cli.hooked import add_hooks_option, serving_hooks
-from tui.cli.showing import add_screen_options, can_show, screen_settings
+from tui.cli.launch import add_screen_options, has_screen, screen_settings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from core.settings import Settings
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "paths", nargs="*", type=Path, metavar="PATH", help="look in these files and folders instead"
     )
@@ -33,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_screen_options(parser)
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     settings = screen_settings(args)
     if args.within is not None:
         fleet = settings.screen.fleet.model_copy(update={"within": args.within})
@@ -43,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     for path in paths:
         if not is_there(path):
             raise UnreadableLog(f"{path}: no such file or folder")
-    if args.json or args.once or not can_show():
+    if args.json or args.once or not has_screen():
         return _once(settings, paths, args)
     from tui.app import run_app
 
@@ -74,9 +75,9 @@ def _once(settings: Settings, paths: Sequence[Path], args: argparse.Namespace) -
     from core.live.fleet.thread import once
 
     roster = _roster(settings, paths)
-    roster.starts = starts_of(args, settings)
+    roster.initial_states = initial_states_of(args, settings)
     rows, now = once(roster)
-    for notice in dict.fromkeys(roster.starts.notices):
+    for notice in dict.fromkeys(roster.initial_states.notices):
         print(f"nooscope: {notice}", file=sys.stderr)
     ordered = [item for item in listed(rows, Order()) if isinstance(item, Row)]
     if args.json:
@@ -91,23 +92,22 @@ def _once(settings: Settings, paths: Sequence[Path], args: argparse.Namespace) -
 def _print_json(rows: Sequence[Row], now: float) -> None:
     from core.live.fleet.order import census
     from core.live.fleet.row import as_json
-    from core.report.formatting import page
+    from core.report.formatting import readable_json
 
     counted = census(rows)._asdict()
-    print(page({"at": now, "counts": counted, "sessions": [as_json(row, now) for row in rows]}))
+    print(readable_json({"at": now, "counts": counted, "sessions": [as_json(row, now) for row in rows]}))
 
 
 def _print_table(rows: Sequence[Row], now: float) -> None:
     from core.live.fleet.order import census
-    from core.report.formatting import fraction, plain, short
-    from tui.widgets.fleet.columns import age
+    from core.report.formatting import age, fraction, plain, short
 
-    table = [("", "standing", "for", "project", "agent", "state", "frust", "flow", "ctx", "tok/m", "why")]
+    table = [("", "status", "for", "project", "agent", "state", "frust", "flow", "ctx", "tok/m", "why")]
     table += [
         (
-            row.standing.glyph,
-            row.standing.word,
-            "" if row.standing.since is None else age(now - row.standing.since),
+            row.status.glyph,
+            row.status.word,
+            "" if row.status.since is None else age(now - row.status.since),
             plain(row.name, 28),
             plain(row.agent, 16),
             plain(row.state.replace("_", " ")),
@@ -129,3 +129,6 @@ def _print_table(rows: Sequence[Row], now: float) -> None:
         print("  ".join([*made, why]).rstrip())
     need, look, work, rest = census(rows)
     print(f"\n{need} in need of you, {look} worth a look, {work} at work, {rest} at rest")
+
+
+COMMAND = CliCommand(_add_arguments, _run)

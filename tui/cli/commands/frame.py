@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 
 from core.report import formatting as words
-from tui.cli.carried import add_plain_option, starts_of
+from tui.cli.carried import add_plain_option, initial_states_of
+from tui.cli.command import CliCommand
 from tui.cli.options import add_settings_options, known_agent, settings_from
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", help="a log")
     parser.add_argument(
         "--at",
@@ -23,17 +24,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings_options(parser)
 
 
-def run(args: argparse.Namespace) -> int:
-    from core.report.difference import page
-    from tui.cli.recordings import place, recording
+def _run(args: argparse.Namespace) -> int:
+    from core.report.difference import frame_lines
+    from core.timeline.places import parse_place
+    from tui.cli.recordings import open_recording
 
-    timeline = recording(args.path, starts_of(args, settings_from(args).settings))
-    index = place(timeline, args.at)
+    timeline = open_recording(args.path, initial_states_of(args, settings_from(args).settings))
+    index = parse_place(timeline, args.at)
     frame = timeline.at(index, known_agent(timeline, args.agent))
     if args.json:
-        print(words.page({"index": index, "of": len(timeline), "frame": frame}))
+        print(words.readable_json({"index": index, "of": len(timeline), "frame": frame}))
         return 0
     print(f"after {index} of {len(timeline)} events, agent {words.plain(frame.agent)}")
-    for line in page(frame):
+    for line in frame_lines(frame):
         print(words.plain(line))
     return 0
+
+
+COMMAND = CliCommand(_add_arguments, _run)

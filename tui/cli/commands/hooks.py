@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tui.cli.options import seconds
+from tui.cli.command import CliCommand
+from tui.cli.hooked import own_installer
+from tui.cli.options import seconds_argument
 
 if TYPE_CHECKING:
     from core.agents.hook import HookMode
-    from core.hooks.install import Installer
 
 AGENTS = ("claude", "codex", "gemini", "copilot", "opencode", "pi")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("do", choices=("install", "uninstall", "status"), help="what to do")
     parser.add_argument("agent", choices=AGENTS, nargs="?", help="which agent; status shows all without one")
     parser.add_argument(
@@ -35,13 +35,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--deadline",
-        type=seconds,
+        type=seconds_argument,
         metavar="SECONDS",
         help="after this the agent goes on alone (default: 0.15)",
     )
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     from core.agents.hooks import HOOKS
     from core.errors import UsageError
     from core.hooks.install import DEADLINE
@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
         return _status(project, [args.agent] if args.agent else list(AGENTS))
     if args.agent is None:
         raise UsageError(f"name an agent: {', '.join(AGENTS)}")
-    hooks, installer = HOOKS[args.agent], installer_here()
+    hooks, installer = HOOKS[args.agent], own_installer()
     if args.do == "uninstall":
         done = installer.uninstall(hooks, project)
         print(f"{args.agent}: hooks taken out." if done else f"{args.agent}: there were no hooks of ours.")
@@ -72,22 +72,12 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def installer_here() -> Installer:
-    """For the person who runs this."""
-    from platformdirs import user_data_path
-
-    from core.hooks.install import Installer
-
-    data = user_data_path("nooscope", appauthor=False)
-    return Installer(data / "hooks", data / "intake", os.environ, Path.home())
-
-
 def _status(project: Path | None, agents: list[str]) -> int:
     from core.agents.hooks import HOOKS
     from core.intake.caller import call
     from core.intake.place import default_place
 
-    installer = installer_here()
+    installer = own_installer()
     for name in agents:
         found = installer.status(HOOKS[name], project)
         mode = f" ({found.mode})" if found.mode else ""
@@ -98,3 +88,6 @@ def _status(project: Path | None, agents: list[str]) -> int:
     else:
         print(f"A nooscope serves hooks; it has heard of {len(running)} sessions.")
     return 0
+
+
+COMMAND = CliCommand(_add_arguments, _run)

@@ -1,4 +1,4 @@
-"""`nooscope labels`: what people said of firings, as JSON."""
+"""`nooscope labels`: the labels people gave to firings, as JSON."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import argparse
 import sys
 from pathlib import Path
 
+from tui.cli.command import CliCommand
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", metavar="FILE", type=Path, help="write there instead of standard output")
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     from core.errors import NooscopeError
     from core.safe_text import safe_json, safe_json_bytes
     from core.store import atomic
@@ -28,3 +30,6 @@ def run(args: argparse.Namespace) -> int:
     except OSError as error:
         raise NooscopeError(f"{args.out}: cannot be written ({error.strerror})") from error
     return 0
+
+
+COMMAND = CliCommand(_add_arguments, _run)

@@ -11,7 +11,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tui.cli.options import add_settings_options, port, settings_from
+from tui.cli.command import CliCommand
+from tui.cli.options import add_settings_options, port_argument, settings_from
 
 if TYPE_CHECKING:
     from core.intake.server import IntakeServer
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 _PORT = 4318
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--otlp",
         action="store_true",
@@ -30,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--port",
-        type=port,
+        type=port_argument,
         default=_PORT,
         metavar="N",
         help=f"of --otlp, default: {_PORT}; 0 takes a free one",
@@ -40,12 +41,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--no-hooks", action="store_true", help="do not serve agents' hooks")
     parser.add_argument(
-        "--hooks-port", type=port, metavar="N", help="serve hooks on this port of loopback too, by token"
+        "--hooks-port",
+        type=port_argument,
+        metavar="N",
+        help="serve hooks on this port of loopback too, by token",
     )
     add_settings_options(parser)
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     from core.errors import UsageError
 
     if args.no_hooks and not args.otlp:
@@ -105,7 +109,7 @@ async def _intake(args: argparse.Namespace, settings: Settings, *, needed: bool)
     from core.errors import NooscopeError
     from core.intake.place import default_place
     from core.intake.server import IntakeServer
-    from tui.cli.initial import spoken_outset
+    from tui.cli.options import configured_initial
 
     try:
         intake = IntakeServer(
@@ -115,7 +119,7 @@ async def _intake(args: argparse.Namespace, settings: Settings, *, needed: bool)
             os.environ,
             Path.home(),
             port=args.hooks_port,
-            beginning=spoken_outset(args.project),
+            initial=configured_initial(args.project),
             say=_say,
         )
         await intake.start()
@@ -131,3 +135,6 @@ async def _intake(args: argparse.Namespace, settings: Settings, *, needed: bool)
 
 def _say(sentence: str) -> None:
     print(f"nooscope: {sentence}", file=sys.stderr, flush=True)
+
+
+COMMAND = CliCommand(_add_arguments, _run)

@@ -6,14 +6,16 @@ import argparse
 import sys
 from pathlib import Path
 
+from tui.cli.command import CliCommand
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--session", default="", metavar="ID", help="the session that asks (default: by folder)"
     )
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     from core.intake.caller import call
     from core.intake.mcp import serve
     from core.intake.place import default_place
@@ -26,3 +28,6 @@ def run(args: argparse.Namespace) -> int:
         sys.stdout.write(answer + "\n")
         sys.stdout.flush()
     return 0
+
+
+COMMAND = CliCommand(_add_arguments, _run)

@@ -6,13 +6,15 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
+from tui.cli.command import CliCommand
+
 if TYPE_CHECKING:
     from core.store.permits import PermitEntry
 
 _ASKED = ("approve", "deny")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "do", choices=_ASKED, nargs="?", help="without a word, show what waits and was decided"
     )
@@ -26,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--last", type=int, default=20, metavar="N", help="decisions shown (default: 20)")
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     from platformdirs import user_data_path
 
     from core.store.permits import PermitJournal
@@ -82,3 +84,6 @@ def _show(args: argparse.Namespace, entries: list[PermitEntry]) -> int:
         what = f"{entry.what:<10} {entry.tier:<10} {plain(entry.tool, 20)}"
         print(f"{moment(entry.at)}  {what}  {plain(entry.reason, 120)}")
     return 0
+
+
+COMMAND = CliCommand(_add_arguments, _run)

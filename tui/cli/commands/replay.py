@@ -7,17 +7,18 @@ from pathlib import Path
 
 from core.logs.door import is_there
 from tui.cli.carried import add_plain_option, edits_of
-from tui.cli.showing import add_screen_options, screen_settings, show
+from tui.cli.command import CliCommand
+from tui.cli.launch import add_screen_options, screen_settings, show_session
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", help="a log, or `latest` for the newest session")
     parser.add_argument("--speed", type=float, metavar="X", help="speed to begin with, 0.25 to 64")
     add_plain_option(parser)
     add_screen_options(parser)
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     from core.errors import UnreadableLog
 
     if args.speed is not None:
@@ -25,12 +26,12 @@ def run(args: argparse.Namespace) -> int:
     settings = screen_settings(args)
     edits = edits_of(settings, args.assignments)
     if args.path == "latest":
-        from tui.cli.showing import found_here
+        from tui.cli.launch import sessions_here
 
-        found = found_here(settings)
+        found = sessions_here(settings)
         if not found:
             raise UnreadableLog("no session found on this machine; name a log to play")
-        return show(
+        return show_session(
             found[0].path,
             settings,
             live=False,
@@ -42,4 +43,7 @@ def run(args: argparse.Namespace) -> int:
     path = Path(args.path).expanduser()
     if not is_there(path):
         raise UnreadableLog(f"{path}: no such file")
-    return show(path, settings, live=False, project=args.project, edits=edits, plain=args.plain)
+    return show_session(path, settings, live=False, project=args.project, edits=edits, plain=args.plain)
+
+
+COMMAND = CliCommand(_add_arguments, _run)

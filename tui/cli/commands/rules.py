@@ -7,7 +7,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tui.cli.options import PROJECT_FILE, add_settings_options, settings_from, user_file
+from core.store.config_path import PROJECT_SETTINGS, user_settings_file
+from tui.cli.command import CliCommand
+from tui.cli.options import add_settings_options, settings_from
 
 if TYPE_CHECKING:
     from core.response import Learned, RuleSet
@@ -16,18 +18,16 @@ if TYPE_CHECKING:
 _HEADS = ("id", "mode", "type", "signals", "states", "sensitivity", "frequency", "from")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="as JSON")
-    parser.add_argument(
-        "--reset-learned", action="store_true", help="forget what sensitivity has learned so far"
-    )
+    parser.add_argument("--reset-learned", action="store_true", help="forget the learned sensitivities")
     add_settings_options(parser)
     parts = parser.add_subparsers(dest="part", metavar="")
-    check = parts.add_parser("check", help="say whether a rule file can be used")
+    check = parts.add_parser("check", help="check whether a rule file can be used")
     check.add_argument("file", metavar="FILE", type=Path, help="the rule file")
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     if args.part == "check":
         return _check(args.file)
     from core.store.learned import LearnedStore
@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
 
 def rules_from(args: argparse.Namespace) -> RuleSet:
     """The built-in methods with both rule files over them; faults go to standard error."""
-    from tui.cli.initial import rule_files
+    from core.timeline.configured_start import rule_files
 
     files = rule_files(args.project)
     rules = files.load()
@@ -78,12 +78,12 @@ def _check(path: Path) -> int:
 
 
 def _print_json(rules: RuleSet, learned: Learned) -> None:
-    from core.report.formatting import page
+    from core.report.formatting import readable_json
 
     rows = [
         {**method.model_dump(mode="json"), "origin": rules.origins[method.id]} for method in rules.methods
     ]
-    print(page({"methods": rows, "learned": learned}))
+    print(readable_json({"methods": rows, "learned": learned}))
 
 
 def _print_table(rules: RuleSet, learned: Learned, threshold: float) -> None:
@@ -96,8 +96,11 @@ def _print_table(rules: RuleSet, learned: Learned, threshold: float) -> None:
     if learned.stretches:
         print(f"Learned from {learned.stretches} stretches of work: {moved or 'nothing moved yet'}.")
     else:
-        print(f"Nothing learned yet. Your own rules go into {user_file().with_name('receptor-rules.json')},")
-        print(f"a project's into .nooscope-rules.json beside its {PROJECT_FILE}.")
+        from core.store.rules import USER_FILE
+
+        own = user_settings_file().with_name(USER_FILE)
+        print(f"Nothing learned yet. Your own rules go into {own},")
+        print(f"a project's into .nooscope-rules.json beside its {PROJECT_SETTINGS}.")
 
 
 def _row(method: Method, origin: str) -> tuple[str, ...]:
@@ -116,3 +119,6 @@ def _row(method: Method, origin: str) -> tuple[str, ...]:
         trigger.frequency,
         origin,
     )
+
+
+COMMAND = CliCommand(_add_arguments, _run)

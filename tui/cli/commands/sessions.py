@@ -8,30 +8,21 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from core.report.formatting import home_path
+from tui.cli.command import CliCommand
+from tui.cli.launch import NO_SESSIONS
 from tui.cli.options import add_settings_options, settings_from
 
 if TYPE_CHECKING:
     from core.logs.found import Found
-
-HELP = "list the agents' sessions on this machine"
 
 SHOWN = 40
 """Rows on a terminal, unless all are asked for."""
 WIDE = 110
 """Columns from which a terminal has room for whole paths."""
 
-NOTHING = """\
-No sessions found.
 
-nooscope reads what coding agents write to disk by themselves. It looked for Claude Code, Codex, Gemini CLI,
-OpenCode, pi, OpenHands and Copilot CLI in their usual places (and where CLAUDE_CONFIG_DIR, CODEX_HOME and the
-like point). Run one of them once, or name a log or a folder of logs:
-
-  nooscope sessions PATH
-  nooscope analyze PATH"""
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "paths", nargs="*", metavar="PATH", help="look in these files, folders or patterns instead"
     )
@@ -40,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings_options(parser)
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     import os
     import time
 
@@ -66,71 +57,84 @@ def run(args: argparse.Namespace) -> int:
     elif found:
         _print_table(found, now, every=args.all or not sys.stdout.isatty())
     else:
-        print(NOTHING)
+        print(NO_SESSIONS)
     return 0
 
 
 def _print_json(found: list[Found], now: float) -> None:
-    from core.report.formatting import page
+    from core.report.formatting import readable_json
 
     rows = [
         {
             "agent": one.agent,
             "session": one.session,
+            "title": one.title,
             "project": one.project,
             "path": str(one.path),
             "paths": [str(path) for path in one.paths],
             "modified": one.modified,
-            "age": round(max(0.0, now - one.modified), 3),
+            "last": one.last,
+            "age": round(max(0.0, now - one.last), 3),
             "size": one.size,
             "events": one.events,
             "active": one.active,
         }
         for one in found
     ]
-    print(page({"sessions": rows}))
+    print(readable_json({"sessions": rows}))
 
 
 def _print_table(found: list[Found], now: float, *, every: bool) -> None:
+    from rich.cells import cell_len
+
     from core.report.formatting import plain
 
     shown = found if every else found[:SHOWN]
     wide = not sys.stdout.isatty() or shutil.get_terminal_size().columns >= WIDE
-    rows = [("", "agent", "project", "age", "events", "size", "log" if wide else "session")]
+    project, title = (32, 40) if wide else (16, 22)
+    rows = [("", "agent", "project", "title", "age", "events", "size", "log" if wide else "session")]
     rows += [
         (
             "●" if one.active else "·",
             one.agent,
-            shortened(homely(plain(one.project)) or "-", 32),
-            age(now - one.modified),
+            _path_tail(home_path(plain(one.project)) or "-", project),
+            _begun(one.title, title) or "-",
+            _age(now - one.last),
             f"~{one.events:,}",
-            size(one.size),
-            homely(plain(str(one.path))) if wide else plain(one.session)[:8],
+            _size(one.size),
+            home_path(plain(str(one.path))) if wide else plain(one.session)[:8],
         )
         for one in shown
     ]
-    widths = [max(len(row[column]) for row in rows) for column in range(6)]
-    for mark, agent, project, *numbers, last in rows:
-        columns = [mark.ljust(1), agent.ljust(widths[1]), project.ljust(widths[2])]
-        columns += [number.rjust(width) for number, width in zip(numbers, widths[3:], strict=True)]
-        print("  ".join([*columns, last]).rstrip())
+    widths = [max(cell_len(row[column]) for row in rows) for column in range(7)]
+    for row in rows:
+        columns = [_padded(text, widths[place]) for place, text in enumerate(row[:4])]
+        columns += [text.rjust(width) for text, width in zip(row[4:7], widths[4:], strict=True)]
+        print("  ".join([*columns, row[7]]).rstrip())
     active = sum(one.active for one in found)
     more = f"; {len(found) - len(shown)} more with --all" if len(shown) < len(found) else ""
     print(f"\n{_plural(len(found), 'session')}, {active} active (●){more}")
 
 
-def homely(path: str) -> str:
-    """A path with the home folder as ~."""
-    home = str(Path.home())
-    return "~" + path[len(home) :] if path == home or path.startswith(home + "/") else path
+def _begun(text: str, width: int) -> str:
+    """The beginning of a title that is too long, in the columns it takes up on a terminal."""
+    from rich.cells import cell_len, set_cell_size
+
+    return text if cell_len(text) <= width else set_cell_size(text, width - 1).rstrip() + "…"
 
 
-def shortened(path: str, width: int) -> str:
+def _padded(text: str, width: int) -> str:
+    from rich.cells import cell_len
+
+    return text + " " * (width - cell_len(text))
+
+
+def _path_tail(path: str, width: int) -> str:
     """The end of a path that is too long."""
     return path if len(path) <= width else "…" + path[-(width - 1) :]
 
 
-def age(seconds: float) -> str:
+def _age(seconds: float) -> str:
     """How long ago, in the unit that says it best."""
     left = max(0.0, seconds)
     for unit, length, upto in (("s", 1.0, 60.0), ("min", 60.0, 3600.0), ("h", 3600.0, 86_400.0)):
@@ -139,7 +143,7 @@ def age(seconds: float) -> str:
     return f"{int(left / 86_400.0)} d"
 
 
-def size(count: int) -> str:
+def _size(count: int) -> str:
     """Bytes in the unit that says it best."""
     amount = float(count)
     for unit in ("B", "kB", "MB"):
@@ -151,3 +155,6 @@ def size(count: int) -> str:
 
 def _plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}" + ("" if count == 1 else "s")
+
+
+COMMAND = CliCommand(_add_arguments, _run)

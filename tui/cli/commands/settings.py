@@ -7,6 +7,7 @@ import shutil
 import textwrap
 from typing import TYPE_CHECKING, Any
 
+from tui.cli.command import CliCommand
 from tui.cli.options import add_settings_options, settings_from
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from core.settings.tunable import Tunable
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "words", nargs="*", metavar="WORD", help="only settings whose name or sentence has all words"
     )
@@ -27,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings_options(parser)
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     from core.settings.layers import tunables, value_of
 
     resolved = settings_from(args)
@@ -37,9 +38,12 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         _print_json(chosen, resolved)
     elif args.toml:
-        from core.settings.toml import write
+        from core.settings.toml_text import settings_toml
 
-        print(write(chosen, {each.name: value_of(resolved.settings, each.name) for each in chosen}), end="")
+        print(
+            settings_toml(chosen, {each.name: value_of(resolved.settings, each.name) for each in chosen}),
+            end="",
+        )
     elif chosen:
         _print_table(chosen, resolved)
     else:
@@ -53,7 +57,7 @@ def _wanted(tunable: Tunable, words: list[str]) -> bool:
 
 
 def _print_json(chosen: list[Tunable], resolved: Resolved) -> None:
-    from core.report.formatting import page
+    from core.report.formatting import readable_json
     from core.settings.layers import BUILT_IN, value_of
 
     rows = [
@@ -75,7 +79,7 @@ def _print_json(chosen: list[Tunable], resolved: Resolved) -> None:
         for each in chosen
     ]
     complaints = [complaint._asdict() for complaint in resolved.complaints]
-    print(page({"settings": rows, "complaints": complaints}))
+    print(readable_json({"settings": rows, "complaints": complaints}))
 
 
 def _plain(value: Any) -> Any:
@@ -90,12 +94,12 @@ def _print_table(chosen: list[Tunable], resolved: Resolved) -> None:
     """One line a setting; its sentence moves below where the terminal is narrow."""
     from core.report.formatting import plain
     from core.settings.layers import BUILT_IN, value_of
-    from core.settings.toml import literal
+    from core.settings.toml_text import toml_value
 
     rows = [
         (
             each.name,
-            _shown(literal(_plain(value_of(resolved.settings, each.name))), each.unit),
+            _shown(toml_value(_plain(value_of(resolved.settings, each.name))), each.unit),
             plain(resolved.origins.get(each.name, BUILT_IN)),
             _bounds(each),
             _project(each),
@@ -138,3 +142,6 @@ def _bounds(tunable: Tunable) -> str:
         high = "" if tunable.high is None else f"{tunable.high:g}"
         return f"{low} .. {high}".strip()
     return {"switch": "true|false", "choice": "|".join(tunable.choices)}.get(tunable.kind, "")
+
+
+COMMAND = CliCommand(_add_arguments, _run)

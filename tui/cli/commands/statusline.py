@@ -5,17 +5,19 @@ from __future__ import annotations
 import argparse
 import sys
 
+from tui.cli.command import CliCommand
+
 _PATIENCE = 1.0
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
         "An agent hands its status in as JSON. `nooscope hooks install claude --statusline` puts a shell "
         "program there that does the same without starting this one."
     )
 
 
-def run(_: argparse.Namespace) -> int:
+def _run(_: argparse.Namespace) -> int:
     from core.intake.caller import call
     from core.intake.place import default_place
 
@@ -23,3 +25,6 @@ def run(_: argparse.Namespace) -> int:
     if isinstance(said, str) and said:
         print(said)
     return 0
+
+
+COMMAND = CliCommand(_add_arguments, _run)

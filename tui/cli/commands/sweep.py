@@ -11,20 +11,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.logs.door import is_there
+from core.store.config_path import PROJECT_SETTINGS
 from tui.cli import streams
-from tui.cli.carried import add_plain_option, spoken_start, starts_of
-from tui.cli.options import PROJECT_FILE, positive, settings_from
+from tui.cli.carried import add_plain_option, initial_states_of, spoken_start
+from tui.cli.command import CliCommand
+from tui.cli.options import positive_argument, settings_from
 
 if TYPE_CHECKING:
     from core.logs.session import LogSession
-    from core.timeline.carry_over import Start
+    from core.timeline.run_inputs import RunInputs
     from core.timeline.sweep import Sweep
 
 _SMALL = 400_000
 """Bytes below which starting another process costs more than it saves."""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("paths", nargs="+", metavar="PATH", help="a log, a folder of logs, or a pattern")
     parser.add_argument(
         "--set",
@@ -35,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="as JSON: the values and what fired at each")
     parser.add_argument(
-        "--jobs", type=positive, metavar="N", help="how many sessions at once (default: one a core)"
+        "--jobs", type=positive_argument, metavar="N", help="how many sessions at once (default: one a core)"
     )
     add_plain_option(parser)
     parser.add_argument(
@@ -43,11 +45,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         type=Path,
         default=None,
-        help=f"the watched project, whose {PROJECT_FILE} is read (default: this folder)",
+        help=f"the watched project, whose {PROJECT_SETTINGS} is read (default: this folder)",
     )
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     from core.agents.registry import make_kit
     from core.logs.finder import sessions
     from core.timeline.sweep import checked, joined, spoken_sweep
@@ -59,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
     found = sessions(args.paths, kit, settings.ingest.lines)
     for fault in kit.diagnostics.first:
         print(f"nooscope: {fault.file}: {fault.reason}", file=sys.stderr)
-    starts = starts_of(args, settings)
+    starts = initial_states_of(args, settings)
     begun = [(session, spoken_start(starts, session.id)) for session in found]
     done = joined(list(_progress(sweeps(begun, name, values, args.jobs), len(found))))
     if args.json:
@@ -70,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def sweeps(
-    begun: Sequence[tuple[LogSession, Start]], name: str, values: Sequence[float], wanted: int | None
+    begun: Sequence[tuple[LogSession, RunInputs]], name: str, values: Sequence[float], wanted: int | None
 ) -> Iterator[Sweep]:
     """Every session at every value, as many at once as there are cores."""
     jobs = min(wanted or os.cpu_count() or 1, len(begun))
@@ -81,15 +83,15 @@ def sweeps(
         return
     from core.report.process_pool import shared_out
 
-    yield from shared_out(jobs, swept, begun, name, values)
+    yield from shared_out(jobs, swept, begun, name, values, prepare=streams.prepare_streams)
 
 
-def swept(begun: tuple[LogSession, Start], name: str, values: Sequence[float]) -> Sweep:
+def swept(begun: tuple[LogSession, RunInputs], name: str, values: Sequence[float]) -> Sweep:
     """One session at every value, from where it starts."""
     from core.timeline.sweep import sweep_session
 
-    session, (settings, beginning, later) = begun
-    return sweep_session(session, settings, name, values, None, beginning, later)
+    session, (settings, initial, later) = begun
+    return sweep_session(session, settings, name, values, None, initial, later)
 
 
 def _size(session: LogSession) -> int:
@@ -107,25 +109,25 @@ def _progress(sweeps: Iterator[Sweep], total: int) -> Iterator[Sweep]:
 def _print_json(sweep: Sweep) -> None:
     import msgspec
 
-    from core.report.formatting import page
+    from core.report.formatting import readable_json
 
     content = msgspec.to_builtins(sweep)
     for point, row in zip(sweep.points, content["points"], strict=True):
         row["precision"], row["recall"] = point.score.precision, point.score.recall
-    print(page(content))
+    print(readable_json(content))
 
 
 def _print_text(sweep: Sweep) -> None:
     from core.report.formatting import count
     from core.settings.layers import tunables
-    from tui.widgets.tuning.sweep_chart import chart
+    from tui.widgets.tuning.sweep_chart import sweep_lines
 
     tunable = tunables()[sweep.name]
     print(f"{sweep.name}  {tunable.sentence}")
     print(f"{count(sweep.sessions, 'session')}, {count(sweep.events, 'event')}")
     print()
     width = min(100, shutil.get_terminal_size((100, 24)).columns)
-    for line in chart(sweep, width, 14):
+    for line in sweep_lines(sweep, width, 14):
         print("".join(text for text, _ in line).rstrip())
     print()
     names = sorted({name for point in sweep.points for name in point.names})
@@ -143,3 +145,6 @@ def _print_text(sweep: Sweep) -> None:
 
 def _share(value: float | None) -> str:
     return "-" if value is None else f"{value:.2f}"
+
+
+COMMAND = CliCommand(_add_arguments, _run)

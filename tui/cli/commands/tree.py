@@ -6,23 +6,24 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
+from tui.cli.command import CliCommand
 from tui.cli.options import add_settings_options, settings_from
 
 if TYPE_CHECKING:
     from core.report.conversation import ConversationTree, Node
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", help="a log")
     parser.add_argument(
-        "--find", metavar="HASH", help="the node whose content hash begins so, and the way to it"
+        "--find", metavar="HASH", help="the node whose content hash starts like this, and the path to it"
     )
     parser.add_argument("--head", metavar="HASH", help="exit with 1 unless the log still leads to this head")
     parser.add_argument("--json", action="store_true", help="as JSON")
     add_settings_options(parser)
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     from core.logs.links import session_links
     from core.report.conversation import ConversationTree
     from tui.cli.recordings import one_session
@@ -46,7 +47,7 @@ def _check(tree: ConversationTree, wanted: str) -> int:
     if node is None:
         print(f"nooscope: no line of the log leads to {wanted}: it was edited or cut since", file=sys.stderr)
         return 1
-    print("unchanged up to that head")
+    print("unchanged up to this head")
     return 0
 
 
@@ -72,7 +73,7 @@ def _print_text(tree: ConversationTree) -> None:
 
 
 def _print_json(tree: ConversationTree) -> None:
-    from core.report.formatting import page
+    from core.report.formatting import readable_json
 
     head = tree.head
     told = {
@@ -82,7 +83,7 @@ def _print_json(tree: ConversationTree) -> None:
         "head": None if head is None else {"id": head.id, "hash": head.content_hash.hex()},
         "branches": [branch._asdict() for branch in tree.branches()],
     }
-    print(page(told))
+    print(readable_json(told))
 
 
 def _said(node: Node) -> str:
@@ -90,3 +91,6 @@ def _said(node: Node) -> str:
 
     label = plain(node.label, 60)
     return f"{node.content_hash.hex()[:16]}  {moment(node.at):<16}  {node.kind:<10} {label}"
+
+
+COMMAND = CliCommand(_add_arguments, _run)

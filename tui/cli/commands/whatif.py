@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from tui.cli.carried import add_plain_option, edits_of, starts_of
+from tui.cli.carried import add_plain_option, edits_of, initial_states_of
+from tui.cli.command import CliCommand
 from tui.cli.options import add_settings_options, settings_from
 
 if TYPE_CHECKING:
@@ -13,14 +14,16 @@ if TYPE_CHECKING:
     from core.timeline.marks import Mark
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", help="a log")
     parser.add_argument("--json", action="store_true", help="as JSON: lists kept, gained, lost and moved")
     other = parser.add_mutually_exclusive_group()
     other.add_argument(
-        "--steer", metavar="WORDS", help="try a word of yours, given at the place named by --at"
+        "--steer", metavar="WORDS", help="try a message of yours, given at the place named by --at"
     )
-    other.add_argument("--dream", metavar="SEED", type=int, help="run past stretches again in another order")
+    other.add_argument(
+        "--dream", metavar="SEED", type=int, help="replay past stretches of work in another order"
+    )
     parser.add_argument(
         "--at", default="-1", metavar="PLACE", help="where the steer is tried (default: the end)"
     )
@@ -28,17 +31,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings_options(parser)
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     from core.timeline.branch import dream, edited, pre_steer
-    from tui.cli.recordings import place, recording
+    from core.timeline.places import parse_place
+    from tui.cli.recordings import open_recording
 
     other = settings_from(args).settings
     actual = settings_from(argparse.Namespace(project=args.project, assignments=[]), told=True).settings
     edits = edits_of(other, args.assignments)
     unedited = argparse.Namespace(project=args.project, plain=args.plain)
-    timeline = recording(args.path, starts_of(unedited, actual))
+    timeline = open_recording(args.path, initial_states_of(unedited, actual))
     if args.steer is not None:
-        branch = pre_steer(timeline, args.steer, place(timeline, args.at))
+        branch = pre_steer(timeline, args.steer, parse_place(timeline, args.at))
     elif args.dream is not None:
         branch = dream(timeline, args.dream)
     else:
@@ -53,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _print_json(difference: Difference, events: int) -> None:
-    from core.report.formatting import page
+    from core.report.formatting import readable_json
 
     def mark(each: Mark) -> dict[str, Any]:
         return {"event": each.place, "at": each.at, "agent": each.agent, "kind": each.kind, "name": each.name}
@@ -68,7 +72,7 @@ def _print_json(difference: Difference, events: int) -> None:
         "lost": [mark(each) for each in difference.lost],
         "moved": [pair(each) for each in difference.moved],
     }
-    print(page(told))
+    print(readable_json(told))
 
 
 def _print_text(difference: Difference, start: float, events: int) -> None:
@@ -81,9 +85,12 @@ def _print_text(difference: Difference, start: float, events: int) -> None:
     for row in rows:
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
     if difference.equal:
-        print("nothing would have fired otherwise")
+        print("nothing would have fired differently")
     for glyph, marks in (("+", difference.gained), ("-", difference.lost)):
         for mark in marks:
             print(f"{glyph} {clock(mark.at - start)}  {mark.name}  {plain(mark.agent, 24)}")
     for pair in difference.moved:
         print(f"~ {clock(pair.actual.at - start)} -> {clock(pair.other.at - start)}  {pair.actual.name}")
+
+
+COMMAND = CliCommand(_add_arguments, _run)

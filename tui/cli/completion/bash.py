@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tui.cli import DEFAULT
-from tui.cli.completion.grammar import LISTS, Command, Kind, Option, Place
+from tui.cli.completion.grammar import LISTS, CommandGrammar, Kind, Option, Positional
 
 _FRAME = """\
 # bash completion for nooscope
@@ -60,7 +60,7 @@ complete -F _nooscope nooscope
 """
 
 
-def script(commands: list[Command]) -> str:
+def bash_script(commands: list[CommandGrammar]) -> str:
     """The whole script."""
     names = [command.name for command in commands]
     parts = [f'"{command.name} {part.name}"' for command in commands for part in command.parts]
@@ -78,18 +78,18 @@ def script(commands: list[Command]) -> str:
     )
 
 
-def _all(commands: list[Command]) -> Iterator[tuple[str, Command]]:
+def _all(commands: list[CommandGrammar]) -> Iterator[tuple[str, CommandGrammar]]:
     for command in commands:
         yield command.name, command
         for part in command.parts:
             yield f"{command.name} {part.name}", part
 
 
-def _flags(command: Command) -> str:
+def _flags(command: CommandGrammar) -> str:
     return " ".join(flag for option in command.options for flag in option.flags)
 
 
-def _values(commands: list[Command]) -> Iterator[str]:
+def _values(commands: list[CommandGrammar]) -> Iterator[str]:
     for command in commands:
         for option in (*command.options, *(option for part in command.parts for option in part.options)):
             if option.takes != "none":
@@ -97,7 +97,7 @@ def _values(commands: list[Command]) -> Iterator[str]:
                 yield f"        {marks}) {_offer(option)}; return ;;"
 
 
-def _places(commands: list[Command]) -> Iterator[str]:
+def _places(commands: list[CommandGrammar]) -> Iterator[str]:
     for name, command in _all(commands):
         words = " ".join(part.name for part in command.parts)
         offers = [_offer(place) for place in command.places[:1]]
@@ -106,7 +106,7 @@ def _places(commands: list[Command]) -> Iterator[str]:
         yield f'        "{name}") {offers[0] if offers else ":"} ;;'
 
 
-def _offer(taker: Option | Place) -> str:
+def _offer(taker: Option | Positional) -> str:
     kind: Kind = taker.takes
     if kind == "choice":
         return f'_nooscope_words "{" ".join(taker.choices)}" "$cur"'

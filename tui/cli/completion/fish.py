@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tui.cli.completion.grammar import LISTS, Command, Option, Place
+from tui.cli.completion.grammar import LISTS, CommandGrammar, Option, Positional
 
 _HEAD = """\
 # fish completion for nooscope
@@ -14,12 +14,12 @@ complete -c nooscope -n __fish_use_subcommand -l version -d 'show the version'
 """
 
 
-def script(commands: list[Command]) -> str:
+def fish_script(commands: list[CommandGrammar]) -> str:
     """The whole script."""
     return _HEAD + "\n".join(line for command in commands for line in _lines(command)) + "\n"
 
 
-def _lines(command: Command) -> Iterator[str]:
+def _lines(command: CommandGrammar) -> Iterator[str]:
     yield f"complete -c nooscope -n __fish_use_subcommand -a {command.name} -d {_quoted(command.help)}"
     seen = f"complete -c nooscope -n '__fish_seen_subcommand_from {command.name}'"
     for option in command.options:
@@ -39,7 +39,7 @@ def _flags(option: Option) -> str:
     )
 
 
-def _offer(taker: Option | Place) -> str:
+def _offer(taker: Option | Positional) -> str:
     if taker.takes == "choice":
         return f" -x -a {_quoted(' '.join(taker.choices))}"
     if taker.takes in LISTS:

@@ -29,7 +29,7 @@ class Option(NamedTuple):
     """Whether it may be given more than once."""
 
 
-class Place(NamedTuple):
+class Positional(NamedTuple):
     """One word without a dash."""
 
     name: str
@@ -38,18 +38,18 @@ class Place(NamedTuple):
     many: bool
 
 
-class Command(NamedTuple):
+class CommandGrammar(NamedTuple):
     """One command with all that may follow it."""
 
     name: str
     help: str
     options: tuple[Option, ...]
-    places: tuple[Place, ...]
-    parts: tuple[Command, ...]
+    places: tuple[Positional, ...]
+    parts: tuple[CommandGrammar, ...]
     """Commands below it, such as `rules check`."""
 
 
-def commands() -> list[Command]:
+def command_grammars() -> list[CommandGrammar]:
     """Every command, in the order help lists them."""
     return [_command(name, sentence, _below(build(name))[name]) for name, sentence in COMMANDS.items()]
 
@@ -61,11 +61,11 @@ def _below(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser
     return {}
 
 
-def _command(name: str, sentence: str, parser: argparse.ArgumentParser) -> Command:
+def _command(name: str, sentence: str, parser: argparse.ArgumentParser) -> CommandGrammar:
     options = tuple(_options(parser))
     places = tuple(_places(name, parser))
     parts = tuple(_command(part, "", inner) for part, inner in _below(parser).items())
-    return Command(name, sentence, options, places, parts)
+    return CommandGrammar(name, sentence, options, places, parts)
 
 
 def _options(parser: argparse.ArgumentParser) -> Iterator[Option]:
@@ -76,11 +76,11 @@ def _options(parser: argparse.ArgumentParser) -> Iterator[Option]:
             yield Option(flags, _takes(action, flags[-1]), _choices(action), _said(action), again)
 
 
-def _places(command: str, parser: argparse.ArgumentParser) -> Iterator[Place]:
+def _places(command: str, parser: argparse.ArgumentParser) -> Iterator[Positional]:
     for action in parser._actions:
         if not action.option_strings and not isinstance(action, argparse._SubParsersAction):
             takes = _BY_PLACE.get((command, action.dest)) or _takes(action, "")
-            yield Place(_name(action), takes, _choices(action), action.nargs in ("*", "+"))
+            yield Positional(_name(action), takes, _choices(action), action.nargs in ("*", "+"))
 
 
 def _takes(action: argparse.Action, flag: str) -> Kind:

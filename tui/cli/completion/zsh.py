@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tui.cli.completion.grammar import LISTS, Command, Option, Place
+from tui.cli.completion.grammar import LISTS, CommandGrammar, Option, Positional
 
 _FRAME = """\
 #compdef nooscope
@@ -38,7 +38,7 @@ compdef _nooscope nooscope
 """
 
 
-def script(commands: list[Command]) -> str:
+def zsh_script(commands: list[CommandGrammar]) -> str:
     """The whole script."""
     return _FRAME.format(
         commands="\n".join(
@@ -48,13 +48,13 @@ def script(commands: list[Command]) -> str:
     )
 
 
-def _case(command: Command) -> str:
+def _case(command: CommandGrammar) -> str:
     lines = [*map(_option, _every_option(command)), *_places(command)]
     joined = " \\\n                        ".join(lines)
     return f"                {command.name})\n                    _arguments {joined}\n                    ;;"
 
 
-def _every_option(command: Command) -> Iterator[Option]:
+def _every_option(command: CommandGrammar) -> Iterator[Option]:
     yield from command.options
     for part in command.parts:
         known = {option.flags for option in command.options}
@@ -70,7 +70,7 @@ def _option(option: Option) -> str:
     return f"{_quoted(apart)}{{{','.join(option.flags)}}}{_quoted(said)}"
 
 
-def _places(command: Command) -> Iterator[str]:
+def _places(command: CommandGrammar) -> Iterator[str]:
     if command.parts:
         yield _quoted(f"1:part:({' '.join(part.name for part in command.parts)})")
         yield _quoted("*:file:_files")
@@ -79,7 +79,7 @@ def _places(command: Command) -> Iterator[str]:
         yield _quoted(f"{mark}:{place.name}:{_offer(place)}")
 
 
-def _offer(taker: Option | Place) -> str:
+def _offer(taker: Option | Positional) -> str:
     if taker.takes == "choice":
         return f"({' '.join(taker.choices)})"
     if taker.takes in LISTS:

@@ -8,10 +8,11 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Size
 
-from tui.draw.gauge import GROOVE, Mark, curves, meter, sparkline
+from tui.draw.gauge import TRACK, Mark, meter, sparkline
+from tui.draw.line import Line, clipped, fit, wrapped
 from tui.feed.view import View
-from tui.widgets.common.page import wrapped
-from tui.widgets.common.panel import Line, Panel, fit
+from tui.widgets.common.curves import curves
+from tui.widgets.common.panel import Panel
 
 _TALL = 500
 
@@ -24,9 +25,9 @@ class Card(Panel):
     TALL: ClassVar[tuple[int, int]] = (8, 12)
     """Lines it usually takes, and where there is room for all it has; by these columns are filled."""
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "scroll_by(-1)", "Up", id="card.up", tooltip="Of a card alone, a line up", show=False),
+        Binding("up", "scroll_by(-1)", "Up", id="card.up", tooltip="Scroll a zoomed card up", show=False),
         Binding(
-            "down", "scroll_by(1)", "Down", id="card.down", tooltip="Of a card alone, a line down", show=False
+            "down", "scroll_by(1)", "Down", id="card.down", tooltip="Scroll a zoomed card down", show=False
         ),
     ]
 
@@ -76,7 +77,7 @@ class Card(Panel):
         known = self._lines_for
         if known[0] is not view or known[1:] != wanted[1:]:
             made = self.more(view, width) if rich else self.said(view, width)
-            self._lines = [cut(line, width) for line in made]
+            self._lines = [clipped(line, width) for line in made]
             self._lines_for = wanted
         return self._lines
 
@@ -152,27 +153,13 @@ def signed(label: str, value: float, width: int, said: str, *, reach: float = 1.
     above = round(share * right) if value > 0 else 0
     return [
         (fit(label, at - 1) + " ", "quiet"),
-        (GROOVE * (left - below), "track"),
+        (TRACK * (left - below), "track"),
         ("▄" * below, "fatigue"),
         ("│", "threshold"),
         ("▄" * above, "confidence"),
-        (GROOVE * (right - above), "track"),
+        (TRACK * (right - above), "track"),
         (f" {said:>6}", "plain"),
     ]
-
-
-def cut(line: Line, width: int) -> Line:
-    """A line that is too long, ended by an ellipsis."""
-    if sum(len(text) for text, _ in line) <= width:
-        return line
-    made: Line = []
-    left = width
-    for text, ink in line:
-        if len(text) >= left:
-            return [*made, (text[: left - 1] + "…", ink)]
-        made.append((text, ink))
-        left -= len(text)
-    return made
 
 
 def sentence(text: str, width: int, ink: str = "quiet") -> list[Line]:
@@ -181,5 +168,5 @@ def sentence(text: str, width: int, ink: str = "quiet") -> list[Line]:
 
 
 def heading(text: str) -> Line:
-    """A word over what follows."""
+    """A heading."""
     return [(text, "strong")]

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from core.timeline.marks import Mark, MarkKind, Marks
 
 
-class Sieve:
+class MarkFilter:
     """Chosen marks of one recording, of one agent or of all."""
 
     __slots__ = ("_agent", "_kinds", "_marks", "_seen", "kept", "places")

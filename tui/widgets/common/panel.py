@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from rich.style import Style
 from textual.binding import Binding, BindingType
@@ -15,14 +13,12 @@ from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widget import Widget
 
-from tui.draw.styles import mix
+from tui.draw.line import Line
+from tui.draw.styles import resolve_styles
 from tui.feed.view import View
 
 if TYPE_CHECKING:
     from core.timeline.timeline import Timeline
-
-Line: TypeAlias = list[tuple[str, str]]
-"""Pieces of text, each with the ink it is drawn in; text from a log must have gone through `plain`."""
 
 
 class Panel(Widget, can_focus=True):
@@ -77,15 +73,15 @@ class Panel(Widget, can_focus=True):
         return self.lines(view, width, height)
 
     def subtitle(self, view: View) -> str | None:  # noqa: ARG002
-        """A word on the lower edge, in our own words only; None leaves it as it is."""
+        """Text for the lower edge, never from a log; None leaves it as it is."""
         return None
 
     def look(self) -> Any:
-        """How the person arranged it, for another panel of its kind to take over."""
+        """How the person arranged it, for another panel of the same kind."""
         return None
 
     def take(self, look: Any) -> None:
-        """Be arranged as another panel of its kind was."""
+        """Be arranged as another panel of the same kind."""
 
     def action_zoom(self) -> None:
         self.post_message(self.Zoom(self))
@@ -95,7 +91,7 @@ class Panel(Widget, can_focus=True):
         self._follow()
 
     def _say(self) -> None:
-        """Put the word of the moment on the lower edge."""
+        """Update the text on the lower edge."""
         said = None if self.view is None else self.subtitle(self.view)
         if said is not None and said != (self.border_subtitle or ""):
             self._edge_only = True
@@ -105,14 +101,14 @@ class Panel(Widget, can_focus=True):
     def refresh(
         self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False
     ) -> Self:
-        """Draw again; a new word on the lower edge alone leaves the lines as they are."""
+        """Draw again; when only the lower edge changed, leave the lines as they are."""
         if self._edge_only:
             left, right = self.gutter.left, self.gutter.right
             regions = (Region(-left, self.size.height, self.size.width + left + right, 1),)
         return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
 
     def _follow(self) -> None:
-        """Draw what is different; a panel that is not in sight is drawn when it comes into sight."""
+        """Draw what changed; a hidden panel is drawn when it becomes visible."""
         size = self.size
         if self._strips is None or self._made_for != size or not self.screen.is_current:
             self._strips = None
@@ -131,7 +127,7 @@ class Panel(Widget, can_focus=True):
         self.redraw()
 
     def redraw(self) -> None:
-        """Make the lines anew although the view is the same."""
+        """Draw the lines again although the view is the same."""
         self._say()
         self._strips = None
         self.refresh()
@@ -140,9 +136,9 @@ class Panel(Widget, can_focus=True):
         self._strips = self._inks = None
         super().notify_style_update()
 
-    def mixed(self) -> dict[str, Style]:
-        """Every ink on the ground of this panel."""
-        return mix(self.app.theme_variables, self.background_colors[1])
+    def resolved_styles(self) -> dict[str, Style]:
+        """Every style on the ground of this panel."""
+        return resolve_styles(self.app.theme_variables, self.background_colors[1])
 
     def render_line(self, y: int) -> Strip:
         size = self.size
@@ -163,7 +159,7 @@ class Panel(Widget, can_focus=True):
         else:
             made = self.lines(self.view, width, height)
         if self._inks is None:
-            self._inks, self._base = self.mixed(), self.rich_style
+            self._inks, self._base = self.resolved_styles(), self.rich_style
         inks, base, old = self._inks, self._base, self._made
         known = len(old)
         self._made = made[:height]
@@ -177,36 +173,3 @@ class Panel(Widget, can_focus=True):
 def _strip(line: Line, width: int, inks: dict[str, Style], base: Style) -> Strip:
     segments = [Segment(text, inks[ink]) for text, ink in line if text]
     return Strip(segments).adjust_cell_length(width, base)
-
-
-def fit(text: str, width: int) -> str:
-    """Text cut or padded to exactly `width` cells, a cut shown by an ellipsis."""
-    if width <= 0:
-        return ""
-    if cell_len(text) <= width:
-        return set_cell_size(text, width)
-    return set_cell_size(text, width - 1) + "…"
-
-
-def first_fit(tries: Sequence[str], room: int) -> str:
-    """The first wording that fits, else the last, cut."""
-    return next((words for words in tries if cell_len(words) <= room), fit(tries[-1], room))
-
-
-_EIGHTHS = " ▏▎▍▌▋▊▉█"
-
-
-def bar(share: float, width: int) -> str:
-    """A bar with a resolution of an eighth of a cell, padded to `width`."""
-    eighths = round(min(1.0, max(0.0, share)) * width * 8)
-    whole, rest = divmod(eighths, 8)
-    return ("█" * whole + (_EIGHTHS[rest] if rest else "")).ljust(width)
-
-
-_SPARKS = "▁▂▃▄▅▆▇█"
-
-
-def spark(values: list[float], low: float = 0.0, high: float = 1.0) -> str:
-    """One glyph a value."""
-    reach = (high - low) or 1.0
-    return "".join(_SPARKS[min(7, max(0, int((value - low) / reach * 7.999)))] for value in values)

@@ -11,7 +11,8 @@ from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from tui.widgets.common.panel import Line, Panel
+from tui.draw.line import Line
+from tui.widgets.common.panel import Panel
 
 
 class Scroller(Panel, ScrollView, inherit_bindings=False):
@@ -53,7 +54,7 @@ class Scroller(Panel, ScrollView, inherit_bindings=False):
         raise NotImplementedError
 
     def resize_rows(self) -> None:
-        """Take note of how many rows there are now, and draw them anew."""
+        """Count the rows again and draw them."""
         wanted = Size(self.scrollable_content_region.width, self.count_rows() + self.HEAD)
         if wanted != self.virtual_size:
             self.virtual_size = wanted
@@ -76,13 +77,13 @@ class Scroller(Panel, ScrollView, inherit_bindings=False):
             line = self.row(number, width)
         elif number == 0:
             line = [(self.EMPTY, "quiet")]
-        inks = self._inks or self._fill_inks()
+        inks = self._inks or self._fill_styles()
         segments = [Segment(text, inks[ink]) for text, ink in line if text]
         marked = bool(line) and line[-1][1] == "cursor"
         return Strip(segments).adjust_cell_length(width, inks["cursor"] if marked else self.rich_style)
 
-    def _fill_inks(self) -> dict[str, Style]:
-        self._inks = self.mixed()
+    def _fill_styles(self) -> dict[str, Style]:
+        self._inks = self.resolved_styles()
         return self._inks
 
     @property

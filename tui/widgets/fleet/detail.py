@@ -9,16 +9,14 @@ from textual.content import Content
 
 from core.live.fleet.order import Order, census, listed
 from core.live.fleet.row import Row
-from core.report.formatting import count, fraction, plain, short, span
-from tui.cli.commands.sessions import homely
-from tui.widgets.fleet.columns import age
+from core.report.formatting import age, count, fraction, home_path, plain, short, span
 
 _COLOURS = ("$quiet", "$live", "$axis-seeking", "$alert")
 LATE = 5.0
 """Seconds after which the picture is said to be old."""
 
 
-def title(rows: Sequence[Row], order: Order, now: float, late: float, width: int) -> Content:
+def fleet_title(rows: Sequence[Row], order: Order, now: float, late: float, width: int) -> Content:
     """How the fleet stands, and what is listed; an old picture is said to be old."""
     counted = census(rows)
     parts: list[tuple[str, str]] = [("nooscope ", "bold"), ("fleet  ", "$quiet")]
@@ -54,12 +52,12 @@ def _narrowed(rows: Sequence[Row], order: Order) -> str:
     return f"{shown} of {len(rows)} shown  "
 
 
-def detail(row: Row, now: float, lines: int, width: int) -> Content:
+def session_detail(row: Row, now: float, lines: int, width: int) -> Content:
     """All about one session, in so many lines."""
-    stands, facts = row.standing, row.facts
+    stands, facts = row.status, row.facts
     since = "" if stands.since is None else f" for {span(max(0.0, now - stands.since))}"
     head = [(f"{stands.glyph} {stands.word}{since}", f"{_COLOURS[stands.level]} bold")]
-    silence = f"log silent for {span(max(0.0, now - facts.heard))}" if facts.heard else "log never heard"
+    silence = f"log silent for {span(max(0.0, now - facts.heard))}" if facts.heard else "log not read yet"
     open_calls = ", ".join(f"{plain(call.tool, 20)} {age(now - call.at)}" for call in facts.open[:4])
     context = (
         f"context {100 * facts.context:.0f}% ({short(row.context_tokens)} of {short(row.compaction_point)})"
@@ -76,7 +74,12 @@ def detail(row: Row, now: float, lines: int, width: int) -> Content:
             (f"{row.state.replace('_', ' ')}, {row.pattern.replace('_', ' ')}", ""),
             (f" · frustration {fraction(row.frustration)}, flow {fraction(row.flow)}", ""),
             (f" · governor {row.governor.lower()}{' ' + row.halt.lower() if row.halt else ''}", ""),
-            (f" · {short(row.burn)} tokens/min", ""),
+            (
+                " · tokens unknown"
+                if "tokens" in facts.untold and not row.burn
+                else f" · {short(row.burn)} tokens/min",
+                "",
+            ),
         ],
         [
             (context if row.context_tokens else "context unknown", ""),
@@ -93,10 +96,10 @@ def detail(row: Row, now: float, lines: int, width: int) -> Content:
                 else "",
                 "",
             ),
-            (f" · {count(facts.events, 'event')}{' read, of the end only' if row.partial else ''}", ""),
+            (f" · {count(facts.events, 'event')}{' read, only the end' if row.partial else ''}", ""),
             (f" · {count(row.skipped, 'line')} skipped" if row.skipped else "", ""),
         ],
-        [(plain(homely(str(row.path))), "$quiet")],
+        [(plain(home_path(str(row.path))), "$quiet")],
     ]
     if lines < 6:
         said = [said[0], said[1], said[5] if lines < 4 else said[4], said[5]]

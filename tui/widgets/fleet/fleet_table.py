@@ -12,15 +12,22 @@ from textual.reactive import reactive
 
 from core.live.fleet.order import Heading, Item, Order, listed
 from core.live.fleet.row import Row
-from tui.widgets.common.panel import Line
+from tui.draw.line import Line
 from tui.widgets.common.scroller import Scroller
-from tui.widgets.fleet.columns import Moment, Shape, cells, heading, shape, titles
+from tui.widgets.fleet.fleet_columns import (
+    CellContext,
+    TableLayout,
+    project_line,
+    session_line,
+    table_layout,
+    title_line,
+)
 
 
 class FleetTable(Scroller):
     """One row a session."""
 
-    EMPTY: ClassVar[str] = "nobody to show"
+    EMPTY: ClassVar[str] = "no session to show"
     HELP: ClassVar[str] = """\
 ## Fleet
 
@@ -62,7 +69,7 @@ The curve is frustration; a dot is a time in which nothing happened.
         self._cursor = ""
         self._pinned = False
         """The cursor stays with its session; until all were read once it stays at the top."""
-        self._shape: Shape | None = None
+        self._shape: TableLayout | None = None
 
     @property
     def chosen(self) -> Row | None:
@@ -93,7 +100,7 @@ The curve is frustration; a dot is a time in which nothing happened.
         self._places = [spot for spot, item in enumerate(self._items) if isinstance(item, Row)]
         if not self._pinned and self._places:
             self._cursor = self._key(0)
-            self._pinned = all(row.standing.word != "reading" for row in self.rows)
+            self._pinned = all(row.status.word != "reading" for row in self.rows)
         elif self._place() < 0:
             self._cursor = self._key(min(before, len(self._places) - 1)) if self._places else ""
         self.resize_rows()
@@ -151,18 +158,18 @@ The curve is frustration; a dot is a time in which nothing happened.
                 self.action_open()
 
     def head(self, number: int, width: int) -> Line:  # noqa: ARG002
-        return titles(self._room(width), self.order.sorting)
+        return title_line(self._room(width), self.order.sorting)
 
-    def _room(self, width: int) -> Shape:
+    def _room(self, width: int) -> TableLayout:
         if self._shape is None or self._shape.width != width - 1:
-            self._shape = shape(self.rows, width - 1, grouped=self.order.grouped)
+            self._shape = table_layout(self.rows, width - 1, grouped=self.order.grouped)
         return self._shape
 
     def row(self, number: int, width: int) -> Line:
         item = self._items[number]
         if isinstance(item, Heading):
-            return heading(item, width)
-        line = cells(item, self._room(width), Moment(self.now, self._span))
+            return project_line(item, width)
+        line = session_line(item, self._room(width), CellContext(self.now, self._span))
         if item.key != self._cursor:
             return line
         return [(text, ink if ink == "alert-tag" else "cursor") for text, ink in line]

@@ -7,10 +7,10 @@ from typing import ClassVar
 from core.affect import FIELDS
 from core.report.formatting import count, plain
 from core.society import AgentReading
+from tui.draw.line import Line, fit
 from tui.feed.view import View
 from tui.widgets.common.card import Card, pair
-from tui.widgets.common.panel import Line, fit
-from tui.widgets.governance.fields import CHANGED, NAMES
+from tui.widgets.governance.fields import CHANGED, FIELD_NAMES
 
 _DEEPEST = 8
 """Levels that are drawn as such."""
@@ -51,7 +51,7 @@ contagion is suppressed because they ran away.
         if strongest:
             made.append(pair("shared mood", strongest, width))
         made.extend(
-            [("! ", "alert"), (fit(f"{NAMES[field]} spirals, suppressed", max(1, width - 2)), "alert")]
+            [("! ", "alert"), (fit(f"{FIELD_NAMES[field]} spirals, suppressed", max(1, width - 2)), "alert")]
             for field in people.zone.spirals
         )
         return made
@@ -81,7 +81,7 @@ def _strongest(deviations: tuple[float, ...]) -> str:
     place = max(range(len(deviations)), key=lambda number: abs(deviations[number]))
     if abs(deviations[place]) < CHANGED:
         return ""
-    return f"{NAMES[FIELDS[place]]} {deviations[place]:+.2f}"
+    return f"{FIELD_NAMES[FIELDS[place]]} {deviations[place]:+.2f}"
 
 
 def tree_guides(depths: list[int]) -> list[str]:

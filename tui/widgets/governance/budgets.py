@@ -8,16 +8,21 @@ from core.governor import GovernorReading
 from core.governor.episode import Episode
 from core.report.formatting import clock, count, fraction, span
 from tui.draw.gauge import sparkline
+from tui.draw.line import Line, fit
 from tui.feed.view import View
 from tui.widgets.common.card import Card, gauge, heading, sentence, signed
-from tui.widgets.common.panel import Line, fit
 
 _STATES = {
     "IDLE": ("● IDLE", "live"),
     "RECOVERING": ("◐ RECOVERING", "seeking"),
     "HALTED": ("■ HALTED", "alert"),
 }
-_INKS = {"effort": "confidence", "risk": "frustration", "exploration": "seeking", "persistence": "flow"}
+_BUDGET_STYLES = {
+    "effort": "confidence",
+    "risk": "frustration",
+    "exploration": "seeking",
+    "persistence": "flow",
+}
 
 
 class GovernorCard(Card):
@@ -108,7 +113,7 @@ def _budgets(governor: GovernorReading, width: int) -> list[Line]:
     for name, value in governor.budgets._asdict().items():
         whole = max(1.0, *(at for at, _ in marks[name]))
         laid = [(at / whole, glyph, "threshold") for at, glyph in marks[name]]
-        made.append(gauge(name, value / whole, width, fraction(value), ink=_INKS[name], marks=laid))
+        made.append(gauge(name, value / whole, width, fraction(value), ink=_BUDGET_STYLES[name], marks=laid))
     return made
 
 

@@ -9,11 +9,11 @@ from core.affect.lineage import HASH, Entry, LineageReading, describe, verify
 from core.percept import NEUTRAL
 from core.report.formatting import clock, count, fraction, plain
 from tui.draw.gauge import meter
+from tui.draw.line import Line, fit
 from tui.feed.view import View
 from tui.widgets.common.card import Card, gauge, heading, pair, sentence
-from tui.widgets.common.panel import Line, fit
 
-NAMES: dict[FieldName, str] = {
+FIELD_NAMES: dict[FieldName, str] = {
     "uncertainty_sensitivity": "uncertainty",
     "ambiguity_tolerance": "ambiguity",
     "novelty_appetite": "novelty",
@@ -65,7 +65,7 @@ The figure on the right is the distance from rest.
             (field.rest, "╎", "threshold"),
         ]
         return [
-            (fit(NAMES[field.name], at - 1) + " ", "plain" if abs(away) >= CHANGED else "quiet"),
+            (fit(FIELD_NAMES[field.name], at - 1) + " ", "plain" if abs(away) >= CHANGED else "quiet"),
             *meter(field.magnitude, max(4, width - at - 12), ink, marks),
             (f" {fraction(field.magnitude):>4}", "plain"),
             (
@@ -78,7 +78,7 @@ The figure on the right is the distance from rest.
         made = [*self.said(view, width), [], heading("pace")]
         for field in view.frame.affect.fields:
             words = f"fades over {field.time_constant:.0f}s, at most {field.rate_limit:.2f} a step"
-            made.append(pair(NAMES[field.name], words, width, at=14))
+            made.append(pair(FIELD_NAMES[field.name], words, width, at=14))
         return made
 
 
@@ -215,7 +215,7 @@ whenever they are shown: `✓` whole, `✗` names the first that was altered.
         moved.sort(key=lambda change: -abs(change.after - change.before))
         words = ""
         for change in moved:
-            said = f"{', ' if words else ''}{NAMES[change.field]} {change.after - change.before:+.2f}"
+            said = f"{', ' if words else ''}{FIELD_NAMES[change.field]} {change.after - change.before:+.2f}"
             if len(words) + len(said) > width - 9:
                 break
             words += said

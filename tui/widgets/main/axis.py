@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from core.percept import AXES, Axis
 from core.receptor.readings import AxisReading
-from tui.draw.gauge import BUMP, Mark, Points, curves
+from tui.draw.gauge import BUMP, Mark
 from tui.feed.view import View
+from tui.widgets.common.curves import Points, curves
 
 if TYPE_CHECKING:
     from core.timeline.timeline import Timeline
@@ -31,31 +32,31 @@ def loudness(axis: AxisReading) -> tuple[bool, float]:
     return axis.firing, axis.value - axis.threshold
 
 
-def chosen(axes: Sequence[AxisReading], count: int) -> list[AxisReading]:
+def loudest_axes(axes: Sequence[AxisReading], count: int) -> list[AxisReading]:
     """The axes that must be seen where not all can be, in their own order; the sixth only if it fires."""
     ranked = sorted(axes, key=lambda axis: (axis.firing, axis.axis != AXES[-1], loudness(axis)), reverse=True)
     kept = {axis.axis for axis in ranked[: max(0, count)]}
     return [axis for axis in axes if axis.axis in kept]
 
 
-def sign(axis: AxisReading) -> str:
+def firing_sign(axis: AxisReading) -> str:
     """Whether it fires or is held, and for how many events."""
     if not axis.firing:
         return "  "
     return f"○{min(axis.release, 9) or ' '}" if axis.held else "● "
 
 
-def arrow(axis: AxisReading) -> str:
+def trend_arrow(axis: AxisReading) -> str:
     """Where it is going."""
     return "▲" if axis.trend > _STEADY else "▼" if axis.trend < -_STEADY else " "
 
 
-def marks(axis: AxisReading) -> tuple[Mark, Mark]:
+def axis_marks(axis: AxisReading) -> tuple[Mark, Mark]:
     """What is normal, and from where on it fires."""
     return (axis.threshold, "│", "threshold"), (axis.baseline, BUMP, "baseline")
 
 
-def past(
+def axis_history(
     recording: Timeline | None, view: View, axes: Sequence[AxisReading], room: int
 ) -> tuple[list[Points], float]:
     """For each axis a curve that ends with the value shown, and how many seconds they cover."""

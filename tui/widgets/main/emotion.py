@@ -9,10 +9,11 @@ from core.percept import AXES
 from core.receptor.readings import AxisReading
 from core.report.formatting import fraction, span
 from tui.draw.gauge import meter, sparkline
+from tui.draw.line import Line, fit
 from tui.feed.view import View
-from tui.widgets.common.panel import Line, Panel, fit
-from tui.widgets.main.axis import SHORT, arrow, chosen, marks, past, sign
-from tui.widgets.main.explain import explain
+from tui.widgets.common.panel import Panel
+from tui.widgets.main.axis import SHORT, axis_history, axis_marks, firing_sign, loudest_axes, trend_arrow
+from tui.widgets.main.axis_details import axis_details
 
 _NAME = 13
 _WIDE = 34
@@ -48,12 +49,12 @@ tests say more. Every figure can be tuned.
         if height < 5:
             return _grid(axes, width, height)
         if height < len(axes):
-            return [_row(axis, width) for axis in chosen(axes, height)]
+            return [_row(axis, width) for axis in loudest_axes(axes, height)]
         rows = [_row(axis, width) for axis in axes]
         spare = height - len(axes)
         if spare < len(axes):
             gap: list[Line] = [[]] if spare > 1 else []
-            return rows + gap + self._history(view, chosen(axes, spare - len(gap)), width)
+            return rows + gap + self._history(view, loudest_axes(axes, spare - len(gap)), width)
         made: list[Line] = []
         blank: list[Line] = [[]] if height >= 3 * len(axes) - 1 else []
         for row, curve in zip(rows, self._history(view, axes, width, under=True), strict=True):
@@ -61,7 +62,7 @@ tests say more. Every figure can be tuned.
         return made[:height]
 
     def details(self, view: View, width: int, height: int) -> list[Line]:
-        return explain(self.recording, view, width, height)
+        return axis_details(self.recording, view, width, height)
 
     def _history(
         self, view: View, axes: Sequence[AxisReading], width: int, *, under: bool = False
@@ -69,7 +70,7 @@ tests say more. Every figure can be tuned.
         """The last while of some axes; under its own bar a name need not be said again."""
         name, tail = (_NAME, 9) if width >= _WIDE else (7, 8)
         room = max(1, width - name - tail)
-        found, seconds = past(self.recording, view, axes, room)
+        found, seconds = axis_history(self.recording, view, axes, room)
         made: list[Line] = []
         for axis, points in zip(axes, found, strict=True):
             label = axis.axis if name == _NAME else SHORT[axis.axis]
@@ -100,17 +101,17 @@ def _row(axis: AxisReading, width: int) -> Line:
     strong = "strong" if axis.firing else ink
     return [
         *label,
-        *meter(axis.value, room, axis.axis, marks(axis), thin=axis.axis == AXES[-1]),
+        *meter(axis.value, room, axis.axis, axis_marks(axis), thin=axis.axis == AXES[-1]),
         (figure, strong),
-        (arrow(axis), "quiet"),
-        (sign(axis), axis.axis),
+        (trend_arrow(axis), "quiet"),
+        (firing_sign(axis), axis.axis),
     ]
 
 
 def _grid(axes: tuple[AxisReading, ...], width: int, height: int) -> list[Line]:
     """Several axes a line, for panels of a few lines."""
     columns = max(1, min(-(-len(axes) // max(1, height)), width // _CELL))
-    shown = chosen(axes, columns * max(1, height))
+    shown = loudest_axes(axes, columns * max(1, height))
     rows = -(-len(shown) // columns)
     room = width // columns
     made: list[Line] = [[] for _ in range(rows)]
@@ -128,5 +129,5 @@ def _cell(axis: AxisReading, room: int) -> Line:
         *label,
         (sparkline([axis.value]), axis.axis),
         (f"{fraction(axis.value):>3}"[:3], "strong" if axis.firing else "plain"),
-        (fit(sign(axis)[0] if axis.firing else arrow(axis), max(1, room - 10)), axis.axis),
+        (fit(firing_sign(axis)[0] if axis.firing else trend_arrow(axis), max(1, room - 10)), axis.axis),
     ]

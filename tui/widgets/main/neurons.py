@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from core.percept import AgentState, Axis
 from core.receptor.readings import AxisReading, GateReading, HeldReading, MetaReading
 from core.report.formatting import count, fraction, span
+from tui.draw.line import Line, first_fit
 from tui.feed.view import View
-from tui.widgets.common.glyphs import SIGNAL_AXES, SIGNAL_WORDS
-from tui.widgets.common.panel import Line, first_fit
+from tui.widgets.common.mark_words import SIGNAL_AXES, SIGNAL_WORDS
 from tui.widgets.main.axis import SHORT, loudness
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _BACK = 400
 GLOW_EVENTS = 8
 GLOW_SECONDS = 30.0
 """A firing glows until it is older than both, however fast the film runs."""
-STATE_INKS: dict[AgentState, str] = {
+STATE_STYLES: dict[AgentState, str] = {
     "idle": "quiet",
     "delegating": "uncertainty",
     "stuck": "frustration",
@@ -173,7 +173,7 @@ def field_pieces(now: Neurons) -> list[tuple[str, str]]:
 
 
 def rate_pieces(now: Neurons) -> list[tuple[str, str]]:
-    """How often each axis led of late, most often first."""
+    """How often each axis led lately, most often first."""
     rates = sorted((entry for entry in now.meta.rates if entry[1]), key=lambda entry: -entry[1])
     return [(f"{SHORT[axis]} {rate:.0%}", axis) for axis, rate in rates]
 
@@ -182,6 +182,6 @@ def fired_line(now: Neurons, width: int) -> Line:
     """The newest firing in words."""
     fired = now.fired
     if fired is None:
-        return [("nothing fired of late", "quiet")]
+        return [("nothing has fired lately", "quiet")]
     lamp = "△ " if fired.axis in ("flow", "confidence") else "▲ "
     return [(lamp, fired.axis), (fired.words(width - 2), fired.axis if fired.glows else "quiet")]

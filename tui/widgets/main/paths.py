@@ -11,17 +11,25 @@ from textual.widgets import Input
 
 from core.report.formatting import count, plain
 from tui.draw.gauge import meter
+from tui.draw.line import Line, fit, path_end
 from tui.feed.messages import ShowEvents
 from tui.feed.view import View
-from tui.widgets.common.panel import Line, Panel, fit
-from tui.widgets.main.path_columns import PathColumns, add_scrollbar, shortened
-from tui.widgets.main.path_rows import ORDERS, Order, PathRow, above, path_rows
+from tui.widgets.common.panel import Panel
+from tui.widgets.main.path_rows import (
+    ORDERS,
+    PathColumns,
+    PathOrder,
+    PathRow,
+    add_scrollbar,
+    parent_folders,
+    path_rows,
+)
 
 
 class PathLook(NamedTuple):
     """How the person arranged the tree."""
 
-    order: Order
+    order: PathOrder
     sought: str
     folded: frozenset[str]
     cursor: str
@@ -61,15 +69,15 @@ The bar is heat: visits that fade with work time. Its colour says how near a pat
         Binding("s", "sort", "sort", id="paths.sort", tooltip="By heat, by recency, by edits"),
         Binding("x", "fold", "fold", id="paths.fold", tooltip="Open or close this folder"),
         Binding("X", "fold_all", "fold all", id="paths.fold_all", tooltip="Open or close every folder"),
-        Binding("slash", "filter", "filter", id="paths.filter", tooltip="Only paths that hold these letters"),
         Binding(
-            "escape", "unfilter", "All", id="paths.unfilter", tooltip="Show every path again", show=False
+            "slash", "filter", "filter", id="paths.filter", tooltip="Only paths that contain these letters"
         ),
+        Binding("escape", "unfilter", "All", id="paths.unfilter", tooltip="Show all paths again", show=False),
     ]
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
-        self.order: Order = "heat"
+        self.order: PathOrder = "heat"
         self.sought = ""
         self.folded: set[str] = set()
         self.cursor = ""
@@ -110,14 +118,14 @@ The bar is heat: visits that fade with work time. Its colour says how near a pat
         super().watch_view(view)
 
     def _arrange(self, view: View) -> None:
-        """Make the rows anew and find the cursor's path among them, on the line where it was."""
+        """Make the rows again and keep the cursor's path on the line where it was."""
         before = self._place()
         self._rows = path_rows(view.frame.receptor.heatmap.tree, self.order, self.folded, self.sought)
         if not self.cursor:
             return
         paths = {row.path: number for number, row in enumerate(self._rows)}
         if self.cursor not in paths:
-            found = next((path for path in above(self.cursor) if path in paths), "")
+            found = next((path for path in parent_folders(self.cursor) if path in paths), "")
             if not found and self._rows:
                 found = self._rows[min(before, len(self._rows) - 1)].path
             self.cursor = found
@@ -135,7 +143,7 @@ The bar is heat: visits that fade with work time. Its colour says how near a pat
     def lines(self, view: View, width: int, height: int) -> list[Line]:
         room = max(1, height - self.has_class("-filtering") - self.detailed)
         if not self._rows:
-            words = f"no path holds “{plain(self.sought)}”" if self.sought else self.EMPTY
+            words = f"no path contains “{plain(self.sought)}”" if self.sought else self.EMPTY
             return [[(words, "quiet")]]
         self._scroll(room)
         seen = self._rows[self._top : self._top + room]
@@ -166,7 +174,7 @@ The bar is heat: visits that fade with work time. Its colour says how near a pat
         bare = row.folder and not row.folded
         tail = f" ({row.visits})" if row.folder or columns.ages or not (row.opened or row.modified) else ""
         room = (columns.whole if bare else columns.name) - len(row.guide) - len(sign)
-        name = shortened(plain(row.name), max(3, room - len(tail)))
+        name = path_end(plain(row.name), max(3, room - len(tail)))
         label = fit(f"{name}{tail}", max(1, room))
         line: Line = [(row.guide, "baseline"), (sign, "quiet")]
         if here:
@@ -224,7 +232,7 @@ The bar is heat: visits that fade with work time. Its colour says how near a pat
         self.focus()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Leave escape to the screen while nothing is filtered."""
+        """Leave escape to the screen unless something is filtered."""
         if action == "unfilter":
             return bool(self.sought) or self.has_class("-filtering")
         return super().check_action(action, parameters)

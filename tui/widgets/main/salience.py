@@ -9,8 +9,9 @@ from core.mind.stimulus import StimulusKind
 from core.report.formatting import clock, fraction, plain, span
 from core.settings.mind import SalienceSettings
 from tui.draw.gauge import stack
+from tui.draw.line import Line, fit
 from tui.feed.view import View
-from tui.widgets.common.panel import Line, Panel, fit
+from tui.widgets.common.panel import Panel
 
 KINDS: dict[StimulusKind, tuple[str, str, str]] = {
     "owner_message": ("›", "person", "live"),
@@ -20,9 +21,9 @@ KINDS: dict[StimulusKind, tuple[str, str, str]] = {
     "trace": ("◇", "trace", "uncertainty"),
     "dream_request": ("▽", "memory", "fatigue"),
 }
-"""Glyph, word and ink of each kind."""
+"""Glyph, word and style of each kind."""
 TERMS = (("▆", "seeking", "new"), ("▄", "flow", "matters"), ("▂", "frustration", "urgent"))
-"""Glyph, ink and word of novelty, relevance and urgency."""
+"""Glyph, style and word of novelty, relevance and urgency."""
 
 
 _FULL = 0.4

@@ -11,11 +11,12 @@ from textual.reactive import reactive
 
 from core.report.formatting import clock, plain, span
 from core.timeline.marks import Mark, MarkKind
+from tui.draw.line import Line, fit
 from tui.feed.messages import Seek
 from tui.feed.view import View
-from tui.widgets.common.glyphs import figure, glyph, ink, words
-from tui.widgets.common.mark_filter import Sieve
-from tui.widgets.common.panel import Line, Panel, fit
+from tui.widgets.common.mark_filter import MarkFilter
+from tui.widgets.common.mark_words import mark_amount, mark_glyph, mark_style, mark_text
+from tui.widgets.common.panel import Panel
 
 KINDS: tuple[MarkKind, ...] = ("signal", "method", "halt", "quarantine", "compaction", "shift")
 """What the feed holds."""
@@ -79,7 +80,7 @@ another matter: signals say that something is unusual *for this agent*.
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
-        self._sieve = Sieve(*KINDS)
+        self._marks_kept = MarkFilter(*KINDS)
         self._chosen: Mark | None = None
         """The entry under the cursor; None follows the newest."""
         self._top = 0
@@ -92,7 +93,7 @@ another matter: signals say that something is unusual *for this agent*.
             return [[(fit("nothing fired so far", width), "quiet")]]
         cursor = self._cursor(stop)
         self._top = min(max(self._top, cursor - self._rows + 1), cursor, max(0, stop - self._rows))
-        kept = self._sieve.kept
+        kept = self._marks_kept.kept
         return [
             self._row(kept[stop - 1 - place], view, width, place == cursor)
             for place in range(self._top, min(stop, self._top + self._rows))
@@ -128,7 +129,7 @@ another matter: signals say that something is unusual *for this agent*.
             return
         stop = self._stop(self.view)
         if stop:
-            mark = self._sieve.kept[stop - 1 - self._cursor(stop)]
+            mark = self._marks_kept.kept[stop - 1 - self._cursor(stop)]
             self._chosen = None
             self.post_message(Seek(mark.place + 1))
 
@@ -140,7 +141,7 @@ another matter: signals say that something is unusual *for this agent*.
         self.redraw()
 
     def on_blur(self) -> None:
-        """Unattended, the feed shows what is newest."""
+        """Without focus, the feed shows the newest entries."""
         self._chosen = None
         self.redraw()
 
@@ -165,21 +166,21 @@ another matter: signals say that something is unusual *for this agent*.
         self.action_cursor(-3)
 
     def _choose(self, place: int, stop: int) -> None:
-        self._chosen = None if place == 0 else self._sieve.kept[stop - 1 - place]
+        self._chosen = None if place == 0 else self._marks_kept.kept[stop - 1 - place]
         self.redraw()
 
     def _stop(self, view: View) -> int:
         """How many entries there are up to the playhead."""
         if self.recording is None:
             return 0
-        return self._sieve.until(self.recording.marks, view.index, None if self.everyone else view.agent)
+        return self._marks_kept.until(self.recording.marks, view.index, None if self.everyone else view.agent)
 
     def _cursor(self, stop: int) -> int:
         """Where the chosen entry stands, counted from the newest."""
         if self._chosen is None:
             return 0
-        kept = self._sieve.kept
-        place = bisect_left(self._sieve.places, self._chosen.place, hi=stop)
+        kept = self._marks_kept.kept
+        place = bisect_left(self._marks_kept.places, self._chosen.place, hi=stop)
         while place < stop and kept[place] is not self._chosen and kept[place].place == self._chosen.place:
             place += 1
         return max(0, stop - 1 - place)
@@ -187,19 +188,20 @@ another matter: signals say that something is unusual *for this agent*.
     def _row(self, mark: Mark, view: View, width: int, under: bool) -> Line:
         at = mark.at - view.start
         when = clock(at) if width >= 30 else clock(at)[3:] if at < 3600 else clock(at)[:5]
-        tail = f" {figure(mark)}" if figure(mark) else ""
+        tail = f" {mark_amount(mark)}" if mark_amount(mark) else ""
         if self.detailed:
-            tail = f" {figure(mark):>8}{span(max(0.0, view.at - mark.at)):>9} ago  event {mark.place + 1:>6,}"
+            ago = span(max(0.0, view.at - mark.at))
+            tail = f" {mark_amount(mark):>8}{ago:>9} ago  event {mark.place + 1:>6,}"
         room = max(0, width - len(when) - 3 - len(tail))
-        text = fit(words(mark), room).rstrip()
+        text = fit(mark_text(mark), room).rstrip()
         who = "" if mark.agent == view.agent and not self.detailed else f" · {plain(mark.agent, 20)}"
         who = who if len(view.agents) > 1 and len(text) + 6 <= room else ""
         if under and self.has_focus:
-            return [(fit(f"{when} {glyph(mark)} {fit(text + who, room)}{tail}", width), "cursor")]
+            return [(fit(f"{when} {mark_glyph(mark)} {fit(text + who, room)}{tail}", width), "cursor")]
         return [
             (f"{when} ", "quiet"),
-            (f"{glyph(mark)} ", ink(mark)),
+            (f"{mark_glyph(mark)} ", mark_style(mark)),
             (text, "strong" if mark.kind in ("halt", "quarantine", "method") else "plain"),
             (fit(who, room - len(text)), "quiet"),
-            (tail, "quiet" if self.detailed else ink(mark)),
+            (tail, "quiet" if self.detailed else mark_style(mark)),
         ]

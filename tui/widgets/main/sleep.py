@@ -10,11 +10,12 @@ from core.mind.readings import SleepReading
 from core.report.formatting import clock, count, short, span
 from core.timeline.marks import MarkKind
 from core.timeline.track import Track
-from tui.draw.gauge import area, meter, runs
+from tui.draw.gauge import area, meter
+from tui.draw.line import Line, first_fit, fit, joined_cells
 from tui.feed.view import View
-from tui.widgets.common.mark_filter import Sieve
-from tui.widgets.common.panel import Line, Panel, first_fit, fit
-from tui.widgets.main.timeline_cells import GLYPHS
+from tui.widgets.common.mark_filter import MarkFilter
+from tui.widgets.common.panel import Panel
+from tui.widgets.common.timeline_cells import GLYPHS
 
 NEAR = 0.85
 """Share of the way to compaction from which on it is near."""
@@ -44,8 +45,8 @@ the run goes well.
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
-        self._cuts = Sieve("compaction")
-        self._dreams = Sieve("dream")
+        self._cuts = MarkFilter("compaction")
+        self._dreams = MarkFilter("dream")
 
     def lines(self, view: View, width: int, height: int) -> list[Line]:
         sleep = view.frame.mind.sleep
@@ -95,23 +96,23 @@ the run goes well.
         """When context was cut and when the mind dreamt; a compaction hides the dream it brings."""
         cells, inks = ["─"] * width, ["track"] * width
         if self.recording is None or not rows:
-            return runs(cells, inks)
+            return joined_cells(cells, inks)
         marks = self.recording.marks
-        layers: tuple[tuple[Sieve, MarkKind], ...] = (
+        layers: tuple[tuple[MarkFilter, MarkKind], ...] = (
             (self._dreams, "dream"),
             (self._cuts, "compaction"),
         )
-        for sieve, kind in layers:
-            stop = sieve.until(marks, view.index, view.agent)
+        for marks_kept, kind in layers:
+            stop = marks_kept.until(marks, view.index, view.agent)
             number = 0
             while number < stop:
-                cell = min(width - 1, max(0, track.row(sieve.places[number])) * width // rows)
+                cell = min(width - 1, max(0, track.row(marks_kept.places[number])) * width // rows)
                 cells[cell], inks[cell] = GLYPHS[kind]
                 after = -(-(cell + 1) * rows // width)
                 if after >= rows:
                     break
-                number = bisect_left(sieve.places, track.indexes[after], number + 1)
-        return runs(cells, inks)
+                number = bisect_left(marks_kept.places, track.indexes[after], number + 1)
+        return joined_cells(cells, inks)
 
     def _past(self, view: View, width: int) -> Line:
         """How often both happened, and how long ago the last was."""
@@ -122,9 +123,9 @@ the run goes well.
         ]
         last: list[float] = []
         if self.recording is not None:
-            for sieve in (self._cuts, self._dreams):
-                stop = sieve.until(self.recording.marks, view.index, view.agent)
-                last += [mark.at for mark in sieve.kept[stop - 1 : stop]]
+            for marks_kept in (self._cuts, self._dreams):
+                stop = marks_kept.until(self.recording.marks, view.index, view.agent)
+                last += [mark.at for mark in marks_kept.kept[stop - 1 : stop]]
         if last:
             tries.insert(0, f"{tries[0]}, the last {span(max(0.0, view.at - max(last)))} ago")
         return [(first_fit(tries, width), "quiet")]
@@ -149,7 +150,7 @@ def context_bar(sleep: SleepReading, width: int) -> Line:
     """The context against the compaction point."""
     near = sleep.context >= NEAR
     if not sleep.context_tokens:
-        return [(fit("context", _LABEL), "quiet"), (fit("not told by this log", width - _LABEL), "quiet")]
+        return [(fit("context", _LABEL), "quiet"), (fit("not in this log", width - _LABEL), "quiet")]
     label: Line = [(fit("context", _LABEL), "plain")]
     if near:
         label = [("context", "alert-tag"), (" ", "plain")]
@@ -166,7 +167,7 @@ def load_line(sleep: SleepReading, width: int) -> Line:
     if sleep.needed:
         when = [f"dream due in {count(sleep.dream_ticks or 0, 'tick')}", "dream due"]
     elif sleep.dream_ticks is None or sleep.minutes is None:
-        when = ["no dream in sight"]
+        when = ["no dream expected"]
     else:
         minutes, ticks = span(60 * sleep.minutes), count(sleep.dream_ticks, "tick")
         when = [f"dream in ~{ticks}, full in {minutes} of work", f"dream in ~{ticks}", f"~{ticks}"]

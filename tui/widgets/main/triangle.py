@@ -7,11 +7,12 @@ from typing import ClassVar
 from core.percept import AXES
 from tui.draw.canvas import Canvas
 from tui.draw.gauge import meter
+from tui.draw.line import Line, fit
 from tui.feed.view import View
-from tui.widgets.common.panel import Line, Panel, fit
+from tui.widgets.common.panel import Panel
 from tui.widgets.main.axis import SHORT
 from tui.widgets.main.neurons import (
-    STATE_INKS,
+    STATE_STYLES,
     Neurons,
     against,
     field_pieces,
@@ -76,7 +77,7 @@ def _title(now: Neurons, node: str) -> tuple[str, str]:
 
 def _state(now: Neurons) -> tuple[str, str]:
     state = now.meta.state
-    return state.replace("_", " "), STATE_INKS[state]
+    return state.replace("_", " "), STATE_STYLES[state]
 
 
 def _listed(now: Neurons, width: int, height: int) -> list[Line]:

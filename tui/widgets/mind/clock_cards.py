@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import ClassVar
 
 from core.report.formatting import clock, count, fraction, short, span
+from tui.draw.line import Line, fit
 from tui.feed.view import View
 from tui.widgets.common.card import Card, gauge, heading, pair, sentence
-from tui.widgets.common.panel import Line, fit
 
 
 class ClockCard(Card):
@@ -111,7 +111,7 @@ The agent's own compaction always brings one.
     def _filled(self, view: View, width: int) -> list[Line]:
         sleep = view.frame.mind.sleep
         if not sleep.context_tokens:
-            return [pair("context", "not told by this log", width)]
+            return [pair("context", "not in this log", width)]
         made = [gauge("context", sleep.context, width, f"{100 * sleep.context:.0f}%", ink="heat-3")]
         return [*made, *(self.past(view, "context", width) if self.rich else [])]
 

@@ -6,10 +6,10 @@ from typing import ClassVar
 
 from core.mind.homeostasis import RuleState
 from core.report.formatting import fraction, plain
-from tui.draw.gauge import GROOVE
+from tui.draw.gauge import TRACK
+from tui.draw.line import Line, fit
 from tui.feed.view import View
 from tui.widgets.common.card import Card, gauge, heading, pair, sentence, signed
-from tui.widgets.common.panel import Line, fit
 
 _TREND = {-1: "▼", 0: " ", 1: "▲"}
 
@@ -125,7 +125,7 @@ keep; the figure beside it how often the pattern counts as seen, faded since.
     def _list(self, view: View, width: int, most: int) -> list[Line]:
         known = view.frame.mind.habituation
         if not known.familiar:
-            return [[("nothing has come twice yet", "quiet")]]
+            return [[("nothing has happened twice yet", "quiet")]]
         room = max(8, width // 2)
         made: list[Line] = []
         for exposure in known.familiar[:most]:
@@ -136,7 +136,7 @@ keep; the figure beside it how often the pattern counts as seen, faded since.
                 [
                     (name + " ", "plain"),
                     ("▄" * lit, "seeking"),
-                    (GROOVE * (bar - lit), "track"),
+                    (TRACK * (bar - lit), "track"),
                     (f" {fraction(exposure.attenuation):>4}", "plain"),
                     (f" x{exposure.exposures:<4.0f}", "quiet"),
                 ]

@@ -9,11 +9,10 @@ from core.events import AgentEnd, Event, ToolUse, Turn
 from core.report.event_words import OUTCOME_SIGNS, about, kind_of, outcome_of, tool_of
 from core.report.formatting import clock, plain
 from core.timeline.marks import Mark
+from tui.draw.line import Line, fit, path_end
 from tui.feed.view import View
-from tui.widgets.common.glyphs import glyph, ink, words
-from tui.widgets.common.panel import Line, fit
-from tui.widgets.main.path_columns import shortened
-from tui.widgets.main.timeline_cells import GLYPHS
+from tui.widgets.common.mark_words import mark_glyph, mark_style, mark_text
+from tui.widgets.common.timeline_cells import GLYPHS
 
 _TOOK = 5
 _SIGNS = 4
@@ -21,7 +20,7 @@ _SIGNS = 4
 _RANK = {kind: rank for rank, kind in enumerate(GLYPHS)}
 
 
-class Columns:
+class EventColumns:
     """How wide each column is at one width of the table; without room the tool stands before the target."""
 
     __slots__ = ("agent", "fired", "kind", "number", "outcome", "tool", "what")
@@ -68,7 +67,7 @@ class Columns:
             *line,
             *self._what(event),
             (fit(f"{sign} {outcome}".rstrip(), self.outcome) + " ", colour),
-            (f"{seconds(took):>{_TOOK}} ", "quiet"),
+            (f"{call_duration(took):>{_TOOK}} ", "quiet"),
             *self._fired(fired),
         ]
 
@@ -85,15 +84,15 @@ class Columns:
         left = room - len(lead) - (0 if self.tool else len(head))
         if left < min(8, len(path)):
             path = ""
-        said = fit(lead + shortened(path, left), room - (0 if self.tool else len(head)))
+        said = fit(lead + path_end(path, left), room - (0 if self.tool else len(head)))
         return [(head, "quiet"), (said + " ", ink)]
 
     def _fired(self, fired: Sequence[Mark]) -> Line:
         line: Line = []
         room = self.fired
         for mark in sorted(fired, key=lambda mark: _RANK[mark.kind]):
-            said = glyph(mark) if self.fired <= _SIGNS else f"{glyph(mark)} {words(mark)} "
-            line.append((said if len(said) <= room else fit(said, room), ink(mark)))
+            said = mark_glyph(mark) if self.fired <= _SIGNS else f"{mark_glyph(mark)} {mark_text(mark)} "
+            line.append((said if len(said) <= room else fit(said, room), mark_style(mark)))
             room -= len(said)
             if room < 1:
                 break
@@ -101,12 +100,12 @@ class Columns:
 
 
 @lru_cache(maxsize=16)
-def columns_for(width: int, digits: int, several: bool) -> Columns:
+def columns_for(width: int, digits: int, several: bool) -> EventColumns:
     """The columns of a table of that width."""
-    return Columns(width, digits, several=several)
+    return EventColumns(width, digits, several=several)
 
 
-def seconds(took: float | None) -> str:
+def call_duration(took: float | None) -> str:
     """A duration of a call: 40ms, 3.2s, 12m."""
     if took is None or took < 0:
         return ""

@@ -15,12 +15,12 @@ from textual.reactive import reactive
 from core.events import Event
 from core.report.event_words import ALL, EventFilter, sift
 from core.timeline.timeline import Timeline
+from tui.draw.line import Line
 from tui.feed.messages import Seek
 from tui.feed.view import View
-from tui.widgets.common.panel import Line
 from tui.widgets.common.scroller import Scroller
-from tui.widgets.main.timeline_cells import GLYPHS
-from tui.widgets.transcript.event_columns import Columns, columns_for
+from tui.widgets.common.timeline_cells import GLYPHS
+from tui.widgets.transcript.event_columns import EventColumns, columns_for
 
 _AT_ONCE = 4096
 """Events sifted without a worker."""
@@ -251,7 +251,7 @@ Signs on the right are what fired with the event: `▲` signal, `■` halt, `▣
     def head(self, number: int, width: int) -> Line:  # noqa: ARG002
         return self._columns(width).titles()
 
-    def _columns(self, width: int) -> Columns:
+    def _columns(self, width: int) -> EventColumns:
         view = self.view
         return columns_for(width, len(f"{self._upto:,}"), view is not None and len(view.agents) > 1)
 

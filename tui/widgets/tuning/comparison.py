@@ -10,21 +10,26 @@ from textual.reactive import reactive
 
 from core.percept import AXES
 from core.report.formatting import fraction
-from core.store.labels import Label
+from core.store.labels import Label, Verdict
 from core.timeline.firings import FIRINGS
 from core.timeline.timeline import Timeline
 from core.timeline.track import Track
+from core.timeline.whatif import WhatIfResult, changed_series, filled_series
 from tui.draw.canvas import Canvas
+from tui.draw.line import Line, fit
 from tui.feed.messages import Seek
 from tui.feed.view import View
-from tui.widgets.common.panel import Line, Panel, fit
-from tui.widgets.main import timeline_cells as strip
-from tui.widgets.main.timeline_cells import Window
-from tui.widgets.tuning.compared import Compared, filled, touched
-from tui.widgets.tuning.judging import GLYPHS as VERDICTS
+from tui.widgets.common import timeline_cells as strip
+from tui.widgets.common.panel import Panel
+from tui.widgets.common.timeline_cells import EventWindow
 
-GLYPHS = {"=": ("·", "quiet"), "~": ("~", "threshold"), "+": ("+", "live"), "-": ("−", "alert")}
+_DIFFERENCE_GLYPHS = {"=": ("·", "quiet"), "~": ("~", "threshold"), "+": ("+", "live"), "-": ("−", "alert")}
 """Kept, moved, gained, lost: the later wins a cell."""
+VERDICT_GLYPHS: dict[Verdict, tuple[str, str]] = {
+    "right": ("✓", "live"),
+    "wrong": ("✗", "alert"),
+    "missed": ("?", "threshold"),
+}
 _LEAST = 4
 """Rows of the lowest curve, its caption included."""
 _ROOMY = 8
@@ -44,7 +49,7 @@ Labels stand below them: `✓` right, `✗` wrong, `?` missed.
 """
     EMPTY: ClassVar[str] = "waiting for the first event"
 
-    compared: reactive[Compared | None] = reactive(None)
+    compared: reactive[WhatIfResult | None] = reactive(None)
     named: reactive[str] = reactive("")
     """The setting under the cursor."""
 
@@ -52,7 +57,7 @@ Labels stand below them: `✓` right, `✗` wrong, `?` missed.
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
-        self._window = Window(0, 0, 1)
+        self._window = EventWindow(0, 0, 1)
 
     def watch_compared(self) -> None:
         self.redraw()
@@ -81,11 +86,11 @@ Labels stand below them: `✓` right, `✗` wrong, `?` missed.
         timeline = self.recording
         if timeline is None or not len(timeline):
             return [[("nothing recorded yet", "quiet")]]
-        self._window = Window(0, len(timeline), width)
+        self._window = EventWindow(0, len(timeline), width)
         judged = self._judged(width) if self.labels else None
         room = max(_LEAST, height - (2 if judged else 1))
-        chosen = touched(timeline, self.compared, view.agent, self.named, max(1, room // _LEAST))
-        chosen = filled(chosen, room // _ROOMY)
+        chosen = changed_series(timeline, self.compared, view.agent, self.named, max(1, room // _LEAST))
+        chosen = filled_series(chosen, room // _ROOMY)
         made: list[Line] = []
         for number, series in enumerate(chosen):
             tall = room // len(chosen) + (1 if number < room % len(chosen) else 0)
@@ -103,7 +108,7 @@ Labels stand below them: `✓` right, `✗` wrong, `?` missed.
         for row in range(height - 1):
             canvas.put(head, row, "│", "quiet")
         total = len(timeline)
-        dots = Window(0, total, width * 2)
+        dots = EventWindow(0, total, width * 2)
         lines = [
             (actual, threshold, total, "baseline", 3),
             (other, threshold, done, "threshold", 3),
@@ -134,8 +139,8 @@ Labels stand below them: `✓` right, `✗` wrong, `?` missed.
         pieces: Line = [(fit(name, min(22, max(11, width // 4))), ink)]
         limit = "threshold " if width >= 48 else "limit "
         for label, column in (("", series), (limit, threshold)):
-            before = reading(actual, column, view.index)
-            after = reading(other, column, view.index)
+            before = value_at(actual, column, view.index)
+            after = value_at(other, column, view.index)
             if before is None:
                 continue
             pieces.append((f" {label}{fraction(before)}", "quiet"))
@@ -163,7 +168,7 @@ Labels stand below them: `✓` right, `✗` wrong, `?` missed.
         head = self._window.cell(view.index)
         line: Line = []
         for cell in range(width):
-            glyph, ink = GLYPHS[cells[cell]] if cell in cells else (" ", "plain")
+            glyph, ink = _DIFFERENCE_GLYPHS[cells[cell]] if cell in cells else (" ", "plain")
             if cell == head:
                 glyph, ink = (glyph, "cursor") if cell in cells else ("│", "strong")
             line.append((glyph, ink))
@@ -173,7 +178,7 @@ Labels stand below them: `✓` right, `✗` wrong, `?` missed.
         """One row of what a person said."""
         canvas = Canvas(width, 1)
         for label in self.labels:
-            glyph, ink = VERDICTS[label.verdict]
+            glyph, ink = VERDICT_GLYPHS[label.verdict]
             canvas.put(self._window.cell(label.place + 1), 0, glyph, ink)
         return canvas.lines()[0]
 
@@ -183,7 +188,7 @@ Labels stand below them: `✓` right, `✗` wrong, `?` missed.
             self.post_message(Seek(self._window.place(place.x)))
 
 
-def reading(track: Track | None, column: str, index: int) -> float | None:
+def value_at(track: Track | None, column: str, index: int) -> float | None:
     """A reading after the first `index` events; None where the track does not reach so far."""
     if track is None or not column or column not in track.columns.names:
         return None

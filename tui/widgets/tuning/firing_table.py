@@ -16,12 +16,13 @@ from core.timeline.firings import FIRINGS
 from core.timeline.rerun import key_of
 from core.timeline.timeline import Timeline
 from core.timeline.track import Track
+from core.timeline.whatif import WhatIfResult
+from tui.draw.line import Line, fit
 from tui.feed.messages import Failed, Seek
 from tui.feed.view import View
-from tui.widgets.common.panel import Line, Panel, fit
+from tui.widgets.common.panel import Panel
 from tui.widgets.common.scroller import Scroller
-from tui.widgets.tuning.compared import Compared
-from tui.widgets.tuning.comparison import reading
+from tui.widgets.tuning.comparison import value_at
 
 Counted = tuple[str, int, int, int, int]
 
@@ -42,7 +43,7 @@ of these are kept, gained, lost or moved in time. Enter jumps to the next differ
         Binding("enter", "jump", "jump", id="firings.jump", tooltip="To the next difference of this row"),
     ]
 
-    compared: reactive[Compared | None] = reactive(None)
+    compared: reactive[WhatIfResult | None] = reactive(None)
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
@@ -119,7 +120,7 @@ of these are kept, gained, lost or moved in time. Enter jumps to the next differ
         name = self._listed[self._cursor][0]
         places = [place for place, _, mark in compared.changes() if key_of(mark) == name]
         if not places:
-            self.post_message(Failed(f"{name.replace('_', ' ')} fires as it did"))
+            self.post_message(Failed(f"{name.replace('_', ' ')} fires as before"))
             return
         later = [place for place in places if place + 1 > view.index]
         self.post_message(Seek((later or places)[0] + 1))
@@ -173,7 +174,7 @@ Readings after the event one looks at, as they were and, after an arrow, as they
 `=` says that nothing differs.
 """
 
-    compared: reactive[Compared | None] = reactive(None)
+    compared: reactive[WhatIfResult | None] = reactive(None)
 
     def watch_compared(self) -> None:
         self.redraw()
@@ -196,9 +197,9 @@ Readings after the event one looks at, as they were and, after an arrow, as they
         return made
 
     def _cell(self, actual: Track | None, name: str, view: View, width: int) -> Line:
-        before = reading(actual, name, view.index)
+        before = value_at(actual, name, view.index)
         other, done = self.compared.track(view.agent, name) if self.compared is not None else (None, 0)
-        after = reading(other, name, view.index) if done >= view.index else None
+        after = value_at(other, name, view.index) if done >= view.index else None
         label = fit(name.removeprefix("axis."), 12)
         said = _said(name, before)
         if self.compared is None:

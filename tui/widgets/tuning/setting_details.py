@@ -8,86 +8,87 @@ from rich.cells import cell_len
 from textual.reactive import reactive
 
 from core.report.formatting import plain
+from core.settings.draft import Drafted, value_text
 from core.settings.layers import value_of
+from core.settings.listing import ListRow, SettingGroup
+from core.settings.table_rows import TableRow
+from core.settings.table_values import MISSING, TablePath, item_at, shape_of
 from core.settings.tunable import Tunable
+from tui.draw.line import Line, clipped, wrapped
 from tui.feed.view import View
-from tui.widgets.common.card import cut
-from tui.widgets.common.page import Page, wrapped
-from tui.widgets.common.panel import Line
-from tui.widgets.tuning.catalogue import Heading, Row
-from tui.widgets.tuning.cells import Cell
-from tui.widgets.tuning.draft import Drafted, written
-from tui.widgets.tuning.setting_tables import MISSING, Path, item_at, shape_of
+from tui.widgets.common.text_page import TextPage
 
 _MOST = 3
 """Lines of words offered."""
 
 
-class Asked(NamedTuple):
-    """A key or a word that is to be typed."""
+class KeyPrompt(NamedTuple):
+    """A key or a word that is being typed."""
 
     name: str
-    path: Path
+    path: TablePath
     question: str
     offers: tuple[str, ...]
     here: str
     """What stands on the line."""
 
 
-class Said(NamedTuple):
-    """All there is to explain."""
+class DetailsContent(NamedTuple):
+    """What the details panel explains."""
 
     drafted: Drafted | None = None
-    row: Row | None = None
+    row: ListRow | None = None
     problem: str = ""
-    asked: Asked | None = None
+    asked: KeyPrompt | None = None
 
 
-class Meaning(Page, can_focus=False):
+class SettingDetails(TextPage, can_focus=False):
     """A few lines below the list."""
 
-    DEFAULT_CSS = "Meaning { border: none; padding: 0 2; }"
+    DEFAULT_CSS = "SettingDetails { border: none; padding: 0 2; }"
     HELP: ClassVar[str] = "What the setting under the cursor means, and what it may be."
 
-    said: reactive[Said] = reactive(Said())
+    said: reactive[DetailsContent] = reactive(DetailsContent())
 
-    def watch_said(self, said: Said) -> None:
+    def watch_said(self, said: DetailsContent) -> None:
         self.show(lambda width: _laid(said, width))
 
     def row(self, number: int, width: int) -> Line:
         """A line; the last in sight ends with an ellipsis where more would follow."""
         line = super().row(number, width)
         if number + 1 == self.page < self.count_rows():
-            return cut([*line, (" " * width, "plain")], min(width, sum(len(text) for text, _ in line) + 2))
+            return clipped(
+                [*line, (" " * width, "plain")], min(width, sum(len(text) for text, _ in line) + 2)
+            )
         return line
 
     def watch_view(self, view: View | None) -> None:
-        """What is seen of the session changes nothing here."""
+        """The view does not change what is shown here."""
 
 
-def _named(name: str, path: Path, width: int) -> Line:
+def _named(name: str, path: TablePath, width: int) -> Line:
     """A setting, or a row of its table, by its full name on one line."""
     steps = (name, *(str(step) for step in path if isinstance(step, str) and step))
     return [(plain(" › ".join(steps), max(8, width)), "strong")]
 
 
-def _laid(said: Said, width: int) -> list[Line]:
+def _laid(said: DetailsContent, width: int) -> list[Line]:
     row, problem = said.row, said.problem
     if said.asked is not None:
         return _asked(said.asked, problem, width)
     if row is None:
-        return [[("no setting has these words", "quiet")]]
-    if isinstance(row, Heading):
+        return [[("no setting matches these words", "quiet")]]
+    if isinstance(row, SettingGroup):
         return [
             [(row.group, "strong")],
             *_lines(row.sentence, width, "plain"),
             [("enter opens and closes it, r resets all of it", "quiet")],
         ]
-    name, path = (row.table.name, row.path) if isinstance(row, Cell) else (row.tunable.name, ())
+    name, path = (row.table.name, row.path) if isinstance(row, TableRow) else (row.tunable.name, ())
     made: list[Line] = [_named(name, path, width)]
     if problem:
         return [*made, *_lines(f"✗ {plain(problem)}", width, "alert")]
-    if isinstance(row, Cell):
+    if isinstance(row, TableRow):
         return [
             *made,
             *_lines(_sentence(row), width, "plain"),
@@ -103,7 +104,7 @@ def _laid(said: Said, width: int) -> list[Line]:
     return made
 
 
-def _asked(asked: Asked, problem: str, width: int) -> list[Line]:
+def _asked(asked: KeyPrompt, problem: str, width: int) -> list[Line]:
     """What is to be typed, why it was refused, and the words it could be."""
     made: list[Line] = [_named(asked.name, asked.path, width)]
     made += _lines(
@@ -131,11 +132,11 @@ def _flow(words: tuple[str, ...], here: str, width: int) -> list[Line]:
     return lines
 
 
-def _sentence(cell: Cell) -> str:
+def _sentence(cell: TableRow) -> str:
     return cell.leaf.sentence or cell.table.sentence
 
 
-def _row(cell: Cell, drafted: Drafted | None) -> str:
+def _row(cell: TableRow, drafted: Drafted | None) -> str:
     """What may be done with a row."""
     form = shape_of(cell.table.name).form
     if cell.state == "hint":
@@ -152,7 +153,7 @@ def _row(cell: Cell, drafted: Drafted | None) -> str:
     return f"{_known(cell, drafted)} · {cell.leaf.allowed()}{unit}"
 
 
-def _known(cell: Cell, drafted: Drafted | None) -> str:
+def _known(cell: TableRow, drafted: Drafted | None) -> str:
     """What a row is built-in, without it, and in force."""
     versions: list[tuple[str, Any]] = [("built-in", cell.table.default)]
     if drafted is not None:
@@ -161,9 +162,9 @@ def _known(cell: Cell, drafted: Drafted | None) -> str:
         said = [(word, "on" if cell.label in table else "off") for word, table in versions]
         return " · ".join(f"{word} {now}" for word, now in said)
     items = [(word, item_at(table, cell.path)) for word, table in versions]
-    said = [(word, plain(written(item), 30)) for word, item in items if item is not MISSING]
+    said = [(word, plain(value_text(item), 30)) for word, item in items if item is not MISSING]
     if items[0][1] is MISSING and cell.knob.kind in ("number", "integer"):
-        said.insert(0, ("without it", plain(written(cell.knob.default), 30)))
+        said.insert(0, ("without it", plain(value_text(cell.knob.default), 30)))
     return " · ".join(f"{word} {now}" for word, now in said) or "not built-in"
 
 
@@ -172,9 +173,9 @@ def _lines(text: str, width: int, ink: str) -> list[Line]:
 
 
 def _standing(tunable: Tunable, drafted: Drafted | None) -> str:
-    said = f"built-in {plain(written(tunable.default), 40) or 'empty'}"
+    said = f"built-in {plain(value_text(tunable.default), 40) or 'empty'}"
     if drafted is not None:
         force = value_of(drafted.base, tunable.name)
         if force != tunable.default:
-            said += f" · in force {plain(written(force), 40) or 'empty'}"
+            said += f" · in force {plain(value_text(force), 40) or 'empty'}"
     return said

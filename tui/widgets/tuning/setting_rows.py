@@ -5,30 +5,30 @@ from __future__ import annotations
 from typing import Any
 
 from core.report.formatting import count, plain
+from core.settings.draft import Drafted
+from core.settings.listing import ListRow, SettingGroup, SettingRow
+from core.settings.table_rows import TableRow
+from core.settings.table_values import shape_of
 from core.settings.tunable import Tunable
-from tui.widgets.common.panel import Line, fit
-from tui.widgets.tuning.catalogue import Entry, Heading, Row
-from tui.widgets.tuning.cells import Cell
-from tui.widgets.tuning.draft import Drafted
-from tui.widgets.tuning.setting_tables import shape_of
-from tui.widgets.tuning.value_bar import shown, slider
+from tui.draw.line import Line, fit
+from tui.widgets.tuning.value_bar import slider, value_summary
 
 _WIDE = 60
 """From this width on a group says what it is about."""
 
 
-def line_of(row: Row, drafted: Drafted | None, width: int, *, here: bool) -> Line:
+def line_of(row: ListRow, drafted: Drafted | None, width: int, *, here: bool) -> Line:
     """One line; `here` is where the cursor is."""
-    if isinstance(row, Heading):
+    if isinstance(row, SettingGroup):
         return _heading(row, drafted, width, here=here)
-    if isinstance(row, Cell):
+    if isinstance(row, TableRow):
         return _cell(row, width, here=here)
     if drafted is None:
         return [(row.label, "quiet")]
     return _entry(row, drafted, width, here=here)
 
 
-def _heading(row: Heading, drafted: Drafted | None, width: int, *, here: bool) -> Line:
+def _heading(row: SettingGroup, drafted: Drafted | None, width: int, *, here: bool) -> Line:
     edits = drafted.edits if drafted else {}
     changed = sum(name in edits for name in row.names)
     tail = f" {changed}●" if changed else f" {len(row.names)}"
@@ -45,7 +45,7 @@ def _heading(row: Heading, drafted: Drafted | None, width: int, *, here: bool) -
     ]
 
 
-def _entry(row: Entry, drafted: Drafted, width: int, *, here: bool) -> Line:
+def _entry(row: SettingRow, drafted: Drafted, width: int, *, here: bool) -> Line:
     tunable, value = row.tunable, drafted.value(row.tunable.name)
     edited = tunable.name in drafted.edits
     lead = _mark(edited=edited, other=value != tunable.default)
@@ -55,7 +55,7 @@ def _entry(row: Entry, drafted: Drafted, width: int, *, here: bool) -> Line:
     return [lead, *_valued(label, tunable, value, width, 3, here=here, edited=edited)]
 
 
-def _cell(row: Cell, width: int, *, here: bool) -> Line:
+def _cell(row: TableRow, width: int, *, here: bool) -> Line:
     if row.state == "hint":
         return [
             ("     ", "plain"),
@@ -84,7 +84,7 @@ def _valued(
     label: str, knob: Tunable, value: Any, width: int, taken: int, *, here: bool, edited: bool
 ) -> Line:
     """A name, a slider where there is a range, and the value, after so many cells that are taken."""
-    said = shown(value, knob)
+    said = value_summary(value, knob)
     slide = max(6, min(24, width // 4 - 2)) if knob.kind in ("number", "integer") else 0
     figures = (9 if width >= 44 else 7) if slide else min(width // 2, max(9, len(said) + 1))
     room = max(6, width - taken - slide - figures - 1)

@@ -8,16 +8,17 @@ from textual.reactive import reactive
 
 from core.report.formatting import count
 from core.settings.layers import tunables
-from core.timeline.sweep import Point, Sweep
+from core.timeline.sweep import Sweep, SweepPoint
 from tui.draw.canvas import Canvas
+from tui.draw.line import Line, fit
 from tui.feed.view import View
-from tui.widgets.common.panel import Line, Panel, fit
-from tui.widgets.tuning.value_bar import figure
+from tui.widgets.common.panel import Panel
+from tui.widgets.tuning.value_bar import number_text
 
 _LABEL = 6
 
 
-def chart(sweep: Sweep, width: int, height: int) -> list[Line]:
+def sweep_lines(sweep: Sweep, width: int, height: int) -> list[Line]:
     """Bars over the range of values, the present one marked; agreement with labels as lines of its own."""
     points = sweep.points
     if not points:
@@ -43,10 +44,10 @@ def chart(sweep: Sweep, width: int, height: int) -> list[Line]:
             canvas.put(_LABEL + cell, row, glyph, ink if left > 0 else "track")
     if 0 <= now < room:
         canvas.put(_LABEL + now, rows, "▲", "live")
-    said_low, said_high = figure(low), figure(high)
+    said_low, said_high = number_text(low), number_text(high)
     canvas.put(_LABEL, rows + 1, said_low, "quiet")
     canvas.put(_LABEL + room - len(said_high), rows + 1, said_high, "quiet")
-    mark = f"{figure(float(sweep.present))} now"
+    mark = f"{number_text(float(sweep.present))} now"
     place = max(len(said_low) + 1, min(now - len(mark) // 2, room - len(said_high) - len(mark) - 1))
     if place + len(mark) < room:
         canvas.put(_LABEL + place, rows + 1, mark, "live")
@@ -66,17 +67,17 @@ def _heights(sweep: Sweep) -> dict[float, int]:
     }
 
 
-def _agreement(sweep: Sweep, here: Point) -> Line:
+def _agreement(sweep: Sweep, here: SweepPoint) -> Line:
     best = max(sweep.points, key=lambda point: _f1(point))
     return [
         ("labels ", "quiet"),
         (f"precision {_share(here.score.precision)} recall {_share(here.score.recall)} now", "live"),
-        (f" · best at {figure(float(best.value))}: ", "quiet"),
+        (f" · best at {number_text(float(best.value))}: ", "quiet"),
         (f"{_share(best.score.precision)} and {_share(best.score.recall)}", "strong"),
     ]
 
 
-def _f1(point: Point) -> float:
+def _f1(point: SweepPoint) -> float:
     precision, recall = point.score.precision or 0.0, point.score.recall or 0.0
     return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 
@@ -104,8 +105,8 @@ def _cell(value: float, low: float, high: float, room: int) -> int:
     return round((value - low) / (high - low) * (room - 1)) if high > low else 0
 
 
-def _nearest(points: tuple[Point, ...], low: float, high: float, room: int) -> list[Point]:
-    made: list[Point] = []
+def _nearest(points: tuple[SweepPoint, ...], low: float, high: float, room: int) -> list[SweepPoint]:
+    made: list[SweepPoint] = []
     for cell in range(room):
         value = low + (high - low) * cell / max(1, room - 1)
         made.append(min(points, key=lambda point: abs(float(point.value) - value)))
@@ -133,4 +134,4 @@ share of judged firings that are right, recall the share of what should fire tha
         self.redraw()
 
     def lines(self, view: View, width: int, height: int) -> list[Line]:  # noqa: ARG002
-        return [] if self.sweep is None else chart(self.sweep, width, height)
+        return [] if self.sweep is None else sweep_lines(self.sweep, width, height)

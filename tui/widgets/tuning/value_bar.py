@@ -1,27 +1,26 @@
-"""A value in few cells, and on a groove between its bounds."""
+"""A value in few cells, and on a slider between its bounds."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from core.report.formatting import count, plain
+from core.settings.draft import value_text
+from core.settings.table_values import shape_of
 from core.settings.tunable import Tunable
-from tui.draw.gauge import runs
-from tui.widgets.common.panel import Line
-from tui.widgets.tuning.draft import written
-from tui.widgets.tuning.setting_tables import shape_of
+from tui.draw.line import Line, joined_cells
 
 
-def shown(value: Any, tunable: Tunable) -> str:
+def value_summary(value: Any, tunable: Tunable) -> str:
     """A value in few cells."""
     if tunable.kind == "switch":
         return "on" if value else "off"
     if tunable.kind in ("number", "integer"):
         unit = tunable.unit if len(tunable.unit) <= 2 else ""
-        return f"{figure(value, tunable.step)} {unit}".strip()
+        return f"{number_text(value, tunable.step)} {unit}".strip()
     if tunable.kind == "table":
         return _held(tunable.name, value)
-    return plain(written(value)) or "none"
+    return plain(value_text(value)) or "none"
 
 
 def _held(name: str, value: Any) -> str:
@@ -33,7 +32,7 @@ def _held(name: str, value: Any) -> str:
     return count(len(value), noun) if value else "empty"
 
 
-def figure(value: float, step: float | None = None) -> str:
+def number_text(value: float, step: float | None = None) -> str:
     """A number with as many decimals as its step asks for, or as it needs."""
     if abs(value) >= 10_000:
         return f"{value / 1e6:g}M" if abs(value) >= 1e6 else f"{value / 1e3:g}k"
@@ -45,10 +44,10 @@ def figure(value: float, step: float | None = None) -> str:
 
 
 def slider(tunable: Tunable, value: float, width: int, *, edited: bool) -> Line:
-    """A groove with the value and the built-in value on it."""
+    """A slider with the value and the built-in value on it."""
     cells, inks = ["─"] * width, ["track"] * width
     if tunable.low is None or tunable.high is None or tunable.high <= tunable.low:
-        return runs(cells, inks)
+        return joined_cells(cells, inks)
     place = _place(tunable, value, width)
     for cell in range(place):
         cells[cell], inks[cell] = "━", "live" if edited else "baseline"
@@ -56,7 +55,7 @@ def slider(tunable: Tunable, value: float, width: int, *, edited: bool) -> Line:
     if usual != place:
         cells[usual], inks[usual] = "╵", "threshold"
     cells[place], inks[place] = "┃", "live" if edited else "strong"
-    return runs(cells, inks)
+    return joined_cells(cells, inks)
 
 
 def _place(tunable: Tunable, value: float, width: int) -> int:

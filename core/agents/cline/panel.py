@@ -1,0 +1,147 @@
+"""What the panel of Cline and its kin showed, in order: times, costs, and tools by other names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from core.agents.calls import Result
+from core.agents.loose import amount, count, decode, table, text
+from core.events import Compaction, Event, Where
+from core.logs.times import seconds
+
+if TYPE_CHECKING:
+    from core.agents.cline.reader import ClineReader
+
+_COMPACTED = frozenset(
+    ("condense_context", "sliding_window_truncation", "condense", "summarize_task", "compaction")
+)
+_FAULTS = frozenset(("error", "diff_error", "clineignore_error", "rooignore_error"))
+_PROMPTS = frozenset(("task", "user_feedback"))
+_TOOLS = frozenset(("tool", "command", "use_mcp_server", "use_subagents", "browser_action_launch"))
+
+
+def tokens(told: dict[str, Any]) -> tuple[int, int, int, int]:
+    """Tokens sent, answered, read from and written to the cache, under the names each version gives them."""
+    read = count(told.get("cacheReads")) or count(told.get("cacheReadTokens")) or count(told.get("cached"))
+    written = count(told.get("cacheWrites")) or count(told.get("cacheWriteTokens"))
+    answered = (
+        count(told.get("tokensOut")) or count(told.get("outputTokens")) or count(told.get("completion"))
+    )
+    sent = count(told.get("tokensIn"))
+    if not sent:
+        all_sent = count(told.get("inputTokens")) or count(told.get("prompt"))
+        sent = max(0, all_sent - read - written) if all_sent >= read + written else all_sent
+    return sent, answered, read, written
+
+
+def requests(shown: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What the panel tells of each request to the model, in order."""
+    told = [_request(one) for one in shown if one.get("say") == "api_req_started"]
+    return [one for one in told if not one.get("cancelReason")]
+
+
+def first_time(shown: list[dict[str, Any]]) -> float | None:
+    """When the panel began."""
+    return next((at for one in shown if (at := seconds(one.get("ts"))) is not None), None)
+
+
+def times(messages: list[dict[str, Any]], shown: list[dict[str, Any]]) -> list[float | None]:
+    """A time for each message to or from the model: its own, else that of the request it belongs to."""
+    own = [seconds(one.get("ts")) for one in messages]
+    if all(at is not None for at in own) or not shown:
+        return own
+    asked = [seconds(one.get("ts")) for one in shown if one.get("say") == "api_req_started"]
+    found: list[float | None] = []
+    number = -1
+    for message, at in zip(messages, own, strict=True):
+        if message.get("role") == "user":
+            number = min(number + 1, len(asked) - 1)
+        guess = asked[number] if 0 <= number < len(asked) else first_time(shown)
+        found.append(guess if at is None else at)
+    return found
+
+
+class Panel:
+    """Reads a task of which only the panel's messages are there."""
+
+    def __init__(self, reader: ClineReader, here: Callable[[str], Where]) -> None:
+        self._reader = reader
+        self._here = here
+        self._open = ""
+        self._said: list[str] = []
+
+    def read(self, listed: list[tuple[str, dict[str, Any]]], out: list[Event]) -> None:
+        """Add the events of all messages; a call is over when something else is shown after it."""
+        requests_left = sum(one.get("say") == "api_req_started" for _, one in listed)
+        for number, (pointer, message) in enumerate(listed):
+            if message.get("partial") is True:
+                continue
+            at = self._reader.moment(message.get("ts"))
+            where = self._here(pointer)
+            kind = text(message.get("say")) or text(message.get("ask"))
+            said = text(message.get("text"))
+            if kind == "command_output":
+                self._said.append(said)
+                continue
+            self._over(at, where, kind, said, out)
+            if kind == "api_req_started":
+                requests_left -= 1
+                self._turn(at, message, where, out, last=not requests_left)
+            elif number == 0 or kind in _PROMPTS:
+                out.append(self._reader.prompt(at, said, where))
+            elif kind in _COMPACTED:
+                out.append(Compaction(at=at, agent=self._reader.agent, where=where))
+            elif kind in _TOOLS:
+                self._call(at, kind, said, where, out)
+
+    def _over(self, at: float, where: Where, kind: str, said: str, out: list[Event]) -> None:
+        if not self._open:
+            return
+        failed = kind in _FAULTS or kind.endswith("ignore_error")
+        told = said if failed else "\n".join(self._said)
+        result = Result(text=told, error=failed, empty=None if told else False)
+        use = self._reader.calls.end(self._open, at, result, where)
+        self._open, self._said = "", []
+        if use is not None:
+            self._reader.end_use(use, out)
+
+    def _call(self, at: float, kind: str, said: str, where: Where, out: list[Event]) -> None:
+        told = table(decode(said.encode("utf-8", "surrogatepass"))) if kind != "command" else {}
+        tool = text(told.get("tool")) or text(told.get("toolName")) or kind
+        given: Any = (
+            {"command": said} if kind == "command" else {k: v for k, v in told.items() if k != "tool"}
+        )
+        name = f"shown-{at}-{where.entry}"
+        if self._reader.calls.begin(name, tool, given, at, self._reader.agent, where):
+            self._open, self._said = name, []
+            self._reader.delegate(name, tool, at, where, out)
+
+    def _turn(
+        self, at: float, message: dict[str, Any], where: Where, out: list[Event], *, last: bool
+    ) -> None:
+        told = _request(message)
+        sent, answered, read, written = tokens(told)
+        turn = self._reader.kit.models.turn(
+            at,
+            message=f"shown-{at}",
+            model=text(told.get("model")),
+            input_tokens=sent,
+            output_tokens=answered,
+            cache_read=read,
+            cache_write=written,
+            cost=amount(told.get("cost")),
+            agent=self._reader.agent,
+            where=where,
+        )
+        before = self._reader.usage.see(turn)
+        if before is not None:
+            out.append(before)
+        if answered or not last:
+            closed = self._reader.usage.close(self._reader.agent)
+            if closed is not None:
+                out.append(closed)
+
+
+def _request(message: dict[str, Any]) -> dict[str, Any]:
+    return table(decode(text(message.get("text")).encode("utf-8", "surrogatepass")))

@@ -1,0 +1,26 @@
+"""Cursor: the transcripts of its agent, and where it keeps them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from core.agents.cursor.reader import FORMATS
+from core.logs.agent import Agent, Environment, Location
+
+
+def _roots(environment: Environment, home: Path) -> list[Path]:
+    del environment
+    return [home / ".cursor" / "projects"]
+
+
+AGENT = Agent(
+    "cursor",
+    "Cursor",
+    FORMATS,
+    Location(
+        _roots,
+        ("*/agent-transcripts/*/*.jsonl", "*/agent-transcripts/*.jsonl"),
+        (b'"role":"user"', b'"role":"assistant"', b'"type":"tool_use"'),
+        beside="subagents",
+    ),
+)

@@ -1,0 +1,90 @@
+"""Transcripts of Cursor's agent: who said what and which tools were called, and nothing else.
+
+No times, ids, results, tokens or model stand in them: times are made up, and every call stays without an
+outcome.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from core.agents.calls import Result
+from core.agents.loose import STEP, LooseReader, items, table, text, words
+from core.events import Event
+from core.logs.door import is_folder
+from core.logs.format import Companion, Format, Sample
+
+_QUERY = re.compile(r"<user_query>\s*(.*?)\s*</user_query>", re.DOTALL)
+_UNTOLD = Result(running=True)
+
+
+class CursorReader(LooseReader):
+    """A line is one message; each takes a step of made-up time."""
+
+    name = "cursor"
+
+    def read(self, value: Any, out: list[Event]) -> None:
+        """Add the events of one message."""
+        line = self.table(value, "line")
+        role = line.get("role")
+        if role not in ("user", "assistant"):
+            return
+        if not self.begun:
+            out.append(self.start(0.0, self.session, synthetic_time=True))
+        self.now += STEP
+        content = self.table(line.get("message"), "message").get("content")
+        if role == "user":
+            said = words(content)
+            asked = _QUERY.findall(said)
+            out.append(self.prompt(self.now, "\n".join(asked) if asked else said, self.here()))
+            return
+        name = f"line-{self._line}"
+        out.append(
+            self.kit.models.turn(self.now, message=name, model="", agent=self.agent, where=self.here())
+        )
+        for place, part in enumerate(items(content)):
+            call = table(part)
+            if call.get("type") == "tool_use":
+                out.append(
+                    self.calls.both(
+                        f"{name}/{place}",
+                        text(call.get("name")),
+                        call.get("input"),
+                        None,
+                        self.now,
+                        _UNTOLD,
+                        self.here(),
+                        self.agent,
+                    )
+                )
+
+
+def companions(path: Path) -> list[Companion]:
+    """The transcripts of sub-agents, in a folder beside the main one."""
+    place = path.parent / "subagents"
+    if path.parent.name != path.stem or not is_folder(place):
+        return []
+    return [Companion(file.stem, file) for file in sorted(place.iterdir()) if file.suffix == ".jsonl"]
+
+
+def _sniff(sample: Sample) -> int:
+    """Lines that hold a role and a message with content, and neither ids nor times."""
+    lines = sample.records[:8]
+    if not lines:
+        return 0
+    for line in lines:
+        message = table(line.get("message"))
+        if (
+            line.get("role") not in ("user", "assistant")
+            or "role" in message
+            or "content" not in message
+            or "uuid" in line
+            or "id" in line
+        ):
+            return 0
+    return 92 if "agent-transcripts" in sample.path.parts else 80
+
+
+FORMATS = (Format("cursor", "lines", _sniff, CursorReader, companions),)

@@ -1,0 +1,122 @@
+"""Runs whose end is known: JSON lines with an outcome, or a folder of logs beside a file of labels."""
+
+from __future__ import annotations
+
+import gzip
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any, NamedTuple, cast
+
+import msgspec
+
+from core.agents.loose import decode, table, text
+from core.agents.registry import AGENTS
+from core.errors import UnreadableLog
+from core.events import Event, SessionEnd, ToolUse, Turn, Where
+from core.logs.agent import recognise
+from core.logs.finder import sessions
+from core.logs.format import Sample
+from core.logs.reader import Kit
+from core.logs.session import read as read_session
+
+LABELS = "labels.jsonl"
+_GZIP = b"\x1f\x8b"
+
+
+class Source(NamedTuple):
+    """One run as it lies on disk: a line of its own, or a log and its label."""
+
+    origin: str
+    line: int
+    label: bytes
+    """The line, or the line of the labels file."""
+    log: Path | None = None
+
+
+class LabelledRun(NamedTuple):
+    """A run and how it ended."""
+
+    run: str
+    model: str
+    task: str
+    resolved: bool
+    events: list[Event]
+
+
+def sources(paths: list[Path]) -> Iterator[Source]:
+    """Every run in files and folders, in their order."""
+    for path in paths:
+        if path.is_dir():
+            yield from _folder(path)
+        else:
+            yield from _lines(path)
+
+
+def _lines(path: Path) -> Iterator[Source]:
+    try:
+        with path.open("rb") as raw:
+            packed = raw.read(2) == _GZIP
+            raw.seek(0)
+            file = cast("IO[bytes]", gzip.GzipFile(fileobj=raw)) if packed else raw
+            for number, line in enumerate(io.BufferedReader(cast(Any, file)), 1):
+                if line.strip():
+                    yield Source(str(path), number, line)
+    except (OSError, EOFError) as error:
+        raise UnreadableLog(
+            f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})"
+        ) from error
+
+
+def _folder(folder: Path) -> Iterator[Source]:
+    labels = folder / LABELS
+    if not labels.is_file():
+        raise UnreadableLog(
+            f'{folder}: has no {LABELS}; a line there is {{"log": FILE, "resolved": true or false, '
+            '"model": NAME, "task": NAME}'
+        )
+    for source in _lines(labels):
+        name = text(table(decode(source.label)).get("log"))
+        yield source._replace(log=folder / name if name else None)
+
+
+def labelled_run(source: Source, kit: Kit) -> LabelledRun | str:
+    """The run with its events; in words why not, where it is none."""
+    label = decode(source.label)
+    place = f"{source.origin}:{source.line}"
+    if not isinstance(label, dict):
+        return f"{place}: is not a JSON object"
+    if not isinstance(label.get("resolved"), bool):
+        return f"{place}: resolved: missing; it must be true or false"
+    name = text(label.get("run")) or text(label.get("log")) or place
+    if source.log is not None:
+        try:
+            found = sessions([source.log], kit)
+        except UnreadableLog as error:
+            return f"{place}: {error}"
+        events = list(read_session(found[0], kit))
+    elif "traj" in label or "messages" in label:
+        record = msgspec.json.encode(label["traj"]) if "traj" in label else source.label
+        form = recognise(Sample(record, Path(source.origin)), AGENTS)
+        if form is None:
+            return f"{place}: traj: no known agent's document"
+        reader = form.reader(kit, session=name)
+        events = [*reader.feed(record, Where(source.origin), source.line), *reader.finish()]
+    else:
+        return f"{place}: neither messages nor traj stands in it"
+    model, task = text(label.get("model")), text(label.get("task")) or name
+    return LabelledRun(name, model, task, label["resolved"], without_finish(events))
+
+
+def without_finish(events: list[Event]) -> list[Event]:
+    """The events without the act of finishing: whether a run ended by itself says most of how it ended."""
+    left = list(events)
+    while left and isinstance(left[-1], SessionEnd | Turn):
+        ended = isinstance(left.pop(), SessionEnd)
+        if ended and left and isinstance(left[-1], ToolUse):
+            left.pop()
+    if left and isinstance(left[-1], ToolUse) and left[-1].outcome == "pending":
+        left.pop()
+        if left and isinstance(left[-1], Turn):
+            left.pop()
+    return left

@@ -1,0 +1,186 @@
+"""What a session is about: the title its log keeps, else the first thing the person asked for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import msgspec
+
+from core.logs.event_redaction import one_line
+from core.logs.lines import head, opened, packed, take
+from core.logs.records import Log, document, members, rows
+from core.logs.session import LogSession
+
+LONGEST = 120
+"""Characters of a title at most."""
+HEAD = 262_144
+TAIL = 65_536
+"""Bytes of a log's two ends in which its title is looked for."""
+_DOCUMENT = 16 * 1024 * 1024
+_NEVER = 1 << 62
+_FILES = 8
+"""Files of a folder in which a title is looked for."""
+_TAGS = re.compile(
+    r"<(task|user_message|feedback|user_query|USER_REQUEST|pr_description)>\s*(.*?)\s*(?:</\1>|\Z)", re.DOTALL
+)
+_INSIDE = ("message", "payload", "data", "item", "args", "llm_message")
+_PEOPLE = frozenset(("user", "user_message", "user.message", "USER_INPUT", "UserMessage"))
+_NOT_ASKED = ("Caveat:", "# AGENTS.md", "[Request interrupted", "This session is being continued", "System:")
+_REQUEST = "## My request for Codex:"
+"""What comes before it tells of the editor."""
+_DEEPEST = 4
+
+
+class Title(NamedTuple):
+    """A name that a record gives its session."""
+
+    rank: int
+    """The person's own is 3, the agent's 2, a summary's 1; the highest wins, and the last of equals."""
+    said: str
+
+
+Titles = Callable[[dict[str, Any]], Title | None]
+
+
+def title_of(session: LogSession) -> str:
+    """The title of a session, safe to show; blank where its log has none. Never raises on what is on disk."""
+    log = session.logs[0]
+    try:
+        if log.format.style == "database":
+            return _listed(log, (_opened(row.record.data) for row in rows(log, _NEVER)))
+        if log.run:
+            return ""
+        if log.format.style == "folder":
+            return _in_folder(log)
+        return read_title(*_ends(log), log.format.titles)
+    except OSError:
+        return ""
+
+
+def read_title(beginning: bytes, end: bytes, titles: Titles | None) -> str:
+    """The title in a log's two ends."""
+    first = records(beginning)
+    if titles is not None:
+        best: Title | None = None
+        for record in (*first, *records(end)):
+            found = titles(record)
+            if found is not None and found.said.strip() and (best is None or found.rank >= best.rank):
+                best = found
+        if best is not None:
+            return shown(best.said)
+    return next((shown(said) for record in first if (said := asked(record))), "")
+
+
+def shown(said: str) -> str:
+    """A title as a person may see it: its first line that says something."""
+    lines = (line.strip() for line in said.lstrip().split("\n", 20))
+    return one_line(next((line for line in lines if line), ""), LONGEST)
+
+
+def records(data: bytes) -> list[dict[str, Any]]:
+    """The objects in some bytes: whole lines, or the messages of a document."""
+    value = _opened(data)
+    if isinstance(value, dict):
+        return [value, *_messages(value)]
+    if isinstance(value, list):
+        return [one for one in value if isinstance(one, dict)]
+    found = (_opened(line) for line in data.split(b"\n") if line.lstrip().startswith(b"{"))
+    return [one for one in found if isinstance(one, dict)]
+
+
+def _messages(document: dict[str, Any]) -> list[dict[str, Any]]:
+    for name in ("messages", "history", "trajectory"):
+        if isinstance(listed := document.get(name), list):
+            return [one for one in listed if isinstance(one, dict)]
+    return []
+
+
+def asked(record: dict[str, Any]) -> str:
+    """What the person asks for in a record; blank where it is not the person's, or not asked for."""
+    people = False
+    if record.get("isMeta") is True or record.get("subtype") in ("notification", "cron"):
+        return ""
+    told = record.get("info")
+    if isinstance(told, dict) and "role" in told:
+        record = {**record, "role": told["role"]}
+    holders = [record, *(inner for name in _INSIDE if isinstance(inner := record.get(name), dict))]
+    holders += [inner for held in holders[1:] if isinstance(inner := held.get("item"), dict)]
+    for holder in holders:
+        if isinstance(holder.get("role"), str):
+            people = holder["role"] in _PEOPLE
+        else:
+            people = people or any(_is_person(holder.get(name)) for name in ("type", "source"))
+            people = people or holder.get("say") == "task"
+        if people:
+            for name in ("content", "message", "text", "parts", "displayText"):
+                said = _words(holder.get(name))
+                if said:
+                    return said
+    return ""
+
+
+def _is_person(value: Any) -> bool:
+    return isinstance(value, str) and value in _PEOPLE
+
+
+def _words(value: Any, depth: int = 0) -> str:
+    if depth > _DEEPEST:
+        return ""
+    if isinstance(value, str):
+        tagged = _TAGS.search(value[:20_000])
+        said = tagged[2] if tagged else value.rpartition(_REQUEST)[2].strip()
+        return "" if said.startswith(("<", *_NOT_ASKED)) else said
+    if isinstance(value, list):
+        return next((said for one in value if (said := _words(one, depth + 1))), "")
+    if isinstance(value, dict) and value.get("type") in (None, "text", "input_text"):
+        return _words(value.get("text"), depth + 1)
+    return ""
+
+
+def _in_folder(log: Log) -> str:
+    """The title in the first files of a folder; the log's own before what was asked."""
+    asked_first = ""
+    for file in members(log)[:_FILES]:
+        if file.stat().st_size > _DOCUMENT:
+            continue
+        found = records(document(file).data)
+        titles = log.format.titles
+        named = [title for record in found if titles and (title := titles(record)) and title.said.strip()]
+        if named:
+            return shown(max(named, key=lambda title: title.rank).said)
+        asked_first = asked_first or next((said for record in found if (said := asked(record))), "")
+    return shown(asked_first)
+
+
+def _ends(log: Log) -> tuple[bytes, bytes]:
+    if log.format.style == "document":
+        with opened(log.path) as stream:
+            return take(stream, _DOCUMENT), b""
+    if packed(log.path):
+        return head(log.path, HEAD), b""
+    with opened(log.path) as stream:
+        stream.seek(log.start)
+        beginning = take(stream, HEAD if log.end is None else min(HEAD, log.end - log.start))
+        if log.end is None:
+            stream.seek(0, 2)
+            stream.seek(max(log.start, stream.tell() - TAIL))
+            return beginning, take(stream, TAIL)
+    return beginning, b""
+
+
+def _listed(log: Log, told: Iterable[Any]) -> str:
+    """The title of a database's session, from its row."""
+    for row in told:
+        data = row.get("data") if isinstance(row, dict) else None
+        if isinstance(data, dict) and data.get("id") == log.session and isinstance(data.get("title"), str):
+            return shown(data["title"])
+    return ""
+
+
+def _opened(data: bytes) -> Any:
+    try:
+        return msgspec.json.decode(data)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return None

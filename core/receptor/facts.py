@@ -1,0 +1,330 @@
+"""Plain figures of what the agent did, counted and never interpreted."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+from core.events import ToolUse, Turn
+from core.receptor.impulse import CAUSES
+from core.receptor.readings import FactsReading
+from core.settings.receptor import FactSettings
+from core.state import Stateful, grouped, keyed, mapped, packed, tupled
+
+_OWN, _EDITED, _FAILED = 1, 2, 4
+"""What is known of a file: the agent made it, edited it, failed to edit it."""
+_STALE, _EDIT, _NEW = 1, 2, 4
+"""What is known of a recent action."""
+_HEARD = 3
+"""Phrases of one kind before an action that count; more say no more."""
+_TARGETS = 4
+"""Files of one action that are looked at."""
+COUNTS = (
+    "actions",
+    "looks",
+    "runs",
+    "tests",
+    "edits",
+    "changes",
+    "changed_files",
+    "failures",
+    "failures_in_a_row",
+    "same_error",
+    "failed_edits",
+    "failed_edits_again",
+    "failed_reads",
+    "same_result",
+    "new_result",
+    "edits_again",
+    "rereads",
+    "new_files",
+    "checks",
+    "checks_passed",
+    "runs_since_change",
+    "edits_since_pass",
+    "since_good_edit",
+    "since_change",
+    "looks_before_edit",
+    "words_of_checking",
+    "words_of_doubt",
+)
+"""What is counted over the whole session, each a whole number."""
+
+
+class ActionFacts(Stateful):
+    """Count what an agent's actions came to, in memory that does not grow with the session.
+
+    An action is a tool use that took place, plans left out. A change is a good edit of a file that the agent
+    did not make itself; a check is the first command after an edit.
+    """
+
+    __slots__ = (
+        "_calls",
+        "_dirty",
+        "_errors",
+        "_failing",
+        "_files",
+        "_generation",
+        "_kept",
+        "_long",
+        "_looked",
+        "_recent",
+        "_results",
+        "_spoken",
+        *COUNTS,
+    )
+    STATE = (
+        grouped("counts", *COUNTS),
+        packed("_recent"),
+        packed("_failing", bool),
+        mapped("_calls"),
+        keyed("_results"),
+        keyed("_errors"),
+        mapped("_files"),
+        mapped("_looked"),
+        "_generation",
+        "_dirty",
+        tupled("_spoken"),
+    )
+    actions: int
+    looks: int
+    runs: int
+    tests: int
+    edits: int
+    changes: int
+    changed_files: int
+    failures: int
+    failures_in_a_row: int
+    same_error: int
+    failed_edits: int
+    failed_edits_again: int
+    failed_reads: int
+    same_result: int
+    new_result: int
+    edits_again: int
+    rereads: int
+    new_files: int
+    checks: int
+    checks_passed: int
+    runs_since_change: int
+    edits_since_pass: int
+    since_good_edit: int
+    since_change: int
+    looks_before_edit: int
+    words_of_checking: int
+    words_of_doubt: int
+
+    def __init__(self, settings: FactSettings) -> None:
+        self._kept = settings.kept
+        self._long = settings.long_since_edit
+        self._recent: deque[int] = deque(maxlen=settings.recent)
+        self._failing: deque[bool] = deque(maxlen=settings.failing)
+        self._calls: dict[int, int] = {}
+        self._results: dict[int, None] = {}
+        self._errors: dict[int, None] = {}
+        self._files: dict[str, int] = {}
+        self._looked: dict[str, int] = {}
+        self._generation = 0
+        self._dirty = False
+        self._spoken = (0, 0)
+        """Phrases of checking and of doubt since the last action."""
+        for name in COUNTS:
+            setattr(self, name, 0)
+
+    def said(self, event: Turn) -> None:
+        """Count the phrases that the agent's words held."""
+        self.words_of_checking += event.checking
+        self.words_of_doubt += event.doubting
+        self._spoken = (
+            min(_HEARD, self._spoken[0] + event.checking),
+            min(_HEARD, self._spoken[1] + event.doubting),
+        )
+
+    def update(self, event: ToolUse) -> tuple[str, ...]:
+        """Count one action; the rows of the impulse table that it stands for."""
+        action = event.action
+        causes: list[str] = []
+        cause = CAUSES.get((action, event.outcome))
+        if cause is not None:
+            causes.append(cause)
+        if action == "plan":
+            return tuple(causes)
+        checking, doubting = self._spoken
+        if checking or doubting:
+            causes += ["words_of_checking"] * checking + ["words_of_doubt"] * doubting
+            self._spoken = (0, 0)
+        self.actions += 1
+        self.since_good_edit += 1
+        self.since_change += 1
+        failed = event.outcome == "failure"
+        mark = self._repeated(event, causes)
+        if failed:
+            self._failure(event.result)
+        else:
+            self.failures_in_a_row = 0
+        new = self._touched(event.targets)
+        if new:
+            self.new_files += 1
+            causes.append("new_file")
+            mark |= _NEW
+        if action == "file_edit":
+            mark |= _EDIT
+            self._edit(event, failed, new, causes)
+        elif action == "shell_exec":
+            self._run(event, failed, causes)
+        elif action == "file_read" or action == "search":
+            self._look(event, failed, causes)
+        self._recent.append(mark)
+        self._failing.append(failed)
+        if self.since_good_edit > self._long:
+            causes.append("long_since_edit")
+        return tuple(causes)
+
+    def _repeated(self, event: ToolUse, causes: list[str]) -> int:
+        """Whether the call or its result came before."""
+        stale = 0
+        result = event.result
+        if event.call:
+            before = self._calls.get(event.call)
+            if before is None:
+                _keep(self._calls, self._kept)
+            elif before == result:
+                self.same_result += 1
+                stale = _STALE
+                causes.append("same_result")
+            else:
+                self.new_result += 1
+                causes.append("new_result")
+            self._calls[event.call] = result
+        if result:
+            if result in self._results:
+                stale = _STALE
+            else:
+                _keep(self._results, self._kept)
+                self._results[result] = None
+        return stale
+
+    def _failure(self, result: int) -> None:
+        self.failures += 1
+        self.failures_in_a_row += 1
+        if result:
+            if result in self._errors:
+                self.same_error += 1
+            else:
+                _keep(self._errors, self._kept)
+                self._errors[result] = None
+
+    def _touched(self, targets: tuple[str, ...]) -> bool:
+        """Remember the files of an action; whether one of them is new."""
+        new = False
+        files = self._files
+        for target in targets[:_TARGETS]:
+            if target not in files:
+                _keep(files, self._kept)
+                files[target] = 0
+                new = True
+        return new
+
+    def _edit(self, event: ToolUse, failed: bool, new: bool, causes: list[str]) -> None:
+        target = event.targets[0] if event.targets else ""
+        known = self._files.get(target, 0)
+        if failed:
+            self.failed_edits += 1
+            causes.append("failed_edit")
+            if known & _FAILED:
+                self.failed_edits_again += 1
+            known |= _FAILED
+        elif event.outcome == "success":
+            if known & _EDITED:
+                self.edits_again += 1
+                causes.append("edit_again")
+            elif new and not event.before:
+                known |= _OWN
+            self.edits += 1
+            self.edits_since_pass += 1
+            self.since_good_edit = 0
+            self._dirty = True
+            self._generation += 1
+            if target and not known & _OWN:
+                if not self.changes:
+                    self.looks_before_edit = self.looks
+                self.changes += 1
+                self.since_change = 0
+                causes.append("change")
+                if not known & _EDITED:
+                    self.changed_files += 1
+            known |= _EDITED
+        if target:
+            self._files[target] = known
+
+    def _run(self, event: ToolUse, failed: bool, causes: list[str]) -> None:
+        self.runs += 1
+        if event.purpose == "test":
+            self.tests += 1
+        if self.changes:
+            self.runs_since_change += 1
+            causes.append("run_since_change")
+        if self._dirty:
+            self._dirty = False
+            self.checks += 1
+            if not failed:
+                self.checks_passed += 1
+            causes.append("check_failed" if failed else "check_passed")
+        if not failed:
+            self.edits_since_pass = 0
+
+    def _look(self, event: ToolUse, failed: bool, causes: list[str]) -> None:
+        self.looks += 1
+        if not self.changes:
+            self.looks_before_edit += 1
+        if event.action != "file_read":
+            return
+        if failed:
+            self.failed_reads += 1
+            causes.append("failed_read")
+        target = event.targets[0] if event.targets else ""
+        looked = self._looked
+        if target in looked:
+            if looked[target] == self._generation:
+                self.rereads += 1
+        else:
+            _keep(looked, self._kept)
+        looked[target] = self._generation
+
+    @property
+    def failures_recent(self) -> int:
+        """Failures among the last actions."""
+        return sum(self._failing)
+
+    @property
+    def stale_recent(self) -> int:
+        """Results among the last actions that had come before."""
+        return sum([mark & _STALE for mark in self._recent])
+
+    @property
+    def edits_recent(self) -> int:
+        """Edits among the last actions, good or failed."""
+        return sum([1 for mark in self._recent if mark & _EDIT])
+
+    @property
+    def new_files_recent(self) -> int:
+        """Actions among the last ones that touched a file for the first time."""
+        return sum([1 for mark in self._recent if mark & _NEW])
+
+    def read(self) -> FactsReading:
+        """All figures, with names."""
+        return FactsReading(
+            failures_recent=self.failures_recent,
+            stale_recent=self.stale_recent,
+            edits_recent=self.edits_recent,
+            new_files_recent=self.new_files_recent,
+            of_failures=len(self._failing),
+            of_recent=len(self._recent),
+            **{name: getattr(self, name) for name in COUNTS},
+        )
+
+
+def _keep(table: dict[Any, Any], most: int) -> None:
+    """Make room for one more by letting the oldest go."""
+    if len(table) >= most:
+        del table[next(iter(table))]

@@ -1,0 +1,185 @@
+"""What is going on at one place of a session, in the log's own words: asked, doing, failed, said."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
+
+from core.agents.words import Words, telling_line, words_of
+from core.events import MAIN, Event, Prompt, ToolUse, Turn
+from core.safe_text import safe
+
+LATELY = 20
+"""Calls among which failures are counted."""
+_LINE = 400
+"""Characters of a line that is handed out at most."""
+_REMEMBERED = 256
+_LOOKED_BACK = 8
+"""Answers looked through for one with words."""
+
+
+class Now(Struct, frozen=True):
+    """What a person wants to know first; blank where the log does not tell."""
+
+    asked: str = ""
+    """The first line of the last prompt."""
+    asked_at: float = 0.0
+    tool: str = ""
+    """The tool at work, or the last that was."""
+    doing: str = ""
+    """Its whole command, or the path it works on."""
+    doing_at: float = 0.0
+    running: bool = False
+    """It has no result yet."""
+    failed: str = ""
+    """What failed last: its command."""
+    error: str = ""
+    """The line of its output that says why."""
+    failed_at: float = 0.0
+    times: int = 0
+    """How often the same call failed since the last prompt."""
+    said: str = ""
+    """The end of what the agent said last."""
+    said_at: float = 0.0
+    failures: int = 0
+    """Failed calls among the last ones."""
+    calls: int = 0
+    """How many those are."""
+
+
+class Landmarks:
+    """Where in a recording an agent was asked, worked, failed and spoke; found by bisection."""
+
+    __slots__ = ("_calls", "_events", "_failures", "_prompts", "_turns")
+
+    def __init__(self, events: Sequence[Event], agent: str = MAIN) -> None:
+        self._events = events
+        self._prompts: list[int] = []
+        self._calls: list[int] = []
+        self._failures: list[int] = []
+        self._turns: list[int] = []
+        for place, event in enumerate(events):
+            if event.agent == agent:
+                self.add(place, event)
+
+    def add(self, place: int, event: Event) -> None:
+        """Take in the event at a place; places come in order."""
+        kind = type(event)
+        if kind is ToolUse:
+            self._calls.append(place)
+            if event.outcome == "failure":  # type: ignore[union-attr]
+                self._failures.append(place)
+        elif kind is Turn:
+            self._turns.append(place)
+        elif kind is Prompt and not event.interrupt:  # type: ignore[union-attr]
+            self._prompts.append(place)
+
+    def prompt(self, index: int) -> Prompt | None:
+        """The last prompt among the first `index` events."""
+        found = self._before(self._prompts, index)
+        return found if isinstance(found, Prompt) else None
+
+    def call(self, index: int) -> ToolUse | None:
+        """The last call."""
+        found = self._before(self._calls, index)
+        return found if isinstance(found, ToolUse) else None
+
+    def failure(self, index: int) -> tuple[ToolUse | None, int]:
+        """The last failure since the last prompt, and how often the same call failed since then."""
+        begin = bisect_right(self._prompts, index - 1)
+        since = self._prompts[begin - 1] if begin else -1
+        end = bisect_right(self._failures, index - 1)
+        last: ToolUse | None = None
+        times = 0
+        for place in reversed(self._failures[max(0, end - 200) : end]):
+            event = self._events[place]
+            if place < since or not isinstance(event, ToolUse):
+                break
+            if last is None:
+                last, times = event, 1
+            elif event.shape == last.shape:
+                times += 1
+        return last, times
+
+    def turns(self, index: int) -> list[Turn]:
+        """The last answers, the newest first."""
+        end = bisect_right(self._turns, index - 1)
+        found = [self._events[place] for place in self._turns[max(0, end - _LOOKED_BACK) : end]]
+        return [turn for turn in reversed(found) if isinstance(turn, Turn)]
+
+    def lately(self, index: int) -> tuple[int, int]:
+        """Failures among the last calls, and how many those are."""
+        end = bisect_right(self._calls, index - 1)
+        recent = self._calls[max(0, end - LATELY) : end]
+        if not recent:
+            return 0, 0
+        first = bisect_right(self._failures, recent[0] - 1)
+        return bisect_right(self._failures, index - 1) - first, len(recent)
+
+    def _before(self, places: list[int], index: int) -> Event | None:
+        at = bisect_right(places, index - 1)
+        return self._events[places[at - 1]] if at else None
+
+
+class Teller:
+    """Puts landmarks into words, which are read from the log once and remembered for a while."""
+
+    def __init__(self, read: Callable[[Event], Words] = words_of) -> None:
+        self._read = read
+        self._known: OrderedDict[int, tuple[Event, Words]] = OrderedDict()
+
+    def now(self, marks: Landmarks, index: int, held: Sequence[Event] = ()) -> Now:
+        """What is going on after the first `index` events; `held` are calls without a result yet."""
+        prompt = marks.prompt(index)
+        running = [call for call in held if isinstance(call, ToolUse) and call.agent == MAIN]
+        call = running[-1] if running else marks.call(index)
+        failure, times = marks.failure(index)
+        failures, calls = marks.lately(index)
+        said, spoke = self._said(marks.turns(index))
+        return Now(
+            asked=_line(self._words(prompt).said) if prompt else "",
+            asked_at=prompt.at if prompt else 0.0,
+            tool=call.tool if call else "",
+            doing=self._doing(call) if call else "",
+            doing_at=call.at if call else 0.0,
+            running=bool(running),
+            failed=self._doing(failure) if failure else "",
+            error=_line(telling_line(self._words(failure).output)) if failure else "",
+            failed_at=failure.at if failure else 0.0,
+            times=times,
+            said=said,
+            said_at=spoke,
+            failures=failures,
+            calls=calls,
+        )
+
+    def _doing(self, call: ToolUse) -> str:
+        return _line(self._words(call).command) or " ".join(call.targets[:3]) or call.program
+
+    def _said(self, turns: Sequence[Turn]) -> tuple[str, float]:
+        for turn in turns:
+            words = self._words(turn).said
+            if words:
+                paragraphs = [line.strip() for line in words.splitlines() if line.strip()]
+                return safe(paragraphs[-1])[:_LINE] if paragraphs else "", turn.at
+        return "", 0.0
+
+    def _words(self, event: Event) -> Words:
+        key = id(event)
+        known = self._known.get(key)
+        if known is not None and known[0] is event:
+            self._known.move_to_end(key)
+            return known[1]
+        words = self._read(event)
+        self._known[key] = (event, words)
+        if len(self._known) > _REMEMBERED:
+            self._known.popitem(last=False)
+        return words
+
+
+def _line(words: str) -> str:
+    """The first line with something in it."""
+    return safe(next((line.strip() for line in words.splitlines() if line.strip()), ""))[:_LINE]

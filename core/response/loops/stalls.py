@@ -1,0 +1,306 @@
+"""Ways to get nowhere without making the same call again, each told as a fact."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from core.events import ToolUse
+from core.response.loops.loop import subject
+from core.settings.loops import (
+    GaveUpSettings,
+    RereadSettings,
+    RetestSettings,
+    ReworkSettings,
+    StormSettings,
+    WaitingSettings,
+)
+from core.state import Kept, Stateful, made, mapped
+
+_LOOKS = frozenset(("file_read", "search"))
+_CHECKS = frozenset(("test", "build"))
+
+
+class _Stall(Stateful):
+    """What all of them have: how far it went, since when, and about what."""
+
+    __slots__ = ("_limit", "began_at", "count", "limit", "subject", "tool")
+    STATE: ClassVar[Sequence[str | Kept]] = (
+        "count",
+        "limit",
+        "began_at",
+        "subject",
+        "tool",
+    )
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin anew."""
+        self.count = 0
+        self.limit = self._limit
+        self.began_at = 0.0
+        self.subject = ""
+        self.tool = ""
+
+    @property
+    def going(self) -> bool:
+        """Whether it is worth a word."""
+        return self.count >= self.limit
+
+    def _more(self, event: ToolUse, own: int) -> None:
+        if not self.count:
+            self.began_at = event.at
+        self.count += 1
+        self.subject = subject(event.tool, event.program, event.targets)
+        self.tool = event.program or event.tool
+        self.limit = own if own > 0 else self._limit if own else 1 << 30
+
+
+class Storm(_Stall):
+    """Calls that fail one after another, whatever they are."""
+
+    __slots__ = ()
+
+    def __init__(self, settings: StormSettings) -> None:
+        super().__init__(settings.times)
+
+    def update(self, event: ToolUse, own: int) -> None:
+        """Take in one call; `own` is its tool's limit, or -1."""
+        if event.outcome == "failure":
+            self._more(event, own)
+        elif event.outcome != "rejected":
+            self.reset()
+
+    def what(self) -> str:
+        """The fact."""
+        return f"{self.count} calls in a row failed"
+
+
+def _written(known: dict[int, list[int]]) -> tuple[tuple[int, ...], ...]:
+    return tuple([(shape, *row) for shape, row in known.items()])
+
+
+class Retest(_Stall):
+    """A command that fails again although it was edited for in between."""
+
+    __slots__ = ("_edited", "_kept", "_known", "alike", "edits")
+    STATE = (
+        *_Stall.STATE,
+        made("_known", _written, lambda rows: {shape: row for shape, *row in rows}),
+        "_edited",
+        "edits",
+        "alike",
+    )
+
+    def __init__(self, settings: RetestSettings) -> None:
+        self._kept = settings.kept
+        self._known: dict[int, list[int]] = {}
+        self._edited = 0
+        super().__init__(settings.times)
+
+    def reset(self) -> None:
+        """Forget every command."""
+        super().reset()
+        self._known.clear()
+        self._edited = 0
+        self.edits = 0
+        self.alike = True
+
+    def update(self, event: ToolUse, own: int) -> None:
+        """Take in one call; a failure counts where an edit went through since the one before."""
+        if event.action == "file_edit":
+            self._edited += event.outcome == "success"
+        elif event.action == "shell_exec":
+            shape = event.shape or event.call
+            if event.outcome != "failure":
+                if self._known.pop(shape, None) is not None:
+                    super().reset()
+                return
+            known = self._known.pop(shape, None)
+            if known is None:
+                if len(self._known) >= self._kept:
+                    del self._known[next(iter(self._known))]
+                known = [1, self._edited, self._edited, event.result, 1]
+            elif self._edited > known[2]:
+                known = [
+                    known[0] + 1,
+                    known[1],
+                    self._edited,
+                    event.result,
+                    known[4] * (event.result == known[3]),
+                ]
+            self._known[shape] = known
+            if known[0] >= self.count:
+                self._more(event, own)
+                self.count, self.edits, self.alike = known[0], known[2] - known[1], bool(known[4])
+
+    def what(self) -> str:
+        """The fact."""
+        error = ", same error" if self.alike else ""
+        return f"{self.subject} failed {self.count} times, {self.edits} edits between{error}"
+
+
+class Rework(_Stall):
+    """One file edited again and again, with a command failing after each edit."""
+
+    __slots__ = ("_edited", "_failed", "_kept")
+    STATE = (
+        *_Stall.STATE,
+        mapped("_failed"),
+        "_edited",
+    )
+
+    def __init__(self, settings: ReworkSettings) -> None:
+        self._kept = settings.kept
+        self._failed: dict[str, int] = {}
+        super().__init__(settings.times)
+
+    def reset(self) -> None:
+        """Forget every file."""
+        super().reset()
+        self._failed.clear()
+        self._edited = ""
+
+    def update(self, event: ToolUse, own: int) -> None:
+        """Take in one call; a test or build that passes is a fresh start."""
+        if event.action == "file_edit":
+            if event.outcome == "success" and event.targets:
+                self._edited = event.targets[0]
+        elif event.action == "shell_exec":
+            if event.outcome == "failure":
+                self._count(event, own)
+            elif event.purpose in _CHECKS:
+                self.reset()
+
+    def _count(self, event: ToolUse, own: int) -> None:
+        edited, self._edited = self._edited, ""
+        if not edited:
+            return
+        times = self._failed.pop(edited, 0) + 1
+        if len(self._failed) >= self._kept:
+            del self._failed[next(iter(self._failed))]
+        self._failed[edited] = times
+        if times >= self.count:
+            self._more(event, own)
+            self.count = times
+            self.subject = edited.rpartition("/")[2] or edited
+
+    def what(self) -> str:
+        """The fact."""
+        return f"{self.subject} edited {self.count} times, and each time a command failed after it"
+
+
+class Reread(_Stall):
+    """Files read again and again with nothing edited."""
+
+    __slots__ = ("_kept", "_read")
+    STATE = (
+        *_Stall.STATE,
+        made("_read", tuple, lambda rows: dict.fromkeys([(tuple(row[0]), row[1]) for row in rows])),
+    )
+
+    def __init__(self, settings: RereadSettings) -> None:
+        self._kept = settings.kept
+        self._read: dict[tuple[tuple[str, ...], int], None] = {}
+        super().__init__(settings.times)
+
+    def reset(self) -> None:
+        """Forget what was read."""
+        super().reset()
+        self._read.clear()
+
+    def update(self, event: ToolUse, own: int) -> None:
+        """Take in one call; a look counts when it shows what a look at the same file showed before."""
+        if event.action == "file_edit" and event.outcome == "success":
+            self.reset()
+        elif event.action in _LOOKS and event.targets and event.result and event.outcome == "success":
+            key = (event.targets, event.result)
+            if key in self._read:
+                self._more(event, own)
+            else:
+                if len(self._read) >= self._kept:
+                    del self._read[next(iter(self._read))]
+                self._read[key] = None
+        elif event.action == "shell_exec":
+            self.reset()
+
+    def what(self) -> str:
+        """The fact."""
+        return f"files read again {self.count} times, nothing edited or run between, last {self.subject}"
+
+
+class Waiting(_Stall):
+    """Waiting again and again while what is waited for shows the same."""
+
+    __slots__ = ("_last",)
+    STATE = (
+        *_Stall.STATE,
+        "_last",
+    )
+
+    def __init__(self, settings: WaitingSettings) -> None:
+        self._last = -1
+        super().__init__(settings.times)
+
+    def reset(self) -> None:
+        """Begin anew."""
+        super().reset()
+        self._last = -1
+
+    def update(self, event: ToolUse, own: int) -> None:
+        """Take in one call."""
+        if event.purpose != "wait":
+            self.reset()
+        elif event.result != self._last:
+            self.reset()
+            self._last = event.result
+            self._more(event, own)
+        else:
+            self._more(event, own)
+
+    def what(self) -> str:
+        """The fact."""
+        return f"waited {self.count} times with {self.subject}, nothing changed"
+
+
+class GaveUp(_Stall):
+    """A final answer after failures, with nothing run that passed since."""
+
+    __slots__ = ("_told",)
+    STATE = (
+        *_Stall.STATE,
+        "_told",
+    )
+
+    def __init__(self, settings: GaveUpSettings) -> None:
+        self._told = False
+        super().__init__(settings.times)
+
+    def reset(self) -> None:
+        """Begin anew."""
+        super().reset()
+        self._told = False
+
+    @property
+    def going(self) -> bool:
+        """Whether the last answer was one of giving up."""
+        return self._told
+
+    def update(self, event: ToolUse, own: int) -> None:
+        """Take in one call; only a command that goes well makes up for failures."""
+        self._told = False
+        if event.outcome == "failure":
+            self._more(event, own)
+        elif event.action == "shell_exec" and event.outcome in ("success", "empty"):
+            self.reset()
+
+    def final(self) -> None:
+        """The agent says it is done."""
+        self._told = self.count >= self.limit
+
+    def what(self) -> str:
+        """The fact."""
+        return f"ended after {self.count} failures with nothing run that passed since"

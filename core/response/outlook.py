@@ -1,0 +1,156 @@
+"""Whether a run goes worse or better than is usual for its agent, from plain counts and fitted weights."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from math import exp, log, log1p
+from typing import Any, Literal, NamedTuple
+
+from msgspec import Struct
+
+from core.receptor.readings import FactsReading
+from core.response.tables import OUTLOOK
+from core.settings.response import OutlookSettings
+
+Stage = Literal["too early", "10", "15", "20", "end"]
+Direction = Literal["too early", "worse", "usual", "better"]
+
+STAGES: tuple[tuple[int, Stage], ...] = ((20, "20"), (15, "15"), (10, "10"))
+"""From how many actions on each stage holds, the latest first."""
+
+_WORDS: dict[str, str] = {
+    "actions": "{n} actions so far",
+    "looks": "{n} files read or searches made",
+    "tests": "{n} test runs",
+    "changes": "{n} edits of files that were there",
+    "changed_files": "{n} files changed",
+    "failures": "{n} calls failed",
+    "failures_in_a_row": "{n} failures in a row",
+    "same_error": "{n} times an error seen before",
+    "failed_edits": "{n} edits failed",
+    "failed_reads": "{n} reads failed",
+    "same_result": "{n} calls again with the same result",
+    "rereads": "{n} files read again with nothing edited",
+    "new_files": "{n} times a new file",
+    "checks_passed": "{n} edits checked by a command that passed",
+    "runs_since_change": "{n} commands run since the first change",
+    "edits_since_pass": "{n} edits since a command last went well",
+    "since_good_edit": "{n} actions since the last good edit",
+    "since_change": "{n} actions since the last change",
+    "edits_recent": "{n} edits among the last ten actions",
+    "stale_recent": "{n} stale results among the last ten",
+    "words_of_checking": "{n} phrases of checking",
+    "words_of_doubt": "{n} phrases of doubt",
+}
+"""How each count is told."""
+
+
+class Reason(NamedTuple):
+    """What one count adds."""
+
+    name: str
+    number: int
+    amount: float
+    """In log-odds; above 0 speaks against the run."""
+    text: str
+
+
+class OutlookReading(Struct, frozen=True):
+    """The read-out: a shift against what is usual for this agent, never an alarm."""
+
+    stage: Stage
+    direction: Direction
+    shift: float
+    """In log-odds of going wrong; 0 is as usual."""
+    band: float
+    """How far the shift may be off, as a standard error."""
+    chance: float | None
+    """Of going wrong; only where a base rate is known."""
+    reasons: tuple[Reason, ...]
+    """What counts most first."""
+    fitted_on: str
+
+
+class _Fit(NamedTuple):
+    """The weights of one stage."""
+
+    names: tuple[str, ...]
+    means: tuple[float, ...]
+    weights: tuple[float, ...]
+    """For the logarithm of one more than the count, its mean taken off."""
+    band: float
+
+
+@cache
+def _fits() -> tuple[dict[str, _Fit], str]:
+    return read_fits(tomllib.loads(OUTLOOK.decode()))
+
+
+def read_fits(table: Mapping[str, Any]) -> tuple[dict[str, _Fit], str]:
+    """The weights of every stage, and what they were fitted on."""
+    fits = {}
+    for stage, rows in table["stage"].items():
+        counts: Mapping[str, Mapping[str, float]] = rows["counts"]
+        fits[stage] = _Fit(
+            tuple(counts),
+            tuple(row["mean"] for row in counts.values()),
+            tuple(row["weight"] for row in counts.values()),
+            float(rows["band"]),
+        )
+    return fits, str(table["about"]["data"])
+
+
+def stage_of(actions: int, ended: bool) -> Stage:
+    """Which weights hold after so many actions."""
+    if ended and actions:
+        return "end"
+    return next((stage for least, stage in STAGES if actions >= least), "too early")
+
+
+def shift_of(facts: Any, stage: Stage) -> float:
+    """The shift alone, in log-odds."""
+    fit = _fits()[0][stage]
+    return sum(
+        weight * (log1p(getattr(facts, name)) - mean)
+        for name, mean, weight in zip(fit.names, fit.means, fit.weights, strict=True)
+    )
+
+
+def outlook(facts: FactsReading, ended: bool, settings: OutlookSettings) -> OutlookReading:
+    """What the plain counts say of how this run goes."""
+    fits, fitted_on = _fits()
+    stage = stage_of(facts.actions, ended)
+    if stage == "too early":
+        return OutlookReading(stage, "too early", 0.0, 0.0, None, (), fitted_on)
+    fit = fits[stage]
+    reasons = []
+    for name, mean, weight in zip(fit.names, fit.means, fit.weights, strict=True):
+        number = getattr(facts, name)
+        amount = weight * (log1p(number) - mean)
+        if abs(amount) >= settings.telling:
+            word = "worse" if amount > 0.0 else "better"
+            reasons.append(Reason(name, number, amount, f"{_WORDS[name].format(n=number)}: {word}"))
+    reasons.sort(key=lambda reason: -abs(reason.amount))
+    shift = shift_of(facts, stage) - settings.own_shift
+    direction: Direction = (
+        "worse" if shift > settings.usual else "better" if shift < -settings.usual else "usual"
+    )
+    return OutlookReading(
+        stage, direction, shift, fit.band, chance(shift, settings.base_rate), tuple(reasons[:6]), fitted_on
+    )
+
+
+def chance(shift: float, base_rate: float) -> float | None:
+    """The chance of going wrong; None where the agent's own share of runs that do is not known."""
+    if not 0.0 < base_rate < 1.0:
+        return None
+    odds = log(base_rate / (1.0 - base_rate)) + shift
+    return 1.0 / (1.0 + exp(-odds))
+
+
+def band_words(reading: OutlookReading) -> str:
+    """The shift and its band, such as `+0.6 (0.3 to 0.9)`."""
+    low, high = reading.shift - reading.band, reading.shift + reading.band
+    return f"{reading.shift:+.1f} ({low:+.1f} to {high:+.1f})"

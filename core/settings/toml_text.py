@@ -1,0 +1,91 @@
+"""Settings written as TOML: as a file one can save, or into a file that keeps its comments."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import tomlkit
+from tomlkit.exceptions import TOMLKitError
+from tomlkit.items import InlineTable, Item, KeyType, SingleKey
+
+from core.settings.tunable import Tunable
+
+
+def toml_value(value: Any) -> str:
+    """A value as TOML writes it."""
+    return _item(value).as_string()
+
+
+def _item(value: Any) -> Item:
+    if hasattr(value, "model_dump"):
+        value = value.model_dump()
+    if isinstance(value, Mapping):
+        table = tomlkit.inline_table()
+        for key, item in value.items():
+            table.append(SingleKey(str(key), t=KeyType.Basic), _item(item))
+        return table
+    if isinstance(value, list | tuple):
+        array = tomlkit.array()
+        array.extend(map(_item, value))
+        return array
+    made: Item = tomlkit.item(value)
+    return made
+
+
+def settings_toml(tunables: Iterable[Tunable], values: Mapping[str, Any]) -> str:
+    """Settings as TOML, each with its sentence and what it may be."""
+    tables: dict[str, list[str]] = {}
+    for each in tunables:
+        group, _, key = each.name.rpartition(".")
+        unit = f" {each.unit}" if each.unit else ""
+        lines = tables.setdefault(group, [f"[{group}]"])
+        lines.append(f"# {each.sentence} ({each.allowed()}{unit})")
+        lines.append(f"{key} = {toml_value(values[each.name])}")
+    return "\n\n".join("\n".join(lines) for lines in tables.values()) + "\n"
+
+
+def with_values(text: str, values: Mapping[str, Any]) -> str:
+    """A settings file with some values set, all else in it as it was; ValueError where that cannot be."""
+    try:
+        document = tomlkit.parse(text)
+        before = tomllib.loads(text)
+    except (TOMLKitError, tomllib.TOMLDecodeError) as error:
+        raise ValueError(f"the settings file is not TOML, mend it first: {error}") from error
+    try:
+        for name, value in values.items():
+            _put(document, name.split("."), _item(value))
+        made = tomlkit.dumps(document)
+        right = tomllib.loads(made) == _merged(before, values)
+    except (TOMLKitError, tomllib.TOMLDecodeError, TypeError, ValueError):
+        right = False
+    if not right:
+        own = ", ".join(f"{name} = {toml_value(value)}" for name, value in values.items())
+        raise ValueError(
+            f"the settings file is laid out in a way that cannot be added to; write there: {own}"
+        )
+    return made
+
+
+def _put(node: Any, steps: list[str], item: Item) -> None:
+    """Set a value below a table, and make the tables on the way there."""
+    group, *rest = steps
+    if not rest:
+        node[group] = item
+        return
+    if group not in node:
+        inline = isinstance(node, InlineTable)
+        node[group] = tomlkit.inline_table() if inline else tomlkit.table(is_super_table=len(rest) > 1)
+    _put(node[group], rest, item)
+
+
+def _merged(tree: dict[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """What the file must hold with the values in it."""
+    for name, value in values.items():
+        *groups, last = name.split(".")
+        node = tree
+        for group in groups:
+            node = node.setdefault(group, {})
+        node[last] = tomllib.loads(f"v = {toml_value(value)}")["v"]
+    return tree

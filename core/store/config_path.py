@@ -1,0 +1,18 @@
+"""Where a person's and a project's settings file is."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+PROJECT_SETTINGS = ".nooscope.toml"
+
+
+def user_settings_file() -> Path:
+    """The person's own settings file; NOOSCOPE_CONFIG names another."""
+    named = os.environ.get("NOOSCOPE_CONFIG")
+    if named:
+        return Path(named)
+    from platformdirs import user_config_path
+
+    return user_config_path("nooscope", appauthor=False) / "settings.toml"

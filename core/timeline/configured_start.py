@@ -1,0 +1,39 @@
+"""How every session begins here: under the person's policy and both the person's and the project's rules."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from core.response.rules import built_in
+from core.store.config_path import user_settings_file
+from core.store.policy import USER_FILE as USER_POLICY
+from core.store.policy import chosen_policy
+from core.store.rules import USER_FILE as USER_RULES
+from core.store.rules import RuleFiles, project_file
+from core.timeline.initial_state import InitialState
+
+
+class ConfiguredStart(NamedTuple):
+    """What minds are given, and what is wrong with the files it comes from."""
+
+    initial: InitialState
+    """Without a seed: every session has its own."""
+    faults: tuple[str, ...] = ()
+
+
+def rule_files(project: Path | None = None) -> RuleFiles:
+    """The person's rules and those of the watched project, by default of this folder."""
+    return RuleFiles([user_settings_file().with_name(USER_RULES)], [project_file(project or Path.cwd())])
+
+
+def configured_start(project: Path | None = None) -> ConfiguredStart:
+    """Read the person's policy and both rule files again; one that cannot be used is named and left out.
+
+    A project's policy is a layer of the settings and only narrows them.
+    """
+    files = rule_files(project)
+    rules = files.load()
+    policy, faults = chosen_policy([user_settings_file().with_name(USER_POLICY)])
+    own = None if rules == built_in() else rules
+    return ConfiguredStart(InitialState(policy=policy, rules=own), (*files.faults, *faults))

@@ -1,0 +1,269 @@
+"""What readings are worth on runs whose end is known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from math import nan
+from typing import Any, NamedTuple
+
+import numpy as np
+from msgspec import Struct
+
+from core.agents.labelled import LabelledRun, Source, labelled_run
+from core.agents.registry import make_kit
+from core.engine import Engine, Step
+from core.events import Event, ToolUse
+from core.logs.reader import Kit
+from core.percept import AXES
+from core.receptor.receptor import EFFECTIVE
+from core.response.outlook import shift_of, stage_of
+from core.settings import Settings
+from core.timeline.ranking import Bools, Floats, Ranking
+
+POINTS = ("10", "15", "20", "25", "end")
+"""Actions after which runs that still go on are read, and the end, its finishing act left out."""
+ALARMS = ("loop", "frustration", "stuck", "halt", "ask_person")
+_METHODS = {"frustration_alert": "frustration", "ask_person": "ask_person"}
+TENTHS = 10
+
+
+class Walk(Struct, frozen=True):
+    """One run through the engine: its readings at every point, its alarms, its forecasts."""
+
+    run: str
+    model: str
+    task: str
+    failed: bool
+    readings: dict[str, dict[str, float]]
+    """By point."""
+    alarms: dict[str, int]
+    """The number of the action that first raised each."""
+    said: tuple[tuple[int, float, float], ...]
+    """Forecasts of the next call by tenth: how many, the sum said, the sum that failed."""
+    squared: float
+    actions: int
+
+
+class Missed(NamedTuple):
+    """A line that is no labelled run, and why."""
+
+    reason: str
+
+
+def walk_all(chunk: Sequence[Source], settings: Settings) -> list[Walk | Missed]:
+    """Several runs, one after another."""
+    kit = make_kit(settings.ingest)
+    return list(map(partial(walk_source, kit=kit, settings=settings), chunk))
+
+
+def walk_source(source: Source, kit: Kit, settings: Settings) -> Walk | Missed:
+    """One run, from its line."""
+    run = labelled_run(source, kit)
+    return Missed(run) if isinstance(run, str) else walk(run, settings)
+
+
+def walk(run: LabelledRun, settings: Settings) -> Walk:
+    """One run through the engine."""
+    walker = _Walker(settings)
+    for event in run.events:
+        walker.step(event)
+    return walker.close(run)
+
+
+class _Walker:
+    """Takes the readings of one run on its way."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._engine = Engine(settings)
+        self._sums = [0.0] * len(AXES)
+        self._actions = 0
+        self._readings: dict[str, dict[str, float]] = {}
+        self._alarms: dict[str, int] = {}
+        self._tenths = [[0, 0.0, 0.0] for _ in range(TENTHS)]
+        self._squared = 0.0
+
+    def step(self, event: Event) -> None:
+        action = isinstance(event, ToolUse) and event.outcome in EFFECTIVE and event.action != "plan"
+        if action and str(self._actions) in POINTS:
+            self._readings[str(self._actions)] = self._take(False)
+        scored = self._engine.mind.heart.forecast.scored
+        step = self._engine.step(event)
+        if action:
+            self._actions += 1
+            for place, value in enumerate(step.percept.axes):
+                self._sums[place] += value
+        forecast = self._engine.mind.heart.forecast
+        if forecast.scored > scored:
+            self._score(forecast.expected, forecast.failed)
+        for name in _raised(step):
+            self._alarms.setdefault(name, self._actions)
+
+    def _score(self, expected: float, failed: bool) -> None:
+        row = self._tenths[min(TENTHS - 1, int(expected * TENTHS))]
+        row[0] += 1
+        row[1] += expected
+        row[2] += failed
+        self._squared += (expected - failed) ** 2
+
+    def _take(self, ended: bool) -> dict[str, float]:
+        """Means of the axes so far, the plain facts, and the read-out."""
+        count = max(1, self._actions)
+        taken: dict[str, float] = {axis: total / count for axis, total in zip(AXES, self._sums, strict=True)}
+        facts = self._engine.receptor.facts.read()
+        for name in facts.__struct_fields__:
+            taken[name] = float(getattr(facts, name))
+        stage = stage_of(facts.actions, ended)
+        taken["forecast"] = nan if stage == "too early" else shift_of(facts, stage)
+        return taken
+
+    def close(self, run: LabelledRun) -> Walk:
+        if self._actions:
+            self._readings["end"] = self._take(True)
+        said = tuple((int(count), total, failed) for count, total, failed in self._tenths)
+        return Walk(
+            run.run,
+            run.model,
+            run.task,
+            not run.resolved,
+            self._readings,
+            self._alarms,
+            said,
+            self._squared,
+            self._actions,
+        )
+
+
+def _raised(step: Step) -> list[str]:
+    names = [_METHODS[fired.method] for fired in step.reaction.fired if fired.method in _METHODS]
+    loop = step.reaction.loop
+    if loop is not None:
+        names += ["loop", f"loop.{loop.detector}"]
+    if step.percept.state == "stuck":
+        names.append("stuck")
+    if step.verdict.halted_now:
+        names.append("halt")
+    return names
+
+
+def evaluate(walks: Sequence[Walk]) -> dict[str, Any]:
+    """Everything there is to say of these runs, as plain figures."""
+    models = sorted({walk.model for walk in walks})
+    intervals: dict[str, dict[str, list[float]]] = {}
+    auc: dict[str, dict[str, float | None]] = {}
+    for point in POINTS:
+        there = [walk for walk in walks if point in walk.readings]
+        if not there:
+            continue
+        failed = np.array([walk.failed for walk in there])
+        ranking = Ranking(failed, [walk.model for walk in there], [walk.task for walk in there])
+        for name in there[0].readings[point]:
+            ranked = ranking.rank(np.array([walk.readings[point][name] for walk in there]))
+            auc.setdefault(name, {})[point] = None if ranked is None else round(ranked.auc, 4)
+            if ranked is not None:
+                intervals.setdefault(name, {})[point] = [round(ranked.low, 4), round(ranked.high, 4)]
+    return {
+        "runs": len(walks),
+        "models": len(models),
+        "by_model": {model: _model([walk for walk in walks if walk.model == model]) for model in models},
+        "auc": auc,
+        "intervals": intervals,
+        "alarms": _alarms(walks),
+        "calibration": _calibration(walks),
+    }
+
+
+def _model(walks: list[Walk]) -> dict[str, Any]:
+    shifts = [walk.readings["end"]["forecast"] for walk in walks if "end" in walk.readings]
+    return {
+        "runs": len(walks),
+        "unresolved": round(sum(walk.failed for walk in walks) / len(walks), 4),
+        "own_shift": round(sum(shifts) / len(shifts), 4) if shifts else 0.0,
+    }
+
+
+def _alarms(walks: Sequence[Walk]) -> dict[str, dict[str, float | int | None]]:
+    """Each alarm against the base rate of the models whose runs it speaks in."""
+    names = [*ALARMS, *sorted({name for walk in walks for name in walk.alarms} - set(ALARMS))]
+    failing = dict.fromkeys((walk.model for walk in walks), 0)
+    counts = dict(failing)
+    for walk in walks:
+        counts[walk.model] += 1
+        failing[walk.model] += walk.failed
+    found: dict[str, dict[str, float | int | None]] = {}
+    for name in names:
+        heard = [walk for walk in walks if name in walk.alarms]
+        bad = sum(walk.failed for walk in heard)
+        good = sum(not walk.failed for walk in walks)
+        rates = [failing[walk.model] / counts[walk.model] for walk in heard]
+        found[name] = {
+            "runs": len(heard),
+            "precision": round(bad / len(heard), 4) if heard else None,
+            "base": round(sum(rates) / len(rates), 4) if heard else None,
+            "good_alarmed": round((len(heard) - bad) / good, 4) if good else None,
+            "recall": round(bad / (len(walks) - good), 4) if len(walks) > good else None,
+            "median_action": float(np.median([walk.alarms[name] for walk in heard])) if heard else None,
+        }
+    return found
+
+
+def _calibration(walks: Sequence[Walk]) -> dict[str, Any]:
+    return {"next_call": _next_call(walks), "forecast": _readout(walks)}
+
+
+def _next_call(walks: Sequence[Walk]) -> dict[str, Any]:
+    sums = np.array([walk.said for walk in walks]).sum(0) if walks else np.zeros((TENTHS, 3))
+    count = float(sums[:, 0].sum())
+    tenths = [
+        {"calls": int(calls), "said": round(said / calls, 4), "was": round(was / calls, 4)}
+        for calls, said, was in sums.tolist()
+        if calls
+    ]
+    return {
+        "calls": int(count),
+        "brier": round(float(sum(walk.squared for walk in walks)) / count, 4) if count else None,
+        "tenths": tenths,
+    }
+
+
+def _readout(walks: Sequence[Walk]) -> dict[str, Any]:
+    """The read-out as a chance, with each model's own base rate and usual shift."""
+    found: dict[str, Any] = {}
+    for point in POINTS:
+        there = [walk for walk in walks if point in walk.readings]
+        if not there:
+            continue
+        models = np.array([walk.model for walk in there])
+        shifts = np.array([walk.readings[point]["forecast"] for walk in there])
+        failed = np.array([walk.failed for walk in there])
+        said, base = chances(shifts, failed, models)
+        parts = np.array_split(np.argsort(said, kind="stable"), min(TENTHS, len(said)))
+        tenths = [
+            {
+                "runs": len(part),
+                "said": round(float(said[part].mean()), 4),
+                "was": round(float(failed[part].mean()), 4),
+            }
+            for part in parts
+        ]
+        error = sum(row["runs"] * abs(row["said"] - row["was"]) for row in tenths) / len(said)
+        found[point] = {
+            "runs": len(there),
+            "brier": round(float(np.mean((said - failed) ** 2)), 4),
+            "brier_of_base_rate": round(float(np.mean((base - failed) ** 2)), 4),
+            "error": round(float(error), 4),
+            "tenths": tenths,
+        }
+    return found
+
+
+def chances(shifts: Floats, failed: Bools, models: Any) -> tuple[Floats, Floats]:
+    """The chance of failing of every run, and its model's base rate."""
+    said, base = np.zeros(len(shifts)), np.zeros(len(shifts))
+    for model in np.unique(models):
+        rows = models == model
+        rate = float(np.clip(failed[rows].mean(), 0.01, 0.99))
+        odds = np.log(rate / (1.0 - rate)) + shifts[rows] - shifts[rows].mean()
+        said[rows] = 1.0 / (1.0 + np.exp(-odds))
+        base[rows] = failed[rows].mean()
+    return said, base

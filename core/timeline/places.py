@@ -1,0 +1,29 @@
+"""A place in a recording as a person writes it."""
+
+from __future__ import annotations
+
+from core.errors import UsageError
+from core.logs.times import seconds
+from core.timeline.timeline import Timeline
+
+
+def parse_place(timeline: Timeline, spoken: str) -> int:
+    """`120`, `-1`, `00:41:12`, `41m` or an ISO time as a number of events."""
+    text = spoken.strip()
+    if text.lstrip("-").isdecimal():
+        number = int(text)
+        return max(0, len(timeline) + 1 + number) if number < 0 else min(number, len(timeline))
+    start = timeline.events[0].at
+    parts = text.split(":")
+    if 2 <= len(parts) <= 3 and all(part.isdecimal() for part in parts):
+        offset = 0
+        for part in parts:
+            offset = offset * 60 + int(part)
+        return timeline.index_at(start + offset)
+    units = {"s": 1, "m": 60, "h": 3600}
+    if text and text[-1] in units and text[:-1].replace(".", "", 1).isdecimal():
+        return timeline.index_at(start + float(text[:-1]) * units[text[-1]])
+    moment = seconds(text)
+    if moment is None:
+        raise UsageError(f"{spoken!r} is not a place; write an event's number, 00:41:12, 41m or an ISO time")
+    return timeline.index_at(moment)

@@ -1,0 +1,187 @@
+"""Where a session starts: with what it was given when it was first watched, or else as things are today."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import cbor2
+from pydantic_core import to_jsonable_python
+
+from core.errors import NooscopeError, StoreError
+from core.settings import Settings
+from core.settings.layers import Given, Layer, resolve, tunables, value_of
+from core.store.carry_over import CarryOverStore, Kept
+from core.store.profiles import is_modelled
+from core.timeline.initial_state import PLAIN, InitialState
+from core.timeline.opening import seed_of
+from core.timeline.rerun import overlaid
+from core.timeline.timeline import SettingsChange
+
+VERSION = 1
+"""Of a blob; one with a higher one was made by a newer nooscope."""
+
+
+class RunInputs(NamedTuple):
+    """All that a session's run depends on beside its events."""
+
+    settings: Settings
+    initial: InitialState = PLAIN
+    later: tuple[SettingsChange, ...] = ()
+    """Settings that were applied while it was watched, each at its place."""
+
+    @property
+    def last(self) -> Settings:
+        """Those that hold once all of it has been read."""
+        return self.later[-1].settings if self.later else self.settings
+
+
+def modelled(settings: Settings) -> dict[str, Any]:
+    """Every setting that a run depends on, as plain values."""
+    names = (name for name in tunables() if is_modelled(name))
+    return {name: to_jsonable_python(value_of(settings, name)) for name in names}
+
+
+def pack_start(settings: Settings, initial: InitialState) -> bytes:
+    """What a session is given, the same bytes for the same content."""
+    content = {**initial.content(), "version": VERSION, "settings": modelled(settings)}
+    return cbor2.dumps(content, canonical=True)
+
+
+def pack_change(settings: Settings) -> bytes:
+    """Settings applied later, the same bytes for the same content."""
+    return cbor2.dumps({"version": VERSION, "settings": modelled(settings)}, canonical=True)
+
+
+def unpack(kept: Kept, today: Settings) -> RunInputs:
+    """What a session was given; all that a run does not depend on is as today."""
+    content = _content(kept.start)
+    try:
+        initial = InitialState.given(content)
+        later = tuple(
+            SettingsChange(after, _as_given(today, _content(body)["settings"])) for after, body in kept.later
+        )
+        return RunInputs(_as_given(today, content["settings"]), initial, later)
+    except (LookupError, TypeError, ValueError) as error:
+        raise StoreError(f"what it was given cannot be understood ({error})") from error
+
+
+def _content(body: bytes) -> dict[str, Any]:
+    try:
+        content = cbor2.loads(body)
+        version = content["version"]
+    except (cbor2.CBORDecodeError, LookupError, TypeError, ValueError) as error:
+        raise StoreError(f"what it was given cannot be understood ({error})") from error
+    if version != VERSION:
+        raise StoreError(f"what it was given has version {version}, this nooscope knows {VERSION}")
+    found: dict[str, Any] = content
+    return found
+
+
+def _as_given(today: Settings, values: Mapping[str, Any]) -> Settings:
+    """Today's settings with all that a run depends on as it was."""
+    usual = {name: each.default for name, each in tunables().items() if is_modelled(name)}
+    plain = {
+        name: value for name, each in tunables().items() if (value := value_of(today, name)) != each.default
+    }
+    known = {name: value for name, value in values.items() if name in usual and value != _plain(usual[name])}
+    kept = {name: value for name, value in plain.items() if name not in usual}
+    layers = [
+        Layer("today", tuple(Given(name, value) for name, value in kept.items())),
+        Layer("as it was given", tuple(Given(name, value) for name, value in known.items())),
+    ]
+    found = resolve(layers)
+    if found.complaints:
+        raise ValueError(str(found.complaints[0]))
+    return today if found.settings == today else found.settings
+
+
+def _plain(value: Any) -> Any:
+    return to_jsonable_python(value)
+
+
+class InitialStates:
+    """Finds what each session starts from; without a store every one starts as things are today."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        initial: InitialState = PLAIN,
+        *,
+        edits: Mapping[str, Any] | None = None,
+        store: CarryOverStore | None = None,
+    ) -> None:
+        self.settings = settings
+        self.initial = initial
+        self.edits = dict(edits or {})
+        """What the person asks for in this run; it holds throughout, whatever the session was given."""
+        self.notices: list[str] = []
+        self._store = store
+
+    def of(self, session: str) -> RunInputs:
+        """For a replay: as it was first watched, with this run's edits on top."""
+        kept = self._read(session)
+        if kept is None:
+            return RunInputs(self.settings, self.initial._replace(seed=seed_of(session)))
+        self._compare(kept.last)
+        if not self.edits:
+            return kept
+        later = tuple(SettingsChange(each.after, overlaid(each.settings, self.edits)) for each in kept.later)
+        return RunInputs(overlaid(kept.settings, self.edits), kept.initial, later)
+
+    def begin(self, session: str, make: Callable[[], InitialState]) -> RunInputs:
+        """For a live run: as it was first watched, or what `make` says, which is kept for its replay."""
+        kept = self._read(session, aside=True)
+        if kept is not None and not self._declined(kept):
+            return kept
+        start = RunInputs(self.settings, make()._replace(seed=seed_of(session)))
+        if self._store is None or kept is not None:
+            self._store = None
+            return start
+        try:
+            written = self._store.begin(session, pack_start(*start[:2]))
+            return unpack(written, self.settings)
+        except NooscopeError as error:
+            self.notices.append(str(error))
+            return start
+
+    def _declined(self, kept: RunInputs) -> bool:
+        """Whether the person wants nothing of earlier sessions now, though it was given something then."""
+        prior = self.settings.response.prior.enabled
+        return kept.settings.response.prior.enabled and not prior
+
+    def applied(self, session: str, after: int, settings: Settings) -> None:
+        """Keep settings that were applied while a session is watched."""
+        if self._store is None:
+            return
+        try:
+            self._store.change(session, after, pack_change(settings))
+        except NooscopeError as error:
+            self.notices.append(str(error))
+
+    def _read(self, session: str, *, aside: bool = False) -> RunInputs | None:
+        if self._store is None:
+            return None
+        try:
+            kept = self._store.read(session)
+            return None if kept is None else unpack(kept, self.settings)
+        except NooscopeError as error:
+            what = "it begins anew" if aside else "it is replayed without"
+            self.notices.append(f"what the session was given at its start is lost: {error}; {what}")
+        if aside:
+            try:
+                self._store.set_aside(session)
+            except NooscopeError as error:
+                self.notices.append(str(error))
+        return None
+
+    def _compare(self, given: Settings) -> None:
+        """Say where a replay does not follow the settings of today."""
+        today, then = modelled(self.settings), modelled(given)
+        other = [name for name in today if today[name] != then[name] and name not in self.edits]
+        if other:
+            more = f" and {len(other) - 1} more" if len(other) > 1 else ""
+            self.notices.append(
+                f"the session runs with the settings it was watched with; today {other[0]}{more} "
+                "would differ (--plain takes today's)"
+            )

@@ -1,0 +1,166 @@
+"""The what-if: a recording run again with other settings, and how its readings and firings differ."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from core.percept import AXES
+from core.timeline.firings import Difference, compare
+from core.timeline.marks import Mark
+from core.timeline.rerun import FELT, Rerun
+from core.timeline.timeline import Timeline
+from core.timeline.track import CODES, NAMES, Track
+
+_UNSEEN = ("at", "threshold.", "baseline.")
+_SERIES = tuple(name for name in NAMES if name not in CODES and not name.startswith(_UNSEEN))
+_BATCH = 48
+"""Events between two looks at whether the result is still wanted."""
+_FIRST = 0.012
+"""Seconds until the first partial result."""
+_EVERY = 0.25
+"""Seconds between two partial results."""
+_LEAST = 1e-4
+"""Smaller differences are no difference to the eye."""
+
+
+class WhatIfResult(NamedTuple):
+    """One what-if over one recording."""
+
+    edits: Mapping[str, Any]
+    felt: Rerun | None
+    """Axes and signals: soon there. None where the edits cannot touch them."""
+    whole: Rerun | None
+    """Everything."""
+    difference: Difference
+    done: int
+    """Events the difference covers."""
+    total: int
+    complete: bool
+    """Every mechanism was run over every event."""
+    share: float
+    """Of the work done so far, from 0 to 1."""
+
+    @property
+    def settled(self) -> bool:
+        """What the difference says of signals will not change any more."""
+        return self.done >= self.total
+
+    def track(self, agent: str, series: str = "axis.flow") -> tuple[Track | None, int]:
+        """The what-if's readings of an agent and the events they cover, from the run that is further."""
+        runs = [self.whole]
+        if series in FELT:
+            runs.insert(0, self.felt)
+        found = [(run.tracks.get(agent), run.done) for run in runs if run is not None]
+        return max(found, key=lambda one: one[1], default=(None, 0))
+
+    def changes(self) -> list[tuple[int, str, Mark]]:
+        """Every difference by place: `+` gained, `-` lost, `~` moved."""
+        found = [(mark.place, "+", mark) for mark in self.difference.gained]
+        found += [(mark.place, "-", mark) for mark in self.difference.lost]
+        found += [(pair.other.place, "~", pair.other) for pair in self.difference.moved]
+        return sorted(found)
+
+
+def changed_series(
+    timeline: Timeline, compared: WhatIfResult | None, agent: str, named: str, most: int
+) -> list[str]:
+    """Columns worth a curve: those the edits name, then those that came out most differently."""
+    chosen: list[str] = []
+    edits = compared.edits if compared is not None else {}
+    for name in (*edits, named):
+        last = name.rpartition(".")[2]
+        if last in AXES and f"axis.{last}" not in chosen:
+            chosen.append(f"axis.{last}")
+    if compared is not None:
+        apart = {series: _apart(timeline, compared, agent, series) for series in _SERIES}
+        ranked = sorted(apart, key=lambda series: -apart[series])
+        chosen += [series for series in ranked if apart[series] > _LEAST and series not in chosen]
+    return (chosen or ["axis.frustration"])[: max(1, most)]
+
+
+def filled_series(chosen: list[str], wanted: int) -> list[str]:
+    """Further axes where there is room for them."""
+    others = [f"axis.{axis}" for axis in AXES if f"axis.{axis}" not in chosen]
+    return [*chosen, *others[: max(0, wanted - len(chosen))]]
+
+
+def _apart(timeline: Timeline, compared: WhatIfResult, agent: str, series: str) -> float:
+    actual = timeline.tracks.get(agent)
+    other, _ = compared.track(agent, series)
+    if actual is None or other is None or series not in other.columns.names:
+        return 0.0
+    rows = min(len(actual), len(other))
+    apart = _mean_gap(actual, other, series, rows)
+    if series.startswith("axis."):
+        apart += _mean_gap(actual, other, series.replace("axis", "threshold", 1), rows)
+    return apart
+
+
+def _mean_gap(actual: Track, other: Track, series: str, rows: int) -> float:
+    mine, theirs = actual.columns.column(series, 0, rows), other.columns.column(series, 0, rows)
+    rows = min(len(mine), len(theirs))
+    if not rows:
+        return 0.0
+    return float(np.abs(mine[:rows] - theirs[:rows]).mean() / max(1.0, float(np.abs(mine[:rows]).max())))
+
+
+class WhatIf:
+    """One set of edits over one recording; run it again when the recording went on."""
+
+    def __init__(self, timeline: Timeline, edits: Mapping[str, Any]) -> None:
+        self.timeline = timeline
+        self.edits = dict(edits)
+        self.felt: Rerun | None = None
+        self.whole: Rerun | None = None
+
+    @property
+    def behind(self) -> bool:
+        """The recording went on, or nothing was run yet."""
+        return self.whole is None or self.whole.done < self.whole.total
+
+    def run(self, post: Callable[[WhatIfResult], object], cancelled: Callable[[], bool]) -> None:
+        """Run to the end, telling now and then; or until nobody wants it."""
+        due = time.monotonic() + _FIRST
+        for feels in (True, False):
+            rerun = self._rerun(feels)
+            more = rerun is not None
+            while more and rerun is not None:
+                if cancelled():
+                    return
+                more = rerun.advance(_BATCH)
+                if more and time.monotonic() >= due:
+                    post(self.result())
+                    due = time.monotonic() + _EVERY
+            if rerun is not None and not cancelled():
+                post(self.result())
+
+    def _rerun(self, feels: bool) -> Rerun | None:
+        """The run of the receptor alone, where the edits touch it; the run of everything."""
+        if not feels:
+            self.whole = self.whole or Rerun(self.timeline, self.edits)
+            return self.whole
+        if self.felt is None and any(name.startswith("receptor.") for name in self.edits):
+            self.felt = Rerun(self.timeline, self.edits, whole=False)
+        return self.felt
+
+    def result(self) -> WhatIfResult:
+        """What is known by now: signals from the run that is furthest, all else from the whole one."""
+        felt, whole = self.felt, self.whole
+        total = len(self.timeline)
+        run, lived = (felt.done if felt else 0), (whole.done if whole else 0)
+        near = self.timeline.settings.timeline.branch.near
+        done = max(run, lived)
+        actual = self.timeline.marks.between(0, done)
+        other = whole.marks() if whole is not None else []
+        if felt is not None and run > lived:
+            actual = [mark for mark in actual if mark.kind == "signal" or mark.place < lived]
+            other = [mark for mark in other if mark.kind != "signal"] + felt.marks()
+        weight = 0.15 if felt is not None else 0.0
+        share = (weight * run + (1.0 - weight) * lived) / total if total else 1.0
+        return WhatIfResult(
+            self.edits, felt, whole, compare(actual, other, near), done, total, lived >= total, share
+        )

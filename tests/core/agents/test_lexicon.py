@@ -1,0 +1,30 @@
+"""Phrases of checking and doubt, counted and not kept."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.agents.lexicon import CHECKING, DOUBTING, Tone, tone
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        ("", Tone()),
+        ("Let me verify the change.", Tone(1, 0)),
+        ("Let me VERIFY\nthe fix, and verify again.", Tone(2, 0)),
+        ("It might still fail; maybe it is that.", Tone(0, 3)),
+        ("Done.\n```\nmaybe verify\n```\nthat was it", Tone()),
+        ("Go.<function=bash>verify maybe", Tone()),
+        ("an await, not a pause", Tone()),
+    ],
+)
+def test_what_is_counted(said: str, found: Tone) -> None:
+    assert tone(said) == found
+
+
+def test_the_lexicon_is_short_and_each_phrase_stands_once() -> None:
+    every = (*CHECKING, *DOUBTING)
+    assert len(every) <= 40
+    assert len(set(every)) == len(every)
+    assert all(phrase == phrase.lower() and phrase.startswith(" ") for phrase in every)

@@ -1,0 +1,135 @@
+"""Asked, doing, failed, said: true at every place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.agents.registry import make_kit
+from core.agents.words import Words, telling_line, words_of
+from core.events import Event, Prompt, ToolUse, Turn
+from core.logs.finder import sessions
+from core.logs.session import read
+from core.report.now import LATELY, Landmarks, Teller
+from tests.core.logs import log_lines as logs
+
+
+def use(at: float, outcome: str = "success", shape: int = 1, agent: str = "main") -> ToolUse:
+    return ToolUse(at=at, outcome=outcome, shape=shape, tool="Bash", agent=agent)  # type: ignore[arg-type]
+
+
+def told(event: Event) -> Words:
+    """Words that name the event's time."""
+    if isinstance(event, ToolUse):
+        return Words(command=f"run {event.at:g}", output=f"fine\nError: broke at {event.at:g}\ndone")
+    return Words(said=f"said {event.at:g}\nmore {event.at:g}")
+
+
+EVENTS: list[Event] = [
+    Prompt(at=1, characters=4),
+    Turn(at=2),
+    use(3, "failure"),
+    use(4, "failure", shape=2),
+    use(5, "failure"),
+    use(6),
+    Prompt(at=7, characters=4),
+    use(8, "failure"),
+    Prompt(at=9, characters=0, interrupt=True),
+    Turn(at=10),
+]
+
+
+@pytest.mark.parametrize(
+    ("index", "asked", "doing", "failed", "times", "said", "failures"),
+    [
+        (0, "", "", "", 0, "", (0, 0)),
+        (1, "said 1", "", "", 0, "", (0, 0)),
+        (3, "said 1", "run 3", "run 3", 1, "more 2", (1, 1)),
+        (5, "said 1", "run 5", "run 5", 2, "more 2", (3, 3)),
+        (6, "said 1", "run 6", "run 5", 2, "more 2", (3, 4)),
+        (7, "said 7", "run 6", "", 0, "more 2", (3, 4)),
+        (8, "said 7", "run 8", "run 8", 1, "more 2", (4, 5)),
+        (10, "said 7", "run 8", "run 8", 1, "more 10", (4, 5)),
+    ],
+)
+def test_the_words_are_those_of_the_place(
+    index: int, asked: str, doing: str, failed: str, times: int, said: str, failures: tuple[int, int]
+) -> None:
+    now = Teller(told).now(Landmarks(EVENTS), index)
+    assert (now.asked, now.doing, now.failed, now.times, now.said) == (asked, doing, failed, times, said)
+    assert (now.failures, now.calls) == failures
+    assert now.error == (f"Error: broke at {now.failed_at:g}" if failed else "")
+
+
+def test_a_call_without_a_result_is_what_is_being_done() -> None:
+    now = Teller(told).now(Landmarks(EVENTS), 10, [use(11, "pending")])
+    assert (now.doing, now.running, now.doing_at) == ("run 11", True, 11)
+
+
+def test_only_the_last_calls_count() -> None:
+    events: list[Event] = [use(n, "failure" if n < 5 else "success") for n in range(5 + LATELY)]
+    marks = Landmarks(events)
+    assert marks.lately(LATELY) == (5, LATELY)
+    assert marks.lately(LATELY + 4) == (1, LATELY)
+    assert marks.lately(LATELY + 5) == (0, LATELY)
+
+
+@given(st.lists(st.sampled_from(["p", "t", "f", "s"]), max_size=40), st.data())
+def test_any_place_is_as_if_the_rest_had_not_happened(kinds: list[str], data: st.DataObject) -> None:
+    made: dict[str, Event] = {}
+    events: list[Event] = []
+    for at, kind in enumerate(kinds):
+        made = {"p": Prompt(at=at, characters=1), "t": Turn(at=at), "f": use(at, "failure"), "s": use(at)}
+        events.append(made[kind])
+    index = data.draw(st.integers(0, len(events)))
+    whole, cut = Landmarks(events), Landmarks(events[:index])
+    assert Teller(told).now(whole, index) == Teller(told).now(cut, index)
+
+
+def test_words_are_read_once() -> None:
+    asked: list[Event] = []
+
+    def reading(event: Event) -> Words:
+        asked.append(event)
+        return told(event)
+
+    teller, marks = Teller(reading), Landmarks(EVENTS)
+    first = teller.now(marks, 10)
+    count = len(asked)
+    assert teller.now(marks, 10) == first and len(asked) == count
+
+
+def test_words_come_from_the_log(tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    secret = "sk-" + "ant-api03-" + "a1B2" * 12
+    path.write_bytes(
+        logs.prompt(1, f"fix the build\nwith {secret}")
+        + logs.call(2, "a", "Bash", {"command": "make test"})
+        + logs.result(3, "a", "gcc\nmain.c:3: error: no such thing\nmake: *** [all]", error=True)
+    )
+    kit = make_kit()
+    [session] = sessions([path], kit)
+    events = list(read(session, kit))
+    now = Teller().now(Landmarks(events), len(events))
+    assert (now.asked, now.doing, now.failed) == ("fix the build", "make test", "make test")
+    assert now.error == "main.c:3: error: no such thing"
+    [prompt] = [event for event in events if isinstance(event, Prompt)]
+    assert secret not in words_of(prompt).said and "fix the build" in words_of(prompt).said
+    path.unlink()
+    assert words_of(prompt).said == "" and words_of(prompt).fault
+
+
+@pytest.mark.parametrize(
+    ("output", "line"),
+    [
+        ("", ""),
+        ("one\ntwo", "two"),
+        ("a\nTypeError: x is None\nnpm ERR! done in 3 s", "TypeError: x is None"),
+        ("FAIL a.test.ts\n  expected 200, got 404\nTests: 1 failed", "Tests: 1 failed"),
+    ],
+)
+def test_the_telling_line(output: str, line: str) -> None:
+    assert telling_line(output) == line

@@ -1,0 +1,98 @@
+"""The list of sessions, as a person and as a program see it."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from core.report.formatting import plain
+from tests.core.logs import log_lines as logs
+from tui.cli import main
+from tui.cli.commands.sessions import _age, _path_tail, _size
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home folder of our own, and no hints to another."""
+    for name in (
+        *("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "XDG_DATA_HOME", "PI_CODING_AGENT_DIR"),
+        *("OPENHANDS_CONVERSATIONS_DIR", "OPENHANDS_PERSISTENCE_DIR", "COPILOT_HOME", "XDG_CONFIG_HOME"),
+    ):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def put(path: Path, data: bytes, when: float) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+    os.utime(path, (when, when))
+    return path
+
+
+def test_an_empty_machine_is_told_what_to_do(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sessions"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("No sessions found.")
+    assert "nooscope sessions PATH" in out
+    assert main(["sessions", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"sessions": []}
+
+
+def test_the_newest_comes_first(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    put(home / ".claude/projects/p/s-old.jsonl", logs.session(3, session="s-old"), 1000)
+    new = put(home / ".claude/projects/p/s-new.jsonl", logs.session(3, cwd="/work/\x1b[31mred"), 2000)
+    assert main(["sessions"]) == 0
+    header, first, second, blank, total = capsys.readouterr().out.splitlines()
+    assert header.split() == ["agent", "project", "title", "age", "events", "size", "log"]
+    assert first.split()[:4] == ["·", "claude-code", "/work/", "[31mred"]
+    assert first.endswith("~/.claude/projects/p/s-new.jsonl")
+    assert second.endswith("~/.claude/projects/p/s-old.jsonl")
+    assert (blank, total) == ("", "2 sessions, 0 active (●)")
+    assert main(["sessions", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["sessions"]
+    assert rows[0]["path"] == str(new)
+    assert set(rows[0]) == {
+        *("agent", "session", "project", "path", "paths", "modified", "age", "size", "events", "active"),
+        *("title", "last"),
+    }
+    assert rows[0]["title"] == "go on"
+    assert "  go on  " in first
+    assert rows[0]["modified"] == 2000.0
+    assert rows[0]["size"] == new.stat().st_size
+
+
+def test_named_paths_are_listed_instead(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    put(home / ".claude/projects/p/s-1.jsonl", logs.session(3), 1000)
+    put(home / "elsewhere/s-2.jsonl", logs.session(3, first=9, session="s-2"), 1000)
+    assert main(["sessions", "--json", str(home / "elsewhere"), str(home / "gone")]) == 0
+    out, err = capsys.readouterr()
+    assert [row["session"] for row in json.loads(out)["sessions"]] == ["s-2"]
+    assert "gone: no such file" in err
+    assert main(["sessions", str(home / "gone")]) == 1
+    assert "no such file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(-5, "0 s"), (59.9, "59 s"), (60, "1 min"), (7200, "2 h"), (200_000, "2 d")]
+)
+def test_ages(seconds: float, text: str) -> None:
+    assert _age(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [(0, "0 B"), (999, "999 B"), (1500, "1.5 kB"), (20_000, "20 kB"), (3_200_000_000, "3.2 GB")],
+)
+def test_sizes(count: int, text: str) -> None:
+    assert _size(count) == text
+
+
+def test_text_is_made_harmless_and_short() -> None:
+    assert plain("a\x1b]0;x\x07b\nc") == "a ]0;x b c"
+    assert _path_tail("/a/very/long/path", 10) == "…long/path"
+    assert _path_tail("/short", 10) == "/short"

@@ -1,0 +1,289 @@
+"""The fleet on the screen: every key, what is seen, and what is asked for."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input, Static
+
+from core.live.fleet.order import SORTINGS, Heading
+from core.live.fleet.roster import Roster
+from core.live.source import Target
+from core.settings import Settings
+from tests.tui.fleet_sessions import NOW, STORIES, begin, tell
+from tui.app import NooscopeApp
+from tui.feed.messages import OpenSession
+from tui.screens.fleet import FleetScreen
+from tui.widgets.fleet.fleet_table import FleetTable
+
+
+class FleetApp(NooscopeApp):
+    """The app on a fleet; what it is asked to open is noted."""
+
+    def __init__(self, home: Path, settings: Settings, target: Target | None = None) -> None:
+        fleet = Roster(settings, {}, home, wall=lambda: NOW)
+        super().__init__(target, settings, fleet=fleet, theme_folder=home / "themes")
+        self.opened: list[OpenSession] = []
+
+    def on_open_session(self, message: OpenSession) -> None:
+        self.opened.append(message)
+
+
+async def until(pilot: Pilot[None], fits: Callable[[], bool]) -> None:
+    """Wait for something to be so; fails if it does not come within a few seconds."""
+    end = time.monotonic() + 10.0
+    while time.monotonic() < end:
+        await pilot.pause()
+        if fits():
+            await pilot.pause()
+            return
+        await asyncio.to_thread(lambda: None)
+    raise AssertionError("it never came")
+
+
+def read(app: NooscopeApp, count: int) -> bool:
+    screen = app.screen
+    return (
+        isinstance(screen, FleetScreen)
+        and len(screen.rows) == count
+        and all(row.status.word != "reading" for row in screen.rows)
+        and app.focused is not None
+    )
+
+
+@pytest.fixture
+def app(tmp_path: Path, still: Settings) -> FleetApp:
+    tell(tmp_path)
+    begin(tmp_path, "asks", 20, 50).write()
+    return FleetApp(tmp_path, still)
+
+
+def table(app: NooscopeApp) -> FleetTable:
+    return app.screen.query_one(FleetTable)
+
+
+def names(app: NooscopeApp) -> list[str]:
+    return [item.name for item in table(app).items]
+
+
+def seen(app: NooscopeApp) -> list[str]:
+    """The lines of the table."""
+    return [table(app).render_line(y).text.rstrip() for y in range(table(app).size.height)]
+
+
+def said(app: NooscopeApp, name: str) -> str:
+    return str(app.screen.query_one(f"#{name}", Static).content)
+
+
+async def test_who_needs_a_person_stands_first(app: FleetApp) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: read(app, len(STORIES) + 1))
+        lines = seen(app)
+        assert "▲ needs you" in lines[1] and "asks" in lines[1] and "40s" in lines[1]
+        assert "△ needs you?" in lines[2]
+        assert "↻ looping" in lines[3]
+        assert any("… silent?" in line and "6m" in line for line in lines)
+        assert "▲ 4 need you" in said(app, "title")
+        assert "AskUserQuestion waits for an answer" in said(app, "detail")
+        assert "log silent for 40s" in said(app, "detail")
+
+
+async def test_the_cursor_keys(app: FleetApp) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: read(app, 10))
+        where = []
+        for key in ("down", "down", "up", "end", "home", "pagedown", "pageup"):
+            await pilot.press(key)
+            chosen = table(app).chosen
+            where.append(names(app).index(chosen.name) if chosen else -1)
+        assert where[:5] == [1, 2, 1, 9, 0]
+        assert where[5:] == [9, 0]
+        await pilot.press("down")
+        assert "Edit is open; it may ask for permission" in said(app, "detail")
+
+
+async def test_sorting_goes_round_and_back(app: FleetApp) -> None:
+    async with app.run_test(size=(160, 40)) as pilot:
+        await until(pilot, lambda: read(app, 10))
+        first = names(app)
+        tops = []
+        for sorting in SORTINGS[1:]:
+            await pilot.press("s")
+            assert f"by {sorting}" in said(app, "title")
+            assert "▾" in seen(app)[0]
+            tops.append(names(app)[0])
+        assert tops[:3] == ["brims", "circles", "brims"]
+        await pilot.press("s")
+        assert names(app) == first
+        await pilot.press("S")
+        assert "by agent" in said(app, "title")
+
+
+async def test_the_cursor_stays_with_its_session(app: FleetApp) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: read(app, 10))
+        await pilot.press("down", "down")
+        chosen = table(app).chosen
+        assert chosen is not None and chosen.name == "circles"
+        await pilot.press("s")
+        assert table(app).chosen == chosen
+        assert names(app).index("circles") != 2
+
+
+async def test_grouping_by_project(app: FleetApp) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: read(app, 10))
+        await pilot.press("p")
+        items = table(app).items
+        assert isinstance(items[0], Heading) and items[0].name == "asks"
+        assert "asks 2 sessions  ▲ 1 in need" in seen(app)[1]
+        await pilot.press("home")
+        await pilot.press("down", "down")
+        chosen = table(app).chosen
+        assert chosen is not None and chosen.name == "permits"
+        await pilot.press("p")
+        assert not any(isinstance(item, Heading) for item in table(app).items)
+
+
+async def test_only_the_urgent_ones(app: FleetApp) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: read(app, 10))
+        await pilot.press("u")
+        assert "flows" not in names(app) and "finished" in names(app)
+        assert "7 of 10 shown" in said(app, "title")
+        await pilot.press("u")
+        assert "flows" in names(app)
+
+
+async def test_filtering_and_coming_back(app: FleetApp) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: read(app, 10))
+        await pilot.press("slash", *"loop")
+        assert names(app) == ["circles"]
+        await pilot.press("enter")
+        assert app.focused is table(app)
+        chosen = table(app).chosen
+        assert chosen is not None and chosen.name == "circles"
+        await pilot.press("escape")
+        assert len(names(app)) == 10
+        assert app.screen.query_one(Input).value == ""
+        await pilot.press("slash", *"zzz")
+        assert "no session to show" in "\n".join(seen(app))
+        assert table(app).chosen is None
+
+
+@pytest.mark.parametrize(("key", "live"), [("enter", True), ("w", True), ("r", False)])
+async def test_opening_a_session(app: FleetApp, key: str, live: bool) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: read(app, 10))
+        chosen = table(app).chosen
+        assert chosen is not None
+        await pilot.press(key)
+        await until(pilot, lambda: bool(app.opened))
+        assert app.opened == [OpenSession(chosen.path, live, chosen.session)]
+        assert not isinstance(app.screen, FleetScreen)
+        await until(pilot, lambda: app.view is not None and app.view.total > 40)
+
+
+async def test_a_session_at_rest_is_played(app: FleetApp) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: read(app, 10))
+        await pilot.press("end", "enter")
+        await until(pilot, lambda: bool(app.opened))
+        assert app.opened[0].live is False
+
+
+async def test_a_click_chooses_and_two_open(app: FleetApp) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: read(app, 10))
+        await pilot.click(FleetTable, offset=(20, 3))
+        chosen = table(app).chosen
+        assert chosen is not None and chosen.name == "circles"
+        await pilot.click(FleetTable, offset=(20, 3), times=2)
+        await until(pilot, lambda: bool(app.opened))
+        assert app.opened[0].session == chosen.session
+
+
+async def test_f_goes_there_and_back_and_keeps_what_was_read(tmp_path: Path, still: Settings) -> None:
+    tell(tmp_path)
+    log = begin(tmp_path, "mine", 30, 5).write()
+    app = FleetApp(tmp_path, still)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: read(app, 10))
+        screen = app.screen
+        assert isinstance(screen, FleetScreen)
+        app.post_message(OpenSession(log.path))
+        await until(pilot, lambda: app.view is not None and app.view.total > 40)
+        assert not isinstance(app.screen, FleetScreen)
+        for key in ("f", "f", "f", "escape"):
+            await pilot.press(key)
+            await pilot.pause()
+        assert not isinstance(app.screen, FleetScreen)
+        await pilot.press("f")
+        assert app.screen is screen
+        assert read(app, 10)
+
+
+async def test_without_anything_below_it_the_screen_stays(app: FleetApp) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: read(app, 10))
+        await pilot.press("escape", "f", "space", "left", "n", "e", "m", "v", "t", "b")
+        assert isinstance(app.screen, FleetScreen)
+        assert app.opened == []
+
+
+async def test_an_empty_machine_says_so_until_somebody_comes(tmp_path: Path, still: Settings) -> None:
+    quick = still.screen.fleet.model_copy(update={"search": 1.0})
+    settings = still.model_copy(update={"screen": still.screen.model_copy(update={"fleet": quick})})
+    (tmp_path / ".claude" / "projects").mkdir(parents=True)
+    app = FleetApp(tmp_path, settings)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: app.screen.has_class("-empty"))
+        assert "No session changed" in said(app, "nothing")
+        begin(tmp_path, "late", 1, 5).write()
+        await until(pilot, lambda: read(app, 1))
+        assert names(app) == ["late"]
+        await until(pilot, lambda: app.focused is table(app))
+
+
+async def test_a_picture_that_grows_old_is_said_to_be_old(
+    app: FleetApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: read(app, 10))
+        screen = app.screen
+        assert isinstance(screen, FleetScreen)
+        screen._watch.stop()
+        screen._watch.join(5.0)
+        await pilot.pause()
+        assert "not updated" not in said(app, "title")
+        screen._arrived -= 42.0
+        screen._title()
+        assert "! not updated for 42s" in said(app, "title")
+
+
+async def test_a_log_that_grows_is_seen(tmp_path: Path, still: Settings) -> None:
+    log = begin(tmp_path, "api", 1, 5).write()
+    app = FleetApp(tmp_path, still)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: read(app, 1))
+        log.at = NOW - 1
+        log.call("AskUserQuestion", questions=[])
+        log.write()
+        await until(pilot, lambda: "▲ needs you" in seen(app)[1])
+
+
+@pytest.mark.parametrize("size", [(80, 24), (100, 30), (120, 40), (200, 60)])
+async def test_nothing_is_clipped(app: FleetApp, size: tuple[int, int]) -> None:
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, lambda: read(app, 10))
+        width = table(app).size.width
+        for line in seen(app)[1:11]:
+            assert len(line) <= width
+        assert "asks" in seen(app)[1]
+        assert len(said(app, "detail").splitlines()) >= 3

@@ -1,0 +1,123 @@
+"""The bench in the whole app: opened by its key, applied through the feed, beside the main screen."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import cbor2
+import pytest
+from textual.pilot import Pilot
+
+from bench.workload import session
+from core.events import Event
+from core.settings.layers import value_of
+from core.store.labels import Labels
+from core.timeline.timeline import Timeline
+from tests.tui.conftest import lines, shown
+from tui.app import NooscopeApp
+from tui.screens.main import MainScreen
+from tui.screens.tuning import TuningScreen
+from tui.screens.tuning_bench.bench import Bench
+from tui.widgets.tuning.settings_list import FIRST, SettingsList
+
+Make = Callable[..., NooscopeApp]
+
+
+async def until(pilot: Pilot[None], fits: Callable[[], bool]) -> None:
+    """Wait for something another thread brings about."""
+    for _ in range(2000):
+        if fits():
+            return
+        await pilot.pause()
+        await asyncio.to_thread(lambda: None)
+    raise AssertionError("never came")
+
+
+async def test_applied_settings_hold_for_what_comes_and_a_replay_is_exact(log: Path, app_on: Make) -> None:
+    app = app_on(log)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await shown(app, pilot, lambda view: view.total == 300)
+        await pilot.press("t")
+        await until(pilot, lambda: isinstance(app.screen, TuningScreen))
+        bench = app.screen.query_one(Bench)
+        await pilot.press("left", "left", "left")
+        await until(pilot, lambda: bench.effects.compared is not None and bench.effects.compared.complete)
+        await pilot.press("y")
+        recording = app.recording
+        assert recording is not None
+        await until(pilot, lambda: len(recording.changes) == 2 and bench.draft.edits == {})
+        assert recording.changes[1].after == 300
+        assert value_of(app.settings, FIRST) == pytest.approx(0.08)
+        more: list[Event] = session(340, agents=2)
+        with log.open("ab") as file:
+            file.write(lines(more[300:]))
+        await shown(app, pilot, lambda view: view.total == 340)
+        replay = Timeline(recording.changes[0].settings, seed=recording.initial.seed)
+        replay.extend(recording.events[:300])
+        replay.apply(recording.settings)
+        replay.extend(recording.events[300:])
+        assert cbor2.dumps(replay.society.dump()) == cbor2.dumps(recording.society.dump())
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(app.screen, MainScreen))
+
+
+async def test_the_bench_stands_beside_the_main_screen(log: Path, app_on: Make) -> None:
+    app = app_on(log)
+    async with app.run_test(size=(160, 48)) as pilot:
+        await shown(app, pilot, lambda view: view.total == 300)
+        await pilot.press("T")
+        await until(pilot, lambda: bool(app.screen.query(SettingsList)))
+        assert isinstance(app.screen, MainScreen)
+        settings = app.screen.query_one(SettingsList)
+        await until(pilot, lambda: settings.has_focus)
+        await pilot.press("left", "left")
+        bench = app.screen.query_one(Bench)
+        await until(pilot, lambda: bench.effects.compared is not None and bench.effects.compared.complete)
+        await pilot.press("T")
+        await until(pilot, lambda: not app.screen.query(Bench))
+
+
+async def test_beside_the_main_screen_a_line_is_left_and_a_row_added(log: Path, app_on: Make) -> None:
+    app = app_on(log)
+    async with app.run_test(size=(160, 48)) as pilot:
+        await shown(app, pilot, lambda view: view.total == 300)
+        await pilot.press("T")
+        await until(pilot, lambda: bool(app.screen.query(SettingsList)))
+        settings, bench = app.screen.query_one(SettingsList), app.screen.query_one(Bench)
+        await until(pilot, lambda: settings.has_focus)
+        await pilot.press("enter", "escape")
+        assert settings.has_focus
+        assert not bench.has_class("-typing")
+        await pilot.press("c", "escape")
+        assert settings.has_focus
+        assert not settings.only_changed
+        settings.show("response.loops.tools")
+        await pilot.press("enter", "i", *"Bash", "enter", *"exact", "enter")
+        await until(pilot, lambda: bench.effects.compared is not None and bench.effects.compared.complete)
+        assert bench.draft.edits == {"response.loops.tools": {"Bash": {"exact": 4}}}
+        await pilot.press("escape")
+        assert not settings.has_focus
+
+
+async def test_where_there_is_no_room_beside_it_has_its_own_screen(log: Path, app_on: Make) -> None:
+    app = app_on(log)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await shown(app, pilot, lambda view: view.total == 300)
+        await pilot.press("T")
+        await until(pilot, lambda: isinstance(app.screen, TuningScreen))
+
+
+async def test_labels_are_kept_beside_the_bookmarks(log: Path, app_on: Make, tmp_path: Path) -> None:
+    app = app_on(log)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await shown(app, pilot, lambda view: view.total == 300)
+        await pilot.press("t", "L")
+        await until(pilot, lambda: bool(app.feed and app.feed.labels and app.feed.labels.judged()))
+        await pilot.press("b")
+        await until(pilot, lambda: bool(app.bookmarks))
+        (path,) = (tmp_path / "bookmarks").glob("*.json")
+        store = Labels(folder=path.parent, key=path.stem)
+        assert [label.verdict for label in store.judged()] == ["missed"]
+        assert len(store.read()) == 1

@@ -1,0 +1,184 @@
+"""Lists and sets among the settings, tables typed whole, and what becomes of tables elsewhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from textual.widgets import Input
+
+from core.settings import Settings
+from core.settings.layers import tunables, value_of
+from core.settings.listing import SettingRow
+from core.store.profiles import read_profile
+from tests.tui.screens.test_tuning_tables import SIZE, TOOLS, TRIGGERS, WORDS, here, listed, opened, problem
+from tests.tui.tuning_app import Stage, seen, settle
+from tui.feed.messages import Apply
+from tui.screens.help import HelpScreen
+from tui.widgets.tuning.type_line import TypeLine
+
+
+async def test_words_of_a_list_are_added_typed_removed_and_brought_back(tmp_path: Path) -> None:
+    app = Stage(tmp_path)
+    usual = tunables()[WORDS].default
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot, WORDS)
+        await pilot.press("down", "i", *"dummy", "enter")
+        assert app.bench.draft.value(WORDS) == ("synthetic", "dummy", "none")
+        assert here(app).label == "dummy"
+        await pilot.press("right", *"fake", "enter")
+        assert app.bench.draft.value(WORDS) == ("synthetic", "fake", "none")
+        await pilot.press("r")
+        assert app.bench.draft.value(WORDS) == usual
+        await pilot.press("up", "d")
+        assert app.bench.draft.value(WORDS) == ("none",)
+        assert "removed" in seen(app)
+        listed(app).show(WORDS, ("synthetic",))
+        await pilot.press("enter")
+        assert app.bench.draft.edits == {}
+        await pilot.press("u")
+        listed(app).show(WORDS, ("synthetic",))
+        await pilot.press("right")
+        assert app.bench.draft.edits == {}
+        listed(app).show(WORDS)
+        await pilot.press("i", *"last", "enter")
+        assert app.bench.draft.value(WORDS) == (*usual, "last")
+        await settle(pilot)
+
+
+async def test_some_of_a_few_words_are_switched(tmp_path: Path) -> None:
+    app = Stage(tmp_path)
+    usual = tunables()[TRIGGERS].default
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot, TRIGGERS)
+        await pilot.press("down", "left", "down", "enter")
+        assert app.bench.draft.value(TRIGGERS) == usual[2:]
+        text = seen(app)
+        assert "7 of 9" in text
+        assert "off" in text
+        await pilot.press("i", "d")
+        assert not app.bench.has_class("-typing")
+        assert app.bench.draft.value(TRIGGERS) == usual[2:]
+        await pilot.press("r")
+        assert app.bench.draft.value(TRIGGERS) == usual[1:]
+        await pilot.press("up", "right")
+        assert app.bench.draft.edits == {}
+        await settle(pilot)
+
+
+async def test_a_table_is_typed_as_a_whole_from_any_of_its_rows(tmp_path: Path) -> None:
+    app = Stage(tmp_path)
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot, TOOLS, (TOOLS, {"Bash": {"exact": 4}}))
+        await pilot.press("down", "down", "E")
+        typed = app.bench.query_one("#typed", Input)
+        assert typed.value == '{"Bash" = {"exact" = 4}}'
+        typed.value = "{Bash = {exact = -1}}"
+        await pilot.press("enter")
+        assert "not allowed" in problem(app)
+        assert typed.has_focus
+        typed.value = "{Read = {}, Bash = {exact = 0}}"
+        await pilot.press("enter")
+        assert app.bench.draft.value(TOOLS) == {"Read": {}, "Bash": {"exact": 0}}
+        assert "0 rows" in seen(app)
+        await settle(pilot)
+
+
+async def test_a_key_of_ones_own_is_asked_for_by_its_name(tmp_path: Path) -> None:
+    app = Stage(tmp_path)
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot, "screen.keymap")
+        await pilot.press("i")
+        assert "tune.undo" in app.bench.query_one(TypeLine).offers
+        await pilot.press(*"tune.undo", "enter", *"f7", "enter")
+        assert app.bench.draft.edits == {"screen.keymap": {"tune.undo": "f7"}}
+        await settle(pilot)
+
+
+async def test_tables_outlive_a_profile_and_an_apply(tmp_path: Path) -> None:
+    app = Stage(tmp_path)
+    async with app.run_test(size=SIZE) as pilot:
+        app.bench.profile_files = app.profile_files
+        await opened(pilot, TOOLS)
+        await pilot.press("i", *"Bash", "enter", *"exact", "enter", "right")
+        listed(app).show(TRIGGERS)
+        await pilot.press("enter", "down", "enter")
+        edits = dict(app.bench.draft.edits)
+        assert set(edits) == {TOOLS, TRIGGERS}
+        await pilot.press("s")
+        await pilot.press(*"mine", "enter", "enter", "enter")
+        await settle(pilot)
+        path = tmp_path / "mine" / "profiles" / "mine.toml"
+        assert dict(read_profile(path, "user").values) == edits
+        await pilot.press("R")
+        assert app.bench.draft.edits == {}
+        await pilot.press("p", "end", "enter")
+        await settle(pilot)
+        assert app.bench.draft.edits == edits
+        await pilot.press("y")
+        await settle(pilot)
+        assert any(isinstance(each, Apply) for each in app.asked)
+        assert value_of(app.timeline.settings, TOOLS) == edits[TOOLS]
+        assert app.bench.draft.edits == {}
+        listed(app).show(TOOLS, ("Bash", "exact"))
+        await settle(pilot)
+        assert (here(app).edited, here(app).other) == (False, True)
+
+
+async def test_keys_are_in_the_footer_where_they_do_something_and_all_in_help(tmp_path: Path) -> None:
+    app = Stage(tmp_path)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+
+        def footer() -> str:
+            return seen(app).splitlines()[-1]
+
+        assert "esc back" in footer()
+        assert "i add" not in footer()
+        await opened(pilot, TOOLS, (TOOLS, {"Bash": {"exact": 4}}))
+        assert "i add E TOML" in footer()
+        await pilot.press("down", "down")
+        await settle(pilot)
+        assert "i add d remove E TOML" in footer()
+        await pilot.press("i")
+        await settle(pilot)
+        assert "↑↓ next tab complete" in footer()
+        assert "esc back" in footer()
+        await pilot.press("escape")
+        app.push_screen(HelpScreen())
+        await pilot.pause()
+        assert isinstance(app.screen, HelpScreen)
+        told = {row.id: row.keys for row in app.screen.rows}
+        assert told["tune.row.add"] == "i, insert"
+        assert told["tune.row.remove"] == "d, del"
+        assert {"tune.table.whole", "tune.undo", "tune.reset", "tune.complete", "tune.apply"} <= set(told)
+
+
+async def test_a_search_finds_a_table_and_its_rows_stay_open(tmp_path: Path) -> None:
+    app = Stage(tmp_path)
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot, TOOLS, (TOOLS, {"Bash": {"exact": 4}}))
+        await pilot.press("c")
+        rows = [row for row in listed(app)._rows if isinstance(row, SettingRow)]
+        assert [row.tunable.name for row in rows] == [TOOLS]
+        assert rows[0].open
+        listed(app).show(TOOLS, ("Bash", "exact"))
+        await pilot.press("d")
+        await settle(pilot)
+        assert listed(app).count_rows() == 0
+        await pilot.press("escape")
+        assert listed(app).count_rows() > 0
+
+
+async def test_every_table_opens_at_every_width(tmp_path: Path) -> None:
+    app = Stage(tmp_path)
+    tables = [each for each in tunables().values() if each.kind == "table"]
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        for table in tables:
+            before = listed(app).count_rows()
+            listed(app).show(table.name)
+            await pilot.press("enter", "down")
+            assert listed(app).count_rows() > before
+            assert here(app).table.name == table.name
+        assert value_of(Settings(), TOOLS) == {}
+        assert app.bench.draft.edits == {}

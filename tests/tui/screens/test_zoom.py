@@ -1,0 +1,114 @@
+"""A panel shown alone is arranged as it was, and what is arranged there stays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from tests.tui.conftest import shown
+from tui.app import NooscopeApp
+from tui.screens.main import MainScreen
+from tui.widgets.common.timeline_strip import TimelineStrip
+from tui.widgets.main.paths import PathTree
+from tui.widgets.main.signals import SignalFeed
+
+Make = Callable[..., NooscopeApp]
+
+
+async def still_at(app: NooscopeApp, pilot: Pilot[None]) -> None:
+    """Hold the film at its end."""
+    await shown(app, pilot, lambda view: view.total == 300 and view.loading is None)
+    await pilot.press("space")
+    await shown(app, pilot, lambda view: view.mode == "paused")
+
+
+async def press(pilot: Pilot[None], *keys: str) -> None:
+    await pilot.press(*keys)
+    await pilot.pause()
+
+
+async def test_the_tree_keeps_order_folds_and_cursor_both_ways(log: Path, app_on: Make) -> None:
+    app = app_on(log)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await still_at(app, pilot)
+        tree = app.screen.query_one(PathTree)
+        await press(pilot, "3", "s", "down", "x", "down", "down")
+        assert tree.order == "recency" and tree.folded and tree.cursor
+        before = tree.look()
+        await press(pilot, "z")
+        zoomed = app.screen.query_one("#zoomed", PathTree)
+        assert zoomed is not tree and zoomed.look() == before
+        assert [row.path for row in zoomed.rows] == [row.path for row in tree.rows]
+        assert "by recency" in str(zoomed.border_subtitle)
+        await press(pilot, "s", "X", "down")
+        chosen = zoomed.look()
+        assert chosen.order == "edits" and chosen.folded != before.folded and chosen.cursor != before.cursor
+        await press(pilot, "escape")
+        assert isinstance(app.screen, MainScreen)
+        assert tree.look() == chosen
+        assert [row.path for row in tree.rows] == [row.path for row in zoomed.rows]
+        assert "by edits" in str(tree.border_subtitle)
+        await press(pilot, "X")
+        assert tree.folded != chosen.folded and zoomed.folded == chosen.folded
+
+
+async def test_the_trees_filter_goes_along(log: Path, app_on: Make) -> None:
+    app = app_on(log)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await still_at(app, pilot)
+        tree = app.screen.query_one(PathTree)
+        await press(pilot, "3")
+        part = tree.rows[-1].path.rsplit("/", 1)[-1][:4]
+        await press(pilot, "slash", *part, "enter", "z")
+        zoomed = app.screen.query_one("#zoomed", PathTree)
+        assert zoomed.sought == part and zoomed.has_class("-filtering")
+        assert zoomed.query_one("Input").display
+        await press(pilot, "escape")
+        assert zoomed.sought == "" and not isinstance(app.screen, MainScreen)
+        await press(pilot, "escape")
+        assert isinstance(app.screen, MainScreen)
+        assert tree.sought == "" and not tree.has_class("-filtering")
+        assert len(tree.rows) == len(zoomed.rows)
+
+
+async def test_the_feed_keeps_whose_entries_it_shows_and_the_one_chosen(log: Path, app_on: Make) -> None:
+    app = app_on(log)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await still_at(app, pilot)
+        feed = app.screen.query_one(SignalFeed)
+        await press(pilot, "6", "a", "down", "down")
+        before = feed.look()
+        assert not before.everyone and before.chosen is not None
+        await press(pilot, "z")
+        zoomed = app.screen.query_one("#zoomed", SignalFeed)
+        assert zoomed.look() == before
+        assert str(zoomed.border_subtitle).startswith("3 of")
+        await press(pilot, "a", "down")
+        chosen = zoomed.look()
+        assert chosen.everyone and chosen.chosen != before.chosen
+        await press(pilot, "z")
+        assert isinstance(app.screen, MainScreen)
+        assert feed.look() == chosen
+
+
+@pytest.mark.parametrize(("there", "back"), [("z", "escape"), ("m", "m"), ("v", "escape"), ("e", "e")])
+async def test_the_film_is_drawn_alike_on_every_screen(
+    log: Path, app_on: Make, there: str, back: str
+) -> None:
+    app = app_on(log)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await still_at(app, pilot)
+        strip = app.screen.query_one(TimelineStrip)
+        await press(pilot, "0", "down", "plus", "3", there)
+        above = app.screen.query_one(TimelineStrip)
+        assert above is not strip
+        assert above.series == "seeking" and above.zoom == 1
+        assert "seeking" in str(above.border_title)
+        above.action_series(1)
+        await press(pilot, "plus", back)
+        assert isinstance(app.screen, MainScreen)
+        assert strip.series == above.series != "seeking" and strip.zoom == 2
+        assert above.series in str(strip.border_title)

@@ -1,0 +1,118 @@
+"""Small things a person stumbles over: what is typed is seen, and what is offered works."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from textual.widgets import DataTable, Input
+
+from tests.tui.conftest import shown
+from tests.tui.screen_app import recorded
+from tests.tui.still_app import Observatory
+from tui.app import NooscopeApp
+from tui.feed.messages import OpenSession
+from tui.screens.main import MainScreen
+from tui.screens.picker import PickerScreen
+from tui.screens.tuning_bench.bench import Bench
+from tui.widgets.common.key_line import KeyLine
+from tui.widgets.main.path_rows import _title
+from tui.widgets.transcript.event_table import EventTable
+
+Make = Callable[..., NooscopeApp]
+
+
+async def test_what_is_typed_into_go_to_is_seen() -> None:
+    app = Observatory(recorded(60, 1), 40)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("g", "1", "2")
+        line = app.screen.query_one(Input)
+        assert line.content_size.height == 1
+        assert line.value == "12"
+
+
+async def test_the_picker_shows_whole_cells_and_what_is_typed(
+    tmp_path: Path, log: Path, app_on: Make
+) -> None:
+    folder = tmp_path / ".claude" / "projects" / "-x"
+    folder.mkdir(parents=True)
+    (folder / "11111111-1111-4111-8111-111111111111.jsonl").write_bytes(log.read_bytes())
+    app = app_on(log)
+    async with app.run_test(size=(120, 30)) as pilot:
+        await app.push_screen(PickerScreen(app.settings, tmp_path))
+        await app.workers.wait_for_complete([w for w in app.workers if w.group == "sessions"])
+        await pilot.pause()
+        table = app.screen.query_one(DataTable)
+        assert table.row_count == 1
+        for cell, column in zip(table.get_row_at(0), table.ordered_columns, strict=True):
+            assert len(str(cell)) <= column.get_render_width(table)
+        await pilot.press("slash", "x")
+        assert app.screen.query_one(Input).content_size.height == 1
+
+
+async def test_a_session_that_is_opened_is_shown_whatever_lay_above(log: Path, app_on: Make) -> None:
+    app = app_on(log)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await shown(app, pilot, lambda view: view.total == 300)
+        await pilot.press("e", "m")
+        assert len(app.screen_stack) > 1
+        app.post_message(OpenSession(log, False))
+        await shown(app, pilot, lambda view: view.mode == "replay")
+        assert isinstance(app.screen, MainScreen) and len(app.screen_stack) == 1
+
+
+@pytest.mark.parametrize(("keys", "offered"), [(["0"], False), (["1"], True)])
+async def test_zoom_is_offered_where_there_is_something_to_zoom(keys: list[str], offered: bool) -> None:
+    app = Observatory(recorded(60, 1), 40)
+    async with app.run_test(size=(160, 40)) as pilot:
+        await pilot.press(*keys)
+        await pilot.pause()
+        await pilot.pause()
+        shown_keys = [getattr(key, "description", "").lower() for key in app.screen.query("FooterKey")]
+        assert ("zoom" in shown_keys) is offered
+
+
+async def test_the_list_of_events_goes_where_a_person_goes() -> None:
+    app = Observatory(recorded(), 420, screen="events")
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.pause()
+        await pilot.press("home", "down", "down")
+        app.show(37)
+        await pilot.pause()
+        assert app.screen.query_one(EventTable)._cursor == 36
+
+
+async def test_escape_takes_the_bench_beside_away_and_gives_its_room_back() -> None:
+    app = Observatory(recorded(60, 1), 40)
+    async with app.run_test(size=(140, 40)) as pilot:
+        await pilot.pause()
+        before = len(app.screen.query("FooterKey"))
+        await pilot.press("T")
+        await pilot.pause()
+        assert app.screen.query(".-side")
+        for _ in range(3):
+            await pilot.press("escape")
+            await pilot.pause()
+        assert not app.screen.query(".-side")
+        assert len(app.screen.query_one(KeyLine).query("FooterKey")) == before
+
+
+@pytest.mark.parametrize(("width", "said"), [(8, "  edited"), (5, " edit"), (4, "  ed"), (2, " w"), (1, " ")])
+def test_a_title_is_never_cut(width: int, said: str) -> None:
+    assert _title(("edited", "edit", "ed", "w"), width) == said
+
+
+async def test_an_applied_setting_of_a_film_that_stands_still_is_what_later_changes_are_against() -> None:
+    app = Observatory(recorded(60, 1), 40, screen="tuning")
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.pause()
+        await pilot.press("right", "right")
+        bench = app.screen.query_one(Bench)
+        name, value = next(iter(bench.draft.edits.items()))
+        await pilot.press("y")
+        await pilot.pause()
+        assert bench.draft.edits == {}
+        assert bench.draft.value(name) == value
+        await pilot.press("left")
+        assert list(bench.draft.edits) == [name]

@@ -1,0 +1,125 @@
+"""The status: what matters is there at any width."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+from rich.cells import cell_len
+
+from bench.workload import session
+from core.logs.lag import SAID, UNKNOWN
+from core.settings import Settings
+from core.timeline.timeline import Timeline
+from tui.feed.film import Film
+from tui.feed.playhead import Playhead
+from tui.feed.view import Mode, Subject, View
+from tui.widgets.common.header import StatusHeader
+
+
+@pytest.fixture(scope="module")
+def view() -> View:
+    settings = Settings()
+    film = Film(Timeline(settings), Subject(path="/x/log.jsonl"), settings.screen.burn)
+    head = Playhead(settings.timeline.play, live=True)
+    for event in session(300, agents=2):
+        film.add(event)
+        head.grow(event.at)
+    return film.view(head, "main", None)
+
+
+def said(view: View, width: int, height: int) -> list[str]:
+    return ["".join(text for text, _ in line) for line in StatusHeader().lines(view, width, height)]
+
+
+@pytest.mark.parametrize("width", [40, 80, 120, 200])
+@pytest.mark.parametrize("height", [1, 2])
+def test_a_line_never_outgrows_its_width(view: View, width: int, height: int) -> None:
+    lines = said(view, width, height)
+    assert len(lines) == height
+    assert all(cell_len(line) <= width for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("mode", "playing", "word"),
+    [
+        ("live", False, "◉ LIVE"),
+        ("paused", False, "‖ PAUSED"),
+        ("replay", False, "▷ REPLAY x4"),
+        ("replay", True, "▶ REPLAY x4"),
+    ],
+)
+def test_the_mode_is_said_in_words_and_by_a_glyph(view: View, mode: Mode, playing: bool, word: str) -> None:
+    for width, height in ((80, 1), (120, 2)):
+        assert word in said(replace(view, mode=mode, playing=playing, speed=4.0), width, height)[0]
+
+
+def test_state_and_context_survive_at_eighty_columns(view: View) -> None:
+    (line,) = said(view, 80, 1)
+    assert view.frame.receptor.meta.state.replace("_", " ").upper() in line
+    assert f"{100 * view.frame.mind.sleep.context:.0f}%" in line
+
+
+def test_a_wide_status_tells_the_rest(view: View) -> None:
+    text = "\n".join(said(replace(view, in_flight=("Bash", "Grep"), skipped=3), 160, 2))
+    for words in (
+        "claude-code",
+        "api",
+        "governor",
+        "regime",
+        "tokens/min",
+        "agent main",
+        "running Bash +1",
+        "3 lines skipped",
+    ):
+        assert words in text
+
+
+def test_tokens_that_a_log_never_tells_are_unknown_and_not_nothing(view: View) -> None:
+    untold = replace(view, burn=0.0, subject=replace(view.subject, untold=("tokens",)))
+    assert "tokens unknown" in "\n".join(said(untold, 160, 2))
+    assert "0 tokens/min" in "\n".join(said(replace(view, burn=0.0), 160, 2))
+    assert "tokens unknown" not in "\n".join(said(replace(untold, burn=5.0), 160, 2))
+
+
+def test_a_halt_and_a_notice_cannot_be_missed(view: View) -> None:
+    governor = replace(view.frame.governor, state="HALTED", halt="STAGNATION")
+    halted = replace(
+        view, frame=replace(view.frame, governor=governor), notice="log.jsonl: gone; waiting for it"
+    )
+    text = "\n".join(said(halted, 160, 2))
+    assert "would halt: STAGNATION" in text
+    assert "gone; waiting for it" in text
+
+
+def test_text_from_a_log_cannot_command_the_terminal(view: View) -> None:
+    subject = Subject(tool="x\x1b[2J", project="/a/[red]b\x07", model="m\u202e")
+    text = "\n".join(said(replace(view, subject=subject), 160, 2))
+    assert not any(char in text for char in "\x1b\x07\u202e")
+    assert "[red]b" in text
+
+
+@pytest.mark.parametrize(
+    ("behind", "words"),
+    [
+        (0, ""),
+        (SAID - 1, ""),
+        (SAID, "◉ LIVE, 200 events behind"),
+        (10_240, "◉ LIVE, 10,240 events behind"),
+        (UNKNOWN, "◉ LIVE, behind"),
+    ],
+)
+@pytest.mark.parametrize(("width", "height"), [(80, 1), (120, 2)])
+def test_being_behind_is_said(view: View, behind: int, words: str, width: int, height: int) -> None:
+    line = said(replace(view, mode="live", behind=behind), width, height)[0]
+    assert words in line
+    assert ("behind" in line) is bool(words)
+
+
+@pytest.mark.parametrize(("behind", "calm"), [(0, True), (SAID - 1, True), (SAID, False), (UNKNOWN, False)])
+def test_nothing_is_called_idle_while_more_is_unread(view: View, behind: int, calm: bool) -> None:
+    receptor = view.frame.receptor
+    resting = replace(receptor, meta=replace(receptor.meta, state="idle"), idle=True)
+    idle = replace(view, mode="live", behind=behind, frame=replace(view.frame, receptor=resting))
+    text = "\n".join(said(idle, 160, 2))
+    assert ("IDLE" in text) is calm
+    assert ("silent for" in text) is calm

@@ -1,0 +1,60 @@
+"""The line of keys: whatever is shown is shown whole, and help is always there."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.tui.conftest import until
+from tests.tui.screen_app import recorded
+from tests.tui.still_app import Observatory
+from tui.widgets.common.key_line import KeyLine, fitting_keys
+
+
+@given(st.lists(st.integers(1, 20), max_size=12), st.integers(0, 120))
+def test_what_fits_is_as_much_as_can_be(widths: list[int], room: int) -> None:
+    left = fitting_keys(widths, room)
+    assert left == list(range(len(left)))
+    assert sum(widths[place] + 1 for place in left) - 1 <= max(room, -1)
+    assert len(left) == len(widths) or sum(width + 1 for width in widths[: len(left) + 1]) - 1 > room
+
+
+def test_the_needed_one_stays_until_it_is_alone() -> None:
+    assert fitting_keys([5, 5, 5, 6], 12, [3]) == [0, 3]
+    assert fitting_keys([5, 5, 5, 6], 6, [3]) == [3]
+    assert fitting_keys([5, 6], 3, [1]) == []
+
+
+@pytest.mark.parametrize("size", [(80, 24), (100, 30), (120, 40), (200, 60)], ids=lambda size: f"{size[0]}")
+@pytest.mark.parametrize("screen", ["", "events", "mind", "governance", "tuning", "help"])
+async def test_keys_are_whole_on_every_screen(screen: str, size: tuple[int, int]) -> None:
+    app = Observatory(recorded(60, 1), 40, screen=screen)
+    async with app.run_test(size=size) as pilot:
+
+        def whole() -> bool:
+            keys = list(app.screen.query("FooterKey"))
+            line = app.screen.query_one(KeyLine).region
+            helped = any(getattr(key, "description", "") == "help" for key in keys)
+            fits = all(key.region and line.contains_region(key.region) for key in keys)
+            return bool(keys) and fits and (helped or screen == "help")
+
+        await until(pilot, whole)
+
+
+async def test_keys_make_room_for_the_bench_beside_and_when_the_terminal_shrinks() -> None:
+    app = Observatory(recorded(60, 1), 40)
+
+    def within(edge: int) -> bool:
+        keys = app.screen.query("FooterKey")
+        return bool(keys) and all(key.region and key.region.right <= edge for key in keys)
+
+    async with app.run_test(size=(160, 45)) as pilot:
+        await pilot.press("T")
+        await until(pilot, lambda: bool(app.screen.query(".-side")))
+        await until(pilot, lambda: 0 < app.screen.query_one(".-side").region.x < 160)
+        await until(pilot, lambda: within(app.screen.query_one(".-side").region.x))
+        await pilot.press("T")
+        await until(pilot, lambda: not app.screen.query(".-side"))
+        await pilot.resize_terminal(60, 24)
+        await until(pilot, lambda: app.size.width == 60 and within(60))

@@ -1,0 +1,134 @@
+"""The strip: cells stand for the right events, and what is drawn is what was recorded."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bench.workload import session
+from core.percept import AGENT_STATES
+from core.settings import Settings
+from core.timeline.marks import Mark
+from core.timeline.timeline import Timeline
+from tui.widgets.common import timeline_cells as strip
+from tui.widgets.common.timeline_cells import EventWindow
+from tui.widgets.common.timeline_strip import _curve
+
+
+@pytest.fixture(scope="module")
+def alone() -> Timeline:
+    made = Timeline(Settings())
+    made.extend(session(900))
+    return made
+
+
+@pytest.fixture(scope="module")
+def together() -> Timeline:
+    made = Timeline(Settings())
+    made.extend(session(900, agents=3))
+    return made
+
+
+@given(st.integers(0, 5000), st.integers(1, 5000), st.integers(8, 300), st.data())
+@settings(max_examples=150, deadline=None)
+def test_a_click_lands_in_the_cell_that_was_clicked(
+    start: int, span: int, width: int, data: st.DataObject
+) -> None:
+    window = EventWindow(start, start + span, width)
+    cell = data.draw(st.integers(0, width - 1))
+    place = window.place(cell)
+    assert start <= place <= start + span
+    if cell < width - 1 and span >= width:
+        assert abs(window.cell(place) - cell) <= 1
+    assert window.place(width - 1) == start + span
+
+
+@given(st.integers(0, 3000), st.integers(0, 3000), st.integers(8, 200))
+@settings(max_examples=100, deadline=None)
+def test_cells_cover_every_event_once(start: int, span: int, width: int) -> None:
+    edges = EventWindow(start, start + span, width).edges()
+    assert (edges[0], edges[-1], len(edges)) == (start, start + span, width + 1)
+    assert edges == sorted(edges)
+
+
+@pytest.mark.parametrize("series", ["frustration", "sleep"])
+@pytest.mark.parametrize(
+    "window", [EventWindow(0, 900, 90), EventWindow(200, 500, 60), EventWindow(10, 40, 100)]
+)
+def test_a_cell_is_as_high_as_its_highest_event(alone: Timeline, series: str, window: EventWindow) -> None:
+    track = alone.tracks["main"]
+    values = track.columns.column(strip.column_of(series))
+    edges = window.edges()
+    for cell, height in enumerate(strip.heights(track, series, window)):
+        inside = values[edges[cell] : edges[cell + 1]]
+        if len(inside):
+            assert float(height) >= float(inside.min())
+            neighbours = values[max(0, edges[max(0, cell - 1)]) : edges[min(window.width, cell + 2)]]
+            assert float(height) <= float(neighbours.max())
+
+
+def test_with_several_agents_only_the_chosen_ones_events_count(together: Timeline) -> None:
+    window = EventWindow(0, 900, 60)
+    for agent, track in together.tracks.items():
+        values = track.columns.column("axis.fatigue")
+        edges = window.edges()
+        last = 0.0
+        for cell, height in enumerate(strip.heights(track, "fatigue", window)):
+            mine = [row for row, index in enumerate(track.indexes) if edges[cell] <= index < edges[cell + 1]]
+            expected = float(values[mine].max()) if mine else last
+            assert float(height) == pytest.approx(expected), (agent, cell)
+            last = float(values[mine[-1]]) if mine else last
+
+
+def test_the_band_shows_every_stretch_of_being_stuck(together: Timeline) -> None:
+    window = EventWindow(0, 900, 45)
+    track = together.tracks["main"]
+    codes = track.columns.column("state")
+    edges = window.edges()
+    drawn = strip.band(track, window)
+    for cell, state in enumerate(drawn):
+        mine = [row for row, index in enumerate(track.indexes) if edges[cell] <= index < edges[cell + 1]]
+        states = [AGENT_STATES[int(codes[row])] for row in mine]
+        if states:
+            assert state == ("stuck" if "stuck" in states else states[-1])
+
+
+def test_of_two_marks_in_a_cell_the_graver_is_drawn() -> None:
+    window = EventWindow(0, 100, 10)
+    marks = [
+        Mark(50, 0.0, "main", "prompt", ""),
+        Mark(51, 0.0, "main", "halt", ""),
+        Mark(5, 0.0, "main", "shift", ""),
+    ]
+    assert strip.winners(marks, window) == {5: "halt", 0: "shift"}
+
+
+def test_a_long_silence_is_a_gap(alone: Timeline) -> None:
+    window = EventWindow(0, 900, 90)
+    silences = {
+        place: later.at - earlier.at for place, (earlier, later) in enumerate(pairwise(alone.events), 1)
+    }
+    longest = max(silences.values())
+    cells = {window.cell(place) for place, silence in silences.items() if silence == longest}
+    assert strip.gaps(alone, window, longest) == cells
+    assert strip.gaps(alone, window, longest + 1) == set()
+
+
+def test_bookmarks_outside_the_window_are_not_drawn() -> None:
+    assert strip.bookmarked([5, 55, 95], EventWindow(50, 90, 40)) == {5}
+
+
+@pytest.mark.parametrize(
+    ("value", "cells"), [(0.0, " ▁"), (0.5, " █"), (1.0, "██"), (0.25, " ▄"), (0.75, "▄█")]
+)
+def test_a_curve_is_an_eighth_of_a_cell_fine(value: float, cells: str) -> None:
+    assert "".join(row[0][0] for row in _curve([value], 2, "flow")) == cells
+
+
+def test_nothing_recorded_draws_nothing() -> None:
+    window = EventWindow(0, 0, 20)
+    assert strip.heights(None, "flow", window).tolist() == [0.0] * 20
+    assert strip.band(None, window) == ["idle"] * 20

@@ -1,0 +1,143 @@
+"""`nooscope evaluate`: what readings and alarms are worth on runs whose end is known."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tui.cli import streams
+from tui.cli.command import CliCommand
+from tui.cli.options import add_settings_options, positive_argument, settings_from
+
+if TYPE_CHECKING:
+    from core.agents.labelled import Source
+    from core.settings import Settings
+    from core.timeline.evaluation import Missed, Walk
+
+_CHUNK = 40
+"""Runs handed to a process at once."""
+_SHOWN = (
+    "frustration",
+    "seeking",
+    "confidence",
+    "fatigue",
+    "flow",
+    "uncertainty",
+    "forecast",
+    "failures_recent",
+    "same_error",
+    "stale_recent",
+    "since_good_edit",
+    "edits_since_pass",
+    "looks_before_edit",
+    "runs_since_change",
+    "words_of_checking",
+    "words_of_doubt",
+)
+
+
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "paths",
+        nargs="+",
+        metavar="RUNS",
+        help="JSON lines with resolved, model, task and messages or traj (gzip or not), "
+        "or a folder of logs with a labels.jsonl",
+    )
+    parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.add_argument(
+        "--jobs", type=positive_argument, metavar="N", help="how many processes (default: one a core)"
+    )
+    add_settings_options(parser)
+
+
+def _run(args: argparse.Namespace) -> int:
+    from core.agents.labelled import sources
+    from core.errors import UnreadableLog
+    from core.report.formatting import plain, readable_json
+    from core.timeline.evaluation import Walk, evaluate
+
+    settings = settings_from(args).settings
+    found = list(sources([Path(path) for path in args.paths]))
+    walks: list[Walk] = []
+    missed: list[str] = []
+    for done in _walked(found, settings, args.jobs):
+        if isinstance(done, Walk):
+            walks.append(done)
+        else:
+            missed.append(done.reason)
+    for reason in missed[:10]:
+        print(f"nooscope: {plain(reason)}", file=sys.stderr)
+    if len(missed) > 10:
+        print(f"nooscope: and {len(missed) - 10} more", file=sys.stderr)
+    if not walks:
+        raise UnreadableLog("no labelled run could be read")
+    result = evaluate(walks)
+    if args.json:
+        print(readable_json(result))
+    else:
+        print("\n".join(_report(result)))
+    return 0
+
+
+def _walked(found: list[Source], settings: Settings, given: int | None) -> Iterator[Walk | Missed]:
+    from core.timeline.evaluation import walk_all
+
+    chunks = [found[start : start + _CHUNK] for start in range(0, len(found), _CHUNK)]
+    jobs = min(given or os.cpu_count() or 1, len(chunks))
+    if jobs <= 1:
+        parts: Iterator[list[Walk | Missed]] = (walk_all(chunk, settings) for chunk in chunks)
+    else:
+        from core.report.process_pool import shared_out
+
+        parts = shared_out(jobs, walk_all, chunks, settings, prepare=streams.prepare_streams)
+    shown = sys.stderr.isatty()
+    number = 0
+    for part in parts:
+        number += len(part)
+        if shown:
+            print(f"\r{number} of {len(found)} runs", end="", file=sys.stderr, flush=True)
+        yield from part
+    if shown:
+        print("\r" + " " * 40 + "\r", end="", file=sys.stderr, flush=True)
+
+
+def _report(result: dict[str, Any]) -> Iterator[str]:
+    """The same for people: AUC for unresolved within each model, then alarms, then calibration."""
+    from core.report.formatting import plain
+    from core.timeline.evaluation import POINTS
+
+    yield f"{result['runs']} runs of {result['models']} models"
+    yield ""
+    yield f"{'AUC for unresolved, within model':34}" + "".join(f"{point:>8}" for point in POINTS)
+    for name in _SHOWN:
+        row = result["auc"].get(name, {})
+        yield f"{name:34}" + "".join(f"{_figure(row.get(point)):>8}" for point in POINTS)
+    yield ""
+    yield f"{'alarm':20}{'runs':>6}{'precision':>11}{'base':>8}{'good':>8}{'recall':>8}{'action':>8}"
+    for name, row in result["alarms"].items():
+        yield (
+            f"{plain(name):20}{row['runs']:>6}{_figure(row['precision']):>11}{_figure(row['base']):>8}"
+            f"{_figure(row['good_alarmed']):>8}{_figure(row['recall']):>8}{row['median_action'] or '-':>8}"
+        )
+    yield ""
+    calls = result["calibration"]["next_call"]
+    yield f"next call fails: {calls['calls']} calls, Brier {_figure(calls['brier'])}"
+    yield "  said " + " ".join(_figure(row["said"]) for row in calls["tenths"])
+    yield "  was  " + " ".join(_figure(row["was"]) for row in calls["tenths"])
+    for point, row in result["calibration"]["forecast"].items():
+        yield (
+            f"forecast at {point}: Brier {row['brier']:.3f} (base rate alone "
+            f"{row['brier_of_base_rate']:.3f}), calibration error {row['error']:.3f}"
+        )
+
+
+def _figure(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"
+
+
+COMMAND = CliCommand(_add_arguments, _run)

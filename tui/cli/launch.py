@@ -1,0 +1,139 @@
+"""From the command line to the screen, or to the text report where there is no terminal."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sample_sessions import FIRST, find_sample
+from tui.cli.options import add_settings_options, configured_initial, settings_from
+
+if TYPE_CHECKING:
+    from core.logs.found import Found
+    from core.settings import Settings
+
+
+NO_SESSIONS = """\
+No sessions found.
+
+nooscope reads what coding agents write to disk by themselves. It looked for Claude Code, Codex, Gemini CLI,
+OpenCode, pi, OpenHands, Copilot CLI, Qwen Code, Antigravity, Cline, Cursor and others in their usual places
+(and where CLAUDE_CONFIG_DIR, CODEX_HOME and the like point). Run one of them once, or name a log or a folder
+of logs:
+
+  nooscope sessions PATH
+  nooscope analyze PATH"""
+SAMPLE_NOTE = "A sample: no agent has left a session on this machine yet; o looks again."
+
+
+def add_screen_options(parser: argparse.ArgumentParser) -> None:
+    """`--theme`, `--no-motion` and the settings options."""
+    parser.add_argument("--theme", metavar="NAME", help="colours for this run")
+    parser.add_argument("--no-motion", action="store_true", help="show each change at once")
+    add_settings_options(parser)
+
+
+def screen_settings(args: argparse.Namespace, settings: Settings | None = None) -> Settings:
+    """The settings in force, with what the screen's own options say on top."""
+    chosen = settings or settings_from(args).settings
+    changed: dict[str, object] = {}
+    if args.theme:
+        changed["theme"] = args.theme
+    if args.no_motion:
+        changed["motion"] = False
+    return chosen.model_copy(update={"screen": chosen.screen.model_copy(update=changed)})
+
+
+def sessions_here(settings: Settings) -> list[Found]:
+    """The sessions on this machine, the newest first."""
+    from core.agents.registry import AGENTS
+    from core.logs.discovery import find
+
+    within = settings.ingest.follow.active_within
+    return find(AGENTS, os.environ, Path.home(), now=time.time(), active_within=within)
+
+
+def has_screen() -> bool:
+    """Whether there is a terminal that can be drawn on."""
+    able = os.environ.get("TERM", "") not in ("", "dumb", "unknown")
+    return able and sys.stdout.isatty() and sys.stdin.isatty()
+
+
+def show_session(
+    path: Path | None,
+    settings: Settings,
+    *,
+    live: bool,
+    session: str = "",
+    project: Path | None = None,
+    edits: Mapping[str, Any] | None = None,
+    plain: bool = False,
+) -> int:
+    """Show a session; without a path the newest that is active, else the picker, else a sample."""
+    if not has_screen():
+        return print_report(path, settings, project, edits=edits, plain=plain)
+    from core.live.source import Target
+    from tui.app import run_app
+
+    if path is not None:
+        target = Target(path, live, session)
+        return run_app(target, settings, project=project, edits=edits, plain=plain)
+    here = sessions_here(settings)
+    if not here:
+        return _show_sample(settings, project)
+    active = [found for found in here if found.active]
+    newest = Target(active[0].path, True, active[0].session) if active else None
+    return run_app(newest, settings, project=project, edits=edits, plain=plain)
+
+
+def _show_sample(settings: Settings, project: Path | None) -> int:
+    """What there is to see before any agent has run here."""
+    from tui.demo import run_demo
+
+    sample = find_sample(FIRST)
+    play = settings.timeline.play.model_copy(update={"speed": sample.speed})
+    timeline = settings.timeline.model_copy(update={"play": play})
+    return run_demo(sample, settings.model_copy(update={"timeline": timeline}), project, note=SAMPLE_NOTE)
+
+
+def print_report(
+    path: Path | None,
+    settings: Settings,
+    project: Path | None = None,
+    *,
+    edits: Mapping[str, Any] | None = None,
+    plain: bool = False,
+) -> int:
+    """Print what went on in a session, in the newest one where none is named."""
+    from core.agents.registry import make_kit
+    from core.logs.finder import sessions
+    from core.report.analysis import analyse
+    from core.report.page import summary_text
+    from core.store.carry_over import CarryOverStore
+    from core.timeline.run_inputs import InitialStates
+    from tui.cli.carried import spoken_start
+
+    wanted = ""
+    if path is None:
+        found = sessions_here(settings)
+        if not found:
+            print(NO_SESSIONS)
+            return 0
+        path, wanted = found[0].path, found[0].session
+    logs = sessions([path], make_kit(settings.ingest), settings.ingest.lines)
+    chosen = [one for one in logs if one.id == wanted] or logs
+    width = shutil.get_terminal_size((100, 24)).columns
+    store = None if plain else CarryOverStore()
+    initial_states = InitialStates(settings, configured_initial(project), edits=edits, store=store)
+    done = []
+    for one in chosen:
+        start = spoken_start(initial_states, one.id)
+        done.append(analyse(one, start.settings, False, start.initial, start.later).summary)
+    print("\n\n".join(summary_text(summary, width) for summary in done))
+    return 0

@@ -1,0 +1,47 @@
+"""The app on a sample session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from textual.screen import Screen
+
+from core.live.source import Target
+from core.settings import Settings
+from core.store.bookmarks import Bookmarks
+from core.timeline.configured_start import ConfiguredStart, configured_start
+from sample_sessions import Sample
+from tui.app import NooscopeApp
+from tui.screens.demo import DemoScreen
+
+
+class DemoApp(NooscopeApp):
+    """One sample session, played from its beginning."""
+
+    def __init__(
+        self,
+        sample: Sample,
+        settings: Settings,
+        *,
+        bookmarks: Callable[[str], Bookmarks] = Bookmarks,
+        theme_folder: Path | None = None,
+        begin: Callable[[], ConfiguredStart] | None = None,
+        note: str = "",
+    ) -> None:
+        target = Target(sample.path, live=False)
+        super().__init__(target, settings, bookmarks=bookmarks, theme_folder=theme_folder, begin=begin)
+        self._sample = sample
+        self._note = note
+        self.sub_title = sample.title
+
+    def get_default_screen(self) -> Screen[None]:
+        return DemoScreen(self.settings.screen, self._sample, self._note)
+
+
+def run_demo(sample: Sample, settings: Settings, project: Path | None = None, *, note: str = "") -> int:
+    """Play a sample until the person leaves; a note says why, where it was not asked for."""
+    app = DemoApp(sample, settings, begin=partial(configured_start, project), note=note)
+    app.run()
+    return app.return_code or 0

@@ -1,0 +1,61 @@
+"""How notices of a live session reach the person: on the screen, and through the terminal it is drawn on."""
+
+from __future__ import annotations
+
+import io
+from pathlib import PurePath
+from typing import Protocol
+
+from textual.driver import Driver
+from textual.message import Message
+
+from core.live.notices import Notifier, Told
+from core.report.formatting import plain
+from core.settings import Settings
+from tui.feed.messages import Noticed
+from tui.feed.view import Subject
+
+_TITLES = {"needs_you": "Needs you", "risk": "Risk", "done": "Done"}
+
+
+class LiveApp(Protocol):
+    """What notices need of the application they are shown in."""
+
+    settings: Settings
+    _driver: Driver | None
+
+    @property
+    def is_headless(self) -> bool: ...
+
+    def post_message(self, message: Message) -> bool: ...
+
+
+class Terminal(io.StringIO):
+    """The terminal the screen is drawn on, for bells and desktop notices."""
+
+    def __init__(self, app: LiveApp) -> None:
+        super().__init__()
+        self._app = app
+
+    def write(self, text: str) -> int:
+        """Hand it to the driver, which alone may write there."""
+        driver = self._app._driver
+        if driver is not None and not self._app.is_headless:
+            driver.write(text)
+        return len(text)
+
+
+def notifier_of(app: LiveApp) -> Notifier:
+    """Ways to reach the person who looks at the application; a finished turn is no toast."""
+
+    def show(told: Told) -> None:
+        if told.kind != "done":
+            app.post_message(Noticed(told.kind, _TITLES.get(told.kind, told.kind), told.line))
+
+    return Notifier(app.settings.response.notices, Terminal(app), show)
+
+
+def terminal_title(subject: Subject) -> str:
+    """The terminal's title while a session needs the person."""
+    name = PurePath(subject.project).name or PurePath(subject.path).stem
+    return plain(f"▲ needs you: {name} · nooscope", 80)

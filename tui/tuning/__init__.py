@@ -1,1 +1,0 @@
-"""The tuning bench behind its screen: edits, what-ifs, saving."""

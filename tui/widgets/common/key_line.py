@@ -1,0 +1,46 @@
+"""The line of keys at the bottom: as many as there is room for, help always among them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.cells import cell_len
+from textual.app import ComposeResult
+from textual.widgets import Footer
+from textual.widgets._footer import FooterKey
+
+_ALWAYS = "show('help')"
+
+
+class KeyLine(Footer):
+    """The keys of the moment, nearest first; those that are left away stand in help."""
+
+    def __init__(self) -> None:
+        super().__init__(compact=True, show_command_palette=False)
+        self._laid_for = 0
+
+    @property
+    def _room(self) -> int:
+        beside = sum(widget.size.width for widget in self.screen.query(".-side"))
+        return (self.size.width or self.app.size.width) - beside
+
+    def compose(self) -> ComposeResult:
+        self._laid_for = self._room
+        keys = [key for key in super().compose() if isinstance(key, FooterKey)]
+        widths = [cell_len(key.key_display) + 1 + cell_len(key.description) for key in keys]
+        needed = [place for place, key in enumerate(keys) if key.action == _ALWAYS]
+        for place in fitting_keys(widths, self._laid_for, needed):
+            yield keys[place]
+
+    async def on_resize(self) -> None:
+        if self._room != self._laid_for:
+            await self.recompose()
+
+
+def fitting_keys(widths: Sequence[int], room: int, needed: Sequence[int] = ()) -> list[int]:
+    """Which of the keys fit beside each other, the last ones giving way first."""
+    left = list(range(len(widths)))
+    while left and sum(widths[place] + 1 for place in left) - 1 > room:
+        optional = [place for place in left if place not in needed]
+        left.remove(optional[-1] if optional else left[-1])
+    return left

@@ -1,0 +1,86 @@
+"""Marks in a glyph, an style and plain words; glyphs are those of the timeline."""
+
+from __future__ import annotations
+
+from core.percept import SIGNALS, Axis
+from core.report.formatting import fraction, plain, short
+from core.timeline.marks import Mark
+from tui.widgets.common.timeline_cells import GLYPHS
+
+_STATE = ("•", "quiet")
+SIGNAL_AXES: dict[str, Axis] = {
+    "flow_active": "flow",
+    "compound_frustration_seeking": "frustration",
+    "frustration_spike": "frustration",
+    "seeking_spike": "seeking",
+    "uncertainty_spike": "uncertainty",
+    "confidence_sustained": "confidence",
+    "fatigue_rising": "fatigue",
+}
+"""The axis in whose colour a signal is drawn."""
+SIGNAL_WORDS: dict[str, str] = {
+    "flow_active": "flow begins",
+    "compound_frustration_seeking": "frustrated and searching",
+    "frustration_spike": "frustration",
+    "seeking_spike": "seeking",
+    "uncertainty_spike": "uncertainty",
+    "confidence_sustained": "confidence",
+    "fatigue_rising": "fatigue",
+}
+_HALTS = {
+    "SAFETY": "explores too far",
+    "OVERRISK": "risks too much",
+    "EXHAUSTION": "is exhausted",
+    "STAGNATION": "gets nowhere",
+    "EXTERNAL": "took too many steps",
+}
+
+
+def mark_style(mark: Mark) -> str:
+    """The style of a mark: a signal has its axis' own."""
+    if mark.kind == "signal":
+        return SIGNAL_AXES.get(mark.name, "frustration")
+    return GLYPHS.get(mark.kind, _STATE)[1]
+
+
+def mark_glyph(mark: Mark) -> str:
+    """The glyph of a mark; signals of things going well are hollow."""
+    if mark.kind == "signal" and mark.name in ("flow_active", "confidence_sustained"):
+        return "△"
+    return GLYPHS.get(mark.kind, _STATE)[0]
+
+
+def mark_text(mark: Mark) -> str:
+    """What happened, in words."""
+    name = plain(mark.name)
+    if mark.kind == "signal":
+        return SIGNAL_WORDS.get(name, name.replace("_", " "))
+    if mark.kind == "halt":
+        return f"would halt: {_HALTS.get(name, name.lower())}"
+    if mark.kind == "quarantine":
+        return f"affect {name} quarantine"
+    if mark.kind == "compaction":
+        return "compaction" if name == "compaction" else f"compaction, {name}"
+    if mark.kind == "dream":
+        return "dream after compaction" if name == "compaction" else "dream, pressure was high"
+    if mark.kind == "prompt":
+        return "you stop it" if name == "interrupt" else "you ask"
+    if mark.kind == "state":
+        return f"now {name.replace('_', ' ')}"
+    if mark.kind == "regime":
+        return f"regime {name}"
+    return name.replace("_", " ")
+
+
+def mark_amount(mark: Mark) -> str:
+    """How strong or how much, where that can be said."""
+    if mark.kind in ("signal", "method") and mark.weight:
+        return f"+{fraction(mark.weight)}"
+    if mark.kind in ("compaction", "prompt") and mark.weight:
+        return f"{short(mark.weight)}{'' if mark.kind == 'compaction' else 'c'}"
+    if mark.kind == "halt":
+        return f"step {mark.weight:.0f}"
+    return ""
+
+
+assert set(SIGNAL_WORDS) == set(SIGNAL_AXES) == set(SIGNALS)  # noqa: S101

@@ -1,0 +1,271 @@
+"""The whole session in one strip: a reading, the agent's states, what happened, and where one looks."""
+
+from __future__ import annotations
+
+from typing import ClassVar, NamedTuple, get_args
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.reactive import reactive
+
+from core.percept import AXES
+from core.report.formatting import clock
+from core.settings.screen import Series
+from core.store.bookmarks import Bookmark
+from core.timeline.marks import MarkKind
+from core.timeline.timeline import Timeline
+from tui.draw.line import Line
+from tui.feed.messages import Seek
+from tui.feed.view import View
+from tui.widgets.common import timeline_cells as strip
+from tui.widgets.common.panel import Panel
+from tui.widgets.common.timeline_cells import BANDS, GLYPHS, EventWindow
+
+SERIES: tuple[Series, ...] = get_args(Series)
+_LABEL = 6
+_ROOMY = 90
+"""Width from which the rows are named."""
+_CLOSEST = 16
+"""Events a strip shows at least."""
+_STEPS = "▁▂▃▄▅▆▇█"
+
+
+class _Ground(NamedTuple):
+    """All that does not move with the playhead."""
+
+    window: EventWindow
+    rows: list[list[tuple[str, str]]]
+
+
+class StripLook(NamedTuple):
+    """How the person arranged the strip."""
+
+    series: Series
+    zoom: int
+    start: int
+
+
+class TimelineStrip(Panel):
+    """Click or drag to seek; the wheel and the keys + and - zoom."""
+
+    TITLE: ClassVar[str] = "Timeline"
+    HELP: ClassVar[str] = """\
+## Timeline
+
+Every column is a stretch of the session, by events. From above: a reading (up and down choose which),
+the agent's state (`·` idle, `─` exploring, `═` delegating, `━` deep work, `▄` stuck), and marks:
+`│` prompt, `▲` signal, `◆` method, `■` halt, `▣` quarantine, `▽` compaction, `◦` dream, `◇` context shift,
+`+` sub-agent, `~` regime, `⚑` bookmark, `╎` a long silence.
+`┃` is the playhead, `▐` the live edge. Click or drag to seek; the wheel, `+` and `-` zoom.
+"""
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "up", "series(-1)", "Reading", show=False, id="timeline.series.up", tooltip="The previous reading"
+        ),
+        Binding(
+            "down", "series(1)", "Reading", show=False, id="timeline.series.down", tooltip="Next reading"
+        ),
+    ]
+
+    series: reactive[Series] = reactive("frustration")
+    zoom: reactive[int] = reactive(0)
+    """How often the stretch shown was halved."""
+    bookmarks: reactive[tuple[Bookmark, ...]] = reactive(())
+    """In order of place."""
+
+    def __init__(self, gap: float = 600.0, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._gap = gap
+        self._ground: _Ground | None = None
+        self._ground_for: tuple[object, ...] = ()
+        self._start = 0
+        self._label = 0
+        self._dragging = False
+
+    def lines(self, view: View, width: int, height: int) -> list[Line]:
+        timeline = self.recording
+        self._label = _LABEL if width >= _ROOMY else 0
+        room = max(8, width - self._label)
+        if timeline is None or not len(timeline):
+            return [[("nothing recorded yet", "quiet")]]
+        window = self._window(view, len(timeline), room)
+        ground = self._drawn(timeline, view, window, max(2, height))
+        curve = len(ground.rows) - 2
+        names = [*["1", *([""] * (curve - 2)), "0"][-curve:], "state", "marks"]
+        head = window.cell(view.index)
+        edge = view.mode == "live" and window.stop >= len(timeline)
+        return [
+            [
+                (name.rjust(self._label - 1)[: self._label].ljust(self._label), "quiet"),
+                *_with_head(row, head, live=edge),
+            ]
+            for name, row in zip(names, ground.rows, strict=True)
+        ]
+
+    def subtitle(self, view: View) -> str:
+        if not view.total:
+            return ""
+        place = view.at - view.start
+        length = max(place, view.end - view.start)
+        zoomed = f"  zoom {2**self.zoom}x" if self.zoom else ""
+        return f"{clock(place)} / {clock(length)}  event {view.index:,} of {view.total:,}{zoomed}"
+
+    def look(self) -> StripLook:
+        return StripLook(self.series, self.zoom, self._start)
+
+    def take(self, look: StripLook) -> None:
+        self.series, self.zoom, self._start = look
+        self._renew()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """It has no details to zoom into."""
+        return action != "zoom" and super().check_action(action, parameters)
+
+    def action_series(self, by: int) -> None:
+        """Draw another reading."""
+        self.series = SERIES[(SERIES.index(self.series) + by) % len(SERIES)]
+
+    def zoom_by(self, steps: int) -> None:
+        """Show half as much, or twice as much."""
+        total = self.view.total if self.view else 0
+        level = max(0, self.zoom + steps)
+        while level and total >> level < _CLOSEST:
+            level -= 1
+        self.zoom = level
+
+    def watch_series(self) -> None:
+        self.border_title = f"0 {self.TITLE} · {self.series}"
+        self._renew()
+
+    def watch_zoom(self) -> None:
+        self._renew()
+
+    def watch_bookmarks(self) -> None:
+        self._renew()
+
+    def watch_recording(self) -> None:
+        self._renew()
+
+    def _renew(self) -> None:
+        self._ground = None
+        self.redraw()
+
+    def _window(self, view: View, total: int, width: int) -> EventWindow:
+        """All of it, or the zoomed stretch, moved only when the playhead would leave it."""
+        if not self.zoom:
+            return EventWindow(0, total, width)
+        length = max(min(_CLOSEST, total), total >> self.zoom)
+        margin = length // 8
+        if not self._start + margin <= view.index <= self._start + length - margin:
+            self._start = view.index - length // 2
+        self._start = max(0, min(self._start, total - length))
+        return EventWindow(self._start, self._start + length, width)
+
+    def _drawn(self, timeline: Timeline, view: View, window: EventWindow, height: int) -> _Ground:
+        """The part that stands still, drawn again only when it would differ by a cell."""
+        key = (timeline, view.agent, self.series, window.start, window.width, height)
+        stale = self._ground is None or key != self._ground_for
+        if self._ground is not None and not stale:
+            last = self._ground.window
+            stale = (window.stop - last.stop) * window.width > last.stop - last.start
+        if stale or self._ground is None:
+            self._ground = _ground(
+                timeline,
+                view.agent,
+                self.series,
+                window,
+                height,
+                self._gap,
+                [mark.place for mark in self.bookmarks],
+            )
+            self._ground_for = key
+        return self._ground
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        if event.button == 1 and self.view is not None and self._ground is not None:
+            self._dragging = True
+            self.capture_mouse()
+            self._seek(event)
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        if self._dragging:
+            self._seek(event)
+
+    def on_mouse_up(self) -> None:
+        if self._dragging:
+            self._dragging = False
+            self.release_mouse()
+
+    def on_mouse_scroll_up(self) -> None:
+        self.zoom_by(1)
+
+    def on_mouse_scroll_down(self) -> None:
+        self.zoom_by(-1)
+
+    def _seek(self, event: events.MouseEvent) -> None:
+        if self._ground is not None:
+            cell = event.get_content_offset_capture(self).x - self._label
+            self.post_message(Seek(self._ground.window.place(cell)))
+
+
+def _ground(
+    timeline: Timeline,
+    agent: str,
+    series: str,
+    window: EventWindow,
+    height: int,
+    gap: float,
+    bookmarks: list[int],
+) -> _Ground:
+    track = timeline.tracks.get(agent)
+    values = strip.heights(track, series, window)
+    ink = series if series in AXES else "plain"
+    rows = _curve([float(value) for value in values], max(1, height - 2), ink)
+    rows.append([BANDS[state] for state in strip.band(track, window)])
+    rows.append(_marks(timeline, window, gap, bookmarks))
+    return _Ground(window, rows)
+
+
+def _curve(values: list[float], height: int, ink: str) -> list[list[tuple[str, str]]]:
+    """Bars from the bottom, an eighth of a cell fine."""
+    rows: list[list[tuple[str, str]]] = []
+    eighths = [max(0, min(8 * height, round(value * 8 * height))) for value in values]
+    for row in range(height - 1, -1, -1):
+        cells = []
+        for number in eighths:
+            left = number - 8 * row
+            if left >= 8:
+                cells.append(("█", ink))
+            elif left > 0:
+                cells.append((_STEPS[left - 1], ink))
+            else:
+                cells.append(("▁" if row == 0 else " ", "track"))
+        rows.append(cells)
+    return rows
+
+
+def _marks(
+    timeline: Timeline, window: EventWindow, gap: float, bookmarks: list[int]
+) -> list[tuple[str, str]]:
+    cells = [(" ", "quiet")] * window.width
+    for cell in strip.gaps(timeline, window, gap):
+        cells[cell] = ("╎", "quiet")
+    found: dict[int, MarkKind] = strip.winners(timeline.marks.between(window.start, window.stop), window)
+    for cell, kind in found.items():
+        cells[cell] = GLYPHS[kind]
+    for cell in strip.bookmarked(bookmarks, window):
+        cells[cell] = ("⚑", "live")
+    return cells
+
+
+def _with_head(row: list[tuple[str, str]], head: int, *, live: bool) -> Line:
+    """A row as a line, the playhead laid over it."""
+    line: Line = []
+    for cell, (glyph, ink) in enumerate(row):
+        if cell == head:
+            glyph, ink = ("▐", "live") if live else ("┃", "strong")
+        if line and line[-1][1] == ink:
+            line[-1] = (line[-1][0] + glyph, ink)
+        else:
+            line.append((glyph, ink))
+    return line

@@ -1,0 +1,299 @@
+"""Every setting in a list: its value on a slider, what is changed, and the rows of its tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.reactive import reactive
+
+from core.report.formatting import plain
+from core.settings.draft import Drafted
+from core.settings.listing import ListRow, SettingGroup, SettingRow, group_of, list_rows, row_key, shape_here
+from core.settings.table_rows import TableRow, table_rows
+from core.settings.table_values import TablePath, shape_of
+from core.settings.tunable import Tunable
+from tui.draw.line import Line
+from tui.feed.view import View
+from tui.widgets.common.scroller import Scroller
+from tui.widgets.tuning.setting_rows import line_of
+from tui.widgets.tuning.suggestions import usual_value
+
+FIRST = "receptor.ambient.offset.frustration"
+"""Where the cursor begins."""
+_IN_TABLES = ("add_row", "remove_row", "whole")
+
+
+class SettingsList(Scroller):
+    """A row a setting; arrows move the value, shift makes the step fine, enter types."""
+
+    TITLE: ClassVar[str] = "Settings"
+    HELP: ClassVar[str] = """\
+## Settings
+
+`●` is changed here and not yet applied, `○` differs from the built-in value. On a slider `┃` is the value,
+`╵` the built-in one. Left and right move it, shift makes the step fine, enter types a value or opens a group.
+
+A table opens into rows that are moved and typed like settings; there `╵` is what would hold without the row.
+A row that was taken out stays in sight as removed until that is applied, so that reset can bring it back.
+"""
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("right", "nudge(1)", "more", key_display="←→", id="tune.more", tooltip="More, on, the next"),
+        Binding("left", "nudge(-1)", "less", show=False, id="tune.less", tooltip="Less, off, the previous"),
+        Binding(
+            "shift+right", "nudge(1, True)", "fine", show=False, id="tune.more.fine", tooltip="A bit more"
+        ),
+        Binding(
+            "shift+left", "nudge(-1, True)", "fine", show=False, id="tune.less.fine", tooltip="A bit less"
+        ),
+        Binding("enter", "enter", "type", id="tune.type", tooltip="Type a value, or open the group or table"),
+        Binding("i,insert", "add_row", "add", id="tune.row.add", tooltip="A new row in this table"),
+        Binding("d,delete", "remove_row", "remove", id="tune.row.remove", tooltip="Remove this row"),
+        Binding("E", "whole", "TOML", id="tune.table.whole", tooltip="Type the whole table as TOML"),
+    ]
+
+    @dataclass
+    class Nudged(Message):
+        """A key moved a slider, of a setting or of a row of it."""
+
+        name: str
+        direction: int
+        fine: bool
+        row: TableRow | None = None
+
+    @dataclass
+    class Typing(Message):
+        """A value is to be typed, of a setting or of a row of it."""
+
+        name: str
+        row: TableRow | None = None
+
+    @dataclass
+    class Adding(Message):
+        """A row is wanted: below a path of a table, or at a place in a list."""
+
+        name: str
+        path: TablePath
+
+    @dataclass
+    class Removing(Message):
+        """A row is to go."""
+
+        row: TableRow
+
+    @dataclass
+    class Chosen(Message):
+        """The cursor came to another row."""
+
+        row: ListRow | None
+
+        def can_replace(self, message: Message) -> bool:
+            return isinstance(message, SettingsList.Chosen)
+
+    drafted: reactive[Drafted | None] = reactive(None)
+    words: reactive[str] = reactive("")
+    only_changed: reactive[bool] = reactive(False)
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._opened = {group_of(FIRST)}
+        self._tables: set[str] = set()
+        self._rows = list_rows(self._opened)
+        self._cursor = next(place for place, row in enumerate(self._rows) if row_key(row) == (FIRST, ()))
+        self._offering: tuple[bool, ...] = ()
+
+    @property
+    def chosen(self) -> ListRow | None:
+        """What the cursor is on."""
+        return self._rows[self._cursor] if self._cursor < len(self._rows) else None
+
+    @property
+    def name_here(self) -> str:
+        """The setting the cursor is on, or in whose table; blank on a heading."""
+        row = self.chosen
+        return "" if row is None or isinstance(row, SettingGroup) else row_key(row)[0]
+
+    def names_here(self) -> tuple[str, ...]:
+        """The settings the cursor stands for: one, or all of a group."""
+        row = self.chosen
+        if row is None:
+            return ()
+        return row.names if isinstance(row, SettingGroup) else (row_key(row)[0],)
+
+    def show(self, name: str, path: TablePath = ()) -> None:
+        """Bring a setting, or a row of its table, under the cursor."""
+        self._opened.add(group_of(name))
+        if path:
+            self._tables.add(name)
+        self._list_anew((name, path))
+
+    def on_mount(self) -> None:
+        self.call_after_refresh(self._reveal)
+
+    def count_rows(self) -> int:
+        return len(self._rows)
+
+    def row(self, number: int, width: int) -> Line:
+        return line_of(self._rows[number], self.drafted, width, here=number == self._cursor)
+
+    def watch_drafted(self, before: Drafted | None, drafted: Drafted | None) -> None:
+        opened = before is None or any(
+            drafted is None or before.value(name) != drafted.value(name) for name in self._tables
+        )
+        rebased = before is not None and drafted is not None and before.base is not drafted.base
+        if self.only_changed or (self._tables and (opened or rebased)):
+            self._list_anew()
+        else:
+            self.refresh()
+        edits = len(drafted.edits) if drafted else 0
+        self.border_subtitle = f"● {edits} changed" if edits else ""
+
+    def watch_words(self) -> None:
+        self._list_anew()
+
+    def watch_only_changed(self) -> None:
+        self._list_anew()
+
+    def watch_view(self, view: View | None) -> None:
+        """The view does not change what is shown here."""
+
+    def _inside(self, table: Tunable) -> Iterable[TableRow] | None:
+        if table.name not in self._tables or self.drafted is None:
+            return None
+        return table_rows(table, self.drafted, usual_value)
+
+    def _list_anew(self, wanted: tuple[str, TablePath] | None = None) -> None:
+        """Make the rows, and put the cursor on the one that is wanted, or leave it where it was."""
+        key = wanted or (row_key(self.chosen) if self.chosen is not None else ("", ()))
+        self._rows = list_rows(
+            self._opened, self.words, self._is_changed if self.only_changed else None, self._inside
+        )
+        last = max(0, len(self._rows) - 1)
+        self._cursor = min(self._cursor, last)
+        found = next((place for place, row in enumerate(self._rows) if row_key(row) == key), None)
+        if found is not None:
+            self._cursor = found
+        elif key[1] and self._rows and row_key(self._rows[self._cursor])[0] != key[0]:
+            self._cursor = max(0, self._cursor - 1)
+        if (self.words or self.only_changed) and self.name_here != key[0]:
+            self._cursor = min(1, last)
+        listed = sum(isinstance(row, SettingRow) for row in self._rows)
+        narrowed = " · ".join(
+            part for part in ("changed" if self.only_changed else "", plain(self.words, 20)) if part
+        )
+        self.border_title = f"Settings  {listed} of them · {narrowed}" if narrowed else self.TITLE
+        self.resize_rows()
+        self._reveal()
+
+    def _is_changed(self, name: str) -> bool:
+        return self.drafted is not None and self.drafted.changed(name)
+
+    def _reveal(self) -> None:
+        top = self.scroll_offset.y
+        last = top + self.page - 1
+        if self._cursor < top or self._cursor > last:
+            self.scroll_to(y=max(0, self._cursor - self.page // 3), animate=False, immediate=True)
+        self.refresh()
+        self.post_message(self.Chosen(self.chosen))
+        context = tuple(self._may(action) for action in _IN_TABLES)
+        if context != self._offering:
+            self._offering = context
+            self.refresh_bindings()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Offer what is done to tables only where there is one."""
+        return self._may(action) if action in _IN_TABLES else super().check_action(action, parameters)
+
+    def _may(self, action: str) -> bool:
+        row = self.chosen
+        shape = shape_here(row)
+        if shape is None or action == "whole":
+            return shape is not None
+        held = action == "add_row" or (isinstance(row, TableRow) and row.state in ("value", "branch"))
+        return held and shape.form != "set"
+
+    def action_move(self, by: int) -> None:
+        self._go(self._cursor + by)
+
+    def action_first(self) -> None:
+        self._go(0)
+
+    def action_last(self) -> None:
+        self._go(len(self._rows) - 1)
+
+    def _go(self, to: int) -> None:
+        self._cursor = max(0, min(to, len(self._rows) - 1))
+        self._reveal()
+
+    def action_nudge(self, direction: int, fine: bool = False) -> None:
+        """Move the value; on what holds no value, open it, bring it back, or close the table around it."""
+        row = self.chosen
+        if isinstance(row, SettingGroup) or (isinstance(row, SettingRow) and row.tunable.kind == "table"):
+            if row.open != (direction > 0):
+                self._fold(row)
+        elif isinstance(row, SettingRow):
+            self.post_message(self.Nudged(row.tunable.name, direction, fine))
+        elif isinstance(row, TableRow) and row.state == "value":
+            self.post_message(self.Nudged(row.table.name, direction, fine, row))
+        elif isinstance(row, TableRow) and direction > 0:
+            self.action_enter()
+        elif isinstance(row, TableRow):
+            self._tables.discard(row.table.name)
+            self._list_anew((row.table.name, ()))
+
+    def action_enter(self) -> None:
+        row = self.chosen
+        if isinstance(row, SettingGroup) or (isinstance(row, SettingRow) and row.tunable.kind == "table"):
+            self._fold(row)
+        elif isinstance(row, SettingRow) and row.tunable.kind in ("switch", "choice"):
+            self.post_message(self.Nudged(row.tunable.name, 1, False))
+        elif isinstance(row, SettingRow):
+            self.post_message(self.Typing(row.tunable.name))
+        elif isinstance(row, TableRow) and row.state in ("hint", "branch"):
+            self.action_add_row()
+        elif isinstance(row, TableRow) and row.knob.kind == "switch":
+            self.post_message(self.Nudged(row.table.name, 1, False, row))
+        elif isinstance(row, TableRow):
+            self.post_message(self.Typing(row.table.name, row))
+
+    def action_add_row(self) -> None:
+        """Ask for a row: in a list after this one, in a table beside it or inside what holds rows."""
+        row = self.chosen
+        if isinstance(row, SettingRow):
+            self.post_message(self.Adding(row.tunable.name, ()))
+        elif isinstance(row, TableRow):
+            path = row.path
+            if shape_of(row.table.name).form == "list":
+                path = (path[0] + 1,) if path and isinstance(path[0], int) else ()
+            elif row.state != "branch":
+                path = path[:-1]
+            self.post_message(self.Adding(row.table.name, path))
+
+    def action_remove_row(self) -> None:
+        if isinstance(self.chosen, TableRow):
+            self.post_message(self.Removing(self.chosen))
+
+    def action_whole(self) -> None:
+        self.post_message(self.Typing(self.name_here))
+
+    def _fold(self, row: SettingGroup | SettingRow) -> None:
+        if isinstance(row, SettingGroup):
+            self._opened ^= {row.group}
+        else:
+            self._tables ^= {row.tunable.name}
+        self._list_anew(row_key(row))
+
+    def on_click(self, event: events.Click) -> None:
+        """Go to the row; a click on the current row acts like enter."""
+        place = event.get_content_offset(self)
+        if place is None:
+            return
+        number = self.scroll_offset.y + place.y
+        if number == self._cursor:
+            self.action_enter()
+        elif number < len(self._rows):
+            self._go(number)
