@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 from core.agents.loose import amount, table, text
 from core.events import MAIN
 
-Moment = Literal[
+HookMoment = Literal[
     "session_start",
     "prompt",
     "before_tool",
@@ -28,7 +28,7 @@ MODES: tuple[HookMode, ...] = ("observe", "advise", "guard")
 class HookCall(NamedTuple):
     """One call of a hook."""
 
-    moment: Moment
+    moment: HookMoment
     name: str
     """The agent's own name of the event."""
     session: str
@@ -49,7 +49,7 @@ class HookCall(NamedTuple):
     """Nobody is there whom the agent could ask."""
 
 
-class Reply(NamedTuple):
+class HookReply(NamedTuple):
     """What is answered."""
 
     context: str = ""
@@ -58,7 +58,7 @@ class Reply(NamedTuple):
     reason: str = ""
 
 
-SILENCE = Reply()
+SILENCE = HookReply()
 
 
 class HookFile(NamedTuple):
@@ -95,14 +95,14 @@ class AgentHooks(NamedTuple):
     file: Callable[[Installing], HookFile]
     """What is written, and where."""
     read: Callable[[Mapping[str, Any]], HookCall | None]
-    answer: Callable[[HookCall, Reply], dict[str, Any] | None]
+    answer: Callable[[HookCall, HookReply], dict[str, Any] | None]
     after: str = ""
     """What the person must still do."""
     limits: str = ""
     """What it cannot do."""
 
 
-def read_common(value: Mapping[str, Any], moments: Mapping[str, Moment]) -> HookCall | None:
+def read_common(value: Mapping[str, Any], moments: Mapping[str, HookMoment]) -> HookCall | None:
     """A call in the form that Claude Code began and others took over."""
     name = text(value.get("hook_event_name"))
     moment, session = moments.get(name), text(value.get("session_id"))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from core.agents.hook import HookCall, Moment, Reply, read_common
+from core.agents.hook import HookCall, HookMoment, HookReply, read_common
 
-MOMENTS: dict[str, Moment] = {
+MOMENTS: dict[str, HookMoment] = {
     "SessionStart": "session_start",
     "UserPromptSubmit": "prompt",
     "PreToolUse": "before_tool",
@@ -79,7 +79,7 @@ def read(value: Mapping[str, Any]) -> HookCall | None:
     return read_common(value, MOMENTS)
 
 
-def answer(call: HookCall, reply: Reply) -> dict[str, Any] | None:
+def answer(call: HookCall, reply: HookReply) -> dict[str, Any] | None:
     """What a module of ours understands."""
     if call.moment == "before_tool" and reply.verdict:
         return {"deny": reply.reason}

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from core.agents.fingerprint import fingerprint
-from core.agents.hook import MODES, SILENCE, AgentHooks, HookCall, Reply
+from core.agents.hook import MODES, SILENCE, AgentHooks, HookCall, HookReply
 from core.agents.loose import table, text
 from core.agents.normalizer import Normalizer, Sorted
 from core.errors import StoreError
@@ -24,6 +24,7 @@ from core.telemetry.receiver import JSON, Answer, Refused, Request
 
 _SESSIONS = 200
 """Sessions kept at once; the one longest silent goes first."""
+_PROBLEMS = 100
 _NOTHING = Answer(b"", JSON, 200)
 
 
@@ -40,6 +41,7 @@ class Desk:
         said: SaidStore,
         clock: Callable[[], float],
         leave: Callable[[], None] = lambda: None,
+        say: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._hooks = hooks
         self._follow = follow
@@ -49,9 +51,11 @@ class Desk:
         self._said = said
         self._clock = clock
         self._leave = leave
+        self._say = say
         self.sessions: dict[str, Watched] = {}
         self.calls = 0
-        self.problems: list[str] = []
+        self.problems: dict[str, None] = {}
+        """What went wrong, each said once."""
         self._catching: dict[str, asyncio.Task[None]] = {}
 
     def admit(self, headers: Mapping[str, str]) -> None:
@@ -96,7 +100,7 @@ class Desk:
         self.calls += 1
         session = self._session(hooks, call)
         session.take(call, self._clock())
-        reply: Reply | int = SILENCE
+        reply: HookReply | int = SILENCE
         if mode == "guard" and call.moment == "before_tool":
             reply = self.guard.ask(call, self._sorted(hooks, call), session.standing())
         elif mode != "observe" and call.moment in ("batch", "after_tool", "prompt"):
@@ -118,10 +122,10 @@ class Desk:
         answer = hooks.answer(call, reply)
         return _NOTHING if answer is None else _json(answer)
 
-    def _advise(self, hooks: AgentHooks, session: Watched, call: HookCall) -> Reply:
+    def _advise(self, hooks: AgentHooks, session: Watched, call: HookCall) -> HookReply:
         """One sentence where there is one, written down before it is handed over."""
         advised = session.advice(call.moment)
-        if advised is None or hooks.answer(call, Reply(advised.sentence)) is None:
+        if advised is None or hooks.answer(call, HookReply(advised.sentence)) is None:
             return SILENCE
         at = self._clock()
         entry = Said(
@@ -130,10 +134,10 @@ class Desk:
         try:
             self._said.add(entry)
         except StoreError as error:
-            self.problems.append(str(error))
+            self._trouble(f"nothing is said to agents: {error}")
             return SILENCE
         session.said(advised, at)
-        return Reply(advised.sentence)
+        return HookReply(advised.sentence)
 
     def _session(self, hooks: AgentHooks, call: HookCall) -> Watched:
         session = self.sessions.pop(call.session, None)
@@ -157,9 +161,14 @@ class Desk:
             while session.catch_up():
                 await asyncio.sleep(0)
         except Exception as fault:  # noqa: BLE001 a log that cannot be followed must not cost the hooks
-            self.problems.append(f"the log of {session.name} cannot be followed: {fault}")
+            self._trouble(f"the log of {session.name} cannot be followed: {fault}")
         finally:
             self._catching.pop(session.name, None)
+
+    def _trouble(self, sentence: str) -> None:
+        if sentence not in self.problems and len(self.problems) < _PROBLEMS:
+            self.problems[sentence] = None
+            self._say(sentence)
 
     def _statusline(self, request: Request) -> Answer:
         """A line for the agent's own screen; what it brings is kept."""
@@ -191,7 +200,10 @@ class Desk:
         number, choice = asked.get("number"), asked.get("choice")
         if not isinstance(number, int) or choice not in ("once", "session", "deny"):
             raise Refused(400, "name a number, and once, session or deny")
-        return _json({"done": self.guard.decide(number, choice, text(asked.get("reason")))})
+        try:
+            return _json({"done": self.guard.decide(number, choice, text(asked.get("reason")))})
+        except StoreError as error:
+            raise Refused(503, f"it cannot be written down: {error}") from None
 
     def _steer(self, request: Request) -> Answer:
         asked = _body(request)

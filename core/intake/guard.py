@@ -4,25 +4,28 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple
+from contextlib import suppress
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import msgspec
 
-from core.agents.hook import SILENCE, HookCall, Reply
+from core.agents.hook import SILENCE, HookCall, HookReply
 from core.agents.normalizer import Sorted
 from core.errors import StoreError
 from core.logs.event_redaction import one_line
-from core.response.permits import Asked, Decision, Permit, Refused, Safety, Standing
+from core.response.permits import Asked, Decision, Permit, PermitRefused, Safety, Standing
 from core.settings.advice import GuardSettings
 from core.store.permits import PermitEntry, PermitJournal
 
 _MOST = 200
 """Questions that wait at once, and permits approved ahead."""
 _encode = msgspec.json.Encoder(order="sorted").encode
+K = TypeVar("K")
+V = TypeVar("V")
 Choice = Literal["once", "session", "deny"]
 
 
-class Question(NamedTuple):
+class PermitQuestion(NamedTuple):
     """A call that waits for the person."""
 
     number: int
@@ -35,7 +38,7 @@ class Question(NamedTuple):
 
 
 class _Waiting(NamedTuple):
-    question: Question
+    question: PermitQuestion
     asked: Asked
     decision: Decision
     answered: asyncio.Event
@@ -59,7 +62,7 @@ class Guard:
         """Tools the person approved for a whole session, by session and tool."""
         self._denied: dict[tuple[str, str, str], str] = {}
 
-    def ask(self, call: HookCall, kind: Sorted, standing: Standing) -> Reply | int:
+    def ask(self, call: HookCall, kind: Sorted, standing: Standing) -> HookReply | int:
         """What becomes of a call: an answer, or the number of the question that was put to the person."""
         asked = as_asked(call, kind)
         decision = self.safety.policy.decide(asked, standing)
@@ -68,15 +71,15 @@ class Guard:
         except StoreError as error:
             if decision.verdict == "pass":
                 return SILENCE
-            return Reply(verdict="ask", reason=f"nooscope cannot write down what it decides ({error})")
+            return HookReply(verdict="ask", reason=f"nooscope cannot write down what it decides ({error})")
 
-    def _decide(self, asked: Asked, decision: Decision) -> Reply | int:
+    def _decide(self, asked: Asked, decision: Decision) -> HookReply | int:
         key = (asked.session, asked.tool, asked.hash)
         if decision.verdict == "pass":
             return SILENCE
         if decision.verdict == "deny":
             self._note("denied", asked, decision)
-            return Reply(verdict="deny", reason=f"nooscope: {decision.reason}")
+            return HookReply(verdict="deny", reason=f"nooscope: {decision.reason}")
         if decision.verdict == "permit":
             return self._used(self.safety.permit(asked, decision, self._clock()), asked, decision)
         held = self._approved.pop(key, None)
@@ -87,15 +90,15 @@ class Guard:
             return self._used(permit, asked, decision)
         reason = self._denied.pop(key, None)
         if reason is not None:
-            return Reply(verdict="deny", reason=reason)
+            return HookReply(verdict="deny", reason=reason)
         return self._put(asked, decision)
 
-    def _used(self, permit: Permit, asked: Asked, decision: Decision) -> Reply:
+    def _used(self, permit: Permit, asked: Asked, decision: Decision) -> HookReply:
         try:
             self.safety.use(permit, asked, self._clock())
-        except Refused as refused:
+        except PermitRefused as refused:
             self._note("refused", asked, decision._replace(reason=str(refused)), permit.number)
-            return Reply(verdict="ask", reason=f"nooscope: {refused}")
+            return HookReply(verdict="ask", reason=f"nooscope: {refused}")
         self._note("used", asked, decision, permit.number)
         return SILENCE
 
@@ -105,7 +108,9 @@ class Guard:
                 return waiting.question.number
         self._number += 1
         words = one_line(asked.command or " ".join((asked.tool, *asked.targets)), 160)
-        question = Question(self._number, self._clock(), asked.session, asked.tool, words, decision.reason)
+        question = PermitQuestion(
+            self._number, self._clock(), asked.session, asked.tool, words, decision.reason
+        )
         if len(self._waiting) >= _MOST:
             del self._waiting[next(iter(self._waiting))]
         self._waiting[self._number] = _Waiting(question, asked, decision, asyncio.Event())
@@ -118,11 +123,11 @@ class Guard:
         return self._wait
 
     @property
-    def questions(self) -> tuple[Question, ...]:
+    def questions(self) -> tuple[PermitQuestion, ...]:
         """What waits for the person, the oldest first."""
         return tuple(one.question for one in self._waiting.values())
 
-    async def answer_to(self, number: int, call: HookCall, kind: Sorted, standing: Standing) -> Reply:
+    async def answer_to(self, number: int, call: HookCall, kind: Sorted, standing: Standing) -> HookReply:
         """Wait for the person; where nobody answers, the agent asks itself."""
         waiting = self._waiting.get(number)
         if waiting is not None:
@@ -130,28 +135,30 @@ class Guard:
                 async with asyncio.timeout(self._wait):
                     await waiting.answered.wait()
             except TimeoutError:
-                self._note("unanswered", waiting.asked, waiting.decision, number)
+                with suppress(StoreError):
+                    self._note("unanswered", waiting.asked, waiting.decision, number)
                 return _ask_yourself(waiting.decision.reason, number)
         reply = self.ask(call, kind, standing)
         return _ask_yourself("it waits for the person", reply) if isinstance(reply, int) else reply
 
     def decide(self, number: int, choice: Choice, reason: str = "") -> bool:
-        """The person decided; False where no such question waits."""
-        waiting = self._waiting.pop(number, None)
+        """The person decided; False where no such question waits. What cannot be written down is not done."""
+        waiting = self._waiting.get(number)
         if waiting is None:
             return False
         asked, decision = waiting.asked, waiting.decision
         key = (asked.session, asked.tool, asked.hash)
         if choice == "deny":
-            self._denied[key] = f"the person denied it{': ' + one_line(reason, 200) if reason else ''}"
-            self._note("denied", asked, decision._replace(reason=self._denied[key]), number)
+            why = f"the person denied it{': ' + one_line(reason, 200) if reason else ''}"
+            self._note("denied", asked, decision._replace(reason=why), number)
+            _put_in(self._denied, key, why)
         else:
+            permit = self.safety.permit(asked, decision, self._clock(), approved=True)
+            self._note("approved", asked, decision, permit.number)
+            _put_in(self._approved, key, permit)
             if choice == "session":
                 self._sessions.add((asked.session, asked.tool))
-            while len(self._approved) >= _MOST:
-                del self._approved[next(iter(self._approved))]
-            self._approved[key] = self.safety.permit(asked, decision, self._clock(), approved=True)
-            self._note("approved", asked, decision, self._approved[key].number)
+        del self._waiting[number]
         waiting.answered.set()
         return True
 
@@ -170,10 +177,17 @@ class Guard:
         self._journal.add(entry)
 
 
-def _ask_yourself(reason: str, number: int) -> Reply:
+def _put_in(kept: dict[K, V], key: K, value: V) -> None:
+    """Keep a value, and give up the oldest where there are too many."""
+    while len(kept) >= _MOST:
+        del kept[next(iter(kept))]
+    kept[key] = value
+
+
+def _ask_yourself(reason: str, number: int) -> HookReply:
     """The agent puts its own question; the person may still let the same call pass later."""
     way = f"the person may run `nooscope permits approve {number}`, which lets it pass once"
-    return Reply(verdict="ask", reason=f"nooscope: {reason}; {way}")
+    return HookReply(verdict="ask", reason=f"nooscope: {reason}; {way}")
 
 
 def as_asked(call: HookCall, kind: Sorted) -> Asked:

@@ -71,6 +71,7 @@ class IntakeServer:
             SaidStore(folder / "said.jsonl"),
             clock,
             self._step_back,
+            say,
         )
         self._receivers: list[Receiver] = []
         self._inode = 0

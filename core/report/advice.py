@@ -25,7 +25,7 @@ class AdviceMoment(NamedTuple):
     """The same call ended the same way within them."""
 
 
-class Outcome(NamedTuple):
+class AdviceOutcome(NamedTuple):
     """One rule's moments, counted."""
 
     rule: str
@@ -120,10 +120,10 @@ def follow(
     return follower.moments()
 
 
-def outcomes(moments: Iterable[AdviceMoment], within: int) -> list[Outcome]:
+def outcomes(moments: Iterable[AdviceMoment], within: int) -> list[AdviceOutcome]:
     """What came of them, by rule, said and unsaid apart."""
     counted: dict[tuple[str, bool], list[int]] = {}
     for moment in moments:
         counts = counted.setdefault((moment.rule, moment.said), [0, 0, 0])
         counts[0 if moment.again else 1 if moment.acts >= within else 2] += 1
-    return [Outcome(rule, said, *counts) for (rule, said), counts in sorted(counted.items())]
+    return [AdviceOutcome(rule, said, *counts) for (rule, said), counts in sorted(counted.items())]

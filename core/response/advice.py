@@ -13,7 +13,7 @@ from core.settings.advice import AdviceSettings
 _LONGEST = 280
 
 
-class Waiting(Protocol):
+class WaitingWord(Protocol):
     """A word that waits for its moment, as the queue of interventions holds it."""
 
     @property
@@ -73,7 +73,7 @@ class Adviser:
         """The agent's model is about to be asked anew by the person."""
         self._turn_open = True
 
-    def choose(self, waiting: Iterable[Waiting], *, flow: bool, moments: Iterable[str]) -> Advised | None:
+    def choose(self, waiting: Iterable[WaitingWord], *, flow: bool, moments: Iterable[str]) -> Advised | None:
         """The most urgent sentence that may be said at one of these moments; None where silence is better."""
         settings = self._settings
         if settings.level == "off":

@@ -18,7 +18,7 @@ from core.events import Action, Purpose
 from core.settings.advice import GuardSettings
 from core.settings.tunable import canonical
 
-Tier = Literal["read", "write", "privileged"]
+CallTier = Literal["read", "write", "privileged"]
 """Needs nothing, needs a permit, needs a permit that the person approved."""
 _READING: frozenset[Action] = frozenset(("file_read", "search", "memory_read", "plan"))
 _HIDDEN = ("$(", "`", "<(", ">(", " -exec", " -ok", " -delete", " -fprint", "system(", " --pre", "xargs")
@@ -26,7 +26,7 @@ _HIDDEN = ("$(", "`", "<(", ">(", " -exec", " -ok", " -delete", " -fprint", "sys
 _RUNS: frozenset[Action] = frozenset(("shell_exec", "file_edit"))
 
 
-class Refused(NooscopeError):
+class PermitRefused(NooscopeError):
     """A permit that does not hold."""
 
 
@@ -63,11 +63,11 @@ class Decision(NamedTuple):
     """What becomes of a call."""
 
     verdict: Literal["pass", "permit", "person", "deny"]
-    tier: Tier
+    tier: CallTier
     reason: str
 
 
-class Policy:
+class PermitPolicy:
     """The tiers of tools, commands and paths, as the person's settings make them."""
 
     __slots__ = ("_settings", "hash")
@@ -76,7 +76,7 @@ class Policy:
         self._settings = settings
         self.hash = blake3(canonical(settings)).hexdigest(16)
 
-    def tier(self, asked: Asked) -> tuple[Tier, str]:
+    def tier(self, asked: Asked) -> tuple[CallTier, str]:
         """The tier of a call, and why; where several fit, the strictest holds."""
         settings = self._settings
         if _fits(asked.tool, settings.privileged):
@@ -139,7 +139,7 @@ class Permit:
 
     def __init__(self, mint: object, number: int, bound: Bound, expires: float, seal: bytes) -> None:
         if mint is not _MINT:
-            raise Refused("only the safety module makes permits")
+            raise PermitRefused("only the safety module makes permits")
         self._number = number
         self._bound = bound
         self._expires = expires
@@ -156,13 +156,13 @@ class Permit:
         return self._expires
 
     def __copy__(self) -> NoReturn:
-        raise Refused("a permit cannot be copied")
+        raise PermitRefused("a permit cannot be copied")
 
     def __deepcopy__(self, memo: object) -> NoReturn:
-        raise Refused("a permit cannot be copied")
+        raise PermitRefused("a permit cannot be copied")
 
     def __reduce__(self) -> NoReturn:
-        raise Refused("a permit cannot be written down")
+        raise PermitRefused("a permit cannot be written down")
 
 
 class Safety:
@@ -171,7 +171,7 @@ class Safety:
     __slots__ = ("_key", "_lifetime", "_number", "_out", "policy")
 
     def __init__(self, settings: GuardSettings, key: bytes) -> None:
-        self.policy = Policy(settings)
+        self.policy = PermitPolicy(settings)
         self._key = blake3(key).digest()
         self._lifetime = settings.lifetime
         self._number = 0
@@ -180,9 +180,9 @@ class Safety:
     def permit(self, asked: Asked, decision: Decision, at: float, *, approved: bool = False) -> Permit:
         """A permit for a call that was decided so; what needs the person only with their approval."""
         if decision.verdict not in ("permit", "person"):
-            raise Refused(f"no permit for a call that is decided as {decision.verdict}")
+            raise PermitRefused(f"no permit for a call that is decided as {decision.verdict}")
         if decision.verdict == "person" and not approved:
-            raise Refused("the person has not approved it")
+            raise PermitRefused("the person has not approved it")
         self._number += 1
         bound = Bound(asked.session, asked.tool, asked.hash, self.policy.hash)
         expires = at + self._lifetime
@@ -191,17 +191,17 @@ class Safety:
         return Permit(_MINT, self._number, bound, expires, seal)
 
     def use(self, permit: Permit, asked: Asked, at: float) -> None:
-        """Take a permit for a call; raises `Refused` where it does not hold. It is gone either way."""
+        """Take a permit for a call; raises `PermitRefused` where it does not hold. It is gone either way."""
         number, bound = permit._number, permit._bound
         if not compare_digest(permit._seal, self._sealed(number, bound, permit._expires)):
-            raise Refused("the permit is forged")
+            raise PermitRefused("the permit is forged")
         kept = self._out.pop(number, None)
         if kept is None or not compare_digest(kept, permit._seal):
-            raise Refused("the permit was used already")
+            raise PermitRefused("the permit was used already")
         if at >= permit._expires:
-            raise Refused("the permit has expired")
+            raise PermitRefused("the permit has expired")
         if bound != Bound(asked.session, asked.tool, asked.hash, self.policy.hash):
-            raise Refused("the permit is for another call")
+            raise PermitRefused("the permit is for another call")
 
     def _sealed(self, number: int, bound: Bound, expires: float) -> bytes:
         return blake3(msgspec.json.encode((number, bound, expires)), key=self._key).digest()

@@ -11,14 +11,14 @@ from core.agents.hook import (
     HookCall,
     HookFile,
     HookMode,
+    HookMoment,
+    HookReply,
     Installing,
-    Moment,
-    Reply,
     read_common,
     specific,
 )
 
-MOMENTS: dict[str, Moment] = {
+MOMENTS: dict[str, HookMoment] = {
     "SessionStart": "session_start",
     "UserPromptSubmit": "prompt",
     "PreToolUse": "before_tool",
@@ -60,7 +60,7 @@ def read(value: Mapping[str, Any]) -> HookCall | None:
     return read_common(value, MOMENTS)
 
 
-def answer(call: HookCall, reply: Reply) -> dict[str, Any] | None:
+def answer(call: HookCall, reply: HookReply) -> dict[str, Any] | None:
     """What it understands; None where it is not spoken to at this event."""
     if call.moment == "before_tool" and reply.verdict:
         verdict = "deny" if reply.verdict == "ask" and call.unattended else reply.verdict

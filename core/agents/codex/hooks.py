@@ -7,11 +7,20 @@ from pathlib import Path
 from typing import Any
 
 from core.agents.codex.facts import item_fact
-from core.agents.hook import AgentHooks, HookCall, HookFile, Installing, Moment, Reply, read_common, specific
+from core.agents.hook import (
+    AgentHooks,
+    HookCall,
+    HookFile,
+    HookMoment,
+    HookReply,
+    Installing,
+    read_common,
+    specific,
+)
 from core.agents.loose import decode, table
 from core.logs.door import open_log
 
-MOMENTS: dict[str, Moment] = {
+MOMENTS: dict[str, HookMoment] = {
     "SessionStart": "session_start",
     "UserPromptSubmit": "prompt",
     "PreToolUse": "before_tool",
@@ -65,7 +74,7 @@ def exit_code(rollout: Path, call: str) -> int | None:
     return None
 
 
-def answer(call: HookCall, reply: Reply) -> dict[str, Any] | None:
+def answer(call: HookCall, reply: HookReply) -> dict[str, Any] | None:
     """What it understands: it knows no `ask`, so a call that needs the person is denied with the way on."""
     if call.moment == "before_tool" and reply.verdict:
         return specific(call, permissionDecision="deny", permissionDecisionReason=reply.reason)

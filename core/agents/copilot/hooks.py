@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from core.agents.hook import AgentHooks, HookCall, HookFile, Installing, Moment, Reply, read_common
+from core.agents.hook import AgentHooks, HookCall, HookFile, HookMoment, HookReply, Installing, read_common
 
-MOMENTS: dict[str, Moment] = {
+MOMENTS: dict[str, HookMoment] = {
     "SessionStart": "session_start",
     "UserPromptSubmit": "prompt",
     "PreToolUse": "before_tool",
@@ -45,7 +45,7 @@ def read(value: Mapping[str, Any]) -> HookCall | None:
     return read_common(value, MOMENTS)
 
 
-def answer(call: HookCall, reply: Reply) -> dict[str, Any] | None:
+def answer(call: HookCall, reply: HookReply) -> dict[str, Any] | None:
     """What it understands."""
     if call.moment == "before_tool" and reply.verdict:
         return {"permissionDecision": reply.verdict, "permissionDecisionReason": reply.reason}

@@ -5,9 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from core.agents.hook import AgentHooks, HookCall, HookFile, Installing, Moment, Reply, read_common, specific
+from core.agents.hook import (
+    AgentHooks,
+    HookCall,
+    HookFile,
+    HookMoment,
+    HookReply,
+    Installing,
+    read_common,
+    specific,
+)
 
-MOMENTS: dict[str, Moment] = {
+MOMENTS: dict[str, HookMoment] = {
     "SessionStart": "session_start",
     "BeforeAgent": "prompt",
     "BeforeTool": "before_tool",
@@ -36,7 +45,7 @@ def read(value: Mapping[str, Any]) -> HookCall | None:
     return read_common(value, MOMENTS)
 
 
-def answer(call: HookCall, reply: Reply) -> dict[str, Any] | None:
+def answer(call: HookCall, reply: HookReply) -> dict[str, Any] | None:
     """What it understands: it knows no `ask`."""
     if call.moment == "before_tool" and reply.verdict:
         return {"decision": "deny", "reason": reply.reason}

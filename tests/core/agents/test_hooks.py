@@ -14,14 +14,14 @@ from core.agents.advice import said_event, split_advice
 from core.agents.claude_code.reader import ClaudeCode
 from core.agents.codex.hooks import exit_code
 from core.agents.codex.reader import Codex
-from core.agents.hook import Installing, Reply
+from core.agents.hook import HookReply, Installing
 from core.agents.hooks import HOOKS
 from core.agents.registry import make_kit
 from core.events import Advice, Prompt, ToolUse, Where
 
-DENY = Reply(verdict="deny", reason="no")
-ASK = Reply(verdict="ask", reason="may it?")
-SAY = Reply("[nooscope] a fact")
+DENY = HookReply(verdict="deny", reason="no")
+ASK = HookReply(verdict="ask", reason="may it?")
+SAY = HookReply("[nooscope] a fact")
 SENTENCE = "[nooscope] npm failed 4 times."
 
 
@@ -38,7 +38,7 @@ def call(name: str, **more: Any) -> dict[str, Any]:
         ("claude", "PostToolBatch", SAY, {"additionalContext": SAY.context}),
         ("claude", "UserPromptSubmit", SAY, {"additionalContext": SAY.context}),
         ("claude", "PostToolUse", SAY, None),
-        ("claude", "PostToolBatch", Reply(), None),
+        ("claude", "PostToolBatch", HookReply(), None),
         ("codex", "PreToolUse", ASK, {"permissionDecision": "deny", "permissionDecisionReason": "may it?"}),
         ("codex", "PostToolUse", SAY, {"additionalContext": SAY.context}),
         ("codex", "Stop", SAY, None),
@@ -47,7 +47,7 @@ def call(name: str, **more: Any) -> dict[str, Any]:
     ],
 )
 def test_answers_in_the_form_of_one_event(
-    agent: str, event: str, reply: Reply, answer: dict[str, Any] | None
+    agent: str, event: str, reply: HookReply, answer: dict[str, Any] | None
 ) -> None:
     hooks = HOOKS[agent]
     asked = hooks.read(call(event))
@@ -67,7 +67,7 @@ def test_answers_in_the_form_of_one_event(
         ("pi", "PreToolUse", ASK, {"deny": "may it?"}),
     ],
 )
-def test_answers_of_other_forms(agent: str, event: str, reply: Reply, answer: dict[str, Any]) -> None:
+def test_answers_of_other_forms(agent: str, event: str, reply: HookReply, answer: dict[str, Any]) -> None:
     asked = HOOKS[agent].read(call(event))
     assert asked is not None and HOOKS[agent].answer(asked, reply) == answer
 

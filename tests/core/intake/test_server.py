@@ -341,3 +341,21 @@ async def test_waiting_for_one_call_lets_no_other_pass(intake: IntakeServer) -> 
     for number in (1, 99):
         said = await ask(intake, f"wait/claude/{number}", tool("PreToolUse", 2, "rm -rf /"))
         assert said["hookSpecificOutput"]["permissionDecision"] == "ask"
+
+
+async def test_a_decision_that_cannot_be_written_down_is_not_made(intake: IntakeServer) -> None:
+    remove = tool("PreToolUse", 1, "rm -rf x")
+    await ask(intake, "hook/claude/guard", remove)
+    journal = place_of(intake).folder.parent / "permits.jsonl"
+    journal.rename(journal.with_suffix(".kept"))
+    journal.mkdir()
+    for choice in ("once", "session", "deny"):
+        assert await ask(intake, "decide", {"number": 1, "choice": choice}) is None
+    said = await ask(intake, "wait/claude/1", remove)
+    assert said["hookSpecificOutput"]["permissionDecision"] == "ask"
+    journal.rmdir()
+    journal.with_suffix(".kept").rename(journal)
+    assert [question["number"] for question in await ask(intake, "questions", {})] == [1]
+    assert await ask(intake, "hook/claude/guard", remove) == "wait 1 1\n"
+    assert await ask(intake, "decide", {"number": 1, "choice": "once"}) == {"done": True}
+    assert await ask(intake, "hook/claude/guard", remove) == {}

@@ -6,7 +6,7 @@ import pytest
 
 from core.agents.advice import said_event
 from core.events import Event, Prompt, ToolUse
-from core.report.advice import AdviceMoment, Outcome, follow, outcomes
+from core.report.advice import AdviceMoment, AdviceOutcome, follow, outcomes
 from core.settings import Settings
 from core.timeline.initial_state import InitialState
 
@@ -73,6 +73,6 @@ def test_they_are_counted_by_rule_said_and_unsaid_apart() -> None:
 
     found = [one(True, 1, True), one(True, 3, False), one(True, 2, False), one(False, 3, False)]
     assert outcomes(found, 3) == [
-        Outcome("loop_alert", False, 0, 1, 0),
-        Outcome("loop_alert", True, 1, 1, 1),
+        AdviceOutcome("loop_alert", False, 0, 1, 0),
+        AdviceOutcome("loop_alert", True, 1, 1, 1),
     ]

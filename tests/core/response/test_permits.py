@@ -14,7 +14,16 @@ from hypothesis import strategies as st
 
 import core.response.permits as module
 from core.events import ACTIONS
-from core.response.permits import Asked, Bound, Decision, Permit, Policy, Refused, Safety, Standing
+from core.response.permits import (
+    Asked,
+    Bound,
+    Decision,
+    Permit,
+    PermitPolicy,
+    PermitRefused,
+    Safety,
+    Standing,
+)
 from core.settings.advice import GuardSettings
 
 SETTINGS = GuardSettings()
@@ -54,7 +63,7 @@ def issued(one: Safety, asked: Asked = WRITE, at: float = 0.0) -> Permit:
     ],
 )
 def test_the_strictest_tier_that_fits_holds(asked: Asked, settings: dict[str, Any], tier: str) -> None:
-    assert Policy(GuardSettings(**settings)).tier(asked)[0] == tier
+    assert PermitPolicy(GuardSettings(**settings)).tier(asked)[0] == tier
 
 
 @pytest.mark.parametrize(
@@ -77,7 +86,7 @@ def test_the_strictest_tier_that_fits_holds(asked: Asked, settings: dict[str, An
 def test_what_becomes_of_a_call(
     asked: Asked, standing: Standing, settings: dict[str, Any], verdict: str
 ) -> None:
-    assert Policy(GuardSettings(**settings)).decide(asked, standing).verdict == verdict
+    assert PermitPolicy(GuardSettings(**settings)).decide(asked, standing).verdict == verdict
 
 
 @given(st.sampled_from(ACTIONS), st.text(max_size=8), st.floats(0, 1))
@@ -86,7 +95,7 @@ def test_halted_there_is_nothing_but_reading(action: Any, tool: str, budget: flo
     asked = WRITE._replace(action=action, tool=tool)
     decision = one.policy.decide(asked, Standing("safety", budget=budget))
     assert decision.verdict in ("pass", "deny") and (decision.tier == "read") is (decision.verdict == "pass")
-    with pytest.raises(Refused):
+    with pytest.raises(PermitRefused):
         one.permit(asked, decision, 0.0, approved=True)
 
 
@@ -94,7 +103,7 @@ def test_a_permit_is_used_once() -> None:
     one = safety()
     permit = issued(one)
     one.use(permit, WRITE, 1.0)
-    with pytest.raises(Refused, match="used already"):
+    with pytest.raises(PermitRefused, match="used already"):
         one.use(permit, WRITE, 2.0)
 
 
@@ -105,7 +114,7 @@ def test_a_permit_expires(at: float, holds: bool) -> None:
     if holds:
         one.use(permit, WRITE, at)
     else:
-        with pytest.raises(Refused, match="expired"):
+        with pytest.raises(PermitRefused, match="expired"):
             one.use(permit, WRITE, at)
 
 
@@ -120,30 +129,30 @@ def test_a_permit_expires(at: float, holds: bool) -> None:
 def test_a_permit_is_for_one_call(other: Asked) -> None:
     one = safety()
     permit = issued(one)
-    with pytest.raises(Refused, match="another call"):
+    with pytest.raises(PermitRefused, match="another call"):
         one.use(permit, other, 1.0)
-    with pytest.raises(Refused, match="used already"):
+    with pytest.raises(PermitRefused, match="used already"):
         one.use(permit, WRITE, 1.0)
 
 
 def test_a_permit_of_another_policy_or_key_does_not_hold() -> None:
-    with pytest.raises(Refused, match="forged"):
+    with pytest.raises(PermitRefused, match="forged"):
         safety(b"other").use(issued(safety()), WRITE, 1.0)
-    with pytest.raises(Refused, match="used already"):
+    with pytest.raises(PermitRefused, match="used already"):
         safety().use(issued(safety()), WRITE, 1.0)
     one, stricter = safety(), safety(write=("x",))
     permit = issued(one)
     stricter._out.update(one._out)
-    with pytest.raises(Refused, match="another call"):
+    with pytest.raises(PermitRefused, match="another call"):
         stricter.use(permit, WRITE, 1.0)
 
 
 def test_a_permit_cannot_be_made_copied_or_written_down() -> None:
-    with pytest.raises(Refused):
+    with pytest.raises(PermitRefused):
         Permit(object(), 1, Bound("s", "Write", "", ""), 9.0, b"")
     permit = issued(safety())
     for attempt in (copy.copy, copy.deepcopy, pickle.dumps):
-        with pytest.raises(Refused):
+        with pytest.raises(PermitRefused):
             attempt(permit)
 
 
@@ -151,7 +160,7 @@ def test_a_forged_permit_does_not_use_up_the_real_one() -> None:
     one = safety()
     permit = issued(one)
     forged = Permit(module._MINT, permit.number, permit._bound, 1e12, b"\0" * 32)
-    with pytest.raises(Refused, match="forged"):
+    with pytest.raises(PermitRefused, match="forged"):
         one.use(forged, WRITE, 1.0)
     one.use(permit, WRITE, 1.0)
 
@@ -159,10 +168,10 @@ def test_a_forged_permit_does_not_use_up_the_real_one() -> None:
 def test_what_needs_the_person_needs_their_approval() -> None:
     one = safety()
     decision = one.policy.decide(REMOVE, Standing())
-    with pytest.raises(Refused, match="not approved"):
+    with pytest.raises(PermitRefused, match="not approved"):
         one.permit(REMOVE, decision, 0.0)
     one.use(one.permit(REMOVE, decision, 0.0, approved=True), REMOVE, 1.0)
-    with pytest.raises(Refused):
+    with pytest.raises(PermitRefused):
         one.permit(READ, Decision("pass", "read", ""), 0.0, approved=True)
 
 

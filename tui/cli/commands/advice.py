@@ -11,7 +11,7 @@ from tui.cli.command import CliCommand
 from tui.cli.options import add_settings_options, settings_from
 
 if TYPE_CHECKING:
-    from core.report.advice import AdviceMoment, Outcome
+    from core.report.advice import AdviceMoment, AdviceOutcome
     from core.store.said import SaidStore
 
 _FEW = 20
@@ -108,7 +108,7 @@ def _list(store: SaidStore, as_json: bool) -> int:
     return 0
 
 
-def _print(moments: list[AdviceMoment], counted: list[Outcome], within: int) -> None:
+def _print(moments: list[AdviceMoment], counted: list[AdviceOutcome], within: int) -> None:
     from core.report.formatting import moment as when
     from core.report.formatting import plain
 
