@@ -169,11 +169,21 @@ class AgentEnd(_Base, frozen=True, kw_only=True, gc=False, tag="agent_end"):
     duration: float | None = None
 
 
+class Advice(_Base, frozen=True, kw_only=True, gc=False, tag="advice"):
+    """A sentence of ours reached the agent, marked as such."""
+
+    characters: int
+    call: int = 0
+    """Fingerprint of the sentence."""
+
+
 class SessionEnd(_Base, frozen=True, kw_only=True, gc=False, tag="session_end"):
     """The log says it is over."""
 
     reason: str = ""
 
 
-Event: TypeAlias = SessionStart | Prompt | Turn | ToolUse | Compaction | AgentStart | AgentEnd | SessionEnd
+Event: TypeAlias = (
+    SessionStart | Prompt | Turn | ToolUse | Compaction | AgentStart | AgentEnd | Advice | SessionEnd
+)
 EVENT_KINDS: tuple[type[Event], ...] = get_args(Event)

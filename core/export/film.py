@@ -8,6 +8,7 @@ from typing import NamedTuple
 from core.engine import Step
 from core.events import (
     MAIN,
+    Advice,
     AgentEnd,
     AgentStart,
     Compaction,
@@ -159,6 +160,8 @@ def what(event: Event, privacy: Privacy) -> str:
         case Compaction():
             before, after = token_amount(event.tokens_before), token_amount(event.tokens_after)
             return f"context compacted, {before} to {after} tokens"
+        case Advice():
+            return f"nooscope told it something ({event.characters:,} characters)"
         case AgentStart():
             return f"sub-agent {privacy.agent(event.child)} starts"
         case AgentEnd():

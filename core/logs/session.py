@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from core.events import (
     MAIN,
+    Advice,
     AgentEnd,
     AgentStart,
     Compaction,
@@ -74,6 +75,8 @@ def identity(event: Event) -> Hashable:
             return "prompt", event.agent, event.at, event.call
         case Compaction():
             return "compaction", event.agent, event.at
+        case Advice():
+            return "advice", event.agent, event.at, event.call
         case AgentStart():
             return "agent", event.child
         case AgentEnd():

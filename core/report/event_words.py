@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from core.events import (
+    Advice,
     AgentEnd,
     AgentStart,
     Compaction,
@@ -36,6 +37,7 @@ KINDS: dict[type, str] = {
     Compaction: "compaction",
     AgentStart: "agent start",
     AgentEnd: "agent end",
+    Advice: "advice",
     SessionEnd: "session end",
 }
 
@@ -75,6 +77,8 @@ def about(event: Event) -> tuple[str, str]:
     """What it was about, in words, and the first path it went to; to be made plain before they are shown."""
     if isinstance(event, ToolUse):
         return _deed(event), event.targets[0] if event.targets else ""
+    if isinstance(event, Advice):
+        return f"told the agent, {count(event.characters, 'character')}", ""
     if isinstance(event, Prompt):
         return "stopped the agent" if event.interrupt else count(event.characters, "character"), ""
     if isinstance(event, Turn):

@@ -9,6 +9,7 @@ from msgspec import Struct, field
 from core.engine import Frame, Step
 from core.events import (
     MAIN,
+    Advice,
     AgentEnd,
     AgentStart,
     Compaction,
@@ -251,7 +252,7 @@ class Gatherer:
                 summary.agent, summary.id, summary.project = event.tool, event.session, event.project
                 summary.synthetic_time = event.synthetic_time
                 summary.untold = list(event.untold)
-            case AgentEnd() | SessionEnd():
+            case AgentEnd() | Advice() | SessionEnd():
                 pass
 
     def _touch(self, path: str, action: str, outcome: str) -> None:

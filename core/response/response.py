@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 
 from core.affect import Mood
-from core.events import MAIN, Event, Prompt, SessionEnd, ToolUse, Turn
+from core.events import MAIN, Advice, Event, Prompt, SessionEnd, ToolUse, Turn
 from core.governor import Verdict
 from core.mind import Mind, Thought
 from core.percept import AXES, Percept
@@ -17,7 +17,7 @@ from core.response.interventions import InterventionQueue, Told
 from core.response.learned import NOTHING_LEARNED, Learned, cue_deltas
 from core.response.loops import Loop, LoopDetector
 from core.response.memo import Entry, HotMemo
-from core.response.method import CUE_OF, Cue, Deliver, Method, Mode, Window
+from core.response.method import CUE_OF, Cue, Deliver, Method, Mode, Window, fill
 from core.response.outlook import OutlookReading, outlook
 from core.response.reaction import QUIET, Firing, Notice, Reaction, ResponseReading
 from core.response.rules import RuleSet, built_in
@@ -117,8 +117,11 @@ class Response(Stateful):
         tally.time(percept)
         if thought.ticks.theta:
             tally.sample(percept.axes)
-        told = self._deliver(event, percept, thought) if self.queue.waiting else ()
         kind = type(event)
+        if kind is Advice:
+            said = self.queue.said(event.call, percept.at, percept.state, percept.axes[_FRUSTRATION])  # type: ignore[union-attr]
+            return QUIET._replace(told=(said,))
+        told = self._deliver(event, percept, thought) if self.queue.waiting else ()
         reaction = QUIET
         if kind is ToolUse or kind is Prompt:
             self._ended = False
@@ -222,7 +225,8 @@ class Response(Stateful):
             if notice is not None:
                 notices.append(notice)
             if method.action.deliver is not None:
-                self.queue.push(method.action.deliver, text, name, at, state, trouble)
+                told = fill(method.action.tell, scene.words()) if method.action.tell else text
+                self.queue.push(method.action.deliver, told, name, at, state, trouble)
         return Reaction(tuple(fired), tuple(notices), (), loop, tuple(checkpoints))
 
     def remember(self, firing: Firing) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from typing import Literal, NamedTuple, get_args
 
 from core.engine import Step
-from core.events import AgentEnd, AgentStart, Compaction, Event, Prompt
+from core.events import Advice, AgentEnd, AgentStart, Compaction, Event, Prompt
 
 MarkKind = Literal[
     "prompt",
@@ -20,6 +20,7 @@ MarkKind = Literal[
     "quarantine",
     "dream",
     "agent",
+    "advice",
     "method",
     "background",
 ]
@@ -116,6 +117,8 @@ def _told(event: Event) -> Iterator[tuple[MarkKind, str, float]]:
         yield "prompt", "interrupt" if event.interrupt else "prompt", float(event.characters)
     elif isinstance(event, Compaction):
         yield "compaction", event.trigger or "compaction", float(event.tokens_before)
+    elif isinstance(event, Advice):
+        yield "advice", "told the agent", float(event.characters)
     elif isinstance(event, AgentStart | AgentEnd):
         yield "agent", f"{event.child} {'starts' if isinstance(event, AgentStart) else 'ends'}", 0.0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from core.agents.advice import ADVICE_BYTES, is_advice, said_event
 from core.agents.calls import Calls, Result
 from core.agents.claude_code.lines import (
     Block,
@@ -76,7 +77,7 @@ def passes(record: bytes) -> bool:
         return not record.startswith((b"agent_progress", b"\\"), at) and b"\\" not in record[at : at + 64]
     if not record.startswith(_ATTACHMENT, at):
         return False
-    return b"queued_command" not in record and b"\\u" not in record
+    return b"queued_command" not in record and ADVICE_BYTES not in record and b"\\u" not in record
 
 
 class ClaudeCode(AgentReader):
@@ -367,6 +368,8 @@ class ClaudeCode(AgentReader):
             if isinstance(prompt, list):
                 prompt = "\n".join(piece.text for piece in prompt if piece.text)
             self._prompt(prompt or "", at, self._agent(line, at, where, out), where, out)
+        elif isinstance(queued, Queued) and (said := _told_by_us(queued)):
+            out.append(said_event(said, at, self._agent(line, at, where, out), where))
 
     def _close(self, agent: str, out: list[Event]) -> None:
         """One turn for each message, with the last usage its lines told."""
@@ -414,8 +417,16 @@ def _matters(line: Line) -> bool:
         return "<task-notification>" in block_text(line.content)
     if kind == "attachment":
         queued = read_part(line.attachment, Queued)
-        return isinstance(queued, Queued) and queued.type == "queued_command"
+        return isinstance(queued, Queued) and (queued.type == "queued_command" or bool(_told_by_us(queued)))
     return kind not in _ASIDES
+
+
+def _told_by_us(part: Queued) -> str:
+    """The sentence of ours that a hook handed to the agent; blank where it is none."""
+    if part.type != "hook_additional_context":
+        return ""
+    texts = [part.content] if isinstance(part.content, str) else part.content or []
+    return next((text for text in texts if is_advice(text)), "")
 
 
 def _as_told(line: Line) -> Told | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from core.agents.advice import said_event, split_advice
 from core.agents.calls import Calls, Result
 from core.agents.loose import LooseReader, amount, code, count, table, text
 from core.agents.opencode.store import members, rows, title
@@ -254,12 +255,17 @@ class OpenCodeReader(LooseReader):
         self._told.add(name)
         at = self.moment(times.get("end"), times.get("start"), part.get("created"))
         result = _result(tool, state)
+        plain, said = split_advice(result.text)
+        if said:
+            result = result._replace(text=plain)
         if self.calls.known(name):
             use = self.calls.end(name, at, result, where, line=self._line)
         else:
             use = self.calls.both(name, tool, state.get("input"), began, at, result, where, agent)
         if use is not None:
             out.append(use)
+            if said:
+                out.append(said_event(said, at, agent, where))
             if child:
                 out.append(_report(use, child))
 

@@ -11,6 +11,7 @@ from core.errors import UnreadableLog
 from core.logs.door import is_there
 from tui.cli.carried import add_plain_option, edits_of, initial_states_of
 from tui.cli.command import CliCommand
+from tui.cli.hooked import add_hooks_option, serving_hooks
 from tui.cli.launch import add_screen_options, has_screen, screen_settings
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="as JSON, once")
     parser.add_argument("--once", action="store_true", help="as a table, once")
     parser.add_argument("--within", type=_hours, metavar="HOURS", help="sessions changed so recently")
+    add_hooks_option(parser)
     add_plain_option(parser)
     add_screen_options(parser)
 
@@ -48,7 +50,8 @@ def _run(args: argparse.Namespace) -> int:
 
     edits = edits_of(settings, args.assignments)
     roster = _roster(settings, paths)
-    return run_app(None, settings, fleet=roster, project=args.project, edits=edits, plain=args.plain)
+    with serving_hooks(settings, args.hooks, args.project):
+        return run_app(None, settings, fleet=roster, project=args.project, edits=edits, plain=args.plain)
 
 
 def _hours(text: str) -> float:
