@@ -79,6 +79,10 @@ def _agent(row: Row, width: int, _: Moment) -> Line:
     return [(plain(row.agent, width), "quiet")]
 
 
+def _host(row: Row, width: int, _: Moment) -> Line:
+    return [(plain(row.host, width), "plain" if row.standing.level else "quiet")]
+
+
 def _model(row: Row, width: int, _: Moment) -> Line:
     return [(plain(_DATE.sub("", row.model.rpartition("/")[2].removeprefix("claude-")), width), "quiet")]
 
@@ -172,6 +176,7 @@ class Shape(NamedTuple):
     subagents: bool
     grouped: bool
     """Headings name the project already."""
+    host: int = 0
 
 
 def shape(rows: Sequence[Row], width: int, *, grouped: bool = False) -> Shape:
@@ -179,7 +184,8 @@ def shape(rows: Sequence[Row], width: int, *, grouped: bool = False) -> Shape:
     project = max((len(row.name) for row in rows), default=0)
     agent = max((len(row.agent) for row in rows), default=0)
     subagents = any(row.facts.subagents for row in rows)
-    return Shape(width, -(-project // 4) * 4, max(5, min(agent, 14)), subagents, grouped)
+    host = min(16, -(-max((len(row.host) for row in rows), default=0) // 4) * 4)
+    return Shape(width, -(-project // 4) * 4, max(5, min(agent, 14)), subagents, grouped, host)
 
 
 @lru_cache(maxsize=16)
@@ -190,6 +196,7 @@ def columns(room: Shape) -> tuple[Column, ...]:
     chosen = [
         Column("standing", 14, _word, "need"),
         Column("for", 4, _for, right=True),
+        *([Column("host", room.host, _host)] if room.host else []),
         Column("session", 8, _session, "project")
         if room.grouped
         else Column(
