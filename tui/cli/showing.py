@@ -49,7 +49,9 @@ def found_here(settings: Settings) -> list[Found]:
 
 
 def can_show() -> bool:
-    """Whether there is a terminal that can be drawn on."""
+    """Whether there is a terminal that can be drawn on, or a browser that `serve` draws in."""
+    if os.environ.get("TEXTUAL_DRIVER"):
+        return True
     able = os.environ.get("TERM", "") not in ("", "dumb", "unknown")
     return able and sys.stdout.isatty() and sys.stdin.isatty()
 

@@ -83,7 +83,7 @@ def ended(process: subprocess.Popen[bytes], patience: float) -> bool:
 def ship(server: NatsServer, *words: str) -> subprocess.Popen[bytes]:
     """The command, started."""
     call = [sys.executable, "-c", CALL, "ship", "--to", server.url, *words]
-    return subprocess.Popen(call, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    return subprocess.Popen(call, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def begins(name: str) -> SessionStart:

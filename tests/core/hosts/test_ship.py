@@ -49,7 +49,7 @@ def wait_for(process: subprocess.Popen[bytes], url: str, least: int) -> None:
     for _ in range(3000):
         if stored(url) >= least:
             return
-        assert not ended(process, 0.05), process.stderr and process.stderr.read()
+        assert not ended(process, 0.05), "ship ended"
     raise AssertionError(f"only {stored(url)} of {least} came")
 
 
