@@ -85,7 +85,10 @@ def ask(folder: Path, question: str) -> Answer:
             base.execute(f"SET allowed_directories = ['{place}/']")
             base.execute("SET enable_external_access = false")
             base.execute("SET lock_configuration = true")
-            result = base.execute(sql)
+            asked = base.extract_statements(sql)
+            if len(asked) != 1 or asked[0].type not in (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN):
+                raise UsageError("ask one question that begins with SELECT, WITH, FROM, DESCRIBE or EXPLAIN")
+            result = base.execute(asked[0])
             names = tuple(each[0] for each in result.description or ())
             return Answer(names, result.fetchall())
         except duckdb.Error as fault:
