@@ -44,8 +44,9 @@ class StreamState(NamedTuple):
     """How the stream stands."""
 
     created: str
+    first: int
+    """The oldest message it still holds."""
     last: int
-    age: float
 
 
 def server_of(url: str, environment: Mapping[str, str]) -> Server:
@@ -106,18 +107,18 @@ class Link:
                 raise LinkLost(f"there is no stream {STREAM} yet; no host has sent anything") from None
             info = await self.stream.add_stream(_config(make))
         created = getattr(info, "created", None)
-        return StreamState(str(created), int(info.state.last_seq), float(info.config.max_age or 0.0))
+        return StreamState(str(created), int(info.state.first_seq), int(info.state.last_seq))
 
 
 async def connect(server: Server) -> Link:
     """A connection; raises `LinkLost` with the reason."""
-    nats = needed("nats", "nats")
+    connection = needed("nats", "nats").NATS()
 
     async def ignore(_: Exception) -> None:
         """Whoever uses the connection meets the fault."""
 
     try:
-        connection = await nats.connect(
+        await connection.connect(
             server.url.split(","),
             allow_reconnect=False,
             max_reconnect_attempts=1,
@@ -129,6 +130,8 @@ async def connect(server: Server) -> Link:
         )
     except Exception as fault:  # noqa: BLE001 the library raises many kinds
         said = str(fault).partition("\n")[0] or type(fault).__name__
+        with contextlib.suppress(Exception):
+            await connection.close()
         raise LinkLost(f"cannot reach {server.name} ({said})") from None
     return Link(connection)
 

@@ -8,7 +8,6 @@ import fcntl
 import os
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
@@ -28,6 +27,7 @@ _SAVED = 1.0
 """Seconds between two notes of how far the stream was read."""
 _BACKOFF = (0.2, 0.5, 1.0, 2.0, 5.0)
 _TORN = b'"seq":'
+_REFUSED = (None, b"", 0.0)
 
 
 class Ledger:
@@ -43,8 +43,9 @@ class Ledger:
     def add(self, items: list[Item]) -> None:
         """Write what is not there yet; raises only `OSError`."""
         lines: dict[Path, list[bytes]] = {}
+        times: dict[Path, float] = {}
         for item in items:
-            path, line = self._line(item)
+            path, line, at = self._line(item)
             self.place = max(self.place, item.sequence)
             if path is None:
                 self.refused += 1
@@ -54,11 +55,14 @@ class Ledger:
                 last = self._last[path] = _mend(path)
             if item.sequence > last:
                 lines.setdefault(path, []).append(line)
+                times[path] = max(at, times.get(path, 0.0))
                 self._last[path] = item.sequence
         for path, held in lines.items():
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             with os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "ab") as file:
                 file.write(b"".join(held))
+            if 0.0 < times[path] < time.time():
+                os.utime(path, (times[path], times[path]))
             self._dirty.add(path)
             self.written += len(held)
 
@@ -70,29 +74,32 @@ class Ledger:
         self._dirty.clear()
         atomic.replace(self.folder / _PLACE, msgspec.json.encode({"seq": self.place}))
 
-    def tidy(self, before: float) -> None:
-        """Remove logs of which the stream holds nothing any more."""
+    def tidy(self, first: int) -> None:
+        """Remove logs of which the stream, which begins with this message, holds nothing any more."""
         for path in self.folder.glob("*/*/*.jsonl"):
             with contextlib.suppress(OSError):
-                if path.stat().st_mtime < before:
+                if _mend(path) < first:
                     path.unlink()
                     self._last.pop(path, None)
 
-    def _line(self, item: Item) -> tuple[Path | None, bytes]:
-        """The file of a message and its line; a place in a file of another host is left out."""
+    def _line(self, item: Item) -> tuple[Path | None, bytes, float]:
+        """The file of a message, its line and the time it tells; a place in another host's file is left out."""
         named, data = parts(item.subject), item.data
         if named is None or len(data) > _LONGEST:
-            return None, b""
+            return _REFUSED
         try:
             told = msgspec.json.decode(data, type=dict[str, Any])
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            return None, b""
+            return _REFUSED
         if not told:
-            return None, b""
+            return _REFUSED
         if b"\n" in data or b'"where"' in data or b'"called"' in data or _TORN in data:
             data = msgspec.json.encode(_placeless(told))
         host, agent, session = named
-        return self.folder / host / agent / f"{session}.jsonl", data.strip()[:-1] + b',"seq":%d}\n' % item.sequence
+        line = data.strip()[:-1] + b',"seq":%d}\n' % item.sequence
+        at = told.get("at")
+        when = float(at) if isinstance(at, int | float) else 0.0
+        return self.folder / host / agent / f"{session}.jsonl", line, when
 
     def _read_place(self) -> int:
         try:
@@ -205,8 +212,7 @@ class Mirror:
         if self._lock is None:
             await self._look_on(link, alive)
             return
-        if state.age:
-            ledger.tidy(time.time() - state.age)
+        ledger.tidy(state.first)
         reading = Reading(link, pull=self._pull)
         try:
             await reading.begin(ledger.place + 1)
