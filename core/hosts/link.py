@@ -22,6 +22,7 @@ _EXPIRES = 5.0
 _PULL = 512
 """Messages asked for at once."""
 _IDLE = 60.0
+_CONNECT = 15.0
 
 
 class LinkLost(NooscopeError):
@@ -118,20 +119,21 @@ async def connect(server: Server) -> Link:
         """Whoever uses the connection meets the fault."""
 
     try:
-        await connection.connect(
-            server.url.split(","),
-            allow_reconnect=False,
-            max_reconnect_attempts=1,
-            connect_timeout=5,
-            error_cb=ignore,
-            name="nooscope",
-            pending_size=64 * 1024 * 1024,
-            **server.options,
-        )
+        async with asyncio.timeout(_CONNECT):
+            await connection.connect(
+                server.url.split(","),
+                allow_reconnect=False,
+                max_reconnect_attempts=1,
+                connect_timeout=5,
+                error_cb=ignore,
+                name="nooscope",
+                pending_size=64 * 1024 * 1024,
+                **server.options,
+            )
     except Exception as fault:  # noqa: BLE001 the library raises many kinds
         said = str(fault).partition("\n")[0] or type(fault).__name__
         with contextlib.suppress(Exception):
-            await connection.close()
+            await asyncio.wait_for(connection.close(), 2.0)
         raise LinkLost(f"cannot reach {server.name} ({said})") from None
     return Link(connection)
 

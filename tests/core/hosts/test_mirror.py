@@ -71,6 +71,7 @@ def test_a_crash_at_any_byte_loses_and_doubles_nothing(
         ("noo.h.a", b'{"kind":"prompt"}'),
         ("noo.h.a.../../x", b'{"kind":"prompt"}'),
     ],
+    ids=["text", "list", "empty", "long", "short subject", "path"],
 )
 def test_a_strangers_message_is_refused_and_counted(tmp_path: Path, said: str, data: bytes) -> None:
     ledger = Ledger(tmp_path)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,7 @@ from core.live.fleet.row import Row
 from core.live.fleet.thread import once
 from core.logs.finder import sessions
 from core.settings import Settings
+from core.settings.layers import with_value
 from tests.core.hosts.servers import NatsServer, begins, lines, use
 from tests.core.hosts.test_ship import read_all, wait_for
 from tui.cli import main
@@ -37,6 +39,7 @@ class Host:
         self.store = home / f"{name}.sqlite3"
         self._url = url
         self._name = name
+        self.wall: Callable[[], float] = time.time
 
     def write(self, session: str, first: int, last: int) -> Path:
         path = self.tree / f"{session}.jsonl"
@@ -49,8 +52,8 @@ class Host:
         """Send what there is: how much was handed over, and how much of it was new to the stream."""
         place = Place(self.store)
         server = server_of(self._url, environment or {})
-        settings = Settings()
-        sources = Sources(settings, {}, Path("/nowhere"), self._name, place, paths=[self.tree])
+        settings = with_value(Settings(), "ingest.hosts.within", 8760.0)
+        sources = Sources(settings, {}, Path("/nowhere"), self._name, place, paths=[self.tree], wall=self.wall)
         handed = 0
 
         async def run() -> Shipper:
@@ -164,11 +167,14 @@ def test_the_fleet_shows_what_the_host_itself_would_show(
     host: Host, log: Path, mirror: Mirror, home: Path
 ) -> None:
     """A Claude Code log with a call that waits for its result, at home and over the wire."""
-    now = time.time()
-    shutil.copy(log, host.tree / "claude.jsonl")
     last = [line for line in log.read_bytes().splitlines(keepends=True) if b'"tool_use"' in line][-1]
     until = log.read_bytes().index(last) + len(last)
-    (host.tree / "claude.jsonl").write_bytes(log.read_bytes()[:until])
+    path = host.tree / "claude.jsonl"
+    path.write_bytes(log.read_bytes()[:until])
+    written = 1_760_001_461.0
+    os.utime(path, (written, written))
+    now = written + 20.0
+    host.wall = lambda: now
     host.send()
     folder = mirror.start()
     ((there,), _) = once(HostRoster(Settings(), mirror, folder, wall=lambda: now))
