@@ -46,6 +46,8 @@ body.-closed .closed {{ display: block; z-index: 10; }}
 _LARGEST = 65_536
 """Bytes of one message from a browser."""
 _SIZES = range(8, 33)
+_PATIENCE = 3.0
+"""Seconds a viewer's process has to end by itself."""
 _WIDEST, _HIGHEST = 1000, 500
 
 Handler = Callable[[Any], Awaitable[Any]]
@@ -157,8 +159,7 @@ class WebServer:
                     break
         finally:
             self.viewers -= 1
-            with contextlib.suppress(ConnectionError):
-                await asyncio.shield(service.stop())
+            await asyncio.shield(_ended(service, socket))
         return socket
 
     async def _obey(self, service: Any, socket: Any, message: Any) -> bool:
@@ -180,6 +181,20 @@ class WebServer:
         except (ValueError, TypeError, ConnectionError):
             return False
         return True
+
+
+async def _ended(service: Any, socket: Any) -> None:
+    """Let a viewer's process end by itself, and end it where it does not."""
+    with contextlib.suppress(Exception):
+        await socket.close()
+    process = getattr(service, "_process", None)
+    try:
+        await asyncio.wait_for(service.stop(), _PATIENCE)
+    except Exception:  # noqa: BLE001 however it fails, the process must not stay
+        if process is not None and process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
 
 
 def _hostname(host: str) -> str:

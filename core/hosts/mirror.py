@@ -23,11 +23,29 @@ _PLACE = "place.json"
 _LONGEST = 1_000_000
 """Bytes of a message that are taken at most."""
 _TAIL = 1_100_000
+_SYNCED = 60.0
+"""Seconds between two times at which all is had on the disk."""
 _SAVED = 1.0
 """Seconds between two notes of how far the stream was read."""
 _BACKOFF = (0.2, 0.5, 1.0, 2.0, 5.0)
 _TORN = b'"seq":'
 _REFUSED = (None, b"", 0.0)
+
+
+class _Note(msgspec.Struct):
+    """How far the stream was read."""
+
+    seq: int
+    synced: int
+    boot: str
+    """Which start of the machine it was written under."""
+
+
+def _boot() -> str:
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+    except (OSError, ValueError):
+        return ""
 
 
 class Ledger:
@@ -37,8 +55,9 @@ class Ledger:
         self.folder = folder
         self.written = self.refused = 0
         self._last: dict[Path, int] = {}
-        self._dirty: set[Path] = set()
-        self.place = self._read_place()
+        self._boot = _boot()
+        self.place = self._synced = self._read_place()
+        self._synced_at = time.monotonic()
 
     def add(self, items: list[Item]) -> None:
         """Write what is not there yet; raises only `OSError`."""
@@ -63,16 +82,26 @@ class Ledger:
                 file.write(b"".join(held))
             if 0.0 < times[path] < time.time():
                 os.utime(path, (times[path], times[path]))
-            self._dirty.add(path)
             self.written += len(held)
 
     def save(self) -> None:
-        """Note the place, once all up to it is on the disk."""
-        for path in self._dirty:
-            with contextlib.suppress(FileNotFoundError), path.open("rb") as file:
-                os.fsync(file.fileno())
-        self._dirty.clear()
-        atomic.replace(self.folder / _PLACE, msgspec.json.encode({"seq": self.place}))
+        """Note the place, and now and then the one up to which all is on the disk.
+
+        What a process wrote survives its crash; only after the machine's the place on the disk counts.
+        """
+        if time.monotonic() - self._synced_at >= _SYNCED:
+            self.sync()
+        self._note()
+
+    def sync(self) -> None:
+        """Have all on the disk, and note it."""
+        os.sync()
+        self._synced, self._synced_at = self.place, time.monotonic()
+        self._note()
+
+    def _note(self) -> None:
+        note = _Note(self.place, self._synced, self._boot)
+        atomic.replace(self.folder / _PLACE, msgspec.json.encode(note))
 
     def tidy(self, first: int) -> None:
         """Remove logs of which the stream, which begins with this message, holds nothing any more."""
@@ -103,10 +132,10 @@ class Ledger:
 
     def _read_place(self) -> int:
         try:
-            told = msgspec.json.decode((self.folder / _PLACE).read_bytes(), type=dict[str, int])
+            told = msgspec.json.decode((self.folder / _PLACE).read_bytes(), type=_Note)
         except (OSError, msgspec.DecodeError):
             return 0
-        return max(0, told.get("seq", 0))
+        return max(0, told.seq if told.boot and told.boot == self._boot else told.synced)
 
 
 def _placeless(told: dict[str, Any]) -> dict[str, Any]:
@@ -237,6 +266,8 @@ class Mirror:
                     raise LinkLost("the connection was lost")
         finally:
             ledger.save()
+            if self._stop.is_set():
+                ledger.sync()
 
     async def _look_on(self, link: Link, alive: Any) -> None:
         self._ready.set()

@@ -40,6 +40,23 @@ def test_the_place_is_kept(tmp_path: Path) -> None:
     assert Ledger(tmp_path).place == ledger.place == 16
 
 
+def test_after_a_crash_of_the_machine_the_place_on_the_disk_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = Ledger(tmp_path)
+    ledger.add(items(3))
+    ledger.sync()
+    ledger.add(items(5))
+    ledger.save()
+    assert Ledger(tmp_path).place == 16
+    monkeypatch.setattr("core.hosts.mirror._boot", lambda: "another start")
+    after = Ledger(tmp_path)
+    assert after.place == 10
+    before = log_of(tmp_path).read_bytes()
+    after.add([item for item in items(5) if item.sequence > 10])
+    assert log_of(tmp_path).read_bytes() == before
+
+
 @given(st.integers(0, 3000), st.integers(0, 6))
 def test_a_crash_at_any_byte_loses_and_doubles_nothing(
     tmp_path_factory: pytest.TempPathFactory, cut: int, noted: int
