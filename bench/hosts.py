@@ -61,7 +61,10 @@ async def _measure(args: argparse.Namespace, url: str, folder: Path, pid: int) -
     await link.state(HostsSettings())
     messages = _messages(args.hosts, args.sessions, args.events)
     size = sum(len(message.payload) for message in messages)
-    print(f"{len(messages):,} events of {args.sessions:,} sessions on {args.hosts:,} hosts, {size / len(messages):.0f} bytes each")
+    print(
+        f"{len(messages):,} events of {args.sessions:,} sessions on {args.hosts:,} hosts, "
+        f"{size / len(messages):.0f} bytes each"
+    )
     began = time.perf_counter()
     for first in range(0, len(messages), BATCH):
         await _send(link, messages[first : first + BATCH])
@@ -84,7 +87,10 @@ async def _measure(args: argparse.Namespace, url: str, folder: Path, pid: int) -
     status = Path(f"/proc/{pid}/status").read_text() if Path("/proc").exists() else ""
     memory = [line for line in status.splitlines() if line.startswith("VmHWM")]
     stored = sum(path.stat().st_size for path in (folder / "js").rglob("*") if path.is_file())
-    print(f"server: {' '.join(memory[0].split()[1:]) if memory else '?'} at most, {stored / len(messages):.0f} bytes on disk an event")
+    print(
+        f"server: {' '.join(memory[0].split()[1:]) if memory else '?'} at most, "
+        f"{stored / len(messages):.0f} bytes on disk an event"
+    )
     print(f"this process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB at most")
 
 

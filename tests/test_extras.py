@@ -10,7 +10,16 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-EXTRAS = ("nats", "duckdb", "dask", "distributed", "aiohttp", "textual_serve", "opentelemetry", "prometheus_client")
+EXTRAS = (
+    "nats",
+    "duckdb",
+    "dask",
+    "distributed",
+    "aiohttp",
+    "textual_serve",
+    "opentelemetry",
+    "prometheus_client",
+)
 WITHOUT = f"""
 import sys
 class Nothing:

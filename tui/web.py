@@ -17,7 +17,8 @@ from core.extras import needed
 COOKIE = "nooscope_token"
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
-    "font-src 'self'; connect-src 'self' {socket}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "font-src 'self'; connect-src 'self' {socket}; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'"
 )
 _PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -39,7 +40,8 @@ body.-closed .closed {{ display: block; z-index: 10; }}
 <body>
 <p class="opening">nooscope is starting …</p>
 <p class="closed">This viewer has ended. <a href="/">Start again</a></p>
-<div id="terminal" class="textual-terminal" data-session-websocket-url="{socket}" data-font-size="{size}"></div>
+<div id="terminal" class="textual-terminal"
+ data-session-websocket-url="{socket}" data-font-size="{size}"></div>
 </body>
 </html>
 """
@@ -80,6 +82,7 @@ class WebServer:
 
     async def start(self) -> int:
         """Listen; the port. Raises only `OSError`."""
+
         async def guard(request: Any, handler: Handler) -> Any:
             return await self._guard(request, handler)
 

@@ -1,1 +1,1 @@
-"""Whole trees of logs as a dataset in Parquet: made in shares that any process or host may do, asked in SQL."""
+"""Whole trees of logs as a dataset in Parquet: in shares that any host may do, asked in SQL."""

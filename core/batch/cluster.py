@@ -18,7 +18,7 @@ _PATIENCE = 15
 
 @contextlib.contextmanager
 def cluster(address: str, workers: int) -> Iterator[Any]:
-    """A client of the scheduler at an address, or of a cluster of this machine's own where that is `local`."""
+    """A client of the scheduler at an address; `local` starts a cluster on this machine."""
     distributed = needed("distributed", "batch")
     if address != "local" and "://" not in address:
         raise UsageError(f"--on takes local, or a scheduler such as tcp://host:8786, not {address!r}")

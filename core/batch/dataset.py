@@ -38,7 +38,9 @@ class Dataset:
             atomic.replace(self.folder / _NAME, msgspec.json.encode(about) + b"\n")
         elif known != about:
             was = ", ".join(known.tree)
-            raise UsageError(f"{self.folder} was made from {was} (version {known.version}); name another folder")
+            raise UsageError(
+                f"{self.folder} was made from {was} (version {known.version}); name another folder"
+            )
 
     def about(self) -> About | None:
         """What it is; None where there is none."""

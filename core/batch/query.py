@@ -1,4 +1,4 @@
-"""Questions to a dataset, in SQL or by name, answered by DuckDB, which may read that dataset and nothing else."""
+"""Questions to a dataset, in SQL or by name, answered by DuckDB, which may read nothing else."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from core.batch.dataset import Dataset
 from core.batch.schema import TABLES
-from core.errors import NooscopeError, UsageError
+from core.errors import UsageError
 from core.extras import needed
 
 
@@ -86,7 +86,10 @@ def ask(folder: Path, question: str) -> Answer:
             base.execute("SET enable_external_access = false")
             base.execute("SET lock_configuration = true")
             asked = base.extract_statements(sql)
-            if len(asked) != 1 or asked[0].type not in (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN):
+            if len(asked) != 1 or asked[0].type not in (
+                duckdb.StatementType.SELECT,
+                duckdb.StatementType.EXPLAIN,
+            ):
                 raise UsageError("ask one question that begins with SELECT, WITH, FROM, DESCRIBE or EXPLAIN")
             result = base.execute(asked[0])
             names = tuple(each[0] for each in result.description or ())
@@ -97,10 +100,9 @@ def ask(folder: Path, question: str) -> Answer:
 
 def _view(table: str, place: str, filled: bool) -> str:
     if filled:
-        files = f"read_parquet('{place}/{table}/*/*/*.parquet', hive_partitioning = true, union_by_name = true)"
+        files = (
+            f"read_parquet('{place}/{table}/*/*/*.parquet', hive_partitioning = true, union_by_name = true)"
+        )
         return f"CREATE VIEW {table} AS SELECT * FROM {files}"  # noqa: S608 our own names
     columns = ", ".join(f'NULL::{col.type} AS "{col.name}"' for col in TABLES[table])
-    return (
-        f"CREATE VIEW {table} AS SELECT {columns}, NULL::VARCHAR AS agent, NULL::DATE AS day "  # noqa: S608
-        "WHERE false"
-    )
+    return f"CREATE VIEW {table} AS SELECT {columns}, NULL::VARCHAR AS agent, NULL::DATE AS day WHERE false"

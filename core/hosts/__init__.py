@@ -1,1 +1,1 @@
-"""Sessions of many hosts over NATS JetStream: shipped where they are written, mirrored where they are watched."""
+"""Sessions of many hosts over NATS JetStream: sent where they are written, mirrored elsewhere."""

@@ -54,7 +54,9 @@ def server_of(url: str, environment: Mapping[str, str]) -> Server:
     """The server behind an address; user, token, credentials and TLS by NATS's own variables."""
     for each in url.split(","):
         if urlsplit(each).scheme not in ("nats", "tls", "ws", "wss") or not urlsplit(each).hostname:
-            raise UsageError(f"{_without_user(each)!r} is no address of a NATS server; write nats://host:4222")
+            raise UsageError(
+                f"{_without_user(each)!r} is no address of a NATS server; write nats://host:4222"
+            )
     told = {name: environment.get(f"NATS_{name}", "") for name in ("USER", "PASSWORD", "TOKEN", "CREDS")}
     options: dict[str, Any] = {}
     if told["USER"]:
@@ -83,7 +85,7 @@ def _without_user(url: str) -> str:
 
 
 class Link:
-    """One connection that never mends itself: who uses it makes another, and asks the stream where it stands."""
+    """One connection that never mends itself: its user makes another, and asks where the stream stands."""
 
     def __init__(self, connection: Any) -> None:
         self.connection = connection
@@ -219,7 +221,7 @@ class Reading:
                 if not self._waiting.pending_msgs:
                     return found
                 message = await self._waiting.next_msg(timeout=0.1)
-        except (TimeoutError, asyncio.TimeoutError):
+        except TimeoutError:
             if not self._link.up:
                 raise LinkLost("the connection was lost") from None
         except LinkLost:

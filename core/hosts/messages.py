@@ -56,7 +56,10 @@ class Names:
             case SessionStart():
                 changed |= {"project": self.path(event.project), "branch": self.word(event.branch)}
             case ToolUse():
-                changed |= {"targets": tuple(map(self.path, event.targets)), "program": self.word(event.program)}
+                changed |= {
+                    "targets": tuple(map(self.path, event.targets)),
+                    "program": self.word(event.program),
+                }
                 changed |= {name: self.number(getattr(event, name)) for name in _PRINTS}
                 changed["tool"] = event.tool if "__" not in event.tool else f"mcp__{self.word(event.tool)}"
             case AgentStart():
@@ -67,7 +70,7 @@ class Names:
                 changed["reason"] = ""
             case Turn():
                 pass
-            case _ if (told := getattr(event, "call", 0)):
+            case _ if told := getattr(event, "call", 0):
                 changed["call"] = self.number(told)
         return replace(event, **changed) if changed else event
 

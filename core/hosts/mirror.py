@@ -112,7 +112,7 @@ class Ledger:
                     self._last.pop(path, None)
 
     def _line(self, item: Item) -> tuple[Path | None, bytes, float]:
-        """The file of a message, its line and the time it tells; a place in another host's file is left out."""
+        """The file of a message, its line and its time; a place in another host's file is left out."""
         named, data = parts(item.subject), item.data
         if named is None or len(data) > _LONGEST:
             return _REFUSED

@@ -32,7 +32,9 @@ class Place:
             self._base.executescript(_TABLES)
         except sqlite3.Error as fault:
             self._lock.close()
-            raise StoreError(f"{path} cannot be used ({fault}); remove it to read it again from the stream")
+            raise StoreError(
+                f"{path} cannot be used ({fault}); remove it to read it again from the stream"
+            ) from None
 
     def close(self) -> None:
         """Let another sender have it."""

@@ -153,7 +153,9 @@ class Shipper:
         batch = self._outbox
         with _lost():
             answers = [
-                await link.stream.publish_async(one.subject, one.payload, headers={"Nats-Msg-Id": one.id.hex()})
+                await link.stream.publish_async(
+                    one.subject, one.payload, headers={"Nats-Msg-Id": one.id.hex()}
+                )
                 for one in batch
             ]
             stored = await asyncio.wait_for(asyncio.gather(*answers), _ANSWER)

@@ -20,7 +20,7 @@ _KEPT = 60
 
 
 def token(name: str) -> str:
-    """A name as one part of a subject; other letters as =XX, and a long name by its beginning and its hash."""
+    """A name as one part of a subject; other letters as =XX, a long name by its beginning and its hash."""
     raw = name.encode("utf-8", "surrogatepass")
     spelled = "".join(chr(byte) if byte in _PLAIN else f"={byte:02X}" for byte in raw) or "="
     if len(spelled) <= _LONGEST:

@@ -36,9 +36,11 @@ class Site:
         return f"http://127.0.0.1:{self.port}"
 
     async def get(self, path: str, **headers: str) -> tuple[int, Any, str]:
-        async with aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar()) as client:
-            async with client.get(self.url + path, headers=headers, allow_redirects=False) as answer:
-                return answer.status, answer.headers, await answer.text()
+        async with (
+            aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar()) as client,
+            client.get(self.url + path, headers=headers, allow_redirects=False) as answer,
+        ):
+            return answer.status, answer.headers, await answer.text()
 
 
 @pytest.fixture
@@ -111,7 +113,8 @@ async def test_a_socket_without_an_origin_is_refused(site: Site) -> None:
 
 
 @pytest.mark.parametrize(
-    "sent", ["no json", "[]", '["deliver", 1]', '["stdin", 5]', '["resize", {"width": -1, "height": 2}]', "{}"]
+    "sent",
+    ["no json", "[]", '["deliver", 1]', '["stdin", 5]', '["resize", {"width": -1, "height": 2}]', "{}"],
 )
 async def test_anything_but_keys_ends_the_viewer(site: Site, sent: str) -> None:
     async with aiohttp.ClientSession() as client:
@@ -126,8 +129,16 @@ async def test_anything_but_keys_ends_the_viewer(site: Site, sent: str) -> None:
 
 @pytest.mark.parametrize(
     ("host", "own"),
-    [("127.0.0.1", True), ("::1", True), ("localhost", True), ("127.9.9.9", True), ("0.0.0.0", False)]  # noqa: S104
-    + [("192.168.1.4", False), ("::", False), ("example.org", False)],
+    [
+        ("127.0.0.1", True),
+        ("::1", True),
+        ("localhost", True),
+        ("127.9.9.9", True),
+        ("0.0.0.0", False),  # noqa: S104
+        ("192.168.1.4", False),
+        ("::", False),
+        ("example.org", False),
+    ],
 )
 def test_loopback_is_this_machine_alone(host: str, own: bool) -> None:
     assert is_loopback(host) == own

@@ -2,8 +2,8 @@
 
 A line with a `kind` is an event whole, as `write` made it. A line without one is a tool use in plain words:
 `at`, `session`, `tool`, and where known `action`, `target`, `outcome`, `exit_code`, `duration`, `tokens`,
-`context_tokens`, `context_window`, `model`, `agent`, `parent`. A line of the kind `held` tells which events are
-begun and not ended at that place, such as calls that wait; the next such line takes its place.
+`context_tokens`, `context_window`, `model`, `agent`, `parent`. A line of the kind `held` tells which events
+are begun and not ended at that place, such as calls that wait; the next such line takes its place.
 """
 
 from __future__ import annotations
@@ -86,11 +86,8 @@ class OpenEventsReader(LooseReader):
         return list(self._held.values())
 
     def _hold(self, line: dict[str, Any]) -> None:
-        told: list[Event] = []
-        for each in items(line.get("events")):
-            if event := self._event(table(each)):
-                told.append(event)
-        self._held = {identity(event): event for event in told}
+        told = (self._event(table(each)) for each in items(line.get("events")))
+        self._held = {identity(event): event for event in told if event is not None}
 
     def _whole(self, line: dict[str, Any], out: list[Event]) -> None:
         event = self._event(line)

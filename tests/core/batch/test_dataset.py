@@ -162,7 +162,16 @@ def test_the_command_prints_a_table_json_and_csv(dataset: Path, capsys: pytest.C
     capsys.readouterr()
     sql = "SELECT agent, day, count(*) AS n FROM sessions GROUP BY ALL"
     assert main(["query", sql, "--on", str(dataset)]) == 0
-    assert capsys.readouterr().out.split() == ["agent", "day", "n", "claude-code", "2025-10-09", "6", "1", "row"]
+    assert capsys.readouterr().out.split() == [
+        "agent",
+        "day",
+        "n",
+        "claude-code",
+        "2025-10-09",
+        "6",
+        "1",
+        "row",
+    ]
     assert main(["query", sql, "--on", str(dataset), "--csv"]) == 0
     assert capsys.readouterr().out.split() == ["agent,day,n", "claude-code,2025-10-09,6"]
     assert main(["query", sql, "--on", str(dataset), "--json"]) == 0

@@ -93,7 +93,9 @@ def begins(name: str) -> SessionStart:
 def use(number: int, **more: object) -> ToolUse:
     """A call with an id of its own."""
     at = 1_760_000_000.0 + number
-    event = ToolUse(at=at, id=f"call-{number}", action="file_edit", tool="Edit", targets=(f"src/{number % 9}.py",))
+    event = ToolUse(
+        at=at, id=f"call-{number}", action="file_edit", tool="Edit", targets=(f"src/{number % 9}.py",)
+    )
     return event if not more else ToolUse(**{**_fields(event), **more})
 
 

@@ -71,7 +71,11 @@ def test_a_crash_at_any_byte_loses_and_doubles_nothing(
     path = log_of(folder / "broken")
     content = path.read_bytes()
     path.write_bytes(content[: min(cut, len(content))])
-    held = [json.loads(line)["seq"] for line in path.read_bytes().splitlines(keepends=True) if line.endswith(b"\n")]
+    held = [
+        json.loads(line)["seq"]
+        for line in path.read_bytes().splitlines(keepends=True)
+        if line.endswith(b"\n")
+    ]
     safe = [0, *held][min(noted, len(held))]
     again = Ledger(folder / "broken")
     again.add([item for item in all_items if item.sequence > safe])
@@ -155,9 +159,7 @@ def test_a_host_that_is_lost_is_no_all_clear(
     known.heard[token("h.1")] = 1000.0
     wall = 1_760_000_060.0
     os.utime(log_of(ledger.folder), (wall, wall))
-    roster = HostRoster(
-        Settings(), known, ledger.folder, wall=lambda: wall, clock=lambda: 1000.0 + silent
-    )
+    roster = HostRoster(Settings(), known, ledger.folder, wall=lambda: wall, clock=lambda: 1000.0 + silent)
     ((row,), _) = once(roster)
     assert row.host == "h.1" == host_of(row.path, ledger.folder)
     assert row.standing.word == word if why else row.standing.word != "no log"

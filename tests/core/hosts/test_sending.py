@@ -53,7 +53,9 @@ class Host:
         place = Place(self.store)
         server = server_of(self._url, environment or {})
         settings = with_value(Settings(), "ingest.hosts.within", 8760.0)
-        sources = Sources(settings, {}, Path("/nowhere"), self._name, place, paths=[self.tree], wall=self.wall)
+        sources = Sources(
+            settings, {}, Path("/nowhere"), self._name, place, paths=[self.tree], wall=self.wall
+        )
         handed = 0
 
         async def run() -> Shipper:
@@ -288,9 +290,7 @@ def test_a_certificate_that_is_not_there_is_named() -> None:
         server_of("tls://a:1", {"NATS_CA": "/nowhere/ca.pem"})
 
 
-def test_a_server_that_is_not_there_is_said_in_a_line(
-    home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_server_that_is_not_there_is_said_in_a_line(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("nats")
     assert main(["fleet", "--once", "--from", "nats://127.0.0.1:9"]) == 1
     assert capsys.readouterr().err.count("\n") == 1

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-import signal
 import subprocess
 from collections import Counter
 from pathlib import Path
-
-import pytest
 
 from core.hosts.link import Item, Reading, connect, server_of
 from core.hosts.mirror import Mirror

@@ -55,7 +55,9 @@ def shard(text: str) -> tuple[int, int]:
     """A part such as 3/16, for argparse."""
     first, _, last = text.partition("/")
     if not (first.isdecimal() and last.isdecimal() and 1 <= int(first) <= int(last) <= _MOST_SHARDS):
-        raise argparse.ArgumentTypeError(f"{text!r} is no part; write 3/16 for the third of {_MOST_SHARDS} at most")
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is no part; write 3/16 for the third of {_MOST_SHARDS} at most"
+        )
     return int(first), int(last)
 
 
@@ -104,7 +106,9 @@ def _dataset(found: list[LogSession], settings: Settings, args: argparse.Namespa
         streams.progress(f"{number} of {len(work)} shares")
     streams.progress("")
     said = f"{events:,} events of {sessions:,} sessions in {len(work):,} shares, {size:,} bytes"
-    print(f"nooscope: {said}" + (f"; {skipped:,} lines could not be read" if skipped else ""), file=sys.stderr)
+    print(
+        f"nooscope: {said}" + (f"; {skipped:,} lines could not be read" if skipped else ""), file=sys.stderr
+    )
     return 0
 
 

@@ -134,7 +134,22 @@ def _print_table(rows: Sequence[Row], now: float) -> None:
     from tui.widgets.fleet.columns import age
 
     hosts = any(row.host for row in rows)
-    table = [("", "standing", "for", "host" if hosts else "", "project", "agent", "state", "frust", "flow", "ctx", "tok/m", "why")]
+    table = [
+        (
+            "",
+            "standing",
+            "for",
+            "host" if hosts else "",
+            "project",
+            "agent",
+            "state",
+            "frust",
+            "flow",
+            "ctx",
+            "tok/m",
+            "why",
+        )
+    ]
     table += [
         (
             row.standing.glyph,

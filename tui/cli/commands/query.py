@@ -76,7 +76,9 @@ def _print_table(names: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
 
     cells = [[plain("-" if cell is None else str(cell), _WIDEST) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(names, *cells, strict=True)]
-    right = [all(isinstance(row[place], int | float | NoneType) for row in rows) for place in range(len(names))]
+    right = [
+        all(isinstance(row[place], int | float | NoneType) for row in rows) for place in range(len(names))
+    ]
     for row in ([*names], *cells):
         made = [
             cell.rjust(width) if numeric else cell.ljust(width)
