@@ -99,7 +99,9 @@ class Rows:
 
 
 def _signals(step: Step) -> list[tuple[str, str, float]]:
-    found = [("signal", one.name, float(one.intensity)) for one in step.percept.signals if one.fresh]
+    found: list[tuple[str, str, float]] = [
+        ("signal", one.name, float(one.intensity)) for one in step.percept.signals if one.fresh
+    ]
     if step.verdict.halted_now:
         found.append(("halt", str(step.verdict.halted_now), float(step.verdict.step)))
     if step.mood.entered:

@@ -8,8 +8,10 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from core.agents.open_events.reader import write
 from core.events import Event, SessionStart, ToolUse
@@ -90,17 +92,13 @@ def begins(name: str) -> SessionStart:
     return SessionStart(at=1_760_000_000.0, session=name, tool="claude-code", project=f"/srv/{name}")
 
 
-def use(number: int, **more: object) -> ToolUse:
+def use(number: int, **more: Any) -> ToolUse:
     """A call with an id of its own."""
     at = 1_760_000_000.0 + number
     event = ToolUse(
         at=at, id=f"call-{number}", action="file_edit", tool="Edit", targets=(f"src/{number % 9}.py",)
     )
-    return event if not more else ToolUse(**{**_fields(event), **more})
-
-
-def _fields(event: ToolUse) -> dict[str, object]:
-    return {name: getattr(event, name) for name in event.__struct_fields__}
+    return replace(event, **more)
 
 
 def lines(session: str, events: list[Event]) -> bytes:

@@ -48,7 +48,7 @@ def test_other_subjects_are_not_ours(said: str) -> None:
 
 
 def test_ids_do_not_depend_on_the_order_of_reading() -> None:
-    events = [begins("s"), *(use(number) for number in range(20))]
+    events: list[Event] = [begins("s"), *(use(number) for number in range(20))]
     forth, back = Sender("h", "a", "s"), Sender("h", "a", "s")
     told = {forth.message(event).id for event in events}
     assert told == {back.message(event).id for event in reversed(events)}

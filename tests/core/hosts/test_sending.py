@@ -68,7 +68,7 @@ class Host:
                 handed += len(shipper._outbox)
                 await send(link)  # type: ignore[arg-type]
 
-            shipper._send = counted  # type: ignore[method-assign, assignment]
+            shipper._send = counted  # type: ignore[method-assign]
             await shipper.run(once=True)
             return shipper
 

@@ -8,6 +8,7 @@ import subprocess
 from collections import Counter
 from pathlib import Path
 
+from core.events import Event
 from core.hosts.link import Item, Reading, connect, server_of
 from core.hosts.mirror import Mirror
 from core.hosts.subjects import token
@@ -32,7 +33,7 @@ def stored(url: str) -> int:
     async def ask() -> int:
         link = await connect(server_of(url, {}))
         try:
-            return (await link.stream.stream_info("NOO")).state.messages
+            return int((await link.stream.stream_info("NOO")).state.messages)
         except Exception:  # noqa: BLE001 there is none yet
             return 0
         finally:
@@ -69,7 +70,7 @@ def test_nothing_is_lost_or_doubled_over_kills_of_either_side(server: NatsServer
     tree.mkdir()
     half = EACH // 2
     for number in range(SESSIONS):
-        events = [begins(f"s{number}"), *(use(each) for each in range(half))]
+        events: list[Event] = [begins(f"s{number}"), *(use(each) for each in range(half))]
         (tree / f"s{number}.jsonl").write_bytes(lines(f"s{number}", events))
     sender = ship(server, str(tree), "--host", "h.1")
     wait_for(sender, server.url, 8_000)
