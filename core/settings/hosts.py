@@ -13,7 +13,12 @@ class HostsSettings(Group, project=PERSON):
         30.0, "The stream forgets events older than this.", ge=0.01, le=3650, step=1, unit="days"
     )
     most: float = tunable(
-        0.0, "The stream forgets its oldest events beyond this size; 0 is no limit.", ge=0, le=1e7, unit="MB"
+        0.0,
+        "The stream forgets its oldest events beyond this size; 0 is no limit.",
+        ge=0,
+        le=1e7,
+        step=100,
+        unit="MB",
     )
     replicas: int = tunable(1, "Servers of a NATS cluster that hold each event.", ge=1, le=5, step=1)
     window: float = tunable(
