@@ -44,10 +44,10 @@ def stored(url: str) -> int:
 
 def wait_for(process: subprocess.Popen[bytes], url: str, least: int) -> None:
     """Until the stream holds so many."""
-    for _ in range(3000):
+    for _ in range(900):
         if stored(url) >= least:
             return
-        assert not ended(process, 0.05), "ship ended"
+        assert not ended(process, 0.3), "ship ended"
     raise AssertionError(f"only {stored(url)} of {least} came")
 
 
