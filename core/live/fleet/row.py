@@ -57,6 +57,8 @@ class Row(Struct, frozen=True):
     """Only the end of the log was read."""
     skipped: int = 0
     """Lines that could not be read."""
+    host: str = ""
+    """The machine it runs on, where that is not this one."""
 
     def at(self, now: float, limits: Limits) -> Row:
         """The same session at another moment."""
@@ -87,6 +89,7 @@ def as_json(row: Row, now: float) -> dict[str, Any]:
     since = stands.since
     return {
         "session": row.session,
+        "host": row.host,
         "agent": row.agent,
         "project": row.project,
         "path": str(row.path),
