@@ -52,7 +52,8 @@ def test_the_host_has_a_column_and_can_be_searched_for(tmp_path: Path, home: Pat
     wall = 1_760_000_040.0
     roster = HostRoster(Settings(), Known(), ledger.folder, wall=lambda: wall, clock=lambda: 0.0)
     (rows, _) = once(roster)
-    line = "".join(text for text, _ in session_line(rows[0], table_layout(rows, width), CellContext(wall, 600.0)))
+    session = session_line(rows[0], table_layout(rows, width), CellContext(wall, 600.0))
+    line = "".join(text for text, _ in session)
     assert " h.1 " in line and len(line) <= width + 1
     assert listed(rows, Order(text="h.1")) == list(rows)
     assert listed(rows, Order(text="elsewhere")) == []
