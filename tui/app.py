@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from msgspec.structs import replace
 from rich.console import Console
 from textual import on
 from textual.app import App, SystemCommand
@@ -23,6 +24,7 @@ from textual.screen import Screen
 import themes
 from core.errors import NooscopeError
 from core.live.source import Target
+from core.report.now import Now
 from core.settings import Settings
 from core.store.bookmarks import Bookmark, Bookmarks
 from core.store.carry_over import CarryOverStore
@@ -98,6 +100,10 @@ class NooscopeApp(App[None]):
         self._edits = dict(edits or {})
         self._faults: tuple[str, ...] = ()
         """What was last wrong with policies and rules."""
+        self._looking = False
+        """What is going on is on the screen in front."""
+        self._words = True
+        """Words of the log may be shown."""
         self._settled = False
         """The session is read, and frozen so that collecting garbage does not walk it again."""
         self._themes = UserThemes(theme_folder or user_theme_folder())
@@ -143,6 +149,7 @@ class NooscopeApp(App[None]):
             heritage=heritage,
             starts=self._starts(beginning),
         )
+        self._tell_words()
         self.run_worker(self.feed.run, name="feed", group="feed", thread=True)
 
     def _starts(self, beginning: Beginning) -> Starts:
@@ -175,6 +182,16 @@ class NooscopeApp(App[None]):
     def _ask(self, message: Message) -> None:
         if self.feed is not None:
             self.feed.ask(message)
+
+    @on(messages.LookAtNow)
+    def _look_at_now(self, message: messages.LookAtNow) -> None:
+        """Read words only while they are seen."""
+        self._looking = message.on
+        self._tell_words()
+
+    def _tell_words(self) -> None:
+        if self.feed is not None:
+            self.feed.ask(messages.ReadWords(self._words, self._looking))
 
     @on(messages.Apply)
     def _apply(self, message: messages.Apply) -> None:
@@ -243,6 +260,15 @@ class NooscopeApp(App[None]):
 
     def action_bookmark(self) -> None:
         self.post_message(messages.ToggleBookmark())
+
+    def action_words(self) -> None:
+        """Hide all words of the log, or show them again, until the program ends."""
+        self._words = not self._words
+        if self.view is not None:
+            self.view = replace(
+                self.view, words=self._words, now=Now(), subject=replace(self.view.subject, title="")
+            )
+        self._tell_words()
 
     def action_zoom(self, steps: int) -> None:
         for strip in self.screen.query(TimelineStrip):

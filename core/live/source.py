@@ -112,6 +112,10 @@ class Source(ABC):
         """Tools called and not yet answered."""
         return ()
 
+    def held(self) -> list[Event]:
+        """What the log has begun and not ended."""
+        return []
+
     def folders(self) -> list[Path]:
         """Where something may happen."""
         return []
@@ -156,6 +160,9 @@ class Followed(Source):
 
     def in_flight(self) -> tuple[str, ...]:
         return tuple(call.tool for call in self._follower.in_flight())
+
+    def held(self) -> list[Event]:
+        return self._follower.held()
 
     def folders(self) -> list[Path]:
         return self._follower.folders()

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 from textual.message import Message
 
+from core.agents.words import word_logs
 from core.errors import NooscopeError
-from core.events import MAIN
+from core.events import MAIN, Event
 from core.live.source import Source, Target
 from core.live.watcher import Changed, Watcher
 from core.logs.lag import UNKNOWN, is_late
+from core.report.now import NowReader
 from core.settings import Settings
 from core.store.bookmarks import Bookmarks
 from core.store.labels import Labels
@@ -30,6 +32,7 @@ from tui.feed.messages import (
     Failed,
     GoLive,
     JumpMark,
+    ReadWords,
     Seek,
     SeekTime,
     SelectAgent,
@@ -96,6 +99,9 @@ class Feed:
         """Whom a jump went to; any other move but a step comes back."""
         self._notice = ""
         self._in_flight: tuple[str, ...] = ()
+        self._held: tuple[Event, ...] = ()
+        self._now = NowReader()
+        self._words = ReadWords(shown=True, watched=False)
         self._ending: View | None = None
         """The end of a long log, shown until all of it has been read."""
         self._due = self._urgent = True
@@ -169,6 +175,9 @@ class Feed:
             while True:
                 if isinstance(asked, Changed):
                     source.look()
+                elif isinstance(asked, ReadWords):
+                    self._words = asked
+                    self._due = self._urgent = True
                 elif asked is not None:
                     self._answer(asked)
                     self._due = self._urgent = True
@@ -269,6 +278,7 @@ class Feed:
 
     def _caught_up(self, source: Source) -> None:
         self._in_flight = source.in_flight()
+        self._held = tuple(source.held())
         self._even = time.monotonic()
         self._due = self._due or self._late
         if source.growing:
@@ -314,8 +324,11 @@ class Feed:
         behind = self._behind(source, now) if loading is None else 0
         self._late = is_late(behind)
         edge = self._wall() if self._head.mode == "live" and loading is None and not self._late else None
+        held = self._held if self._head.following and self._head.live and not self._late else ()
+        read = 1.0 if loading is None and not (self._late and self._head.following) else 0.0
+        view = self._film.view(self._head, self._visited or self._agent, edge, held, read)
         view = replace(
-            self._film.view(self._head, self._visited or self._agent, edge),
+            self._with_words(view, source, held),
             in_flight=self._in_flight if self._head.following and not self._late else (),
             behind=behind if self._head.live else 0,
             loading=loading,
@@ -324,6 +337,20 @@ class Feed:
         )
         self._post(Arrived(view, self._film.timeline))
         self._wait_for_first(source)
+
+    def _with_words(self, view: View, source: Source, held: tuple[Event, ...]) -> View:
+        """What is going on at the playhead; words are read only while somebody looks."""
+        shown, reads = self._words.shown, self._words.shown and self._words.watched
+        events = self._film.timeline.events
+        if reads:
+            self._now.allow(word_logs(source.session) if source.session is not None else ())
+        title = (view.subject.title or self._now.title(events)) if reads else ""
+        return replace(
+            view,
+            now=self._now.now(events, view.index, view.at, view.agent, held, words=reads),
+            words=shown,
+            subject=replace(view.subject, title=title),
+        )
 
     def _behind(self, source: Source, now: float) -> int:
         """Events written and not read yet; where nobody can tell, it takes a while to be called behind."""

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from core.engine import Step
 from core.events import Event
+from core.report.spending import Spending
 from core.timeline.timeline import Timeline
 from tui.feed.frames import Sights
 from tui.feed.playhead import Playhead
+from tui.feed.standing import standing_at
 from tui.feed.subject import Subjects, tokens_a_minute
 from tui.feed.view import Subject, View
 
@@ -18,6 +22,7 @@ class Film:
         self.timeline = timeline
         self._sights = Sights(timeline)
         self._subjects = Subjects(subject)
+        self._spending = Spending(timeline.events)
         self._stretch = stretch
         for count, event in enumerate(timeline.events, 1):
             self._subjects.add(count, event)
@@ -32,8 +37,13 @@ class Film:
         self._subjects.add(len(timeline), event)
         return step
 
-    def view(self, head: Playhead, agent: str, now: float | None) -> View:
-        """What is to be seen at the playhead; `now` lets the live edge decay to that moment."""
+    def view(
+        self, head: Playhead, agent: str, now: float | None, held: Sequence[Event] = (), read: float = 1.0
+    ) -> View:
+        """What is to be seen at the playhead; `now` lets the live edge decay to that moment.
+
+        `held` are calls that the log has begun and not ended, `read` is the share of it that is known.
+        """
         timeline = self.timeline
         index, total = min(head.index, len(timeline)), len(timeline)
         if now is not None and index == total:
@@ -58,5 +68,7 @@ class Film:
             mode=head.mode,
             playing=head.playing,
             speed=head.speed,
+            status=standing_at(timeline, index, sight, at, held, read),
+            spent=self._spending.at(index, at),
             burn=tokens_a_minute(timeline.events, index, at, self._stretch, shown),
         )

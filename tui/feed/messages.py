@@ -96,6 +96,21 @@ class ShowEvents(Message):
 
 
 @dataclass
+class LookAtNow(Message):
+    """Whether the screen in front shows what is going on."""
+
+    on: bool
+
+
+@dataclass
+class ReadWords(Message):
+    """Whether words of the log may be shown, and whether anybody looks at those of now."""
+
+    shown: bool
+    watched: bool
+
+
+@dataclass
 class Apply(Message):
     """Let other settings hold from the newest event on."""
 

@@ -8,8 +8,11 @@ from msgspec import Struct
 
 from core.engine import Frame
 from core.events import MAIN
+from core.live.status import Standing
 from core.logs.lag import is_late
 from core.receptor.readings import Why
+from core.report.now import Now
+from core.report.spending import Spent
 from core.society import SocietyReading
 
 Mode = Literal["live", "paused", "replay"]
@@ -25,6 +28,8 @@ class Subject(Struct, frozen=True):
     model: str = ""
     path: str = ""
     synthetic_time: bool = False
+    title: str = ""
+    """What the session is called, or what was asked first; words of the log."""
 
 
 class View(Struct, frozen=True):
@@ -48,6 +53,13 @@ class View(Struct, frozen=True):
     mode: Mode = "replay"
     playing: bool = False
     speed: float = 1.0
+    status: Standing | None = None
+    """How the session stands at the playhead."""
+    now: Now = Now()
+    """What is going on there; without its words where nobody looks at them."""
+    words: bool = True
+    """Words of the log may be shown; False for a screen that others see."""
+    spent: Spent = Spent()
     burn: float = 0.0
     """Tokens a minute, lately."""
     in_flight: tuple[str, ...] = ()

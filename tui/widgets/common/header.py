@@ -10,9 +10,9 @@ from rich.cells import cell_len
 
 from core.events import MAIN
 from core.logs.lag import UNKNOWN
-from core.report.formatting import count, plain, short, span
+from core.report.formatting import count, money, plain, short, span
 from tui.draw.gauge import meter
-from tui.draw.line import Line
+from tui.draw.line import Line, fit
 from tui.feed.view import View
 from tui.widgets.common.panel import Panel
 
@@ -22,6 +22,9 @@ _MODES = {"live": ("◉ LIVE", "live"), "paused": ("‖ PAUSED", "strong"), "rep
 
 _DATE = re.compile(r"-\d{8}$")
 _ROOMY = 100
+_TITLE = 60
+_SHORTEST = 16
+"""Cells of a title at most, and below which it is left away."""
 
 
 class StatusHeader(Panel, can_focus=False):
@@ -33,7 +36,9 @@ class StatusHeader(Panel, can_focus=False):
 `◉ LIVE` follows the log, `‖ PAUSED` holds while the recording goes on, `▷ REPLAY` plays it.
 `LIVE, 10,240 events behind`: the log grows faster than it is read, so what is shown is not the newest.
 State: `▲` stuck, `◆` deep work, `○` exploring, `◇` delegating, `·` idle.
-Context is the share of the way to compaction; tokens a minute are those sent anew and got back.
+Context is the share of the way to compaction, and the turns left until then at the usual pace.
+Cost is that of all agents so far, with its pace over the last hour; tokens a minute are those sent anew
+and got back.
 """
     DEFAULT_CSS = """
     StatusHeader { height: 1; border: none; padding: 0 1; background: $panel; }
@@ -42,16 +47,16 @@ Context is the share of the way to compaction; tokens a minute are those sent an
     EMPTY: ClassVar[str] = "nooscope"
 
     def lines(self, view: View, width: int, height: int) -> list[Line]:
+        left = [*_mode(view), *_subject(view, width)]
+        if width >= _ROOMY:
+            left = [[("nooscope", "strong")], *left]
+        known = [*_notice(view)[:1], *_context(view), *_cost(view)]
         if height < 2:
-            left = [*_mode(view), *_subject(view, width)]
-            state, governor, *rest = _condition(view)
-            right = [state, *_notice(view)[:1], *_context(view), governor, *_who(view)[:1], *rest]
-            return [_spread(left, right, width)]
+            right = [*known, *_who(view)[:1], *_condition(view)]
+            return [_spread([*left, *_title(view, width, [*left, *known])], right, width)]
         return [
-            _spread(
-                [[("nooscope", "strong")], *_mode(view), *_subject(view, width)], _condition(view), width
-            ),
-            _spread([*_who(view), *_notice(view)], [*_context(view), *_spending(view)], width),
+            _spread([*left, *_title(view, width, [*left, *known])], known, width),
+            _spread([*_who(view), *_notice(view)[1:]], [*_condition(view), *_burn(view)], width),
         ]
 
 
@@ -142,12 +147,38 @@ def _context(view: View) -> list[Line]:
         [
             ("context ", "quiet"),
             *meter(sleep.context, 6, ink, thin=True),
-            (f" {100 * sleep.context:.0f}%", ink),
+            (f" {100 * sleep.context:.0f}%{_turns(sleep.turns_to_compaction)}", ink),
         ]
     ]
 
 
-def _spending(view: View) -> list[Line]:
+def _turns(left: int | None) -> str:
+    """How many turns are left until compaction."""
+    return "" if left is None else f", ~{count(left, 'turn')}"
+
+
+def _cost(view: View) -> list[Line]:
+    """What it cost so far, and the pace; nothing where no turn was told of."""
+    spent = view.spent
+    if not spent.priced + spent.unpriced:
+        return []
+    said = money(spent.dollars, spent.priced, spent.unpriced)
+    pieces: list[Line] = [[(said if spent.priced else f"cost {said}", "plain" if spent.priced else "quiet")]]
+    if spent.rate is not None and not view.subject.synthetic_time:
+        pieces.append([(f"${spent.rate:,.2f}/h", "plain")])
+    return pieces
+
+
+def _title(view: View, width: int, others: list[Line]) -> list[Line]:
+    """What the session is called, where there is room for some of it."""
+    room = min(_TITLE, width - _length(others) - 4)
+    title = plain(view.subject.title) if view.words else ""
+    if not title or room < _SHORTEST:
+        return []
+    return [[(title if cell_len(title) <= room else fit(title, room), "quiet")]]
+
+
+def _burn(view: View) -> list[Line]:
     return [[(f"{short(view.burn)} tokens/min", "plain" if view.burn else "quiet")]]
 
 
