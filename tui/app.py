@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from core.live.live_session import Heritage
 
 _SCREENS = {
-    "events": ("tui.screens.events", "EventsScreen"),
+    "transcript": ("tui.screens.transcript", "TranscriptScreen"),
     "mind": ("tui.screens.mind", "MindScreen"),
     "governance": ("tui.screens.governance", "GovernanceScreen"),
     "tuning": ("tui.screens.tuning", "TuningScreen"),
@@ -232,9 +232,9 @@ class NooscopeApp(App[None]):
         while len(self.screen_stack) > 1:
             self.pop_screen()
 
-    @on(messages.ShowEvents)
-    def _show_events(self, message: messages.ShowEvents) -> None:
-        self._push("events", message.path)
+    @on(messages.ShowTranscript)
+    def _show_transcript(self, message: messages.ShowTranscript) -> None:
+        self._push("transcript", message.path)
 
     def action_help_quit(self) -> None:
         """Quit on ctrl+c, as programs in a terminal do; copying a selection comes first."""

@@ -40,7 +40,13 @@ KEYS: list[BindingType] = [
     Binding("t", "show('tuning')", "tune", id="show.tuning", tooltip="Every setting, and what it would do"),
     Binding("T", "tune_beside", "beside", show=False, id="show.tuning_beside", tooltip="Tune beside this"),
     Binding("f", "fleet", "fleet", id="show.fleet", tooltip="All sessions of this machine"),
-    Binding("e", "show('events')", "events", id="show.events", tooltip="Every event, searchable"),
+    Binding(
+        "e",
+        "show('transcript')",
+        "transcript",
+        id="show.transcript",
+        tooltip="All that was asked, done and said, searchable",
+    ),
     Binding(
         "m",
         "show('mind')",

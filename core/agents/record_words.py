@@ -36,7 +36,19 @@ _INSIDE = ("message", "payload", "data", "args", "llm_message", "attachment", "i
 _FENCED = re.compile(r"```(?:mswea_bash_command|bash|sh)?[ \t]*\n(.*?)\n```", re.DOTALL)
 _ADDED = ("<system-reminder>", "<ide_opened_file>", "<ide_selection>", "<environment_context>")
 """How parts begin that a program adds to what a person says."""
-_ABOUT = ("pattern", "query", "description", "prompt", "url", "title", "question", "skill", "task", "name")
+_ABOUT = (
+    "plan",
+    "pattern",
+    "query",
+    "description",
+    "prompt",
+    "url",
+    "title",
+    "question",
+    "skill",
+    "task",
+    "name",
+)
 
 
 def arguments(values: Sequence[Any], event: ToolUse) -> Any:

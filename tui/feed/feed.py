@@ -342,13 +342,16 @@ class Feed:
         """What is going on at the playhead; words are read only while somebody looks."""
         shown, reads = self._words.shown, self._words.shown and self._words.watched
         events = self._film.timeline.events
+        logs = word_logs(source.session) if source.session is not None else ()
         if reads:
-            self._now.allow(word_logs(source.session) if source.session is not None else ())
+            self._now.allow(logs)
         title = (view.subject.title or self._now.title(events)) if reads else ""
         return replace(
             view,
             now=self._now.now(events, view.index, view.at, view.agent, held, words=reads),
             words=shown,
+            logs=tuple(log.path for log in source.session.logs) if source.session is not None else (),
+            word_logs=logs,
             subject=replace(view.subject, title=title),
         )
 

@@ -89,8 +89,8 @@ class OpenSession(Message):
 
 
 @dataclass
-class ShowEvents(Message):
-    """Open the list of events, those that touched a path where one is named."""
+class ShowTranscript(Message):
+    """Open the transcript, only what touched a path where one is named."""
 
     path: str = ""
 

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from core.events import MAIN, Event, ToolUse
 from core.live.status import Close, Facts, Limits, Open, Standing, Trouble, standing
 from core.live.status_facts import closing
+from core.timeline.marks import MarkKind
 from core.timeline.timeline import Timeline
 from tui.feed.frames import Sight
 
+_STATE: tuple[MarkKind, ...] = ("state",)
 _BACK = 400
 """Events looked back over for what the main agent's last one left behind."""
 
@@ -21,7 +23,7 @@ def standing_at(
     settings = timeline.settings
     frame = sight.frame
     close, closed = _close(timeline, index, frozenset(settings.response.notices.final))
-    state = timeline.marks.before(index, ("state",), frame.agent)
+    state = timeline.marks.before(index, _STATE, frame.agent)
     loop, governor = frame.response.loops.current, frame.governor
     facts = Facts(
         events=index,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Literal
 
 from msgspec import Struct
@@ -57,6 +58,10 @@ class View(Struct, frozen=True):
     """How the session stands at the playhead."""
     now: Now = Now()
     """What is going on there; without its words where nobody looks at them."""
+    logs: tuple[Path, ...] = ()
+    """The session's own files; no place outside them is read."""
+    word_logs: tuple[Path, ...] = ()
+    """Those of them in which words stand."""
     words: bool = True
     """Words of the log may be shown; False for a screen that others see."""
     spent: Spent = Spent()

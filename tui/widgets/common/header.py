@@ -50,13 +50,13 @@ and got back.
         left = [*_mode(view), *_subject(view, width)]
         if width >= _ROOMY:
             left = [[("nooscope", "strong")], *left]
-        known = [*_notice(view)[:1], *_context(view), *_cost(view)]
+        known = [*_alarm(view), *_context(view), *_cost(view)]
         if height < 2:
-            right = [*known, *_who(view)[:1], *_condition(view)]
+            right = [*known, *_who(view)[:1], *_condition(view), *_notice(view)]
             return [_spread([*left, *_title(view, width, [*left, *known])], right, width)]
         return [
             _spread([*left, *_title(view, width, [*left, *known])], known, width),
-            _spread([*_who(view), *_notice(view)[1:]], [*_condition(view), *_burn(view)], width),
+            _spread([*_who(view), *_notice(view)], [*_condition(view), *_burn(view)], width),
         ]
 
 
@@ -123,10 +123,13 @@ def _who(view: View) -> list[Line]:
     ]
 
 
+def _alarm(view: View) -> list[Line]:
+    """What befell the log."""
+    return [[(f"! {plain(view.notice, 60)}", "alert")]] if view.notice else []
+
+
 def _notice(view: View) -> list[Line]:
     pieces: list[Line] = []
-    if view.notice:
-        pieces.append([(f"! {plain(view.notice, 60)}", "alert")])
     if view.in_flight:
         first = plain(view.in_flight[0], 18)
         more = f" +{len(view.in_flight) - 1}" if len(view.in_flight) > 1 else ""
