@@ -43,6 +43,7 @@ from tui.feed.view import View
 from tui.keys import KEYS
 from tui.screens.main import MainScreen
 from tui.screens.palette import SessionSearch, key_commands
+from tui.widgets.common.now_strip import NowStrip
 from tui.widgets.common.timeline_strip import TimelineStrip
 
 if TYPE_CHECKING:
@@ -100,8 +101,6 @@ class NooscopeApp(App[None]):
         self._edits = dict(edits or {})
         self._faults: tuple[str, ...] = ()
         """What was last wrong with policies and rules."""
-        self._looking = False
-        """What is going on is on the screen in front."""
         self._words = True
         """Words of the log may be shown."""
         self._settled = False
@@ -183,15 +182,13 @@ class NooscopeApp(App[None]):
         if self.feed is not None:
             self.feed.ask(message)
 
-    @on(messages.LookAtNow)
-    def _look_at_now(self, message: messages.LookAtNow) -> None:
-        """Read words only while they are seen."""
-        self._looking = message.on
-        self._tell_words()
-
+    @on(messages.ScreenChanged)
     def _tell_words(self) -> None:
+        """Have words read only while they are seen."""
         if self.feed is not None:
-            self.feed.ask(messages.ReadWords(self._words, self._looking))
+            front = next((one for one in reversed(self.screen_stack) if not one.is_modal), None)
+            watched = front is not None and bool(front.query(NowStrip))
+            self.feed.ask(messages.ReadWords(self._words, watched))
 
     @on(messages.Apply)
     def _apply(self, message: messages.Apply) -> None:

@@ -68,8 +68,7 @@ class Documents:
     """Reads places of logs; the last record of which a part was asked for is kept decoded."""
 
     def __init__(self) -> None:
-        self._key: tuple[str, int, int, int, int] | None = None
-        self._value: Any = None
+        self._last: tuple[tuple[str, int, int, int, int], Any] | None = None
 
     def raw(self, where: Where) -> bytes:
         """What stands at a place, as it is, bounded; blank where it is not there any more."""
@@ -85,10 +84,10 @@ class Documents:
     def _whole(self, where: Where) -> Any:
         status = Path(where.file).stat()
         key = where.file, where.offset, where.length, status.st_mtime_ns, status.st_size
-        if key != self._key:
-            self._value = msgspec.json.decode(_bytes(where, min(where.length, LONGEST)))
-            self._key = key
-        return self._value
+        last = self._last
+        if last is None or last[0] != key:
+            last = self._last = key, msgspec.json.decode(_bytes(where, min(where.length, LONGEST)))
+        return last[1]
 
 
 def _bytes(where: Where, length: int) -> bytes:

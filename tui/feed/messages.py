@@ -96,10 +96,8 @@ class ShowTranscript(Message):
 
 
 @dataclass
-class LookAtNow(Message):
-    """Whether the screen in front shows what is going on."""
-
-    on: bool
+class ScreenChanged(Message):
+    """Another screen is in front; it may show what is going on, or not."""
 
 
 @dataclass

@@ -17,7 +17,7 @@ from textual.widget import Widget
 from core.settings.screen import ScreenSettings
 from core.store.bookmarks import Bookmark
 from core.timeline.timeline import Timeline
-from tui.feed.messages import LookAtNow
+from tui.feed.messages import ScreenChanged
 from tui.feed.view import View
 from tui.widgets.common.card import Card
 from tui.widgets.common.card_columns import CardColumns
@@ -70,10 +70,10 @@ class Board(Screen[None]):
         yield from zip(below, self.query(TimelineStrip), strict=False)
 
     def on_screen_resume(self) -> None:
-        self.post_message(LookAtNow(bool(self.query(NowStrip))))
+        self.post_message(ScreenChanged())
 
     def on_screen_suspend(self) -> None:
-        self.post_message(LookAtNow(False))
+        self.post_message(ScreenChanged())
 
     def on_mount(self) -> None:
         """Take over how the screen below is arranged."""

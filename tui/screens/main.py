@@ -15,7 +15,7 @@ from textual.screen import Screen
 from core.settings.screen import ScreenSettings
 from core.store.bookmarks import Bookmark
 from core.timeline.timeline import Timeline
-from tui.feed.messages import LookAtNow
+from tui.feed.messages import ScreenChanged
 from tui.feed.view import View
 from tui.screens.board import HEIGHTS, WIDTHS
 from tui.screens.zoom import ZoomScreen
@@ -91,10 +91,10 @@ class MainScreen(Screen[None]):
         yield KeyLine()
 
     def on_screen_resume(self) -> None:
-        self.post_message(LookAtNow(True))
+        self.post_message(ScreenChanged())
 
     def on_screen_suspend(self) -> None:
-        self.post_message(LookAtNow(False))
+        self.post_message(ScreenChanged())
 
     def on_resize(self) -> None:
         """Name the panels hidden behind the visible one, where some are."""

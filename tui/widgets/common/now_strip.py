@@ -7,7 +7,7 @@ from typing import ClassVar
 from rich.cells import cell_len
 
 from core.report.formatting import age, count, plain, span
-from tui.draw.line import Line, fit, path_end, wrapped
+from tui.draw.line import Line, clipped, fit, path_end, wrapped
 from tui.feed.view import View
 from tui.widgets.common.panel import Panel
 
@@ -33,18 +33,15 @@ Words are read from the log, their secrets taken out. `h` hides all words, for a
     EMPTY: ClassVar[str] = ""
 
     def lines(self, view: View, width: int, height: int) -> list[Line]:
-        first = _status(view, width)
+        made = [_status(view, width)]
         if height < 4:
-            return [first, _doing_and_failed(view, width)][:height]
-        if height < 6:
-            return [first, _asked(view, width), _doing_and_failed(view, width), *_said(view, width, 1)]
-        return [
-            first,
-            _asked(view, width),
-            _doing(view, width),
-            _failed(view, width),
-            *_said(view, width, height - 4),
-        ]
+            made.append(_doing_and_failed(view, width))
+        elif height < 6:
+            made += [_asked(view, width), _doing_and_failed(view, width), *_said(view, width, 1)]
+        else:
+            made += [_asked(view, width), _doing(view, width), _failed(view, width)]
+            made += _said(view, width, height - 4)
+        return [clipped(line, width) for line in made[:height]]
 
 
 def _status(view: View, width: int) -> Line:
@@ -92,6 +89,8 @@ def _failed(view: View, width: int) -> Line:
     times = f"×{now.times}" if now.times > 1 else ""
     told = plain(now.error)
     call = plain(now.failed or now.failed_tool)
+    if told and now.running and now.failed == now.doing:
+        call = "the same"
     room = max(8, width - _LABEL - len(times) - _GAP)
     if told and cell_len(call) + cell_len(told) + 2 > room:
         call = _cut(call, max(room // 3, room - cell_len(told) - 2))
@@ -102,7 +101,10 @@ def _doing_and_failed(view: View, width: int) -> Line:
     """Both beside each other; what failed has a place only where something did."""
     if not view.now.times:
         return _doing(view, width)
-    left = (width - _GAP) * 2 // 5
+    now = view.now
+    needed = _LABEL + cell_len(now.tool) + 2 + cell_len(plain(now.doing)) + 12
+    wanted = _LABEL + cell_len(plain(now.failed)) + 2 + cell_len(plain(now.error)) + 6
+    left = min(needed, max((width - _GAP) // 2, width - _GAP - wanted))
     return [*_doing(view, left), (" " * _GAP, "plain"), *_failed(view, width - left - _GAP)]
 
 

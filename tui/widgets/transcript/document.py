@@ -142,7 +142,8 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
         """Take in what came since; the bar goes with a playhead it stands on."""
         if view is not None and self.recording is not None:
             moved = self._playhead != view.index - 1
-            along = moved and self._cursor >= 0 and self._cursor == self._near(self._playhead)
+            by_hand = not view.playing and view.mode != "live"
+            along = moved and self._cursor >= 0 and (by_hand or self._cursor == self._near(self._playhead))
             self._playhead = view.index - 1
             self._take_in(view)
             if along and not self._tail:

@@ -6,14 +6,12 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
-from rich.cells import cell_len
-
 from core.agents.words import Words
 from core.events import AgentEnd, Event, Prompt, ToolUse, Turn
 from core.report.event_words import OUTCOME_SIGNS, about, kind_of
 from core.report.formatting import clock, count, plain
 from core.timeline.marks import Mark
-from tui.draw.line import Line, fit, path_end, wrapped
+from tui.draw.line import Line, clipped, path_end, wrapped
 from tui.feed.view import View
 from tui.widgets.common.mark_words import mark_glyph, mark_style, mark_text
 
@@ -52,22 +50,22 @@ class Entry(NamedTuple):
 def entry_lines(entry: Entry, view: View, width: int) -> list[Line]:
     """An entry, ended by a blank line."""
     event = entry.event
-    lines = [_head(entry, view, width)]
+    lines = [_head(entry, view)]
     words = entry.words
     if not view.words:
         pass
     elif words is None:
         lines.append([(_MARGIN + "reading", "quiet")])
     elif words.fault:
-        lines.append([(_MARGIN + f"the log cannot be read: {plain(words.fault)}", "alert")])
+        lines += _block(f"the log cannot be read: {words.fault}", width, "alert", _SAID)
     elif isinstance(event, ToolUse):
         lines += _call(event, words, width, entry.whole)
     else:
         lines += _block(words.said, width, "plain", _WHOLE if entry.whole else _SAID)
-    return [*lines, []]
+    return [*(clipped(line, width) for line in lines), []]
 
 
-def _head(entry: Entry, view: View, width: int) -> Line:
+def _head(entry: Entry, view: View) -> Line:
     """When, who, what came of it and what fired."""
     event = entry.event
     line: Line = [(f"{clock(event.at - view.start)}  ", "quiet")]
@@ -79,7 +77,7 @@ def _head(entry: Entry, view: View, width: int) -> Line:
         line.append((f"  {sign} {_WORDS[event.outcome]}{_code(event)}", ink))
         if event.duration is not None and event.duration >= 0:
             line.append((f"  {call_duration(event.duration)}", "quiet"))
-        if not view.words or entry.words is None:
+        if not view.words or entry.words is None or not (entry.words.command or _is_about_paths(event)):
             line.append((f"  {path_end(plain(' '.join(event.targets[:2]) or event.program), 40)}", "plain"))
     elif isinstance(event, Prompt) and event.interrupt:
         line.append(("you stopped it", "alert"))
@@ -95,7 +93,7 @@ def _head(entry: Entry, view: View, width: int) -> Line:
             line.append((f"  {call_duration(event.duration)}", "quiet"))
     for mark in entry.fired:
         line.append((f"  {mark_glyph(mark)} {mark_text(mark)}", mark_style(mark)))
-    return _clipped(line, width)
+    return line
 
 
 def _code(event: ToolUse) -> str:
@@ -104,8 +102,7 @@ def _code(event: ToolUse) -> str:
 
 def _call(event: ToolUse, words: Words, width: int, whole: bool) -> Iterator[Line]:
     shell = "$ " if event.action == "shell_exec" or event.program else "  "
-    about_paths = event.action in ("file_read", "file_edit") and not event.program and event.targets
-    command = "\n".join(event.targets) if about_paths else words.command
+    command = "\n".join(event.targets) if _is_about_paths(event) else words.command
     yield from _block(command, width, "plain", _WHOLE if whole else _COMMAND, lead=shell)
     if words.before or words.after:
         yield from _change(words, width, _WHOLE if whole else _CHANGE)
@@ -121,6 +118,11 @@ def _call(event: ToolUse, words: Words, width: int, whole: bool) -> Iterator[Lin
         pieces = wrapped(plain(line.expandtabs(4)), max(8, width - 4))
         for piece in pieces if whole else pieces[:3]:
             yield [(f"{_MARGIN}│ ", ink), (piece, "plain")]
+
+
+def _is_about_paths(event: ToolUse) -> bool:
+    """The paths it went to say what it does."""
+    return bool(event.targets) and event.action in ("file_read", "file_edit") and not event.program
 
 
 def _change(words: Words, width: int, most: int) -> Iterator[Line]:
@@ -161,17 +163,6 @@ def _block(text: str, width: int, ink: str, most: int, *, lead: str = "") -> Ite
                 return
             yield [(_MARGIN + (lead if made == 0 else " " * len(lead)), "quiet"), (piece, ink)]
             made += 1
-
-
-def _clipped(line: Line, width: int) -> Line:
-    room = width
-    made: Line = []
-    for text, ink in line:
-        if cell_len(text) > room:
-            return [*made, (fit(text, room), ink)] if room > 0 else made
-        made.append((text, ink))
-        room -= cell_len(text)
-    return made
 
 
 def call_duration(took: float) -> str:
