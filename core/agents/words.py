@@ -17,6 +17,7 @@ from core.logs.session import LogSession
 LONGEST = 20_000
 """Characters of one text that are handed out at most; of outputs, the last ones."""
 _WORDLESS = "nooscope"
+_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)?|[@-Z\\-_])")
 _TRACEBACK = "Traceback (most recent call last)"
 _NONE = re.compile(r"\b(?:0|no) (?:failed|failures?|errors?)\b", re.I)
 _TELLING = (
@@ -129,8 +130,13 @@ def first_line(said: str) -> str:
 
 
 def _beginning(said: str) -> str:
-    return redact(said[: LONGEST * 2])[:LONGEST].strip()
+    return redact(_uncoloured(said[: LONGEST * 2]))[:LONGEST].strip()
 
 
 def _end(said: str) -> str:
-    return redact(said[-LONGEST * 2 :])[-LONGEST:].strip("\n").rstrip()
+    return redact(_uncoloured(said[-LONGEST * 2 :]))[-LONGEST:].strip("\n").rstrip()
+
+
+def _uncoloured(said: str) -> str:
+    """Text without the sequences by which programs colour a terminal, which may stand inside a secret."""
+    return _ESCAPES.sub("", said) if "\x1b" in said else said

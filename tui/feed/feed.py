@@ -325,8 +325,8 @@ class Feed:
         self._late = is_late(behind)
         edge = self._wall() if self._head.mode == "live" and loading is None and not self._late else None
         held = self._held if self._head.following and self._head.live and not self._late else ()
-        read = 1.0 if loading is None and not (self._late and self._head.following) else 0.0
-        view = self._film.view(self._head, self._visited or self._agent, edge, held, read)
+        unread = self._head.following and (loading is not None or self._late)
+        view = self._film.view(self._head, self._visited or self._agent, edge, held, 0.0 if unread else 1.0)
         view = replace(
             self._with_words(view, source, held),
             in_flight=self._in_flight if self._head.following and not self._late else (),

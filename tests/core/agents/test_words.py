@@ -112,6 +112,15 @@ def test_only_the_speaker_is_heard() -> None:
     assert spoken([answer_, asked], agent=False) == "hi"
 
 
+def test_colours_of_a_terminal_are_left_out(tmp_path: Path) -> None:
+    secret = "sk-ant-" + "api03-" + "Ab1" * 30
+    text = f"\x1b[7m171\x1b[0m type \x1b]0;title\x07x {secret[:9]}\x1b[1m{secret[9:]}"
+    lines = [samples.asks(1, "a", "Bash", {"command": "tsc"}), samples.answers(2, "a", text)]
+    [use] = [event for event in written(tmp_path, lines) if isinstance(event, ToolUse)]
+    output = words_of(use).output
+    assert output.startswith("171 type x ") and secret not in output
+
+
 def test_nothing_outside_the_logs_is_read(tmp_path: Path) -> None:
     """An event may name any place; only those in the session's own logs are opened."""
     own, other = tmp_path / "own.jsonl", tmp_path / "other.jsonl"

@@ -37,7 +37,7 @@ class StatusHeader(Panel, can_focus=False):
 `LIVE, 10,240 events behind`: the log grows faster than it is read, so what is shown is not the newest.
 State: `▲` stuck, `◆` deep work, `○` exploring, `◇` delegating, `·` idle.
 Context is the share of the way to compaction, and the turns left until then at the usual pace.
-Cost is that of all agents so far, with its pace over the last hour; tokens a minute are those sent anew
+Cost is that of all agents so far (`≥` where some prices are not known), with its pace over the last hour; tokens a minute are those sent anew
 and got back.
 """
     DEFAULT_CSS = """
@@ -165,7 +165,7 @@ def _cost(view: View) -> list[Line]:
     spent = view.spent
     if not spent.priced + spent.unpriced:
         return []
-    said = money(spent.dollars, spent.priced, spent.unpriced)
+    said = money(spent.dollars, spent.priced, spent.unpriced).replace("at least ", "≥")
     pieces: list[Line] = [[(said if spent.priced else f"cost {said}", "plain" if spent.priced else "quiet")]]
     if spent.rate is not None and not view.subject.synthetic_time:
         pieces.append([(f"${spent.rate:,.2f}/h", "plain")])

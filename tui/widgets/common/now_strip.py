@@ -35,6 +35,7 @@ Words are read from the log, their secrets taken out. `h` hides all words, for a
     def lines(self, view: View, width: int, height: int) -> list[Line]:
         made = [_status(view, width)]
         if height < 4:
+            made = [_beside(made[0], _lately(view), width)]
             made.append(_doing_and_failed(view, width))
         elif height < 6:
             made += [_asked(view, width), _doing_and_failed(view, width), *_said(view, width, 1)]
@@ -110,7 +111,7 @@ def _doing_and_failed(view: View, width: int) -> Line:
 
 def _said(view: View, width: int, most: int) -> list[Line]:
     now = view.now
-    lately = f"{now.failures} of the last {now.calls} calls failed" if now.failures else ""
+    lately = _lately(view)
     if not now.said:
         return [_row("said", [("", "quiet")], lately, width)]
     first = width - _LABEL - (cell_len(lately) + _GAP if lately else 0)
@@ -126,6 +127,17 @@ def _said(view: View, width: int, most: int) -> list[Line]:
         )
         for number, piece in enumerate(pieces)
     ]
+
+
+def _lately(view: View) -> str:
+    now = view.now
+    return f"{now.failures} of the last {now.calls} calls failed" if now.failures else ""
+
+
+def _beside(line: Line, right: str, width: int) -> Line:
+    """A line with a figure at its right end, where there is room for it."""
+    room = width - _length(line) - cell_len(right)
+    return [*line, (" " * room, "plain"), (right, "alert")] if right and room >= _GAP else line
 
 
 def _row(label: str, words: Line, right: str, width: int) -> Line:

@@ -63,7 +63,7 @@ def test_cost_and_context_survive_at_eighty_columns(view: View) -> None:
 
 def test_an_unknown_price_is_said_to_be_unknown(view: View) -> None:
     assert "cost unknown" in said(replace(view, spent=Spent(0.0, 0, 3)), 120, 1)[0]
-    assert "at least $1.00" in said(replace(view, spent=Spent(1.0, 2, 3)), 120, 1)[0]
+    assert "≥$1.00" in said(replace(view, spent=Spent(1.0, 2, 3)), 120, 1)[0]
     assert "$" not in said(replace(view, spent=Spent()), 120, 1)[0]
 
 
