@@ -37,8 +37,8 @@ class StatusHeader(Panel, can_focus=False):
 `LIVE, 10,240 events behind`: the log grows faster than it is read, so what is shown is not the newest.
 State: `▲` stuck, `◆` deep work, `○` exploring, `◇` delegating, `·` idle.
 Context is the share of the way to compaction, and the turns left until then at the usual pace.
-Cost is that of all agents so far (`≥` where some prices are not known), with its pace over the last hour; tokens a minute are those sent anew
-and got back.
+Cost is that of all agents so far (`≥` where some prices are not known), with its pace over the last
+hour; tokens a minute are those sent anew and got back.
 """
     DEFAULT_CSS = """
     StatusHeader { height: 1; border: none; padding: 0 1; background: $panel; }
