@@ -19,6 +19,8 @@ LONGEST = 20_000
 _WORDLESS = "nooscope"
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)?|[@-Z\\-_])")
 _TRACEBACK = "Traceback (most recent call last)"
+_MARGIN = re.compile(r"^(?:E|>)\s+(?=\S)")
+"""What test runners put before the lines of an error."""
 _NONE = re.compile(r"\b(?:0|no) (?:failed|failures?|errors?)\b", re.I)
 _TELLING = (
     re.compile(r"\w(?:Error|Exception)\b|\berror(?:\[\w+\])?:|\bfatal\b|\bpanic|^FAIL(?:ED)?\b|^✗|^✕", re.I),
@@ -120,7 +122,7 @@ def telling_line(output: str) -> str:
     for sign in _TELLING:
         for line in reversed(lines) if _TRACEBACK in output else lines:
             if sign.search(line) and not _NONE.search(line):
-                return line
+                return " ".join(_MARGIN.sub("", line).split())
     return lines[-1] if lines else ""
 
 

@@ -141,6 +141,7 @@ def test_nothing_outside_the_logs_is_read(tmp_path: Path) -> None:
         ("Traceback (most recent call last)\nKeyError: 'a'\nDuring\nValueError: b\n", "ValueError: b"),
         ("one.c:3: error: first\none.c:9: error: second", "one.c:3: error: first"),
         ("bash: foo: command not found", "bash: foo: command not found"),
+        ("1 item\nE   AssertionError:   assert 200 == 404\n1 failed", "AssertionError: assert 200 == 404"),
     ],
 )
 def test_the_line_that_tells(output: str, line: str) -> None:

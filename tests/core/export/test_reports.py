@@ -50,7 +50,7 @@ def test_tests_of_one_program_are_one_thing() -> None:
 
 
 def test_the_error_is_the_line_that_says_it() -> None:
-    assert telling_line("> assert 1 == 2\nE AssertionError\nbye") == "E AssertionError"
+    assert telling_line("> assert 1 == 2\nE AssertionError\nbye") == "AssertionError"
     assert telling_line("one\ncannot open\ntwo") == "cannot open"
     assert telling_line("one\ntwo\n") == "two"
     assert telling_line("") == ""
@@ -108,7 +108,7 @@ def test_a_cast_obeys_no_escape_of_the_log_and_tells_no_secret(tmp_path: Path) -
     log = tmp_path / "s-2.jsonl"
     log.write_bytes(logs.prompt(0, "\x1b[31mred\x07"))
     text = b"".join(cast(made(log))).decode()
-    assert "[31mred" in text and "\\u001b[31m" not in text and "\\u0007" not in text
+    assert "red" in text and "[31m" not in text.replace("\\u001b[31m", "") and "\\u001b[31m" not in text and "\\u0007" not in text
 
 
 def test_lines_are_cut_by_columns() -> None:

@@ -211,6 +211,21 @@ async def test_opens_at_the_playhead_with_words_and_without_secrets(
         assert KEY not in inside(document)
 
 
+async def test_the_playhead_has_a_sign_of_its_own(app_on: Callable[..., NooscopeApp], told: Path) -> None:
+    app = app_on(told, live=False)
+    async with app.run_test(size=(100, 40)) as pilot:
+        await shown(app, pilot, lambda view: view.total > 2)
+        await pilot.press("space", "home")
+        await shown(app, pilot, lambda view: view.index == 0)
+        await pilot.press("right", "right")
+        await shown(app, pilot, lambda view: view.index == 2)
+        document = await opened(app, pilot)
+        assert document.place == document.places[1] and "▶" not in inside(document)
+        await pilot.press("down", "down")
+        assert inside(document).count("▶") == 1 and "▶00:00:00  you" in inside(document)
+        assert inside(document).count("▌") > 1
+
+
 async def test_enter_moves_the_playhead_and_the_arrows_move_the_place(
     app_on: Callable[..., NooscopeApp], told: Path
 ) -> None:

@@ -90,8 +90,8 @@ def _failed(view: View, width: int) -> Line:
     times = f"×{now.times}" if now.times > 1 else ""
     told = plain(now.error)
     call = plain(now.failed or now.failed_tool)
-    if told and now.running and now.failed == now.doing:
-        call = "the same"
+    if told and now.failed == now.doing:
+        return _row("failed", [(told, "alert")], times, width)
     room = max(8, width - _LABEL - len(times) - _GAP)
     if told and cell_len(call) + cell_len(told) + 2 > room:
         call = _cut(call, max(room // 3, room - cell_len(told) - 2))
@@ -104,7 +104,8 @@ def _doing_and_failed(view: View, width: int) -> Line:
         return _doing(view, width)
     now = view.now
     needed = _LABEL + cell_len(now.tool) + 2 + cell_len(plain(now.doing)) + 12
-    wanted = _LABEL + cell_len(plain(now.failed)) + 2 + cell_len(plain(now.error)) + 6
+    call = 0 if now.failed == now.doing else cell_len(plain(now.failed)) + 2
+    wanted = _LABEL + call + cell_len(plain(now.error)) + 6
     left = min(needed, max((width - _GAP) // 2, width - _GAP - wanted))
     return [*_doing(view, left), (" " * _GAP, "plain"), *_failed(view, width - left - _GAP)]
 

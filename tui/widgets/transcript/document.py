@@ -152,6 +152,7 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
 
     def _start_over(self) -> None:
         self._places, self._upto, self._searching = [], 0, False
+        self._playhead = -1 if self.view is None else self.view.index - 1
         if self.view is not None and self.recording is not None:
             self._take_in(self.view)
         self.redraw()
@@ -235,9 +236,10 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
         wanted = self._entries.missing(dict.fromkeys(owners)) if view.words else []
         if wanted:
             self._fetch(wanted, recording, self._entries.reader(view))
+        owners = [-1, *owners][self._skipped :]
         return [
-            self._marked(line, owner, width, view)
-            for line, owner in zip(made[self._skipped :][:height], self._shown, strict=True)
+            self._marked(line, owner, width, view, first=owner != before)
+            for line, owner, before in zip(made[self._skipped :][:height], self._shown, owners, strict=False)
         ]
 
     def _page(self, view: View, width: int, height: int) -> tuple[list[Line], list[int]]:
@@ -255,9 +257,11 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
         self._skipped = max(0, min(self._skipped, len(made) - 1))
         return made, owners
 
-    def _marked(self, line: Line, place: int, width: int, view: View) -> Line:
+    def _marked(self, line: Line, place: int, width: int, view: View, *, first: bool) -> Line:
         """The bar beside the entry under it; what comes after the playhead is dim."""
-        bar = "▌" if place == self._cursor else "▶" if place == self._near(self._playhead) else " "
+        bar = "▌" if line and place == self._cursor else " "
+        if first and bar == " " and place == self._near(view.index - 1):
+            bar = "▶"
         made: Line = line if place < view.index else [(text, "quiet") for text, _ in line]
         used = sum(cell_len(text) for text, _ in made)
         return [(bar, "live"), *made, (" " * max(0, width - 1 - used), "plain")]
