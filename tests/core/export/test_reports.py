@@ -108,7 +108,7 @@ def test_a_cast_obeys_no_escape_of_the_log_and_tells_no_secret(tmp_path: Path) -
     log = tmp_path / "s-2.jsonl"
     log.write_bytes(logs.prompt(0, "\x1b[31mred\x07"))
     text = b"".join(cast(made(log))).decode()
-    assert "red" in text and "[31m" not in text.replace("\\u001b[31m", "") and "\\u001b[31m" not in text and "\\u0007" not in text
+    assert "red" in text and "[31m" not in text and "\\u0007" not in text
 
 
 def test_lines_are_cut_by_columns() -> None:

@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from core.agents.words import NOTHING, Words
+from core.agents.words import NOTHING, WordReader, Words
 from core.events import (
     AgentEnd,
     AgentStart,
@@ -30,7 +30,7 @@ from core.report.transcript import ALL, TranscriptFilter, entries, holds
 from tests.core.logs import log_lines as logs
 from tests.tui.conftest import shown, until
 from tests.tui.panel_app import view_at
-from tests.tui.screen_app import Stage, recorded, recording_of
+from tests.tui.screen_app import Stage, recording_of
 from tui.app import NooscopeApp
 from tui.draw.line import wrapped
 from tui.screens.transcript import TranscriptScreen
@@ -357,31 +357,27 @@ async def test_an_entry_longer_than_the_page_is_walked_through(
         assert document.place == document.places[0] and "session start" in inside(document)
 
 
-async def test_a_hundred_thousand_events_are_read_only_where_one_looks(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+async def test_a_long_session_is_read_only_where_one_looks(
+    app_on: Callable[..., NooscopeApp], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from core.agents.words import WordReader
-
-    read_places: list[Event] = []
+    looked: list[Event] = []
     plain_words = WordReader.words
 
     def counted(self: WordReader, event: Event) -> Words:
-        read_places.append(event)
+        looked.append(event)
         return plain_words(self, event)
 
     monkeypatch.setattr(WordReader, "words", counted)
-    timeline = recorded(6000, 1)
-    app = Stage(TranscriptScreen(), timeline, 3000)
+    path = tmp_path / "long.jsonl"
+    story(path, 800)
+    app = app_on(path)
     async with app.run_test(size=(120, 40)) as pilot:
-        document = app.screen.query_one(Document)
-        await app.workers.wait_for_complete()
-        await pilot.pause()
-        assert 0 < len(read_places) < 120
-        await pilot.press("end", "home", "pagedown", "pagedown")
-        await app.workers.wait_for_complete()
-        assert len(read_places) < 400 and len(document.places) > 2000
-        await pilot.press("down", "enter")
-        assert app.sought == [document.place + 1]
+        document = await opened(app, pilot)
+        assert len(document.places) > 800 and 0 < len(looked) < 60
+        for key in ("home", "pagedown", "pagedown", "end"):
+            await pilot.press(key)
+            await until(pilot, lambda: "reading" not in inside(document))
+        assert len(looked) < 160
 
 
 async def test_only_what_touched_a_path() -> None:

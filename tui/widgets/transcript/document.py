@@ -233,7 +233,7 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
             self._up(lacking, view, width)
             made, owners = self._page(view, width, height)
         self._shown = owners[self._skipped :][:height]
-        wanted = self._entries.missing(dict.fromkeys(owners)) if view.words else []
+        wanted = self._entries.missing(recording, dict.fromkeys(owners)) if view.words else []
         if wanted:
             self._fetch(wanted, recording, self._entries.reader(view))
         owners = [-1, *owners][self._skipped :]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 
-from core.agents.words import WordReader, Words
+from core.agents.words import NOTHING, WordReader, Words
+from core.events import Event, Turn
 from core.timeline.timeline import Timeline
 from tui.draw.line import Line
 from tui.feed.view import View
@@ -45,20 +46,32 @@ class Entries:
     def lay(self, recording: Timeline, place: int, view: View, width: int) -> list[Line]:
         """The lines of an entry."""
         fired = [mark for mark in recording.marks.between(place, place + 1) if mark.kind in _FIRED]
+        event = recording.events[place]
         words, whole = self._words.get(place), place in self.whole
+        if words is None and not self._is_readable(event):
+            words = NOTHING
         key = (width, whole, words is None, view.words, len(fired), view.start, view.agents[0])
         laid = self._laid.get(place)
         if laid is not None and laid[0] == key:
             return laid[1]
-        lines = entry_lines(Entry(recording.events[place], words, fired, whole), view, width)
+        lines = entry_lines(Entry(event, words, fired, whole), view, width)
         self._laid[place] = key, lines
         if len(self._laid) > _REMEMBERED:
             self._laid.popitem(last=False)
         return lines
 
-    def missing(self, places: Iterable[int]) -> list[int]:
+    def _is_readable(self, event: Event) -> bool:
+        return self._reader.inside(event.said if isinstance(event, Turn) else event.where)
+
+    def missing(self, recording: Timeline, places: Iterable[int]) -> list[int]:
         """Those of the places whose words are neither known nor asked for; they now are."""
-        wanted = [place for place in places if place not in self._words and place not in self._asked]
+        wanted = [
+            place
+            for place in places
+            if place not in self._words
+            and place not in self._asked
+            and self._is_readable(recording.events[place])
+        ]
         self._asked.update(wanted)
         return wanted
 
