@@ -82,7 +82,7 @@ def film(
     initial: InitialState = PLAIN,
 ) -> Film:
     """Run a session's events, and read the words that may be shown."""
-    words = Words(session, events, settings.ingest.lines, privacy.longest) if privacy.words else None
+    words = Words(session, privacy.longest) if privacy.words else None
     run = Run(initial._replace(seed=seed_of(session.id)).society(settings))
     tracker = StatusTracker(settings.response.notices.final)
     gatherer = Gatherer()
