@@ -88,7 +88,7 @@ class RetestSettings(Group, project=PERSON):
     """A command that fails again although it was edited for in between."""
 
     enabled: bool = tunable(True, "Watch for commands that fail again after edits.", project=ON)
-    times: int = tunable(8, "Failures with an edit between each before it is told.", ge=2, le=100, step=1)
+    times: int = tunable(10, "Failures with an edit between each before it is told.", ge=2, le=100, step=1)
     kept: int = tunable(32, "Different failing commands remembered at a time.", ge=4, le=256, step=4)
 
 
@@ -105,7 +105,7 @@ class StormSettings(Group, project=PERSON):
     """Calls that fail one after another, whatever they are."""
 
     enabled: bool = tunable(True, "Watch for failures in a row.", project=ON)
-    times: int = tunable(8, "Failures in a row before they are told.", ge=2, le=100, step=1)
+    times: int = tunable(10, "Failures in a row before they are told.", ge=2, le=100, step=1)
 
 
 class RereadSettings(Group, project=PERSON):

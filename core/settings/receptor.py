@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from core.settings.fitted import fitted_impulses
 from core.settings.trust import PERSON, PROJECT, Trust, higher, lower
 from core.settings.tunable import Group, part, tunable
 
@@ -253,13 +252,23 @@ class ContextShift(Impulse):
 class FailedEdit(Impulse):
     """An edit failed."""
 
+    frustration: float = _impulse(0.08, "frustration")
+    confidence: float = _impulse(-0.04, "confidence")
+    flow: float = _impulse(-0.02, "flow")
+
 
 class FailedRead(Impulse):
     """A file could not be read."""
 
+    frustration: float = _impulse(0.04, "frustration")
+    confidence: float = _impulse(-0.02, "confidence")
+
 
 class SameResult(Impulse):
     """The same call brought the same result as before."""
+
+    frustration: float = _impulse(0.03, "frustration")
+    confidence: float = _impulse(-0.02, "confidence")
 
 
 class NewResult(Impulse):
@@ -272,6 +281,10 @@ class EditAgain(Impulse):
 
 class CheckPassed(Impulse):
     """The first command after an edit went well."""
+
+    frustration: float = _impulse(-0.04, "frustration")
+    confidence: float = _impulse(0.04, "confidence")
+    flow: float = _impulse(0.02, "flow")
 
 
 class CheckFailed(Impulse):
@@ -318,45 +331,13 @@ class WordsOfDoubt(Impulse):
     """A phrase of doubt in the agent's words before an action."""
 
 
-_ROWS: dict[str, type[Impulse]] = {
-    "shell_failure": ShellFailure,
-    "shell_success": ShellSuccess,
-    "file_edit": FileEdit,
-    "search_empty": SearchEmpty,
-    "search_found": SearchFound,
-    "file_read": FileRead,
-    "failed_edit": FailedEdit,
-    "failed_read": FailedRead,
-    "same_result": SameResult,
-    "new_result": NewResult,
-    "edit_again": EditAgain,
-    "check_passed": CheckPassed,
-    "check_failed": CheckFailed,
-    "new_file": NewFile,
-    "change": Change,
-    "run_since_change": RunSinceChange,
-    "changed_file": ChangedFile,
-    "test_run": TestRun,
-    "first_check": FirstCheck,
-    "failing_since_edit": FailingSinceEdit,
-    "words_of_checking": WordsOfChecking,
-    "words_of_doubt": WordsOfDoubt,
-    "long_since_edit": LongSinceEdit,
-    "every_event": EveryEvent,
-    "trial_error": TrialErrorEvent,
-    "implementation": ImplementationEvent,
-}
-"""Rows whose impulses on some axes are fitted to labelled runs."""
-
-PUBLISHED: dict[str, float] = {
-    f"receptor.impulse.{row}.{axis}": float(kind.model_fields[axis].default)
-    for row, kind in _ROWS.items()
-    for axis in ("frustration", "confidence", "flow")
-}
-"""What the fitted impulses were before."""
-
-for _row, _axis, _amount in fitted_impulses("default"):
-    _ROWS[_row].model_fields[_axis].default = _amount
+ADDED: tuple[str, ...] = (
+    "failed_edit",
+    "failed_read",
+    "same_result",
+    "check_passed",
+)
+"""Rows that the documents leave out and that push by default; every other added row is there to be fitted."""
 
 
 class ImpulseSettings(Group, project=PERSON):

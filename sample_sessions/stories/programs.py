@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from sample_sessions.stage.stage import Program
 
-CLAUDE = Program("claude-code", "2.1.39", "claude-opus-4-6", 200_000)
+CLAUDE = Program("claude-code", "2.1.39", "claude-opus-4-5", 200_000)
 CODEX = Program("codex", "0.98.0", "gpt-5.2-codex", 272_000)
 GEMINI = Program("gemini", "0.29.0", "gemini-3-flash-preview", 1_048_576)
 OPENHANDS = Program("openhands", "0.62.0", "claude-sonnet-4-5-20250929", 200_000)

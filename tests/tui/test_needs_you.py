@@ -16,7 +16,7 @@ from tui.app import NooscopeApp
 from tui.feed.messages import Seek, StepBy
 from tui.feed.notices import Terminal
 from tui.feed.view import View
-from tui.widgets.common.header import StatusHeader
+from tui.widgets.common.now_strip import NowStrip
 
 
 @pytest.fixture
@@ -46,9 +46,9 @@ async def test_a_question_rings_once_and_is_taken_back(
             file.write(call(1.0, "q1", tool="AskUserQuestion"))
         view = await shown(app, pilot, lambda view: view.status is not None and view.status.needs_you)
         assert view.status is not None and view.status.level == 3
-        header = app.screen.query_one(StatusHeader)
-        for size in ((120, 2), (80, 1), (60, 1)):
-            text = "".join(piece for line in header.lines(view, *size) for piece, _ in line)
+        strip = app.screen.query_one(NowStrip)
+        for size in ((120, 4), (80, 2), (60, 2)):
+            text = "".join(piece for line in strip.lines(view, *size) for piece, _ in line)
             assert "▲ NEEDS YOU" in text
         for _ in range(5):
             await pilot.pause(0.05)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.events import Action, Event, Outcome, Prompt, ToolUse
-from core.settings.receptor import PUBLISHED, ReceptorSettings
+from core.settings.receptor import ADDED, ReceptorSettings
 
 START = 1_700_000_000.0
 DEFAULTS = ReceptorSettings()
@@ -11,11 +11,7 @@ DEFAULTS = ReceptorSettings()
 
 def published_impulses() -> dict[str, dict[str, float]]:
     """The documents' own table, as changes to the default one."""
-    rows: dict[str, dict[str, float]] = {}
-    for name, value in PUBLISHED.items():
-        _, _, row, axis = name.split(".")
-        rows.setdefault(row, {})[axis] = value
-    return rows
+    return {row: dict.fromkeys(("frustration", "confidence", "flow"), 0.0) for row in ADDED}
 
 
 def published(**changes: object) -> ReceptorSettings:

@@ -58,7 +58,7 @@ def use(
 def test_the_frame_before_is_kept_as_figures(frame: Frame) -> None:
     kept = preserve(frame, CUT)
     assert (kept.at, kept.agent, kept.trigger) == (50.0, MAIN, "auto")
-    assert (kept.state, kept.regime) == (frame.receptor.meta.state, frame.mind.cortical.regime)
+    assert (kept.state, kept.regime) == (frame.story.state, frame.story.regime)
     assert (kept.phase, kept.pattern) == (frame.mind.cortical.phase, frame.receptor.behaviour.short.pattern)
     assert kept.governor.state == frame.governor.state and kept.governor.budgets == frame.governor.budgets
     assert [each.path for each in kept.paths] == [leaf.path for leaf in frame.receptor.heatmap.top[:5]]

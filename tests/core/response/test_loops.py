@@ -73,8 +73,8 @@ LOOPS: dict[str, tuple[str, int, Sequence[Event]]] = {
         ],
     ),
     "a command failing between failed edits": (
-        "storm",
-        0,
+        "failing",
+        1,
         [
             event
             for n in range(5)
@@ -147,8 +147,8 @@ LOOPS: dict[str, tuple[str, int, Sequence[Event]]] = {
         0,
         [
             event
-            for n in range(12)
-            for event in (turn(50_000), failure(f"tool{n} --go", f"tool{n}: command not found"))
+            for n in range(10)
+            for event in (turn(20_000), failure(f"tool{n} --go", f"tool{n}: command not found"))
         ],
     ),
     "a program that says the same to a silent agent": (

@@ -171,9 +171,9 @@ def test_the_reading_says_how_near_each_detector_is() -> None:
     }
     new = ("retest", "rework", "storm", "reread", "gave_up", "waiting")
     assert {name: shown.pop(name) for name in new} == {
-        "retest": (True, 1, 8),
+        "retest": (True, 1, 10),
         "rework": (True, 0, 10),
-        "storm": (True, 4, 8),
+        "storm": (True, 4, 10),
         "reread": (True, 0, 13),
         "gave_up": (True, 4, 3),
         "waiting": (True, 0, 240),

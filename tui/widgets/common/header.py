@@ -185,6 +185,8 @@ def _title(view: View, width: int, others: list[Line]) -> list[Line]:
 
 
 def _burn(view: View) -> list[Line]:
+    if "tokens" in view.subject.untold and not view.burn:
+        return [[("tokens unknown", "quiet")]]
     return [[(f"{short(view.burn)} tokens/min", "plain" if view.burn else "quiet")]]
 
 

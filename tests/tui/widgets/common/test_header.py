@@ -136,7 +136,8 @@ def test_being_behind_is_said(view: View, behind: int, words: str, width: int, h
 def test_nothing_is_called_idle_while_more_is_unread(view: View, behind: int, calm: bool) -> None:
     receptor = view.frame.receptor
     resting = replace(receptor, meta=replace(receptor.meta, state="idle"), idle=True)
-    idle = replace(view, mode="live", behind=behind, frame=replace(view.frame, receptor=resting))
+    frame = replace(view.frame, receptor=resting, story=replace(view.frame.story, state="idle"))
+    idle = replace(view, mode="live", behind=behind, frame=frame)
     text = "\n".join(said(idle, 160, 2))
     assert ("IDLE" in text) is calm
     assert ("silent for" in text) is calm
