@@ -101,6 +101,8 @@ class Turn(_Base, frozen=True, kw_only=True, gc=False, tag="turn"):
     """How many different phrases of checking its words held."""
     doubting: int = 0
     """How many different phrases of doubt its words held."""
+    said: Where | None = None
+    """The place of the words themselves; None where it said none."""
 
 
 class ToolUse(_Base, frozen=True, kw_only=True, gc=False, tag="tool_use"):

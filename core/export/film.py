@@ -80,7 +80,7 @@ def film(
     beginning: Beginning = PLAIN,
 ) -> Film:
     """Run a session's events, and read the words that may be shown."""
-    words = Words(session, events, settings.ingest.lines, privacy.longest) if privacy.words else None
+    words = Words(session, privacy.longest) if privacy.words else None
     run = Run(beginning._replace(seed=seed_of(session.id)).society(settings))
     lookout = Lookout(settings.response.notices.final)
     gatherer = Gatherer()

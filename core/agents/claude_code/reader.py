@@ -95,8 +95,8 @@ class ClaudeCode(AgentReader):
         self._parents = Waiting()
         self._results = Waiting()
         self._messages: dict[str, tuple[Message, float, Where]] = {}
-        self._words: dict[str, str] = {}
-        """What each agent's open message says so far."""
+        self._words: dict[str, tuple[str, Where]] = {}
+        """What each agent's open message says so far, and where it last said something."""
         self._at = 0.0
         self._begun = False
         self._alone = agent != MAIN
@@ -126,7 +126,7 @@ class ClaudeCode(AgentReader):
     def held(self) -> list[Event]:
         """The same as far as it is known, for a log that still grows."""
         turns = [
-            self._usage.only(self._turn(agent, *held, self._words.get(agent, "")))
+            self._usage.only(self._turn(agent, *held, self._words.get(agent)))
             for agent, held in self._messages.items()
         ]
         return [*(turn for turn in turns if turn is not None), *self._calls.unanswered()]
@@ -231,7 +231,9 @@ class ClaudeCode(AgentReader):
         content = message.content
         if message.usage is not None and message.model != "<synthetic>":
             self._messages[agent] = (message, at, where)
-            self._words[agent] = self._words.get(agent, "") + spoken(content)
+            said = spoken(content)
+            if said:
+                self._words[agent] = (self._words[agent][0] if agent in self._words else "") + said, where
         if isinstance(content, list):
             for block in content:
                 if block.type == "tool_use":
@@ -369,14 +371,16 @@ class ClaudeCode(AgentReader):
     def _close(self, agent: str, out: list[Event]) -> None:
         """One turn for each message, with the last usage its lines told."""
         held = self._messages.pop(agent, None)
-        said = self._words.pop(agent, "")
+        said = self._words.pop(agent, None)
         if held is None:
             return
         turn = self._usage.once(self._turn(agent, *held, said))
         if turn is not None:
             out.append(turn)
 
-    def _turn(self, agent: str, message: Message, at: float, where: Where, said: str) -> Turn:
+    def _turn(
+        self, agent: str, message: Message, at: float, where: Where, said: tuple[str, Where] | None
+    ) -> Turn:
         usage = message.usage or Tokens()
         return self.kit.models.turn(
             at,
@@ -392,7 +396,8 @@ class ClaudeCode(AgentReader):
             agent=agent,
             where=where,
             stop=message.stop_reason or "",
-            said=said,
+            said=said[0] if said else "",
+            said_at=said[1] if said else None,
         )
 
     def _settle(self, line: Line) -> None:

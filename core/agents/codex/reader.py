@@ -16,7 +16,7 @@ from core.agents.codex.titles import titles
 from core.agents.loose import STEP, LooseReader, count, decode, kept, table, text, words
 from core.agents.normalizer import Sorted
 from core.agents.reader import AgentKit
-from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event
+from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Where
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
 
@@ -54,9 +54,11 @@ class Codex(LooseReader):
         self._recorded = False
         self._window = 0
         self._said: tuple[str, str] = ("", "")
-        self._context = 0
         self._words = ""
         """What the agent said since its last answer was counted."""
+        self._spoke: Where | None = None
+        """Where it last did."""
+        self._context = 0
         self._compacted = ""
         self._facts: dict[str, Result] = {}
         self._running: dict[str, Sorted] = {}
@@ -151,7 +153,10 @@ class Codex(LooseReader):
         elif kind in _OUTPUTS:
             self._output(item, out)
         elif kind == "message" and item.get("role") == "assistant":
-            self._words += words(item.get("content"))
+            said = words(item.get("content"))
+            if said:
+                self._words += said
+                self._spoke = self.here()
 
     def _call(self, item: dict[str, Any]) -> None:
         call, tool, arguments = _asked(item)
@@ -325,8 +330,9 @@ class Codex(LooseReader):
             where=self.here(),
             window=self._window,
             said=self._words,
+            said_at=self._spoke,
         )
-        self._words = ""
+        self._words, self._spoke = "", None
         self._context = context or turn.context_tokens
         if self._context != turn.context_tokens:
             turn = replace(turn, context_tokens=self._context)

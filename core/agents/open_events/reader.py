@@ -30,7 +30,7 @@ def write(event: Event, session: str) -> bytes:
     for name in _PRINTS:
         if name in told:
             told[name] = f"{told[name]:016x}"
-    for name in ("where", "called"):
+    for name in ("where", "called", "said"):
         place = told.get(name)
         if isinstance(place, Where):
             parts = zip(Where.__struct_fields__, structs.astuple(place), strict=True)

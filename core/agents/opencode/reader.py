@@ -40,7 +40,7 @@ class OpenCodeReader(LooseReader):
         self._sessions: dict[str, dict[str, Any]] = {}
         self._messages: dict[str, dict[str, Any]] = {}
         self._unsaid: dict[str, list[tuple[dict[str, Any], Where]]] = {}
-        self._words: dict[str, str] = {}
+        self._words: dict[str, tuple[str, Where]] = {}
         """What each open message of the agent says."""
         self._told: set[str] = set()
         self._announced: set[str] = set()
@@ -185,8 +185,8 @@ class OpenCodeReader(LooseReader):
     def _said(self, part: dict[str, Any], message: dict[str, Any], where: Where, out: list[Event]) -> None:
         asked = text(message.get("id"))
         said = text(part.get("text"))
-        if message.get("role") == "assistant":
-            self._words[asked] = self._words.get(asked, "") + said
+        if message.get("role") == "assistant" and said:
+            self._words[asked] = (self._words[asked][0] if asked in self._words else "") + said, where
         if message.get("role") != "user" or part.get("synthetic") is True or asked in self._told or not said:
             return
         session = text(part.get("sessionID")) or text(message.get("sessionID"))
@@ -218,6 +218,7 @@ class OpenCodeReader(LooseReader):
         tokens = self.table(part.get("tokens"), "tokens")
         cache = table(tokens.get("cache"))
         agent = self._agent(text(part.get("sessionID")), out)
+        said, spoke = self._words.pop(text(message.get("id")), ("", None))
         turn = self.kit.models.turn(
             self._time(part, message),
             message=name,
@@ -230,7 +231,8 @@ class OpenCodeReader(LooseReader):
             stop=text(part.get("reason")),
             agent=agent,
             where=where,
-            said=self._words.pop(text(message.get("id")), ""),
+            said=said,
+            said_at=spoke,
         )
         told = self.usage.once(turn)
         if told is not None:
