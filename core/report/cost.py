@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, tzinfo
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import msgspec
 
-from core.agents.registry import make_kit
 from core.events import MAIN, SessionStart, Turn
-from core.logs.session import LogSession, read
-from core.logs.titles import title_of
 from core.settings import Settings
 from core.settings.cost import CostSettings
+
+if TYPE_CHECKING:
+    from core.logs.session import LogSession
 
 Axis = Literal["day", "project", "model", "agent", "session"]
 UNDATED = "undated"
@@ -100,6 +100,10 @@ class Forecast(NamedTuple):
 
 def session_cost(session: LogSession, settings: Settings) -> SessionCost:
     """Read one session for what it was charged."""
+    from core.agents.registry import make_kit
+    from core.logs.session import read
+    from core.logs.titles import title_of
+
     made = SessionCost(session.id, session.tool, "", title_of(session), str(session.path), True, 0, [])
     sums: dict[tuple[int, str, bool], Charge] = {}
     subs: set[str] = set()

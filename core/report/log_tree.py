@@ -6,26 +6,25 @@ import glob
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 from blake3 import blake3
 
 from core import __version__
-from core.agents.registry import AGENTS, FORMATS, make_kit
 from core.agents.tables import OURS
 from core.errors import UnreadableLog
-from core.logs.agent import roots
+from core.logs.diagnostics import Diagnostic
 from core.logs.door import is_folder, is_there
-from core.logs.finder import Finder, walk
-from core.logs.format import Format
-from core.logs.reader import Kit
-from core.logs.records import Log
-from core.logs.session import LogSession
 from core.settings import Settings
 from core.settings.tunable import canonical
 from core.store.log_stamp import FileStamp, stamp, stamps
 from core.store.reading_cache import ReadingCache
+
+if TYPE_CHECKING:
+    from core.logs.format import Format
+    from core.logs.records import Log
+    from core.logs.session import LogSession
 
 VERSION = 1
 """Raised when the same log gives something else."""
@@ -33,7 +32,9 @@ VERSION = 1
 T = TypeVar("T")
 
 
-class _StoredLog(msgspec.Struct, array_like=True):
+class LogName(msgspec.Struct, array_like=True, frozen=True):
+    """A log, or a stretch of one, by the names of its file and its format."""
+
     path: str
     format: str
     agent: str
@@ -44,47 +45,62 @@ class _StoredLog(msgspec.Struct, array_like=True):
     session: str
 
 
-class _StoredSession(msgspec.Struct, array_like=True):
+class SessionName(msgspec.Struct, array_like=True, frozen=True):
+    """A session by the names of its logs, which needs no reader to be known."""
+
     id: str
     tool: str
-    logs: list[_StoredLog]
-    copied: list[_StoredLog]
+    logs: tuple[LogName, ...]
+    copied: tuple[LogName, ...]
+
+    @property
+    def session(self) -> LogSession:
+        """The session itself; `KeyError` where a format of that name is not known any more."""
+        from core.logs.session import LogSession
+
+        return LogSession(self.id, self.tool, _logs(self.logs), _logs(self.copied))
 
 
 class LogTree:
     """Finds sessions and makes something of each, and remembers both by what the logs were.
 
-    Files are recognised and read again only when their size, their time or their end is another.
+    Files are recognised and read again only when their size, their time or their end is another; where none
+    is, no agent's reader is even imported.
     """
 
     def __init__(self, settings: Settings, cache: ReadingCache | None) -> None:
         self.settings = settings
-        self.kit: Kit = make_kit(settings.ingest)
-        self.found_again = False
-        """Whether the sessions were known from before."""
+        self.faults: list[Diagnostic] = []
+        """Paths that were looked for and hold nothing that can be read."""
+        self.searched = False
+        """Whether files had to be recognised."""
         self._cache = cache
         self._stamps: dict[str, tuple[FileStamp, ...]] = {}
         self._about = _about(settings)
 
-    def sessions(self, paths: Sequence[Path]) -> list[LogSession]:
+    def sessions(self, paths: Sequence[Path]) -> list[SessionName]:
         """The sessions in files, folders and patterns; `UnreadableLog` where there is none."""
         if self._cache is None:
             return self._find(paths)
         key = self._listing(paths)
         kept = self._cache.load([key]).get(key)
-        known = None if kept is None else _restored(kept)
-        if known is not None:
-            self.found_again = True
-            return known
+        if kept is not None:
+            try:
+                sessions, self.faults = msgspec.msgpack.decode(
+                    kept, type=tuple[list[SessionName], list[Diagnostic]]
+                )
+            except msgspec.DecodeError:
+                pass
+            else:
+                return sessions
         found = self._find(paths)
-        if not self.kit.diagnostics.first:
-            self._cache.save({key: msgspec.msgpack.encode([_stored(one) for one in found])})
+        self._cache.save({key: msgspec.msgpack.encode((found, self.faults))})
         return found
 
     def each(
         self,
         kind: str,
-        sessions: Sequence[LogSession],
+        sessions: Sequence[SessionName],
         made: type[T],
         make: Callable[[list[LogSession]], Iterable[T]],
     ) -> list[T]:
@@ -98,44 +114,52 @@ class LogTree:
                 results[key] = decoder.decode(value)
             except msgspec.DecodeError:
                 continue
-        missing = {key: session for key, session in zip(keys, sessions, strict=True) if key not in results}
-        fresh = dict(zip(missing, make(list(missing.values())), strict=True))
+        missing = {key: name for key, name in zip(keys, sessions, strict=True) if key not in results}
+        fresh = dict(zip(missing, make([name.session for name in missing.values()]), strict=True))
         if self._cache is not None:
             self._cache.save({key: msgspec.msgpack.encode(value) for key, value in fresh.items()})
         results.update(fresh)
         return [results[key] for key in keys]
 
-    def key(self, kind: str, session: LogSession) -> str:
+    def key(self, kind: str, session: SessionName) -> str:
         """What a session's logs are now, and what is made of them, as one name."""
         name = blake3(f"{kind}\n".encode())
         name.update(self._about)
-        name.update(msgspec.msgpack.encode(_stored(session)))
+        name.update(msgspec.msgpack.encode(session))
         for log in (*session.logs, *session.copied):
-            name.update(msgspec.msgpack.encode(self._of(log.path)))
+            name.update(msgspec.msgpack.encode(self.stamps(log.path)))
         return name.hexdigest(length=16)
 
-    def _of(self, path: Path) -> tuple[FileStamp, ...]:
-        text = str(path)
-        if text not in self._stamps:
-            self._stamps[text] = stamps(path)
-        return self._stamps[text]
+    def stamps(self, path: str) -> tuple[FileStamp, ...]:
+        """A log's files as they were when this tree first looked at them."""
+        if path not in self._stamps:
+            self._stamps[path] = stamps(Path(path))
+        return self._stamps[path]
 
-    def _find(self, paths: Sequence[Path]) -> list[LogSession]:
-        return Finder(self.kit, self.settings.ingest.lines).sessions(paths)
+    def _find(self, paths: Sequence[Path]) -> list[SessionName]:
+        from core.agents.registry import make_kit
+        from core.logs.finder import Finder
+
+        self.searched = True
+        kit = make_kit(self.settings.ingest)
+        found = Finder(kit, self.settings.ingest.lines).sessions(paths)
+        self.faults = list(kit.diagnostics.first)
+        return list(map(_named, found))
 
     def _listing(self, paths: Sequence[Path]) -> str:
         """All files below some paths as one name."""
         name = blake3(b"listing\n" + self._about)
         for file in _files(paths):
-            one = stamp(file)
-            if one is not None:
-                self._stamps.setdefault(str(file), stamps(file) if file.suffix == ".db" else (one,))
-            name.update(msgspec.msgpack.encode((str(file), one)))
+            found = self.stamps(str(file))
+            name.update(msgspec.msgpack.encode((str(file), found)))
         return name.hexdigest(length=16)
 
 
 def agent_folders(environment: Mapping[str, str], home: Path) -> list[Path]:
     """Where agents keep their sessions on this machine."""
+    from core.agents.registry import AGENTS
+    from core.logs.agent import roots
+
     return list(dict.fromkeys(root for _, root in roots(AGENTS, environment, home)))
 
 
@@ -149,6 +173,8 @@ def checked_paths(paths: Iterable[Path]) -> list[Path]:
 
 
 def _files(paths: Sequence[Path]) -> list[Path]:
+    from core.logs.walking import walk
+
     found: list[Path] = []
     for path in paths:
         if is_folder(path):
@@ -170,35 +196,23 @@ def _about(settings: Settings) -> bytes:
     return msgspec.msgpack.encode((VERSION, __version__, canonical(settings.ingest, set()), given, ours))
 
 
-def _name(known: Format) -> str:
+def _format_name(known: Format) -> str:
     return f"{known.name} {known.style} {known.reader.__module__}.{known.reader.__qualname__}"
 
 
-_BY_NAME = {_name(known): known for known in FORMATS}
+def _named(session: LogSession) -> SessionName:
+    def names(logs: tuple[Log, ...]) -> tuple[LogName, ...]:
+        return tuple(LogName(str(log.path), _format_name(log.format), *log[2:]) for log in logs)
+
+    return SessionName(session.id, session.tool, names(session.logs), names(session.copied))
 
 
-def _stored(session: LogSession) -> _StoredSession:
-    def rows(logs: tuple[Log, ...]) -> list[_StoredLog]:
-        return [
-            _StoredLog(str(log.path), _name(log.format), *log[2:])  # the fields stand in the same order
-            for log in logs
-        ]
+def _logs(names: tuple[LogName, ...]) -> tuple[Log, ...]:
+    from core.agents.registry import FORMATS
+    from core.logs.records import Log
 
-    return _StoredSession(session.id, session.tool, rows(session.logs), rows(session.copied))
-
-
-def _restored(kept: bytes) -> list[LogSession] | None:
-    try:
-        rows = msgspec.msgpack.decode(kept, type=list[_StoredSession])
-        return [LogSession(row.id, row.tool, _logs(row.logs), _logs(row.copied)) for row in rows]
-    except (msgspec.DecodeError, KeyError):
-        return None
-
-
-def _logs(rows: list[_StoredLog]) -> tuple[Log, ...]:
+    known = {_format_name(one): one for one in FORMATS}
     return tuple(
-        Log(Path(row.path), _BY_NAME[row.format], row.agent, row.start, row.line, row.end, row.run, row.session)
-        for row in rows
+        Log(Path(one.path), known[one.format], one.agent, one.start, one.line, one.end, one.run, one.session)
+        for one in names
     )
-
-

@@ -62,7 +62,11 @@ class ReadingCache:
         """Keep these; False where they cannot be written."""
         if not values:
             return True
-        rows = [(key, packed, len(packed), _today()) for key, value in values.items() if (packed := _packed(value))]
+        rows = [
+            (key, packed, len(packed), _today())
+            for key, value in values.items()
+            if (packed := _packed(value))
+        ]
         for _ in range(2):
             try:
                 self.path.parent.mkdir(parents=True, exist_ok=True)

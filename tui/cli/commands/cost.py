@@ -24,6 +24,7 @@ from tui.cli.options import (
 if TYPE_CHECKING:
     from core.logs.session import LogSession
     from core.report.cost import Forecast, SessionCost, Sum
+    from core.report.log_tree import LogTree, SessionName
     from core.settings import Settings
 
 _AXES = ("day", "project", "model", "agent", "session")
@@ -67,11 +68,9 @@ def _run(args: argparse.Namespace) -> int:
     tree = LogTree(settings, reading_cache(settings))
     paths = checked_paths(args.paths) or agent_folders(os.environ, Path.home())
     found = tree.sessions(paths) if args.paths else _sessions_here(tree, paths)
-    for fault in tree.kit.diagnostics.first:
+    for fault in tree.faults:
         print(f"nooscope: {fault.file}: {fault.reason}", file=sys.stderr)
-    costs = tree.each(
-        "cost", found, SessionCost, lambda missing: _read(missing, settings, args.jobs)
-    )
+    costs = tree.each("cost", found, SessionCost, lambda missing: _read(missing, settings, args.jobs))
     since = None if args.since is None else since_moment(args.since, now)
     sums = by(args.by, costs, None, since)
     today = forecast(costs, settings.screen.cost, now, None)
@@ -82,15 +81,14 @@ def _run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _sessions_here(tree: Any, paths: list[Path]) -> list[LogSession]:
+def _sessions_here(tree: LogTree, paths: list[Path]) -> list[SessionName]:
     """The sessions where agents keep theirs; none is no fault."""
     from core.errors import UnreadableLog
 
     try:
-        found: list[LogSession] = tree.sessions(paths)
+        return tree.sessions(paths)
     except UnreadableLog:
         return []
-    return found
 
 
 def _read(missing: list[LogSession], settings: Settings, wanted: int | None) -> Iterator[SessionCost]:
