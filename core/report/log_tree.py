@@ -97,6 +97,13 @@ class LogTree:
         self._cache.save({key: msgspec.msgpack.encode((found, self.faults))})
         return found
 
+    def sessions_or_none(self, paths: Sequence[Path]) -> list[SessionName]:
+        """The same where it is no fault that there is none."""
+        try:
+            return self.sessions(paths)
+        except UnreadableLog:
+            return []
+
     def each(
         self,
         kind: str,

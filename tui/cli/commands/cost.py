@@ -24,7 +24,6 @@ from tui.cli.options import (
 if TYPE_CHECKING:
     from core.logs.session import LogSession
     from core.report.cost import Forecast, SessionCost, Sum
-    from core.report.log_tree import LogTree, SessionName
     from core.settings import Settings
 
 _AXES = ("day", "project", "model", "agent", "session")
@@ -67,7 +66,7 @@ def _run(args: argparse.Namespace) -> int:
     now = time.time()
     tree = LogTree(settings, reading_cache(settings))
     paths = checked_paths(args.paths) or agent_folders(os.environ, Path.home())
-    found = tree.sessions(paths) if args.paths else _sessions_here(tree, paths)
+    found = tree.sessions(paths) if args.paths else tree.sessions_or_none(paths)
     for fault in tree.faults:
         print(f"nooscope: {fault.file}: {fault.reason}", file=sys.stderr)
     costs = tree.each("cost", found, SessionCost, lambda missing: _read(missing, settings, args.jobs))
@@ -79,16 +78,6 @@ def _run(args: argparse.Namespace) -> int:
     else:
         _print_text(args, sums, total(sums.values()), today, costs)
     return 0
-
-
-def _sessions_here(tree: LogTree, paths: list[Path]) -> list[SessionName]:
-    """The sessions where agents keep theirs; none is no fault."""
-    from core.errors import UnreadableLog
-
-    try:
-        return tree.sessions(paths)
-    except UnreadableLog:
-        return []
 
 
 def _read(missing: list[LogSession], settings: Settings, wanted: int | None) -> Iterator[SessionCost]:
