@@ -14,7 +14,7 @@ Speaker = Literal["asked", "said", "call", "result"]
 LONGEST = 12_000
 """Characters of one text that are taken; of a longer one its beginning and its end."""
 _BEGINNING = 8_000
-_MARGIN = 2_000
+_MARGIN = 8_192
 """Characters looked at beyond a cut, so that a secret across it is still seen as one."""
 _DEEPEST = 12
 _BLOB = 400
@@ -30,10 +30,37 @@ _LEFT_OUT = frozenset(
 _NAMES = frozenset(
     (
         *("id", "uuid", "parentUuid", "sessionId", "session_id", "requestId", "call_id", "callID", "type"),
-        *("tool_use_id", "tool_call_id", "toolCallId", "toolUseId", "timestamp", "time", "ts", "role", "model"),
+        *(
+            "tool_use_id",
+            "tool_call_id",
+            "toolCallId",
+            "toolUseId",
+            "timestamp",
+            "time",
+            "ts",
+            "role",
+            "model",
+        ),
         *("version", "cwd", "gitBranch", "stop_reason", "usage", "signature", "encrypted_content", "data"),
-        *("thinking", "reasoning", "instructions", "base_instructions", "toolUseResult", "mimeType", "status"),
-        *("userType", "entrypoint", "permissionMode", "slug", "parentID", "messageID", "sessionID", "path_id"),
+        *(
+            "thinking",
+            "reasoning",
+            "instructions",
+            "base_instructions",
+            "toolUseResult",
+            "mimeType",
+            "status",
+        ),
+        *(
+            "userType",
+            "entrypoint",
+            "permissionMode",
+            "slug",
+            "parentID",
+            "messageID",
+            "sessionID",
+            "path_id",
+        ),
         *("system", "system_prompt", "tools", "snapshot", "metadata", "tokens", "cost", "thoughts"),
     )
 )
@@ -42,7 +69,8 @@ _SPEAKERS: dict[str, Speaker] = {
     **dict.fromkeys(("user", "human", "user_message", "user.message", "USER_INPUT", "UserMessage"), "asked"),
     **dict.fromkeys(("assistant", "model", "gemini", "agent_message", "assistant.message", "agent"), "said"),
     **dict.fromkeys(
-        ("tool_use", "toolCall", "function_call", "custom_tool_call", "local_shell_call", "functionCall"), "call"
+        ("tool_use", "toolCall", "function_call", "custom_tool_call", "local_shell_call", "functionCall"),
+        "call",
     ),
     **dict.fromkeys(
         ("tool", "tool_result", "function_call_output", "custom_tool_call_output", "toolResult"), "result"
@@ -52,7 +80,8 @@ _SPEAKERS: dict[str, Speaker] = {
 _HOLDERS: dict[str, Speaker] = {
     **dict.fromkeys(("input", "arguments", "args", "parameters", "rawInput", "toolArgs", "action"), "call"),
     **dict.fromkeys(
-        ("output", "result", "stdout", "stderr", "observation", "tool_result", "resultDisplay", "response"), "result"
+        ("output", "result", "stdout", "stderr", "observation", "tool_result", "resultDisplay", "response"),
+        "result",
     ),
 }
 """Who speaks, by the name under which a value stands."""
@@ -61,26 +90,30 @@ _INSIDE = ("payload", "message", "data", "info", "time", "msg")
 
 
 class Piece(NamedTuple):
-    """One text of a record, without secrets."""
+    """One text of a record."""
 
     speaker: Speaker
     text: str
 
 
-def record_texts(data: bytes) -> list[Piece]:
-    """The texts of a record in their order, redacted and bounded; never raises."""
+def raw_texts(data: bytes) -> list[Piece]:
+    """The texts of a record in their order as they are, for one who redacts what is shown; never raises."""
     value = decode(data)
-    if value is None:
-        plain = data.decode("utf-8", "replace")
-        return [Piece("said", bounded(plain))] if plain.strip() and "\0" not in plain[:_BLOB] else []
-    return value_texts(value)
+    return _found(data if value is None else value)
 
 
 def value_texts(value: Any) -> list[Piece]:
-    """The same of a record that was decoded already."""
-    found: list[tuple[Speaker, str]] = []
+    """The texts of a record that was decoded, or of bytes that are no JSON; redacted and bounded."""
+    return [Piece(one.speaker, text) for one in _found(value) if (text := bounded(one.text))]
+
+
+def _found(value: Any) -> list[Piece]:
+    if isinstance(value, bytes):
+        plain = value.decode("utf-8", "replace")
+        return [Piece("said", plain)] if plain.strip() and "\0" not in plain[:_BLOB] else []
+    found: list[Piece] = []
     _take(value, "said", found, 0)
-    return [Piece(speaker, text) for speaker, said in found if (text := bounded(said))]
+    return found
 
 
 def record_time(value: Any) -> float | None:
@@ -105,7 +138,7 @@ def bounded(text: str) -> str:
     return f"{beginning}\n{redact(text[-end - _MARGIN :])[-end:]}".strip()
 
 
-def _take(value: Any, speaker: Speaker, found: list[tuple[Speaker, str]], depth: int) -> None:
+def _take(value: Any, speaker: Speaker, found: list[Piece], depth: int) -> None:
     if isinstance(value, str):
         _words(value, speaker, found, depth)
     elif depth > _DEEPEST:
@@ -125,14 +158,14 @@ def _take(value: Any, speaker: Speaker, found: list[tuple[Speaker, str]], depth:
                 _take(item, _HOLDERS.get(name, speaker), found, depth + 1)
 
 
-def _words(text: str, speaker: Speaker, found: list[tuple[Speaker, str]], depth: int) -> None:
+def _words(text: str, speaker: Speaker, found: list[Piece], depth: int) -> None:
     if text[:1] in ("{", "[") and depth <= _DEEPEST:
         inner = decode(text.encode("utf-8", "surrogatepass"))
         if isinstance(inner, dict | list):
             _take(inner, speaker, found, depth + 1)
             return
     if len(text) > 1 and not (len(text) > _BLOB and _BLANK.search(text, 0, _BLOB) is None):
-        found.append((speaker, text))
+        found.append(Piece(speaker, text))
 
 
 _BLANK = re.compile(r"\s|[^\x00-\x7f]")

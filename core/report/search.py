@@ -6,13 +6,21 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
 from core.agents.loose import decode
-from core.agents.record_texts import Piece, Speaker, record_texts, record_time, value_texts
+from core.agents.record_texts import (
+    Piece,
+    Speaker,
+    bounded,
+    raw_texts,
+    record_time,
+    value_texts,
+)
 from core.agents.registry import AGENTS
 from core.errors import UsageError
 from core.events import Where
@@ -34,9 +42,10 @@ _NEAR = 8
 """Records before one in which the same words are looked for: some logs tell everything twice."""
 _AROUND = 70
 """Characters shown on both sides of the words that were found."""
+_TRIED = 50
+"""Occurrences of a word that are looked at for the best place."""
 _LISTS = ("messages", "history", "trajectory", "requests", "events", "turns")
 """Where a document keeps its records."""
-_JOINED = re.compile(r"[\w.\-]*(?:[./-]\w[\w.\-/]*)+")
 _SEPARATORS = re.compile(r"[./-]+")
 _WORD = re.compile(r"[\w./-]+")
 
@@ -215,7 +224,7 @@ class _Reading:
                 at = record_time(item) or at
                 yield Place(at, where.offset, where.length, f"{name}/{number}", file), value_texts(item)
             return
-        pieces = record_texts(record.data) if value is None else value_texts(value)
+        pieces = value_texts(record.data if value is None else value)
         yield Place(self._row.at, where.offset, where.length, where.entry, file), pieces
 
     def _is_new(self, said: str) -> bool:
@@ -239,16 +248,19 @@ def _listed(value: Any) -> tuple[str, list[Any]] | None:
 
 def _parts(said: str) -> str:
     """The parts of names that are joined by dots, dashes and slashes, to be found by each."""
+    joined = " ".join(word for word in set(said.split()) if not word.isalnum())
     found: set[str] = set()
-    for joined in _JOINED.findall(said):
-        found.update(part for part in _SEPARATORS.split(joined) if len(part) > 2)
-        found.add(joined.rpartition("/")[2])
+    for name in set(_WORD.findall(joined)):
+        parts = _SEPARATORS.split(name)
+        if len(parts) > 1:
+            found.update(part for part in parts if len(part) > 2)
+            found.add(name.rpartition("/")[2])
     return "\n" + " ".join(sorted(found)) if found else ""
 
 
 def _hit(match: Match, documents: Documents, looked: Sequence[str]) -> Hit:
     log, place = match
-    piece = _best(_pieces(match, documents), looked)
+    piece = _piece(match, documents, looked)
     return Hit(
         log.session,
         log.agent,
@@ -263,29 +275,42 @@ def _hit(match: Match, documents: Documents, looked: Sequence[str]) -> Hit:
     )
 
 
-def _pieces(match: Match, documents: Documents) -> list[Piece]:
-    place = match.place
+def _piece(match: Match, documents: Documents, looked: Sequence[str]) -> Piece:
+    """The text at a place that holds most of the words; only that one is redacted."""
+    log, place = match
     try:
-        return record_texts(documents.raw(Where(place.file or match.log.path, place.offset, place.length, place.entry)))
+        data = documents.raw(Where(place.file or log.path, place.offset, place.length, place.entry))
     except OSError:
-        return []
+        data = b""
 
-
-def _best(pieces: Sequence[Piece], looked: Sequence[str]) -> Piece:
     def score(piece: Piece) -> int:
         text = piece.text.lower()
         return sum(word in text for word in looked)
 
-    return max(pieces, key=score, default=Piece("said", ""))
+    best = max(raw_texts(data), key=score, default=Piece("said", ""))
+    return Piece(best.speaker, bounded(best.text))
 
 
 def snippet(text: str, looked: Sequence[str], around: int = _AROUND) -> str:
-    """The words with what stands around them, in one line."""
+    """The words with what stands around them, in one line: where most of them stand together."""
     low = text.lower()
-    first = min((at for word in looked if (at := low.find(word)) >= 0), default=0)
+    places = [at for word in looked for at in islice(_occurrences(low, word), _TRIED)]
+
+    def together(at: int) -> tuple[int, int]:
+        window = low[max(0, at - around) : at + around]
+        return sum(word in window for word in looked), -at
+
+    first = max(places, key=together, default=0)
     begin, end = max(0, first - around), first + around
-    said = " ".join(safe(text[begin:end]).split())
+    said = " ".join(safe(text[begin:end], lines=True).split())
     return f"{'…' if begin else ''}{said}{'…' if end < len(text) else ''}"
+
+
+def _occurrences(text: str, word: str) -> Iterator[int]:
+    at = text.find(word)
+    while at >= 0:
+        yield at
+        at = text.find(word, at + 1)
 
 
 def _folded(word: str) -> str:

@@ -101,7 +101,12 @@ class WordIndex:
         return {row[0]: IndexedLog(*row) for row in rows}
 
     def add(
-        self, log: IndexedLog, words: Iterable[tuple[Place, str]], after: Callable[[], IndexedLog], *, anew: bool
+        self,
+        log: IndexedLog,
+        words: Iterable[tuple[Place, str]],
+        after: Callable[[], IndexedLog],
+        *,
+        anew: bool,
     ) -> int:
         """Take in a log's words, in place of what was known of it or behind that; how many places.
 

@@ -41,7 +41,12 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="as JSON")
     parser.add_argument("--forget", action="store_true", help="take the index of words away, then end")
     parser.add_argument(
-        "--set", dest="assignments", metavar="NAME=VALUE", action="append", default=[], help="change one setting"
+        "--set",
+        dest="assignments",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help="change one setting",
     )
 
 
