@@ -89,6 +89,8 @@ class NooscopeApp(App[None]):
         self._fleet = fleet
         self.settings = settings
         self.feed: Feed | None = None
+        self._at = ""
+        """Where the session is opened, once it is read."""
         self._target = target
         self._cache = cache
         self._shelf = bookmarks
@@ -131,6 +133,7 @@ class NooscopeApp(App[None]):
             self.feed.stop()
         self.view, self.recording, self.bookmarks = None, None, ()
         self._settled = False
+        self._at = target.at
         gc.unfreeze()
         beginning = self._beginning()
         heritage = self._heritage(self, beginning) if target.live and self._heritage is not None else None
@@ -189,6 +192,7 @@ class NooscopeApp(App[None]):
         if not self._settled and message.view.loading is None:
             self._settled = True
             gc.freeze()
+            self._go(self._at)
         if self.feed is not None and message.view.total:
             self.call_after_refresh(self.feed.seen)
 
@@ -211,7 +215,7 @@ class NooscopeApp(App[None]):
     @on(messages.OpenSession)
     def _open_session(self, message: messages.OpenSession) -> None:
         """Show it at once, from whichever screen it was asked for."""
-        self.open(Target(message.path, message.live, message.session))
+        self.open(Target(message.path, message.live, message.session, message.at))
         while len(self.screen_stack) > 1:
             self.pop_screen()
 

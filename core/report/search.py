@@ -64,6 +64,8 @@ class Hit(NamedTuple):
     at: float | None
     place: str
     """What `--at` of other commands takes."""
+    shared: bool
+    """Whether the log holds other sessions too."""
     speaker: Speaker
     snippet: str
 
@@ -199,9 +201,11 @@ class _Reading:
         return self._row
 
     def words(self) -> Iterator[tuple[Place, str]]:
-        """Each place with its words, redacted."""
+        """Each place with its words, redacted; a line that is not whole yet is left for the next time."""
         for record in records(self._log, Diagnostics(), self._lines):
             value = decode(record.data)
+            if value is None and not self._log.format.opening:
+                continue
             at = record_time(value)
             if at is not None:
                 self._row = self._row._replace(at=at)
@@ -270,6 +274,7 @@ def _hit(match: Match, documents: Documents, looked: Sequence[str]) -> Hit:
         place.file or log.path,
         place.at,
         _spoken_place(place),
+        "\n" in log.name,
         piece.speaker,
         snippet(piece.text, looked),
     )

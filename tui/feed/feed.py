@@ -80,7 +80,7 @@ class Feed:
         self._start = Start(settings, beginning)
         self._legacy = Legacy(heritage, self._starts, post, settings.response.notices.idle)
         self._shelf = Shelf(bookmarks, post, wall)
-        self._head = Playhead(settings.timeline.play, live=target.live, playing=not target.live)
+        self._head = Playhead(settings.timeline.play, live=target.live, playing=not (target.live or target.at))
         self._film = blank(None, target, self._start)
         self._other = False
         """It was first watched with other settings; those of today hold from the next new event on."""

@@ -97,7 +97,8 @@ def _print_text(hits: list[Hit], most: int) -> None:
         project = plain(home_path(plain(hit.project)), 40) or "-"
         print(f"{when}  {hit.agent}  {project}  {plain(hit.title, 60)}".rstrip())
         print(f"  {_SPOKEN[hit.speaker]}: {hit.snippet}")
-        print(f"  nooscope replay {_quoted(home_path(plain(hit.path)))} --at {hit.place}")
+        session = f" --session {_quoted(plain(hit.session))}" if hit.shared else ""
+        print(f"  nooscope replay {_quoted(home_path(plain(hit.path)))} --at {hit.place}{session}")
     more = f"; there may be more, see --most {most * 5}" if len(hits) == most else ""
     print(f"\n{count(len(hits), 'place')}{more}")
 
