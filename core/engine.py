@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 
 from core.affect import Affect, AffectReading, Mood, Policy
-from core.errors import StateError
 from core.events import MAIN, Event
 from core.governor import Governor, GovernorReading, Verdict
 from core.mind import Mind, MindReading, Thought
@@ -16,9 +15,7 @@ from core.percept import Percept
 from core.receptor import Receptor, ReceptorReading
 from core.response import Learned, Reaction, Response, ResponseReading, RuleSet
 from core.settings import Settings
-
-VERSION = 3
-"""Of what `dump` gives."""
+from core.state import Stateful, inner
 
 
 class Step(NamedTuple):
@@ -44,7 +41,7 @@ class Frame(Struct, frozen=True):
     response: ResponseReading
 
 
-class Engine:
+class Engine(Stateful):
     """The model of one agent's mind.
 
     It has no clock, no chance and no files: the same events and settings give the same bytes. Rules and what
@@ -52,6 +49,18 @@ class Engine:
     """
 
     __slots__ = ("_at", "_events", "affect", "agent", "governor", "mind", "receptor", "response", "settings")
+    VERSION = 3
+    NAMED = True
+    STATE = (
+        "agent",
+        "_at",
+        "_events",
+        inner("receptor"),
+        inner("mind"),
+        inner("governor"),
+        inner("affect"),
+        inner("response"),
+    )
 
     def __init__(
         self,
@@ -111,31 +120,13 @@ class Engine:
             response=self.response.read(self.affect.modulation.escalation_threshold),
         )
 
-    def dump(self) -> dict[str, Any]:
-        """Everything that `load` needs to go on exactly from here."""
-        return {
-            "version": VERSION,
-            "agent": self.agent,
-            "at": self._at,
-            "events": self._events,
-            "receptor": self.receptor.dump(),
-            "mind": self.mind.dump(),
-            "governor": self.governor.dump(),
-            "affect": self.affect.dump(),
-            "response": self.response.dump(),
-        }
+    def renew(self, blank: Mapping[str, Any], seed: int, agent: str) -> None:
+        """Serve another agent from its start, given a dump of an engine like this that has seen nothing.
 
-    def load(self, state: Mapping[str, Any]) -> None:
-        """Go on from a dump of an engine with the same settings."""
-        if state.get("version") != VERSION:
-            raise StateError(
-                f"a dump of version {state.get('version')} does not fit an engine of version {VERSION}"
-            )
-        self.agent = state["agent"]
-        self._at = state["at"]
-        self._events = state["events"]
-        self.receptor.load(state["receptor"])
-        self.mind.load(state["mind"])
-        self.governor.load(state["governor"])
-        self.affect.load(state["affect"])
-        self.response.load(state["response"])
+        It costs a fifth of a new engine.
+        """
+        self.load(blank)
+        self.agent = agent
+        self.mind.serve(seed.to_bytes(8, "big"), agent)
+        self.affect.reseed(seed)
+        self.response.serve(agent)

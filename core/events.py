@@ -28,9 +28,13 @@ Outcome = Literal["success", "failure", "empty", "rejected", "collateral", "pend
 Purpose = Literal["", "test", "build", "commit", "destructive", "wait"]
 """What a shell command is for, where that matters."""
 
+Matter = Literal["times", "outcomes", "tokens", "model", "cost"]
+"""What a log may leave untold; a cost that is not told is reckoned from tokens and model where those are."""
+
 ACTIONS: tuple[Action, ...] = get_args(Action)
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 PURPOSES: tuple[Purpose, ...] = get_args(Purpose)
+MATTERS: tuple[Matter, ...] = get_args(Matter)
 
 MAIN = "main"
 """The agent of a session that no other agent started."""
@@ -67,6 +71,8 @@ class SessionStart(_Base, frozen=True, kw_only=True, gc=False, tag="session_star
     """The session this one was forked or resumed from."""
     synthetic_time: bool = False
     """The log holds no times; ours are made up from durations or fixed steps."""
+    untold: tuple[Matter, ...] = ()
+    """What logs of this kind never tell."""
 
 
 class Prompt(_Base, frozen=True, kw_only=True, gc=False, tag="prompt"):

@@ -11,13 +11,13 @@ from msgspec.structs import replace
 
 from core.affect import BUILT_IN, FIELDS, Commons, Peer, Policy, ZoneReading
 from core.engine import Engine, Frame, Step
-from core.errors import StateError
 from core.events import MAIN, AgentEnd, AgentStart, Event, ToolUse
 from core.response import Learned, RuleSet
 from core.settings import Settings
+from core.state import Stateful, inner, made, through
 
-VERSION = 1
-"""Of what `dump` gives."""
+_SPARE = 2
+"""Engines of agents summed up that wait for another agent: one sleeps for each that wakes."""
 
 EngineMaker = Callable[..., Engine]
 
@@ -63,7 +63,7 @@ class SocietyReading(Struct, frozen=True):
     """Rounds of contagion so far."""
 
 
-class _Member:
+class _Member(Stateful):
     """One agent and its engine."""
 
     __slots__ = (
@@ -78,6 +78,18 @@ class _Member:
         "role",
         "started",
     )
+    STATE = (
+        "name",
+        "parent",
+        "role",
+        "started",
+        "ended",
+        "outcome",
+        "events",
+        "last",
+        "past_quarantines",
+        inner("engine"),
+    )
 
     def __init__(self, name: str, engine: Engine) -> None:
         self.name = name
@@ -91,19 +103,17 @@ class _Member:
         self.last = 0
         self.past_quarantines = 0
 
-    def dump(self) -> tuple[Any, ...]:
-        return (*(getattr(self, kept) for kept in _KEPT), self.engine.dump())
 
-    def load(self, state: Sequence[Any]) -> None:
-        for kept, value in zip(_KEPT, state[:-1], strict=True):
-            setattr(self, kept, value)
-        self.engine.load(state[-1])
+def _written(summaries: Mapping[str, AgentReading]) -> tuple[Any, ...]:
+    return tuple([to_builtins(reading) for reading in summaries.values()])
 
 
-_KEPT = ("name", "parent", "role", "started", "ended", "outcome", "events", "last", "past_quarantines")
+def _read(rows: Sequence[Any]) -> dict[str, AgentReading]:
+    readings = [convert(saved, AgentReading) for saved in rows]
+    return {reading.name: reading for reading in readings}
 
 
-class Society:
+class Society(Stateful):
     """Route each event to its agent's engine, and let affect pass along delegation, files and broadcast.
 
     An event costs one engine's step; what concerns all agents happens in rounds, every so many events.
@@ -111,6 +121,7 @@ class Society:
 
     __slots__ = (
         "_awake",
+        "_blank",
         "_commons",
         "_count",
         "_every",
@@ -122,11 +133,23 @@ class Society:
         "_learned",
         "_make",
         "_members",
+        "_order",
         "_policy",
         "_rules",
         "_seed",
+        "_spare",
         "_summaries",
         "settings",
+    )
+    VERSION = 1
+    NAMED = True
+    STATE = (
+        "_count",
+        "_forgotten",
+        through("members", "_take"),
+        made("_finished", tuple, dict.fromkeys),
+        made("_summaries", _written, _read),
+        inner("_commons"),
     )
 
     def __init__(
@@ -153,8 +176,13 @@ class Society:
         self._inherited = affect.inheritance.depth
         self._commons = Commons(affect.contagion)
         self._members: dict[str, _Member] = {}
+        self._order: dict[str, None] = {}
+        """Those awake, the one that was still for longest first."""
         self._finished: dict[str, None] = {}
         self._summaries: dict[str, AgentReading] = {}
+        self._spare: list[Engine] = []
+        self._blank: Mapping[str, Any] | None = None
+        """An engine that has seen nothing, dumped."""
         self._forgotten = 0
         self._count = 0
         self._join(MAIN)
@@ -165,7 +193,7 @@ class Society:
         return tuple(self._members)
 
     def engine(self, agent: str = MAIN) -> Engine:
-        """The engine of an agent that is awake."""
+        """The engine of an agent that is awake; once that one is summed up, it serves another."""
         return self._members[agent].engine
 
     def step(self, event: Event) -> Step:
@@ -175,6 +203,8 @@ class Society:
         self._count += 1
         member.events += 1
         member.last = self._count
+        del self._order[agent]
+        self._order[agent] = None
         step = member.engine.step(event)
         kind = type(event)
         if kind is ToolUse:
@@ -213,42 +243,34 @@ class Society:
             rounds=self._commons.rounds,
         )
 
-    def dump(self) -> dict[str, Any]:
-        """Everything that `load` needs to go on exactly from here."""
-        return {
-            "version": VERSION,
-            "count": self._count,
-            "forgotten": self._forgotten,
-            "members": tuple(member.dump() for member in self._members.values()),
-            "finished": tuple(self._finished),
-            "summaries": tuple(to_builtins(reading) for reading in self._summaries.values()),
-            "commons": self._commons.dump(),
-        }
+    @property
+    def members(self) -> tuple[tuple[Any, ...], ...]:
+        """Every agent that is awake, dumped."""
+        return tuple([member.dump() for member in self._members.values()])
 
-    def load(self, state: Mapping[str, Any]) -> None:
-        """Go on from a dump of a society with the same settings."""
-        if state.get("version") != VERSION:
-            raise StateError(
-                f"a dump of version {state.get('version')} does not fit a society of version {VERSION}"
-            )
-        fresh = self._members if not self._count else {}
-        self._count = state["count"]
-        self._forgotten = state["forgotten"]
-        self._members = {}
-        for saved in state["members"]:
-            member = fresh.get(saved[0]) or _Member(saved[0], self._engine(saved[0]))
+    def _take(self, members: Sequence[Sequence[Any]]) -> None:
+        awake, self._members = self._members, {}
+        for saved in members:
+            name = saved[0]
+            member = awake.get(name) or _Member(name, self._engine(name))
             member.load(saved)
-            self._members[member.name] = member
-        self._finished = dict.fromkeys(state["finished"])
-        readings = [convert(saved, AgentReading) for saved in state["summaries"]]
-        self._summaries = {reading.name: reading for reading in readings}
-        self._commons.load(state["commons"])
+            self._members[name] = member
+        self._order = dict.fromkeys(sorted(self._members, key=lambda name: self._members[name].last))
 
     def _engine(self, name: str) -> Engine:
         seed = self._seed
         if name != MAIN:
             key = f"{seed}\n{name}".encode("utf-8", "surrogatepass")
             seed = int.from_bytes(blake3(key).digest(length=7), "big")
+        if self._spare and name != MAIN:
+            if self._blank is None:
+                self._blank = self._made(name, seed).dump()
+            engine = self._spare.pop()
+            engine.renew(self._blank, seed, name)
+            return engine
+        return self._made(name, seed)
+
+    def _made(self, name: str, seed: int) -> Engine:
         given = {"rules": self._rules, "learned": self._learned}
         inputs = {one: value for one, value in given.items() if value is not None}
         return self._make(self.settings, policy=self._policy, seed=seed, agent=name, **inputs)
@@ -262,6 +284,7 @@ class Society:
             member.started, member.ended, member.outcome = past.started, past.ended, past.outcome
             member.events, member.past_quarantines = past.events, past.quarantines
         self._members[name] = member
+        self._order[name] = None
         if member.ended is not None:
             self._finished[name] = None
         while len(self._members) > self._awake:
@@ -270,15 +293,17 @@ class Society:
 
     def _sleepiest(self, but: str) -> str:
         """Who is summed up for want of room: a finished agent, else who was still for longest."""
-        names = [name for name in self._finished if name != but] or [
-            name for name in self._members if name != MAIN and name != but
-        ]
-        return min(names, key=lambda name: self._members[name].last)
+        finished = [name for name in self._finished if name != but]
+        if finished:
+            return min(finished, key=lambda name: self._members[name].last)
+        return next(name for name in self._order if name != MAIN and name != but)
 
     def _fold(self, name: str) -> None:
         member = self._members[name]
         self._summaries[name] = replace(self._describe(member), awake=False, quarantined=False)
-        del self._members[name]
+        del self._members[name], self._order[name]
+        if len(self._spare) < _SPARE:
+            self._spare.append(member.engine)
         self._finished.pop(name, None)
         self._trim()
 
@@ -326,7 +351,10 @@ class Society:
         """A sub-agent that reports back without ever having been seen, or after it was summed up."""
         name = event.child
         past = self._summaries.get(name)
-        if self._descends(parent.name, name) or name == MAIN or (past and past.ended is not None):
+        if name == MAIN or (past and past.ended is not None):
+            return
+        own = past is not None and past.parent == parent.name
+        if not own and self._descends(parent.name, name):
             return
         if past is None:
             nothing = (0.0,) * len(FIELDS)

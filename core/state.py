@@ -1,4 +1,7 @@
-"""State declared once: a mechanism names what it keeps, and its dump and load are made from that."""
+"""State declared once: a mechanism names what it keeps, and its dump and load are made from that.
+
+An entry of `STATE` is the name of an attribute that is one plain value, or one of the kinds below.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ class Kept(NamedTuple):
     """One attribute that a mechanism keeps, and how it is written as plain values and read back."""
 
     name: str
+    """What a dump by name calls it, and where `saved` and `loaded` do not say otherwise the attribute."""
     saved: str = "self.{name}"
     """The expression that writes it; values must be plain and apart from the mechanism's own."""
     loaded: str = "self.{name} = {value}"
@@ -19,10 +23,28 @@ class Kept(NamedTuple):
     given: tuple[tuple[str, Any], ...] = ()
     """Names that the two need."""
 
+    @property
+    def public(self) -> str:
+        """Its name without the underscore of what is private."""
+        return self.name.lstrip("_")
+
+    def save(self) -> str:
+        """The expression with its names in place."""
+        return self.saved.format(name=self.name)
+
+    def load(self, value: str) -> str:
+        """The statement with its names in place."""
+        return self.loaded.format(name=self.name, value=value)
+
 
 def listed(name: str) -> Kept:
     """A list of plain values."""
     return Kept(name, "tuple(self.{name})", "self.{name} = list({value})")
+
+
+def tupled(name: str) -> Kept:
+    """A tuple of plain values, which a stored dump gives back as a list."""
+    return Kept(name, "tuple(self.{name})", "self.{name} = tuple({value})")
 
 
 def queued(name: str) -> Kept:
@@ -30,14 +52,48 @@ def queued(name: str) -> Kept:
     return Kept(name, "tuple(self.{name})", "self.{name}.clear(); self.{name}.extend({value})")
 
 
+def packed(name: str, kind: Callable[[int], Any] = int) -> Kept:
+    """A bounded queue of numbers below 256, or of what a kind makes of them, as bytes."""
+    return Kept(
+        name,
+        "bytes(self.{name})",
+        "self.{name}.clear(); self.{name}.extend(map(kind_{name}, {value}))",
+        ((f"kind_{name}", kind),),
+    )
+
+
+def keyed(name: str) -> Kept:
+    """A dictionary of which only the plain keys count, in its order."""
+    return Kept(name, "tuple(self.{name})", "self.{name} = dict.fromkeys({value})")
+
+
 def mapped(name: str) -> Kept:
     """A dictionary of plain keys and values, in its order."""
     return Kept(name, "tuple(self.{name}.items())", "self.{name} = dict({value})")
 
 
+def tabled(name: str, width: int) -> Kept:
+    """A dictionary of plain keys to tuples of that many plain values, in its order."""
+    row = "".join(f"c{place}, " for place in range(width))
+    return Kept(
+        name,
+        f"tuple([(key, {row}) for key, ({row}) in self.{{name}}.items()])",
+        f"self.{{name}} = {{{{key: ({row}) for key, {row} in {{value}}}}}}",
+    )
+
+
 def inner(name: str) -> Kept:
     """A mechanism inside this one."""
     return Kept(name, "self.{name}.dump()", "self.{name}.load({value})")
+
+
+def inners(name: str) -> Kept:
+    """Mechanisms inside this one, always as many."""
+    return Kept(
+        name,
+        "tuple([one.dump() for one in self.{name}])",
+        "[one.load(saved) for one, saved in zip(self.{name}, {value}, strict=True)]",
+    )
 
 
 def made(name: str, save: Callable[[Any], Any], load: Callable[[Any], Any]) -> Kept:
@@ -46,6 +102,21 @@ def made(name: str, save: Callable[[Any], Any], load: Callable[[Any], Any]) -> K
         name,
         "save_{name}(self.{name})",
         "self.{name} = load_{name}({value})",
+        ((f"save_{name}", save), (f"load_{name}", load)),
+    )
+
+
+def through(name: str, load: str) -> Kept:
+    """What a property gives, and the method named takes back."""
+    return Kept(name, loaded=f"self.{load}({{value}})")
+
+
+def each(name: str, save: Callable[[Any], Any], load: Callable[[Any], Any]) -> Kept:
+    """A bounded queue, with two functions for each of its values."""
+    return Kept(
+        name,
+        "tuple([save_{name}(row) for row in self.{name}])",
+        "self.{name}.clear(); self.{name}.extend([load_{name}(row) for row in {value}])",
         ((f"save_{name}", save), (f"load_{name}", load)),
     )
 
@@ -60,6 +131,37 @@ def rows(name: str, kind: Callable[..., Any]) -> Kept:
     )
 
 
+def row(name: str, kind: Callable[..., Any]) -> Kept:
+    """One named tuple, or none yet."""
+    return Kept(
+        name,
+        "None if self.{name} is None else tuple(self.{name})",
+        "self.{name} = None if {value} is None else kind_{name}(*{value})",
+        ((f"kind_{name}", kind),),
+    )
+
+
+def grouped(name: str, *parts: str | Kept) -> Kept:
+    """Attributes that are written together under one name."""
+    kept = [_kept(part) for part in parts]
+    places = [f"p_{part.public}" for part in kept]
+    steps = "; ".join(part.load(place) for part, place in zip(kept, places, strict=True))
+    return Kept(
+        name,
+        _literal(f"({', '.join(part.save() for part in kept)},)"),
+        _literal(f"({', '.join(places)},) = ") + "{value}; " + _literal(steps),
+        tuple(given for part in kept for given in part.given),
+    )
+
+
+def _literal(text: str) -> str:
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+def _kept(part: str | Kept) -> Kept:
+    return Kept(part) if isinstance(part, str) else part
+
+
 class Stateful:
     """A mechanism whose dump and load come from its `STATE`; equal states dump to equal values."""
 
@@ -67,6 +169,8 @@ class Stateful:
     STATE: ClassVar[Sequence[str | Kept]] = ()
     NAMED: ClassVar[bool] = False
     """Dump as a dictionary by name, so that a snapshot can keep the parts apart."""
+    VERSION: ClassVar[int] = 0
+    """Of what a dump by name holds; one of another version is refused. 0 where the whole has a version."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -91,33 +195,43 @@ class Stateful:
 
 def _compile(cls: type[Stateful]) -> None:
     """Write the two functions as a person would, so that they cost no more than by hand."""
-    kept = [Kept(one) if isinstance(one, str) else one for one in cls.STATE]
+    kept = [_kept(one) for one in cls.STATE]
     scope: dict[str, Any] = {"StateError": StateError}
     for one in kept:
         scope.update(one.given)
-    saved = [one.saved.format(name=one.name) for one in kept]
-    public = [one.name.lstrip("_") for one in kept]
+    saved = [one.save() for one in kept]
+    public = [one.public for one in kept]
+    checked = ""
     if cls.NAMED:
-        whole = ", ".join(f"{name!r}: {value}" for name, value in zip(public, saved, strict=True))
-        dump = f"def dump(self):\n    return {{{whole}}}"
+        parts = [f"{name!r}: {value}" for name, value in zip(public, saved, strict=True)]
+        if cls.VERSION:
+            parts.insert(0, f"'version': {cls.VERSION}")
+            checked = _version_check(cls)
+        dump = f"def dump(self):\n    return {{{', '.join(parts)}}}"
         values = [f"state[{name!r}]" for name in public]
         opened = ""
     else:
         dump = f"def dump(self):\n    return ({', '.join(saved)},)"
         values = [f"v_{name}" for name in public]
         opened = f"        ({', '.join(values)},) = state\n"
-    steps = "".join(
-        f"        {one.loaded.format(name=one.name, value=value)}\n"
-        for one, value in zip(kept, values, strict=True)
-    )
+    steps = "".join(f"        {one.load(value)}\n" for one, value in zip(kept, values, strict=True))
+    restored = "        self.restored()\n" if cls.restored is not Stateful.restored else ""
     load = (
-        f"def load(self, state):\n    try:\n{opened}{steps}"
-        "    except (TypeError, ValueError, KeyError, AttributeError) as error:\n"
-        f"        raise StateError('this dump does not fit {cls.__name__}: ' + str(error)) from None\n"
-        "    self.restored()"
+        f"def load(self, state):\n    try:\n{checked}{opened}{steps}{restored}"
+        "    except (TypeError, ValueError, LookupError, AttributeError) as error:\n"
+        f"        raise StateError('this dump does not fit {cls.__name__}: ' + str(error)) from None"
     )
     exec(f"{dump}\n\n{load}", scope)  # noqa: S102 our own words
     for name in ("dump", "load"):
         if name not in cls.__dict__:
             scope[name].__qualname__ = f"{cls.__qualname__}.{name}"
+            scope[name].__doc__ = getattr(Stateful, name).__doc__
             setattr(cls, name, scope[name])
+
+
+def _version_check(cls: type[Stateful]) -> str:
+    return (
+        f"        if state['version'] != {cls.VERSION}:\n"
+        "            raise StateError(f\"a dump of version {state['version']} does not fit "
+        f'{cls.__name__} of version {cls.VERSION}")\n'
+    )

@@ -22,21 +22,22 @@ from textual.screen import Screen
 
 import themes
 from core.errors import NooscopeError
+from core.live.carry_over import CarryOver
 from core.live.source import Target
 from core.settings import Settings
 from core.store.bookmarks import Bookmark, Bookmarks
 from core.store.carry_over import CarryOverStore
 from core.timeline.cache import Cache, user_cache
-from core.timeline.carry_over import Starts
 from core.timeline.configured_start import ConfiguredStart, configured_start
-from core.timeline.initial_state import PLAIN, Beginning
+from core.timeline.initial_state import PLAIN, InitialState
 from core.timeline.places import parse_place
+from core.timeline.run_inputs import InitialStates
 from core.timeline.timeline import Timeline
 from themes.user_themes import UserThemes, user_theme_folder
 from tui.draw.safe_lines import SAFE_LINES
 from tui.feed import messages
 from tui.feed.feed import Feed
-from tui.feed.live_session import inherit
+from tui.feed.notices import Terminal, notifier_of, terminal_title
 from tui.feed.view import View
 from tui.keys import KEYS
 from tui.screens.main import MainScreen
@@ -45,7 +46,6 @@ from tui.widgets.common.timeline_strip import TimelineStrip
 
 if TYPE_CHECKING:
     from core.live.fleet.roster import Roster
-    from core.live.live_session import Heritage
 
 _SCREENS = {
     "events": ("tui.screens.events", "EventsScreen"),
@@ -79,7 +79,7 @@ class NooscopeApp(App[None]):
         bookmarks: Callable[[str], Bookmarks] = Bookmarks,
         theme_folder: Path | None = None,
         fleet: Roster | None = None,
-        heritage: Callable[[NooscopeApp, Beginning], Heritage] | None = None,
+        live: bool = False,
         begin: Callable[[], ConfiguredStart] | None = None,
         carry_over: CarryOverStore | None = None,
         edits: Mapping[str, Any] | None = None,
@@ -94,12 +94,14 @@ class NooscopeApp(App[None]):
         self._target = target
         self._cache = cache
         self._shelf = bookmarks
-        self._heritage = heritage
+        self._watching = live
+        """Sessions that are followed take from others and leave to others, and give notices."""
         self._begin = begin
         self._carry_over = carry_over
         self._edits = dict(edits or {})
         self._faults: tuple[str, ...] = ()
         """What was last wrong with policies and rules."""
+        self._terminal_title: str = self.TITLE
         self._settled = False
         """The session is read, and frozen so that collecting garbage does not walk it again."""
         self._themes = UserThemes(theme_folder or user_theme_folder())
@@ -135,34 +137,37 @@ class NooscopeApp(App[None]):
         self._settled = False
         self._at = target.at
         gc.unfreeze()
-        beginning = self._beginning()
-        heritage = self._heritage(self, beginning) if target.live and self._heritage is not None else None
+        initial = self._initial()
+        live = target.live and self._watching
+        use = self.settings.response.prior.enabled
         self.feed = Feed(
             target,
             self.settings,
             self.post_message,
             cache=self._cache,
             bookmarks=self._shelf,
-            heritage=heritage,
-            starts=self._starts(beginning),
+            carry_over=CarryOver(self.settings, initial=initial, use=use) if live else None,
+            notifier=notifier_of(self) if live else None,
+            initial_states=self._initial_states(initial),
         )
         self.run_worker(self.feed.run, name="feed", group="feed", thread=True)
 
-    def _starts(self, beginning: Beginning) -> Starts:
-        return Starts(self.settings, beginning, edits=self._edits, store=self._carry_over)
+    def _initial_states(self, initial: InitialState) -> InitialStates:
+        return InitialStates(self.settings, initial, edits=self._edits, store=self._carry_over)
 
-    def _beginning(self) -> Beginning:
+    def _initial(self) -> InitialState:
         """The policy and rules for a session that starts now; new faults in their files are shown."""
         if self._begin is None:
             return PLAIN
-        beginning, faults = self._begin()
+        initial, faults = self._begin()
         for fault in faults:
             if fault not in self._faults:
                 self.call_later(self._complain, fault)
         self._faults = faults
-        return beginning
+        return initial
 
     def on_unmount(self) -> None:
+        self._name_terminal(None)
         if self.feed is not None:
             self.feed.stop()
 
@@ -189,12 +194,22 @@ class NooscopeApp(App[None]):
         if message.recording is not None and message.recording is not self.recording:
             self.recording = message.recording
         self.view = message.view
+        if message.view.mode == "live" and self._watching:
+            self._name_terminal(message.view)
         if not self._settled and message.view.loading is None:
             self._settled = True
             gc.freeze()
             self._go(self._at)
         if self.feed is not None and message.view.total:
             self.call_after_refresh(self.feed.seen)
+
+    def _name_terminal(self, view: View | None) -> None:
+        """Say in the terminal's title that the session on the screen needs the person."""
+        needed = view is not None and view.status is not None and view.status.needs_you
+        name = terminal_title(view.subject) if view is not None and needed else self.TITLE
+        if name != self._terminal_title:
+            self._terminal_title = name
+            Terminal(self).write(f"\x1b]2;{name}\x07")
 
     @on(messages.Bookmarked)
     def _bookmarked(self, message: messages.Bookmarked) -> None:
@@ -276,7 +291,7 @@ class NooscopeApp(App[None]):
             from tui.screens.fleet import FleetScreen
 
             self.install_screen(
-                FleetScreen(self.settings, self._fleet, self._starts(self._beginning())), "fleet"
+                FleetScreen(self.settings, self._fleet, self._initial_states(self._initial())), "fleet"
             )
         self.push_screen("fleet")
 
@@ -368,7 +383,7 @@ def run_app(
         settings,
         cache=user_cache(settings),
         fleet=fleet,
-        heritage=inherit,
+        live=True,
         begin=partial(configured_start, project),
         carry_over=None if plain else CarryOverStore(),
         edits=edits,

@@ -244,18 +244,41 @@ def formats() -> str:
     return table(("agent", "its logs are"), ((name, ", ".join(styles)) for name, styles in found.items()))
 
 
+def told() -> str:
+    """What each agent's log tells, and what it does not."""
+    from core.agents.registry import AGENTS
+    from core.events import MATTERS
+
+    found: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for agent in AGENTS:
+        for each in agent.formats:
+            styles = found.setdefault((each.title or agent.title, each.reader.untold), [])
+            if each.style not in styles:
+                styles.append(each.style)
+    rows = []
+    for (title, untold), styles in found.items():
+        kinds = [styles for (other, _), styles in found.items() if other == title]
+        name = f"{title} ({', '.join(styles)})" if len(kinds) > 1 else title
+        rows.append((name, *(_tells(matter, untold) for matter in MATTERS)))
+    return table(("agent", *MATTERS), rows)
+
+
+def _tells(matter: str, untold: tuple[str, ...]) -> str:
+    if matter not in untold:
+        return "yes"
+    reckoned = matter == "cost" and "tokens" not in untold and "model" not in untold
+    return "from tokens" if reckoned else "unknown"
+
+
 def tools() -> str:
     """Which tool does what, by agent."""
     import tomllib
-    from pathlib import Path
 
-    import core.agents.tables
+    from core.agents.tables import OURS
 
-    folder = Path(core.agents.tables.__file__).parent
-    paths = sorted(folder.parent.glob("*/tools.toml"), key=lambda path: (path.parent == folder, path))
-    given = {}
-    for path in paths:
-        given.update(tomllib.loads(path.read_text("utf-8"))["tools"])
+    given: dict[str, Any] = {}
+    for path in sorted(OURS.parent.glob("*/tools.toml"), key=lambda path: (path.parent == OURS, path)):
+        given |= tomllib.loads(path.read_text("utf-8"))["tools"]
     actions = ("file_read", "file_edit", "search", "shell_exec", "delegation")
     rows = [
         (agent, *(", ".join(f"`{name}`" for name in lists.get(action, ())) for action in actions))
@@ -297,6 +320,7 @@ TABLES: dict[str, Callable[..., str]] = {
     "methods": methods,
     "events": events,
     "formats": formats,
+    "told": told,
     "tools": tools,
     "commands": commands,
 }

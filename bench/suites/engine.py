@@ -1,13 +1,16 @@
-"""Steps a second through the receptor and through the whole engine."""
+"""Steps a second through the receptor and the whole engine, and the time very many sub-agents take."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 from bench.measure import Figure, best_of
 from bench.workload import session
 from core.engine import Engine
-from core.events import Event
+from core.events import MAIN, AgentEnd, AgentStart, Event, ToolUse
 from core.receptor import Receptor
 from core.settings import Settings
+from core.society import Society
 
 COUNT = 50_000
 
@@ -21,7 +24,38 @@ def figures() -> list[Figure]:
     return [
         _figure("receptor steps", receptor, bare, 60_000),
         _figure("engine steps", engine, bare, 25_000),
+        *_families(settings),
     ]
+
+
+def _families(settings: Settings) -> list[Figure]:
+    """Sub-agents that start, work once and end: through steps, reading, frame, dump and load."""
+    found = []
+    for number, where, deep in ((2_000, "below each other", True), (10_000, "beside each other", False)):
+        events = list(_family(number, deep))
+        seconds = best_of(lambda events=events: _society(events, settings))  # type: ignore[misc]
+        found.append(Figure(f"{number:,} sub-agents {where}", seconds, "s", 2.0))
+    return found
+
+
+def _family(number: int, deep: bool) -> Iterator[Event]:
+    parents = [f"c{place - 1}" if deep and place else MAIN for place in range(number)]
+    for place, parent in enumerate(parents):
+        name = f"c{place}"
+        yield AgentStart(at=2.0 * place, agent=parent, child=name)
+        yield ToolUse(at=2.0 * place + 1.0, agent=name, tool="Read", action="file_read", targets=(name,))
+    for place in reversed(range(number)):
+        yield AgentEnd(at=2.0 * number, agent=parents[place], child=f"c{place}", outcome="success")
+
+
+def _society(events: list[Event], settings: Settings) -> None:
+    society = Society(settings)
+    for event in events:
+        society.step(event)
+    society.read()
+    society.frame()
+    again = Society(settings)
+    again.load(society.dump())
 
 
 def _figure(name: str, seconds: float, bare: float, aim: float) -> Figure:

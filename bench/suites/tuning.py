@@ -17,8 +17,8 @@ from core.agents.registry import make_kit
 from core.logs.finder import sessions
 from core.settings import Settings
 from core.society import Society
-from core.timeline.carry_over import Start
 from core.timeline.rerun import Rerun
+from core.timeline.run_inputs import RunInputs
 from core.timeline.sweep import sweep_session
 from core.timeline.timeline import Timeline
 from core.timeline.whatif import WhatIfResult
@@ -157,7 +157,8 @@ def _sweep() -> list[Figure]:
         one = best_of(lambda: sweep_session(found[0], Settings(), NAME, values, folder), 1)
         start = time.perf_counter()
         events = sum(
-            sweep.events for sweep in sweeps([(one, Start(Settings())) for one in found], NAME, values, None)
+            sweep.events
+            for sweep in sweeps([(one, RunInputs(Settings())) for one in found], NAME, values, None)
         )
         seconds = time.perf_counter() - start
     return [

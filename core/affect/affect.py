@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from blake3 import blake3
 
@@ -29,12 +28,12 @@ from core.affect.quarantine import Quarantine
 from core.affect.reading import RESTRICTIONS, AffectReading, Mood
 from core.affect.stability import Stabiliser
 from core.affect.update import Updater
-from core.errors import StateError
 from core.events import Event
 from core.percept import Percept
 from core.settings.affect import AffectSettings
 from core.settings.derived import Derived
 from core.settings.tunable import canonical
+from core.state import Kept, Stateful, inner, inners
 
 _STILL = (0,) * len(FIELDS)
 _make = tuple.__new__
@@ -49,7 +48,7 @@ _bound = Derived(Policy.over)
 _written: Derived[[AffectSettings], bytes] = Derived(canonical)
 
 
-class Affect:
+class Affect(Stateful):
     """The seventh field of one agent.
 
     It bends how an agent's mind works, and has no way to say what the agent may do.
@@ -70,22 +69,39 @@ class Affect:
         "modulation",
         "policy",
     )
+    NAMED = True
+    STATE = (
+        "_at",
+        "_now",
+        inners("_fields"),
+        inner("_observer"),
+        Kept("noise", "self._noise.drawn", "self._noise.drawn = {value}"),
+        inner("_quarantine"),
+        inner("_exposure"),
+        inner("lineage"),
+    )
 
     def __init__(self, settings: AffectSettings, policy: Policy | None = None, seed: int = 0) -> None:
         self.policy = policy or BUILT_IN
         bound = self._settings = _bound(self.policy, settings)
         self._fields = control_fields(bound.fields, bound.inheritance.attenuation)
         self._observer = Observer(bound.observation)
-        self._noise = Noise(bound.noise, seed)
+        self._noise = Noise(bound.noise)
         self._updater = Updater(self._fields, bound.hysteresis, Stabiliser(bound.stability), self._noise)
         self._quarantine = Quarantine(bound.quarantine)
         self._modulator = Modulator(bound.modulation)
         self._exposure = Exposure(bound.contagion)
-        rules = f"{self.policy.name}\n{seed}\n".encode() + _written(bound)
-        self.lineage = Lineage(bound.lineage.kept, blake3(rules).digest())
+        self.lineage = Lineage(bound.lineage.kept)
+        self.reseed(seed)
         self._now = 0.0
         self._at = 0.0
         self.modulation = self._modulator.targets(self._fields, False)
+
+    def reseed(self, seed: int) -> None:
+        """Draw noise from another seed, and bind the lineage, which must be empty, to it and to the rules."""
+        self._noise.reseed(seed)
+        rules = f"{self.policy.name}\n{seed}\n".encode() + _written(self._settings)
+        self.lineage.begin(blake3(rules).digest())
 
     @property
     def quarantined(self) -> bool:
@@ -251,32 +267,8 @@ class Affect:
         """Magnitudes in the order of FIELDS, then volatility: what a curve is drawn from."""
         return (*[field.magnitude for field in self._fields], self._quarantine.volatility(self._now))
 
-    def dump(self) -> dict[str, Any]:
-        """Everything that changes."""
-        return {
-            "at": self._at,
-            "now": self._now,
-            "fields": tuple(field.dump() for field in self._fields),
-            "observer": self._observer.dump(),
-            "noise": self._noise.dump(),
-            "quarantine": self._quarantine.dump(),
-            "exposure": self._exposure.dump(),
-            "lineage": self.lineage.dump(),
-        }
-
-    def load(self, state: dict[str, Any]) -> None:
-        """Go on from a dump."""
-        try:
-            self._at, self._now = state["at"], state["now"]
-            for field, saved in zip(self._fields, state["fields"], strict=True):
-                field.load(saved)
-            self._observer.load(state["observer"])
-            self._noise.load(state["noise"])
-            self._quarantine.load(state["quarantine"])
-            self._exposure.load(state["exposure"])
-            self.lineage.load(state["lineage"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise StateError(f"this is no dump of affect: {error}") from error
+    def restored(self) -> None:
+        """Bend the mind as the fields say."""
         self.modulation = self._modulator.targets(self._fields, self._quarantine.active)
 
     def _record(self, act: int, source: str, partner: bytes) -> Entry:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from core.affect.affect import Affect
 from core.affect.contagion import Channel, Zone
 from core.affect.fields import FIELDS
 from core.settings.affect import ContagionSettings
+from core.state import Stateful, inner, made, mapped
 
 _TOUCHED = 4
 """Targets of one call that count as touched."""
@@ -25,10 +26,16 @@ class Peer(NamedTuple):
     parent: str
 
 
-class Commons:
+class Commons(Stateful):
     """Remember who touched which file last, and pass affect on between those who meet."""
 
     __slots__ = ("_limit", "_pairs", "_paths", "rounds", "zone")
+    STATE = (
+        "rounds",
+        mapped("_paths"),
+        made("_pairs", tuple, lambda pairs: dict.fromkeys(map(tuple, pairs))),
+        inner("zone"),
+    )
 
     def __init__(self, settings: ContagionSettings) -> None:
         self._limit = settings.paths
@@ -67,17 +74,6 @@ class Commons:
             for sender, receiver, channel in _meetings(peers, pairs, caller):
                 if sender in shown and receiver in peers:
                     peers[receiver].affect.receive(shown[sender], channel, sender, factors)
-
-    def dump(self) -> tuple[Any, ...]:
-        """Everything that changes."""
-        return (self.rounds, tuple(self._paths.items()), tuple(self._pairs), self.zone.dump())
-
-    def load(self, state: tuple[Any, ...]) -> None:
-        """Go on from a dump."""
-        self.rounds, paths, pairs, zone = state
-        self._paths = dict(paths)
-        self._pairs = dict.fromkeys((one, other) for one, other in pairs)
-        self.zone.load(zone)
 
 
 def _meetings(

@@ -15,6 +15,7 @@ from core.affect.fields import FIELDS, ControlField, FieldName
 from core.affect.inheritance import Emission
 from core.affect.lineage import CONTAGION, SPIRAL
 from core.settings.affect import Authority, ContagionSettings
+from core.state import Stateful, listed, through
 
 Channel = Literal["inheritance", "return", "down", "up", "tree", "broadcast"]
 CHANNELS: tuple[Channel, ...] = get_args(Channel)
@@ -33,13 +34,14 @@ OPEN = (1.0,) * len(FIELDS)
 """No field suppressed."""
 
 
-class Exposure:
+class Exposure(Stateful):
     """What one agent may take in from others: damping by channel, and a limit for each field a window.
 
     The limit binds the running and the last whole window together, so no stretch of that length exceeds it.
     """
 
     __slots__ = ("_damping", "_gap", "_last", "_least", "_slot", "_strength", "_this", "_window", "cuts")
+    STATE = ("_window", "_slot", listed("_this"), listed("_last"))
 
     def __init__(self, settings: ContagionSettings) -> None:
         self._damping: dict[Channel, float] = {
@@ -107,12 +109,11 @@ class Exposure:
         self._this = [0.0] * len(FIELDS)
         self._slot = slot
 
-    def dump(self) -> tuple[Any, ...]:
-        """Everything that changes."""
-        return (self._window, self._slot, tuple(self._this), tuple(self._last))
-
     def load(self, state: tuple[Any, ...]) -> None:
-        """Go on from a dump; with another window, both of its halves count as one that just began."""
+        """Go on from a dump; with another window, both of its halves count as one that just began.
+
+        Written by hand: the window is a setting, and a dump's own only says how to read its slot.
+        """
         window, slot, this, last = state
         self._slot, self._this, self._last = slot, list(this), list(last)
         if window != self._window:
@@ -128,10 +129,14 @@ class ZoneReading(Struct, frozen=True):
     """Fields whose contagion is suppressed."""
 
 
-class Zone:
+class Zone(Stateful):
     """Watch the mean of all agents, and suppress contagion of a field that runs away."""
 
     __slots__ = ("_calm", "_mean", "_memory", "_spiral", "_suppression", "factors")
+    STATE = (
+        listed("_mean"),
+        through("suppressed", "_suppress"),
+    )
 
     def __init__(self, settings: ContagionSettings) -> None:
         self._memory = settings.memory
@@ -159,12 +164,10 @@ class Zone:
         spirals = tuple(name for name, factor in zip(FIELDS, self.factors, strict=True) if factor < 1.0)
         return ZoneReading(tuple(self._mean), spirals)
 
-    def dump(self) -> tuple[Any, ...]:
-        """Everything that changes."""
-        return (tuple(self._mean), tuple(factor < 1.0 for factor in self.factors))
+    @property
+    def suppressed(self) -> tuple[bool, ...]:
+        """Which fields are held down, in the order of FIELDS."""
+        return tuple([factor < 1.0 for factor in self.factors])
 
-    def load(self, state: tuple[Any, ...]) -> None:
-        """Go on from a dump."""
-        mean, suppressed = state
-        self._mean = list(mean)
+    def _suppress(self, suppressed: Sequence[bool]) -> None:
         self.factors = [self._suppression if held else 1.0 for held in suppressed]

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from core.settings.affect import TRIGGERS, FieldSettings, FieldsSettings
 from core.settings.derived import Derived
+from core.state import Stateful
 
 FieldName = Literal[
     "uncertainty_sensitivity",
@@ -30,7 +31,7 @@ FieldState: TypeAlias = tuple[float, float, float, int, float, float]
 MASKS = {"inherited": 1.0, "excluded": 0.0}
 
 
-class ControlField:
+class ControlField(Stateful):
     """One modulation axis: its value, its envelope, its pace and who may move it."""
 
     __slots__ = (
@@ -55,6 +56,14 @@ class ControlField:
         "time_constant",
         "triggers",
         "updated",
+    )
+    STATE = (
+        "magnitude",
+        "updated",
+        "changed",
+        "side",
+        "flips",
+        "stretch",
     )
 
     def __init__(self, name: FieldName, settings: FieldSettings, attenuation: float) -> None:
@@ -116,15 +125,10 @@ class ControlField:
         """The value within floor and ceiling."""
         return self.floor if value < self.floor else self.ceiling if value > self.ceiling else value
 
-    def dump(self) -> FieldState:
-        """Everything that changes."""
-        return (self.magnitude, self.updated, self.changed, self.side, self.flips, self.stretch)
-
-    def load(self, state: FieldState) -> None:
-        """Go on from a dump; another policy's envelope binds at once."""
-        magnitude, self.updated, self.changed, self.side, self.flips, stretch = state
-        self.magnitude = self.bounded(magnitude)
-        self.slow(stretch)
+    def restored(self) -> None:
+        """Let another policy's envelope bind at once."""
+        self.magnitude = self.bounded(self.magnitude)
+        self.slow(self.stretch)
 
 
 class FieldReading(Struct, frozen=True):

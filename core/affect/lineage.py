@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from core.affect.fields import FIELDS, OBSERVED, FieldName, Vector
 from core.settings.affect import TRIGGERS, Trigger
+from core.state import Stateful, rows
 
 Cut = Literal["trigger", "authority", "rate", "floor", "ceiling", "swing", "contagion", "spiral"]
 CUTS: tuple[Cut, ...] = get_args(Cut)
@@ -73,14 +74,25 @@ class LineageReading(Struct, frozen=True):
     """The other agent's head at that moment; empty where there is none."""
 
 
-class Lineage:
+class Lineage(Stateful):
     """The chain's head, its length, and its newest entries."""
 
     __slots__ = ("_entries", "_kept", "anchor", "count", "head")
+    STATE = (
+        "anchor",
+        "head",
+        "count",
+        rows("_entries", Entry),
+    )
 
-    def __init__(self, kept: int, genesis: bytes) -> None:
+    def __init__(self, kept: int, genesis: bytes = NO_PARTNER) -> None:
         self._kept = kept
         self._entries: deque[Entry] = deque()
+        self.begin(genesis)
+
+    def begin(self, genesis: bytes) -> None:
+        """Start a new chain from that hash."""
+        self._entries.clear()
         self.anchor = genesis
         self.head = genesis
         self.count = 0
@@ -123,19 +135,8 @@ class Lineage:
         """The index in `entries` of the first altered link, or None."""
         return verify(self.entries, self.anchor, self.head)
 
-    def dump(self) -> tuple[Any, ...]:
-        """Everything that changes."""
-        return (
-            self.anchor,
-            self.head,
-            self.count,
-            tuple((entry.payload, entry.digest) for entry in self._entries),
-        )
-
-    def load(self, state: tuple[Any, ...]) -> None:
-        """Go on from a dump."""
-        self.anchor, self.head, self.count, entries = state
-        self._entries = deque(Entry(payload, digest) for payload, digest in entries)
+    def restored(self) -> None:
+        """Keep no more than these settings let it."""
         while len(self._entries) > self._kept:
             self.anchor = self._entries.popleft().digest
 

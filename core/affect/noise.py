@@ -17,12 +17,17 @@ _HALF = 2.0**31
 class Noise:
     """A vector of noise for each update, within plus and minus the amplitude."""
 
-    __slots__ = ("_amplitude", "_counter", "_seed")
+    __slots__ = ("_amplitude", "_seed", "drawn")
 
-    def __init__(self, settings: NoiseSettings, seed: int) -> None:
+    def __init__(self, settings: NoiseSettings, seed: int = 0) -> None:
         self._amplitude = settings.amplitude
+        self.reseed(seed)
+
+    def reseed(self, seed: int) -> None:
+        """Start over with another seed."""
         self._seed = (seed + 2**63) % 2**64 - 2**63
-        self._counter = 0
+        self.drawn = 0
+        """Vectors so far: all of its state."""
 
     @property
     def on(self) -> bool:
@@ -33,14 +38,6 @@ class Noise:
         """The next vector."""
         if not self.on:
             return NO_NOISE
-        words = _WORDS.unpack(blake3(_KEY.pack(self._seed, self._counter)).digest())
-        self._counter += 1
+        words = _WORDS.unpack(blake3(_KEY.pack(self._seed, self.drawn)).digest())
+        self.drawn += 1
         return tuple((word / _HALF - 1.0) * self._amplitude for word in words)
-
-    def dump(self) -> int:
-        """How many vectors were drawn."""
-        return self._counter
-
-    def load(self, state: int) -> None:
-        """Go on from a dump."""
-        self._counter = state

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from core.events import AgentEnd, Event, Prompt, ToolUse, Turn
 from core.percept import Percept
 from core.settings.affect import ObservationSettings
+from core.state import Stateful, listed
 
 FAILURE, COMPETING, PRESSURE, NOVELTY, UNCERTAINTY, SUCCESS = range(6)
 """Positions of the observations among the triggers."""
@@ -15,7 +14,7 @@ NEGATIVE = 1 << FAILURE | 1 << PRESSURE | 1 << UNCERTAINTY
 POSITIVE = 1 << SUCCESS
 
 
-class Observer:
+class Observer(Stateful):
     """Say what one event is to affect: bits for what was observed, and how strongly."""
 
     __slots__ = (
@@ -40,6 +39,12 @@ class Observer:
         "_streak",
         "_worth",
         "intensities",
+    )
+    STATE = (
+        "_streak",
+        listed("_files"),
+        "_prompted",
+        "_worth",
     )
 
     def __init__(self, settings: ObservationSettings) -> None:
@@ -182,12 +187,3 @@ class Observer:
             return 0
         self.intensities[UNCERTAINTY] = intensity
         return 1 << UNCERTAINTY
-
-    def dump(self) -> tuple[Any, ...]:
-        """Everything that changes."""
-        return (self._streak, tuple(self._files), self._prompted, self._worth)
-
-    def load(self, state: tuple[Any, ...]) -> None:
-        """Go on from a dump."""
-        self._streak, files, self._prompted, self._worth = state
-        self._files = list(files)

@@ -6,18 +6,20 @@ from typing import Any
 
 from core.affect.fields import FIELDS
 from core.settings.affect import QuarantineSettings
+from core.state import Stateful, listed
 
 _BUCKETS = 30
 """Slices of the sliding window: a bound on memory, and on how coarsely it slides."""
 
 
-class Quarantine:
+class Quarantine(Stateful):
     """Volatility over a sliding window, and a state that is entered above and left below it.
 
     Volatility is the sum of all fields' changes in the window, over fields times the window's minutes.
     """
 
     __slots__ = ("_enter", "_release", "_scale", "_slices", "_slot", "_sum", "_width", "active", "times")
+    STATE = ("_width", "_slot", listed("_slices"), "_sum", "active", "times")
 
     def __init__(self, settings: QuarantineSettings) -> None:
         self._enter = settings.enter
@@ -77,12 +79,11 @@ class Quarantine:
         self._slot = slot
         self._sum = sum(slices)
 
-    def dump(self) -> tuple[Any, ...]:
-        """Everything that changes."""
-        return (self._width, self._slot, tuple(self._slices), self._sum, self.active, self.times)
-
     def load(self, state: tuple[Any, ...]) -> None:
-        """Go on from a dump; a window of another length takes the old one's slices over."""
+        """Go on from a dump; a window of another length takes the old one's slices over.
+
+        Written by hand: the width is a setting, and a dump's own only says how to read its slices.
+        """
         width, slot, slices, total, self.active, self.times = state
         if width == self._width and len(slices) == _BUCKETS:
             self._slot, self._slices, self._sum = slot, list(slices), total

@@ -109,7 +109,8 @@ class LooseReader(AgentReader):
         out: list[Event] = []
         if isinstance(value, dict | list):
             self.read(value, out)
-            out.extend(self.calls.joined())
+            for use in self.calls.joined():
+                self.joined(use, out)
         else:
             self.note("not JSON" if value is None else "not an object")
         return out
@@ -117,6 +118,10 @@ class LooseReader(AgentReader):
     @abstractmethod
     def read(self, value: Any, out: list[Event]) -> None:
         """Add the events of one object or list."""
+
+    def joined(self, use: ToolUse, out: list[Event]) -> None:
+        """Add a tool use whose result had come before its call."""
+        out.append(use)
 
     def finish(self) -> list[Event]:
         """The answer still open, and the calls that never got a result."""
@@ -182,7 +187,13 @@ class LooseReader(AgentReader):
         if told.get("project"):
             self.calls.project = told["project"]
         return SessionStart(
-            at=at, agent=self.agent, where=where or self._place, session=self.session, tool=self.name, **told
+            at=at,
+            agent=self.agent,
+            where=where or self._place,
+            session=self.session,
+            tool=self.name,
+            untold=self.untold,
+            **told,
         )
 
     def prompt(

@@ -42,7 +42,7 @@ _ABOUT = ("pattern", "query", "description", "prompt", "url", "title", "question
 def arguments(values: Sequence[Any], event: ToolUse) -> Any:
     """What a call was given, from the records of its call."""
     for found in _about(values, event):
-        holder = table(found.get("function")) or _state(found) or found
+        holder = table(found.get("function")) or _state(found) or _wrapped(found, "toolCall") or found
         for name in _CALLED:
             given = holder.get(name)
             if given is not None and text(found.get("type")) not in _ANSWERS:
@@ -59,7 +59,7 @@ def answer(values: Sequence[Any], event: ToolUse) -> str:
     for found in _about(values, event):
         if text(found.get("type")) in _CALLS:
             continue
-        holder = _state(found) or found
+        holder = _state(found) or _wrapped(found, "toolResult") or found
         for name in _ANSWERED:
             told = _told(holder.get(name))
             if told:
@@ -124,6 +124,11 @@ def _about(values: Sequence[Any], event: ToolUse) -> list[dict[str, Any]]:
         for told in (table(value), table(table(value).get("args")), table(table(value).get("action")))
         if told
     ]
+
+
+def _wrapped(found: dict[str, Any], name: str) -> dict[str, Any]:
+    """What a request or a response wraps in a value of its own."""
+    return table(table(found.get(name)).get("value"))
 
 
 def _state(found: dict[str, Any]) -> dict[str, Any]:

@@ -21,14 +21,14 @@ from core.events import (
 )
 from core.export.privacy import Privacy
 from core.export.words import SILENT, Spoken, Words
-from core.live.status import Limits, Standing, standing
-from core.live.status_facts import Lookout
+from core.live.status import Limits, Status, status_of
+from core.live.status_facts import StatusTracker
 from core.logs.event_redaction import one_line
 from core.logs.session import LogSession
 from core.report.recap import token_amount
 from core.report.summary import Gatherer, Summary
 from core.settings import Settings
-from core.timeline.initial_state import PLAIN, Beginning
+from core.timeline.initial_state import PLAIN, InitialState
 from core.timeline.marks import Mark
 from core.timeline.opening import seed_of
 from core.timeline.run import Run
@@ -52,7 +52,7 @@ class Moment(NamedTuple):
     """Of the event's own agent."""
     state: str
     regime: str
-    status: Standing
+    status: Status
     context: float
     """Share of the way to compaction, of the main agent."""
     cost: float
@@ -67,7 +67,7 @@ class Film(NamedTuple):
     events: Sequence[Event]
     moments: Sequence[Moment]
     marks: Sequence[Mark]
-    ending: Standing
+    ending: Status
     """How it stands long after its last event."""
     privacy: Privacy
 
@@ -77,12 +77,12 @@ def film(
     events: Sequence[Event],
     settings: Settings,
     privacy: Privacy,
-    beginning: Beginning = PLAIN,
+    initial: InitialState = PLAIN,
 ) -> Film:
     """Run a session's events, and read the words that may be shown."""
     words = Words(session, privacy.longest) if privacy.words else None
-    run = Run(beginning._replace(seed=seed_of(session.id)).society(settings))
-    lookout = Lookout(settings.response.notices.final)
+    run = Run(initial._replace(seed=seed_of(session.id)).society(settings))
+    tracker = StatusTracker(settings.response.notices.final)
     gatherer = Gatherer()
     limits = Limits.of(settings)
     moments: list[Moment] = []
@@ -91,17 +91,17 @@ def film(
     pending = [event for event in events if isinstance(event, ToolUse) and event.outcome == "pending"]
     for place, event in enumerate(events):
         step = run.step(place, event)
-        lookout.update(event, step)
+        tracker.update(event, step)
         gatherer.add(event, step)
         if isinstance(event, Turn):
             cost += event.cost or 0.0
-        facts = lookout.facts(run.society, pending if event is last else ())
+        facts = tracker.facts(run.society, pending if event is last else ())
         spoken = SILENT if words is None else _new(words.of(event), event)
-        status = privacy.status(standing(facts, lookout.last, limits))
-        moments.append(_moment(event, lookout.last, step, status, facts.context, cost, spoken, privacy))
+        status = privacy.status(status_of(facts, tracker.last, limits))
+        moments.append(_moment(event, tracker.last, step, status, facts.context, cost, spoken, privacy))
     summary = gatherer.close(run.society.frame(MAIN))
     summary.id, summary.agent = summary.id or session.id, summary.agent or session.tool
-    ending = standing(lookout.facts(run.society, pending), lookout.last + limits.fleet.left, limits)
+    ending = status_of(tracker.facts(run.society, pending), tracker.last + limits.fleet.left, limits)
     return Film(summary, events, moments, privacy.marks(run.marks), privacy.status(ending), privacy)
 
 
@@ -109,7 +109,7 @@ def _moment(
     event: Event,
     at: float,
     step: Step,
-    status: Standing,
+    status: Status,
     context: float,
     cost: float,
     spoken: Spoken,

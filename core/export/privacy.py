@@ -9,7 +9,7 @@ from typing import Literal
 from msgspec.structs import replace
 
 from core.events import MAIN, ToolUse
-from core.live.status import Standing
+from core.live.status import Status
 from core.timeline.marks import Mark
 
 Level = Literal["strict", "excerpts", "transcript"]
@@ -20,8 +20,8 @@ _TRANSCRIPT = 4000
 _SUFFIX = 6
 """Letters of a file's ending that may stand in a strict export."""
 _WORDLESS = {
-    "needs input": "a question waits for an answer",
-    "needs input?": "a call is open; it may ask for permission",
+    "needs you": "a question waits for an answer",
+    "needs you?": "a call is open; it may ask for permission",
     "looping": "the same thing again and again",
     "would halt": "the governor would stop it",
     "quarantined": "affect is quarantined",
@@ -29,7 +29,7 @@ _WORDLESS = {
     "silent?": "no word for a while",
     "no log": "the log could not be read",
     "context full": "the context is nearly full",
-    "in a tool": "a tool runs, or asks for permission",
+    "waiting": "a tool runs, or asks for permission",
     "done": "it ended its turn and waits for a prompt",
     "done?": "its last word was an answer",
     "stopped": "the person stopped it",
@@ -75,8 +75,8 @@ class Privacy:
         """A model's, project's or branch's name, where names are shown."""
         return name if self.words else ""
 
-    def status(self, status: Standing) -> Standing:
-        """A standing whose reason quotes nothing where words are left out."""
+    def status(self, status: Status) -> Status:
+        """A status whose reason quotes nothing where words are left out."""
         return status if self.words else replace(status, why=_WORDLESS.get(status.word, ""))
 
     def marks(self, marks: Iterable[Mark]) -> list[Mark]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import deque
 from struct import Struct as Layout
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import astuple
 
-from core.errors import StateError
 from core.governor.machine import HaltReason
 from core.settings.governor import GovernorEpisodeSettings
+from core.state import Stateful, each, grouped, made
 
 _POINT = Layout("<I4f")
 
@@ -81,7 +81,12 @@ def halt_words(halt: HaltReason, value: float, limit: float) -> str:
     return f"no progress, and effort {value:.2f} fell to {limit:.2f}"
 
 
-class Episodes:
+def _points(packed: bytes) -> list[bytes]:
+    size = _POINT.size
+    return [packed[at : at + size] for at in range(0, len(packed), size)]
+
+
+class Episodes(Stateful):
     """The open episode and a bounded number of those before it."""
 
     __slots__ = (
@@ -103,6 +108,28 @@ class Episodes:
         "_points",
         "_steps",
         "_stride",
+    )
+    STATE = (
+        each("_past", astuple, lambda row: Episode(*row)),
+        grouped(
+            "open",
+            "_number",
+            "_opened_at",
+            "_last_at",
+            "_steps",
+            "_fruitless",
+            "_dips",
+            "_interrupts",
+            "_halt",
+            "_halted_at",
+            "_halt_value",
+            "_halt_limit",
+            "_cause",
+            "_after_halt",
+            made("_points", b"".join, _points),
+        ),
+        "_stride",
+        "_halts",
     )
 
     def __init__(self, settings: GovernorEpisodeSettings) -> None:
@@ -207,36 +234,3 @@ class Episodes:
     def past(self) -> tuple[Episode, ...]:
         """Ended episodes that had a step, oldest first."""
         return tuple(self._past)
-
-    def dump(self) -> tuple[Any, ...]:
-        """Everything remembered."""
-        past = tuple(map(astuple, self._past))
-        return (past, astuple(self.current()), self._stride, self._halts)
-
-    def load(self, state: Any) -> None:
-        """Go on as the episodes that were dumped."""
-        try:
-            past, current, stride, halts = state
-            ended = [Episode(*episode) for episode in past]
-            opened = Episode(*current)
-        except (TypeError, ValueError) as error:
-            raise StateError(f"These are no episodes of a governor: {error}.") from error
-        self._past.clear()
-        self._past.extend(ended)
-        self._number = opened.number
-        self._clear(opened.opened_at)
-        self._last_at = opened.closed_at
-        self._steps = opened.steps
-        self._fruitless = opened.fruitless
-        self._dips = opened.dips
-        self._interrupts = opened.interrupts
-        self._halt = opened.halt
-        self._halted_at = opened.halted_at
-        self._halt_value = opened.halt_value
-        self._halt_limit = opened.halt_limit
-        self._cause = opened.cause
-        self._after_halt = opened.after_halt
-        self._stride = stride
-        self._halts = halts
-        size = _POINT.size
-        self._points = [opened.points[at : at + size] for at in range(0, len(opened.points), size)]

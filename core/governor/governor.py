@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from msgspec import Struct
 
-from core.errors import StateError
 from core.events import Event, Prompt, ToolUse
 from core.governor.appraisal import Pressures
 from core.governor.episode import Episode, Episodes
@@ -16,6 +15,7 @@ from core.governor.machine import HaltReason, Machine, State, Transition
 from core.governor.profile import Profile, chosen
 from core.percept import Pattern
 from core.settings.governor import GovernorSettings
+from core.state import Stateful, inner
 
 
 class Verdict(Struct, frozen=True, gc=False):
@@ -71,13 +71,21 @@ LEVELS = (
 """Names of what `Governor.levels` gives."""
 
 
-class Governor:
+class Governor(Stateful):
     """Watch one agent's episodes, from the person's prompt to the next, and say where it would halt.
 
     No argument of `step` can carry an affect value, so none can move the gate.
     """
 
     __slots__ = ("_episodes", "_inputs", "_machine", "_name", "_pause", "_profile", "_prompted", "_since")
+    STATE = (
+        inner("_machine"),
+        inner("_inputs"),
+        inner("_episodes"),
+        "_pause",
+        "_since",
+        "_prompted",
+    )
 
     def __init__(self, settings: GovernorSettings) -> None:
         self._name = settings.profile
@@ -179,27 +187,3 @@ class Governor:
     def levels(self) -> tuple[float, ...]:
         """Budgets, then pressures: what a curve is drawn from."""
         return (*self._machine.budgets, *self._machine.pressures)
-
-    def dump(self) -> tuple[Any, ...]:
-        """Everything the governor is, but for its settings."""
-        return (
-            self._machine.dump(),
-            self._inputs.dump(),
-            self._episodes.dump(),
-            self._pause,
-            self._since,
-            self._prompted,
-        )
-
-    def load(self, state: Any) -> None:
-        """Go on as the governor that was dumped, under these settings."""
-        try:
-            machine, inputs, episodes, pause, since, prompted = state
-        except (TypeError, ValueError) as error:
-            raise StateError(f"This is no dump of a governor: {error}.") from error
-        self._machine.load(machine)
-        self._inputs.load(inputs)
-        self._episodes.load(episodes)
-        self._pause = float(pause)
-        self._since = float(since)
-        self._prompted = bool(prompted)

@@ -6,12 +6,12 @@ Nothing here can carry an affect value: an event, its novelty, a pattern's name 
 from __future__ import annotations
 
 from collections import deque
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
-from core.errors import StateError
 from core.events import Action, ToolUse
 from core.percept import Pattern
 from core.settings.governor import InputSettings
+from core.state import Stateful, each, tupled
 
 RewardCause = Literal[
     "no step yet",
@@ -61,7 +61,7 @@ class Input(NamedTuple):
     cause: str
 
 
-class Inputs:
+class Inputs(Stateful):
     """Derive one step's signals from events, and remember why each is what it is."""
 
     __slots__ = (
@@ -82,6 +82,16 @@ class Inputs:
         "_streak",
         "_values",
         "_waited",
+    )
+    STATE = (
+        each("_seen", lambda key: (key >> 64, key & _RESULT), lambda pair: (pair[0] << 64) | pair[1]),
+        "_gap",
+        "_interrupts",
+        "_streak",
+        "_repeats",
+        "_rate",
+        "_cause",
+        tupled("_values"),
     )
 
     def __init__(self, settings: InputSettings) -> None:
@@ -210,33 +220,6 @@ class Inputs:
         rate = (f"{self._rate:.0%} of commands failed",) if self._rate > 0.0 else ()
         return (*streak, *rate)
 
-    def dump(self) -> tuple[Any, ...]:
-        """Everything remembered."""
-        return (
-            tuple([(key >> 64, key & _RESULT) for key in self._seen]),
-            self._gap,
-            self._interrupts,
-            self._streak,
-            self._repeats,
-            self._rate,
-            self._cause,
-            self._values,
-        )
-
-    def load(self, state: Any) -> None:
-        """Go on as the inputs that were dumped."""
-        try:
-            seen, gap, interrupts, streak, repeats, rate, cause, values = state
-            reward, novelty, urgency, difficulty = map(float, values)
-        except (TypeError, ValueError) as error:
-            raise StateError(f"These are no inputs of a governor: {error}.") from error
-        self._seen.clear()
-        self._seen.extend((int(same) << 64) | int(result) for same, result in seen)
-        self._gap = float(gap)
-        self._interrupts = int(interrupts)
-        self._streak = int(streak)
-        self._repeats = int(repeats)
-        self._rate = float(rate)
-        self._cause = cause
-        self._values = (reward, novelty, urgency, difficulty)
+    def restored(self) -> None:
+        """Weigh what was remembered under these settings."""
         self._press()

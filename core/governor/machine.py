@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from math import inf
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
-from core.errors import StateError
 from core.governor.appraisal import Appraisal, Pressures
 from core.governor.kinetics import Budgets, Kinetics
 from core.governor.profile import Profile
 from core.settings.governor import AppraisalSettings, WeightSettings
+from core.state import Stateful, tupled
 
 State = Literal["IDLE", "RECOVERING", "HALTED"]
 STATES: tuple[State, ...] = get_args(State)
@@ -47,7 +47,7 @@ _FRESH = (1.0, 0.0, 0.0, 1.0)
 _NOTHING = (0.0, 0.0, 0.0, 0.0)
 
 
-class Machine:
+class Machine(Stateful):
     """One governed run, from a fresh start to a halt that nothing undoes but a new run."""
 
     __slots__ = (
@@ -63,6 +63,15 @@ class Machine:
         "stagnant",
         "state",
         "steps",
+    )
+    STATE = (
+        "state",
+        "halt",
+        "steps",
+        "stagnant",
+        tupled("_budgets"),
+        tupled("brink"),
+        tupled("_pressures"),
     )
 
     def __init__(
@@ -184,36 +193,12 @@ class Machine:
             return "EXTERNAL"
         return ""
 
-    def dump(self) -> tuple[Any, ...]:
-        """Everything the run is."""
-        return (
-            self.state,
-            self.halt,
-            self.steps,
-            self.stagnant,
-            self._budgets,
-            self.brink,
-            self._pressures,
-        )
-
-    def load(self, state: Any) -> None:
-        """Go on as the machine that was dumped."""
-        try:
-            name, halt, steps, stagnant, budgets, brink, pressures = state
-            effort, risk, exploration, persistence = map(float, budgets)
-            confidence, frustration, curiosity, arousal, danger = map(float, pressures)
-            last_effort, last_risk, last_exploration, last_persistence = map(float, brink)
-        except (TypeError, ValueError) as error:
-            raise StateError(f"This is no state of a governor: {error}.") from error
-        if name not in STATES or halt not in ("", *HALT_REASONS):
-            raise StateError("This is no state of a governor: its state has no known name.")
-        self.state = name
-        self.halt = halt
-        self.steps = int(steps)
-        self.stagnant = int(stagnant)
-        self._budgets = (effort, risk, exploration, persistence)
-        self.brink = (last_effort, last_risk, last_exploration, last_persistence)
-        self._pressures = (confidence, frustration, curiosity, arousal, danger)
+    def restored(self) -> None:
+        """Refuse names and numbers that are no machine's."""
+        if self.state not in STATES or self.halt not in ("", *HALT_REASONS):
+            raise ValueError("its state has no known name")
+        if (len(self._budgets), len(self.brink), len(self._pressures)) != (4, 4, 5):
+            raise ValueError("it has too many or too few numbers")
 
 
 def _bounded(value: float, low: float = 0.0) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from core.settings.derived import Derived
 from core.settings.governor import GovernorSettings, ProfileSettings
 
 
@@ -108,6 +109,7 @@ PUBLISHED: dict[str, Profile] = {
 }
 
 
+@Derived
 def chosen(settings: GovernorSettings) -> Profile:
     """The profile the settings name, with the figures they replace."""
     profile = PUBLISHED.get(settings.profile) or Profile(**dict(settings.observing))

@@ -1,34 +1,52 @@
-"""What one live session takes from earlier ones, and leaves for later ones."""
+"""What one live session takes from earlier sessions, and leaves for later ones."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
 
-from core.events import MAIN
+from core.engine import Step
+from core.errors import StoreError
+from core.events import MAIN, Event
+from core.mind.episode import Episode
 from core.percept import AGENT_STATES, AXES, Axis
 from core.receptor.persona import Persona, encounter, make_persona, take_over, work_context
 from core.receptor.prior import Prior, distribution, seeds, session_prior, usable
 from core.response import Learned, SessionTally
 from core.settings import Settings
 from core.society import Society
+from core.store.episodes import EpisodeStore
 from core.store.learned import LearnedStore
 from core.store.persona import PersonaStore
 from core.store.prior import PriorStore
+from core.timeline.initial_state import PLAIN, InitialState
+
+_AT_ONCE = 16
+"""Episodes written together."""
 
 
-class Continuity:
-    """Seed a session's baselines before its first event; settle what it taught at its end or at a rest."""
+class CarryOver:
+    """One live session between those before and those after it; used by one thread alone."""
 
     def __init__(
         self,
         settings: Settings,
         *,
+        initial: InitialState = PLAIN,
         prior: PriorStore | None = None,
         learned: LearnedStore | None = None,
         personas: PersonaStore | None = None,
+        episodes: EpisodeStore | None = None,
         use: bool = True,
     ) -> None:
+        self.problems: list[str] = []
+        """What a person should know of the stores, until it is told."""
+        self.session = ""
+        """Whose episodes are kept."""
+        self._initial = initial
+        self._remembered = settings.mind.episodes.remembered
+        self._episodes = episodes or EpisodeStore()
+        self._ended: list[Episode] = []
         self._settings = settings.response
         self._use = use
         self._prior_store = prior or PriorStore()
@@ -38,6 +56,59 @@ class Continuity:
         self._learned = self._learned_store.read() if use else Learned()
         self._fires: dict[Axis, int] = {}
         self._seconds = 0.0
+
+    def initial_state(self, session: str, seed: int, at: float) -> InitialState:
+        """What the session's minds are given before their first event, at `at`."""
+        self.session = session
+        prior, said = self.levels(at, seed)
+        self.problems += said
+        return self._initial._replace(seed=seed, learned=self._learned, prior=prior, past=self._past())
+
+    def _past(self) -> tuple[Episode, ...]:
+        if not self._use:
+            return ()
+        try:
+            return tuple(self._episodes.recent(self._remembered, session=self.session, agent=MAIN))
+        except StoreError as error:
+            self.problems.append(str(error))
+            return ()
+        finally:
+            self._take_notices()
+
+    def _take_notices(self) -> None:
+        """A damaged file that was set aside is something a person should know."""
+        self.problems += self._episodes.notices
+        self._episodes.notices.clear()
+
+    def take(self, event: Event, step: Step) -> None:
+        """Keep an episode that an event of the main agent ended."""
+        episode = step.thought.episode
+        if episode is not None and self._use and event.agent == MAIN:
+            self._ended.append(episode)
+            if len(self._ended) >= _AT_ONCE:
+                self._keep()
+
+    def _keep(self) -> None:
+        ended, self._ended = self._ended, []
+        try:
+            self._episodes.save(self.session, MAIN, ended)
+        except StoreError as error:
+            self.problems.append(str(error))
+        self._take_notices()
+
+    def rest(self, society: Society) -> None:
+        """Leave for later sessions what this one taught so far; what goes wrong is a problem to tell."""
+        self._keep()
+        try:
+            self.settle(society)
+        except StoreError as error:
+            self.problems.append(f"{error}; what was learned from this session is lost")
+
+    def close(self, society: Society | None) -> None:
+        """The session is no longer watched."""
+        if society is not None:
+            self.rest(society)
+        self._episodes.close()
 
     @property
     def learned(self) -> Learned:

@@ -202,7 +202,7 @@ def webhook(address: str, settings: NoticeSettings, problems: list[str]) -> Chan
     return post
 
 
-class Herald:
+class Notifier:
     """Tell the person through every channel they chose; never waits for any of them."""
 
     def __init__(

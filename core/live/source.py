@@ -1,4 +1,4 @@
-"""Where a feed's events come from: a saved session, or one that is followed."""
+"""Where a session's events come from: a saved log, or one that is followed."""
 
 from __future__ import annotations
 
@@ -94,6 +94,13 @@ class Source(ABC):
             if time.monotonic() >= end:
                 return
 
+    def poll(self, most: int) -> list[Event]:
+        """The next events, at most so many; a log that grows is looked at anew."""
+        self.look()
+        events = self._more(most) if self.behind else []
+        self._count += len(events)
+        return events
+
     @abstractmethod
     def _more(self, most: int) -> list[Event]:
         """The next events; sets `behind`."""
@@ -110,9 +117,13 @@ class Source(ABC):
         """What befell the logs since last asked."""
         return []
 
-    def in_flight(self) -> tuple[str, ...]:
-        """Tools called and not yet answered."""
-        return ()
+    def held(self) -> list[Event]:
+        """What the log has begun and not ended: calls without an answer, a turn."""
+        return []
+
+    def files(self) -> list[Path]:
+        """The logs that are read."""
+        return [log.path for log in self.session.logs] if self.session else []
 
     def folders(self) -> list[Path]:
         """Where something may happen."""
@@ -156,8 +167,11 @@ class Followed(Source):
     def notices(self) -> list[str]:
         return self._follower.notices()
 
-    def in_flight(self) -> tuple[str, ...]:
-        return tuple(call.tool for call in self._follower.in_flight())
+    def held(self) -> list[Event]:
+        return self._follower.held()
+
+    def files(self) -> list[Path]:
+        return self._follower.files()
 
     def folders(self) -> list[Path]:
         return self._follower.folders()

@@ -1,4 +1,4 @@
-"""How a session stands: whether it needs a person, why, and since when.
+"""The status of a session: whether it needs a person, why, and since when.
 
 What is not known is said as such; silence is never taken for well-being.
 """
@@ -9,13 +9,13 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
-from core.events import Action
+from core.events import Action, Matter
 from core.settings import Settings
 from core.settings.fleet import FleetSettings
 
 Word = Literal[
-    "needs input",
-    "needs input?",
+    "needs you",
+    "needs you?",
     "looping",
     "would halt",
     "quarantined",
@@ -23,7 +23,7 @@ Word = Literal[
     "silent?",
     "no log",
     "context full",
-    "in a tool",
+    "waiting",
     "done",
     "done?",
     "stopped",
@@ -39,8 +39,8 @@ Level: TypeAlias = Literal[0, 1, 2, 3]
 """3 needs a person, 2 is worth a look, 1 is at work, 0 rests."""
 
 GLYPHS: dict[Word, str] = {
-    "needs input": "▲",
-    "needs input?": "△",
+    "needs you": "▲",
+    "needs you?": "△",
     "looping": "↻",
     "would halt": "■",
     "quarantined": "▣",
@@ -48,7 +48,7 @@ GLYPHS: dict[Word, str] = {
     "silent?": "…",
     "no log": "!",
     "context full": "▽",
-    "in a tool": "◌",
+    "waiting": "◌",
     "done": "✓",
     "done?": "~",
     "stopped": "‖",
@@ -66,7 +66,10 @@ _RANK = {word: rank for rank, word in enumerate(WORDS)}
 _QUICK: frozenset[Action] = frozenset(("file_read", "file_edit", "search", "memory_read", "memory_write"))
 """Actions that take no time of their own."""
 
-Close = Literal["", "asked", "tool", "said", "done", "stopped", "ended"]
+_PLANS = frozenset(("ExitPlanMode", "exit_plan_mode"))
+"""Tools that hand a plan to the person."""
+
+Close = Literal["", "asked", "tool", "said", "done", "failed", "stopped", "ended"]
 """What the main agent's last event leaves behind: `said` is an answer that tells no reason for its end."""
 
 
@@ -86,8 +89,8 @@ class Open(NamedTuple):
     action: Action
 
 
-class Facts(Struct, frozen=True):
-    """What the log and the minds tell of a session; a standing follows from it and the time."""
+class StatusFacts(Struct, frozen=True):
+    """What the log and the minds tell of a session; a status follows from it and the time."""
 
     events: int = 0
     heard: float = 0.0
@@ -112,6 +115,8 @@ class Facts(Struct, frozen=True):
     """Sub-agents seen so far."""
     synthetic: bool = False
     """The log's times are made up."""
+    untold: tuple[Matter, ...] = ()
+    """What the log never tells."""
     lost: str = ""
     """What befell the log."""
     read: float = 1.0
@@ -132,7 +137,7 @@ class Limits(NamedTuple):
         return cls(notices.idle, frozenset(notices.asking), settings.screen.fleet)
 
 
-class Standing(Struct, frozen=True):
+class Status(Struct, frozen=True):
     """One word for a session, how much it presses, since when, and why."""
 
     word: Word
@@ -141,6 +146,11 @@ class Standing(Struct, frozen=True):
     why: str
     stale: bool = False
     """It has stood so for so long that newer ones go first."""
+
+    @property
+    def needs_you(self) -> bool:
+        """A question, a plan, a permission or an error waits for the person, for sure or by all signs."""
+        return self.word in ("needs you", "needs you?")
 
     @property
     def glyph(self) -> str:
@@ -153,48 +163,52 @@ class Standing(Struct, frozen=True):
         return -self.level, self.stale, _RANK[self.word], self.since or 0.0
 
 
-def standing(facts: Facts, now: float, limits: Limits) -> Standing:
-    """How a session stands at a moment."""
+def status_of(facts: StatusFacts, now: float, limits: Limits) -> Status:
+    """The status of a session at a moment."""
     quiet = max(0.0, now - facts.heard)
     stale = quiet >= limits.fleet.left
     if facts.lost:
-        return Standing("no log", 3, facts.heard, facts.lost, stale)
+        return Status("no log", 3, facts.heard, facts.lost, stale)
     if facts.read < 1.0:
-        return Standing("reading", 2, None, "its log is being read")
+        return Status("reading", 2, None, "its log is being read")
     if not facts.events:
-        return Standing("new", 1, facts.heard, "no events yet")
+        return Status("new", 1, facts.heard, "no events yet")
     asking = [call for call in facts.open if call.tool in limits.asking]
     if asking and facts.close != "ended":
         first = asking[0]
-        return Standing("needs input", 3, _began(first, facts), f"{first.tool} waits for an answer", stale)
+        waits = "has a plan for you to approve" if first.tool in _PLANS else "waits for an answer"
+        return Status("needs you", 3, _began(first, facts), f"{first.tool} {waits}", stale)
     return _closed(facts, quiet, limits) or _hanging(facts, now, quiet, limits) or _at_work(facts, limits)
 
 
-def _began(call: Open, facts: Facts) -> float:
+def _began(call: Open, facts: StatusFacts) -> float:
     return facts.heard if facts.synthetic else call.at
 
 
-def _closed(facts: Facts, quiet: float, limits: Limits) -> Standing | None:
+def _closed(facts: StatusFacts, quiet: float, limits: Limits) -> Status | None:
     """It ended its turn, or the person did, and nobody works on behind its back."""
     if facts.close == "ended":
-        return Standing("ended", 0, facts.closed, "the session is over")
+        return Status("ended", 0, facts.closed, "the session is over")
+    if facts.close == "failed":
+        why = "an error ended its turn; it goes on when you answer"
+        return Status("needs you", 3, facts.closed, why, quiet >= limits.fleet.left)
     if facts.close not in ("done", "stopped"):
         return None
     if facts.running and facts.heard > facts.closed and quiet < limits.idle:
         return None
     level: Level = 2 if quiet < limits.fleet.news else 0
     if facts.close == "done":
-        return Standing("done", level, facts.closed, "it ended its turn and waits for a prompt")
-    return Standing("stopped", level, facts.closed, "you stopped it; it waits for a prompt")
+        return Status("done", level, facts.closed, "it ended its turn and waits for a prompt")
+    return Status("stopped", level, facts.closed, "you stopped it; it waits for a prompt")
 
 
-def _hanging(facts: Facts, now: float, quiet: float, limits: Limits) -> Standing | None:
+def _hanging(facts: StatusFacts, now: float, quiet: float, limits: Limits) -> Status | None:
     """Nothing comes although something should."""
     fleet = limits.fleet
     quick = [call for call in facts.open if call.action in _QUICK]
     if quick and now - _began(quick[0], facts) >= fleet.quick and quiet < fleet.left:
         why = f"{quick[0].tool} is open; it may ask for permission"
-        return Standing("needs input?", 3, _began(quick[0], facts), why)
+        return Status("needs you?", 3, _began(quick[0], facts), why)
     if quiet < limits.idle:
         return None
     was = _was(facts)
@@ -202,22 +216,22 @@ def _hanging(facts: Facts, now: float, quiet: float, limits: Limits) -> Standing
     if call is None and facts.close == "said":
         level: Level = 2 if quiet < fleet.news else 0
         why = "its last word was an answer; this log does not say whether it is done"
-        return Standing("done?", level, facts.closed, why + was)
+        return Status("done?", level, facts.closed, why + was)
     if quiet >= fleet.left:
         with_what = f"with {call.tool} open" if call else "amid its work"
-        return Standing("left", 0, facts.heard, f"the log ends {with_what}{was}")
+        return Status("left", 0, facts.heard, f"the log ends {with_what}{was}")
     if call is None:
         why = "no word, and no call is open: the model may think, or the agent has died"
-        return Standing("silent?", 3 if quiet >= fleet.silent else 2, facts.heard, why + was)
+        return Status("silent?", 3 if quiet >= fleet.silent else 2, facts.heard, why + was)
     if quiet >= fleet.silent:
         why = f"no word since {call.tool} began: it runs, hangs or asks for permission"
-        return Standing("silent?", 3, facts.heard, why + was)
-    return _trouble(facts, limits) or Standing(
-        "in a tool", 2, _began(call, facts), f"{call.tool} runs, or asks for permission"
+        return Status("silent?", 3, facts.heard, why + was)
+    return _trouble(facts, limits) or Status(
+        "waiting", 2, _began(call, facts), f"on {call.tool}: it runs, or asks for permission"
     )
 
 
-def _was(facts: Facts) -> str:
+def _was(facts: StatusFacts) -> str:
     """What was wrong before the silence."""
     for trouble, words in (
         (facts.loop, "looping"),
@@ -230,31 +244,31 @@ def _was(facts: Facts) -> str:
     return ""
 
 
-def _trouble(facts: Facts, limits: Limits) -> Standing | None:
+def _trouble(facts: StatusFacts, limits: Limits) -> Status | None:
     if facts.loop is not None:
-        return Standing("looping", 3, *facts.loop)
+        return Status("looping", 3, *facts.loop)
     if facts.halt is not None and not facts.fuse:
-        return Standing("would halt", 3, *facts.halt)
+        return Status("would halt", 3, *facts.halt)
     if facts.quarantine is not None:
-        return Standing("quarantined", 3, *facts.quarantine)
+        return Status("quarantined", 3, *facts.quarantine)
     if facts.stuck is not None:
-        return Standing("stuck", 3, *facts.stuck)
+        return Status("stuck", 3, *facts.stuck)
     if facts.context >= limits.fleet.context:
         left = "" if facts.turns_left is None else f", about {facts.turns_left} turns left"
         why = f"context {100 * facts.context:.0f}% of the way to compaction{left}"
-        return Standing("context full", 2, None, why)
+        return Status("context full", 2, None, why)
     if facts.halt is not None:
-        return Standing("would halt", 2, *facts.halt)
+        return Status("would halt", 2, *facts.halt)
     return None
 
 
-def _at_work(facts: Facts, limits: Limits) -> Standing:
+def _at_work(facts: StatusFacts, limits: Limits) -> Status:
     trouble = _trouble(facts, limits)
     if trouble is not None:
         return trouble
     if facts.flow is not None:
-        return Standing("flowing", 1, facts.flow, "the flow gate fires")
+        return Status("flowing", 1, facts.flow, "the flow gate fires")
     if facts.running:
         subs = "sub-agent" if facts.running == 1 else "sub-agents"
-        return Standing("delegating", 1, facts.closed, f"{facts.running} {subs} at work")
-    return Standing("working", 1, facts.closed, f"{facts.open[0].tool} runs" if facts.open else "at work")
+        return Status("delegating", 1, facts.closed, f"waits on {facts.running} {subs} at work")
+    return Status("working", 1, facts.closed, f"{facts.open[0].tool} runs" if facts.open else "at work")

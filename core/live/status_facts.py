@@ -1,19 +1,24 @@
-"""Gathers, event by event, what a standing needs to know of a session."""
+"""Gathers what a status needs to know of a session, event by event or from what a recording tells."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+
+from msgspec.structs import replace
 
 from core.engine import Step
-from core.events import MAIN, AgentEnd, Event, Prompt, SessionEnd, SessionStart, ToolUse, Turn
-from core.live.status import Close, Facts, Open, Trouble
+from core.events import MAIN, AgentEnd, Event, Matter, Prompt, SessionEnd, SessionStart, ToolUse, Turn
+from core.live.status import Close, Open, StatusFacts, Trouble
 from core.society import Society
 
 GOODBYE = 5.0
 """Seconds in which what is still written after a session's end belongs to its end."""
 
+_FAILED = frozenset(("error", "failed"))
+"""Words with which logs say that an error ended a turn."""
 
-class Lookout:
+
+class StatusTracker:
     """Since when each agent of a session is stuck, quarantined or in flow, and how its last turn closed.
 
     An event costs a few comparisons; what it remembers is bounded by the agents in trouble.
@@ -29,6 +34,7 @@ class Lookout:
         "events",
         "last",
         "synthetic",
+        "untold",
     )
 
     def __init__(self, final: Sequence[str]) -> None:
@@ -42,6 +48,7 @@ class Lookout:
         self.close: Close = ""
         self.closed = 0.0
         self.synthetic = False
+        self.untold: tuple[Matter, ...] = ()
 
     def update(self, event: Event, step: Step) -> None:
         """Take in one event and what it did."""
@@ -73,7 +80,7 @@ class Lookout:
         if close and not self._after_goodbye(close, event.at):
             self.close, self.closed = close, event.at
         if type(event) is SessionStart:
-            self.synthetic = event.synthetic_time
+            self.synthetic, self.untold = event.synthetic_time, event.untold
 
     def _after_goodbye(self, close: Close, at: float) -> bool:
         """Whether this is only what the agent tidied up once its session was over."""
@@ -87,43 +94,60 @@ class Lookout:
         heard: float | None = None,
         lost: str = "",
         read: float = 1.0,
-    ) -> Facts:
+    ) -> StatusFacts:
         """All that is known now; `held` are calls without an answer and a turn the log has not closed."""
         close, closed = self.close, self.closed
         for event in held:
             said = closing(event, self._final) if event.agent == MAIN and type(event) is Turn else ""
             if said and event.at >= closed and not self._after_goodbye(said, event.at):
                 close, closed = said, event.at
-        people = society.read()
-        gauge = society.engine(MAIN).mind.heart.gauge
-        working = [one.name for one in people.agents if one.awake and one.ended is None]
-        if close == "ended":
-            working = [name for name in working if name == MAIN]
-        halt, fuse = _halt(society)
-        return Facts(
-            events=self.events,
-            heard=self.last if heard is None else heard,
-            close=close,
-            closed=closed,
-            open=tuple(
-                Open(call.at, call.agent, call.tool, call.action)
-                for call in sorted(held, key=_time)
-                if isinstance(call, ToolUse) and call.outcome == "pending"
+        return with_minds(
+            society,
+            StatusFacts(
+                events=self.events,
+                heard=self.last if heard is None else heard,
+                close=close,
+                closed=closed,
+                open=open_calls(held),
+                flow=self._flow,
+                synthetic=self.synthetic,
+                untold=self.untold,
+                lost=lost,
+                read=read,
             ),
-            loop=_loop(society, working),
-            halt=halt,
-            fuse=fuse,
-            quarantine=_first(self._quarantined, working, "affect is quarantined"),
-            stuck=_first(self._stuck, working, "frustrated, by trial and error"),
-            flow=self._flow,
-            context=gauge.fill,
-            turns_left=gauge.turns_left(),
-            running=sum(name != MAIN for name in working),
-            subagents=people.finished + people.running - 1,
-            synthetic=self.synthetic,
-            lost=lost,
-            read=read,
+            self._stuck,
+            self._quarantined,
         )
+
+
+def with_minds(
+    society: Society, log: StatusFacts, stuck: Mapping[str, float], quarantined: Mapping[str, float]
+) -> StatusFacts:
+    """What the log tells together with what the minds do."""
+    people = society.read()
+    gauge = society.engine(MAIN).mind.heart.gauge
+    working = [one.name for one in people.agents if one.awake and one.ended is None]
+    if log.close == "ended":
+        working = [name for name in working if name == MAIN]
+    halt, fuse = _halt(society)
+    return replace(
+        log,
+        loop=_loop(society, working),
+        halt=halt,
+        fuse=fuse,
+        quarantine=_first(quarantined, working, "affect is quarantined"),
+        stuck=_first(stuck, working, "frustrated, by trial and error"),
+        context=gauge.fill,
+        turns_left=gauge.turns_left(),
+        running=sum(name != MAIN for name in working),
+        subagents=people.finished + people.running - 1,
+    )
+
+
+def open_calls(held: Iterable[Event]) -> tuple[Open, ...]:
+    """Calls without an answer, oldest first."""
+    calls = [call for call in held if isinstance(call, ToolUse) and call.outcome == "pending"]
+    return tuple(Open(call.at, call.agent, call.tool, call.action) for call in sorted(calls, key=_time))
 
 
 def closing(event: Event, final: frozenset[str]) -> Close:
@@ -133,7 +157,7 @@ def closing(event: Event, final: frozenset[str]) -> Close:
         return "tool"
     if kind is Turn:
         stop = event.stop  # type: ignore[union-attr]
-        return "done" if stop in final else "tool" if stop else "said"
+        return "done" if stop in final else "failed" if stop in _FAILED else "tool" if stop else "said"
     if kind is Prompt:
         return "stopped" if event.interrupt else "asked"  # type: ignore[union-attr]
     return "ended" if kind is SessionEnd else ""
@@ -154,7 +178,7 @@ def _loop(society: Society, working: Sequence[str]) -> Trouble | None:
     return None
 
 
-def _first(since: dict[str, float], working: Sequence[str], why: str) -> Trouble | None:
+def _first(since: Mapping[str, float], working: Sequence[str], why: str) -> Trouble | None:
     for name in working:
         if name in since:
             return Trouble(since[name], _of(name, why))

@@ -1,27 +1,19 @@
-"""Wakes the feed when the files it follows change."""
+"""Wakes whoever follows files when they change."""
 
 from __future__ import annotations
 
-import queue
 import threading
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
-
-from textual.message import Message
 
 from core.logs.follow import changes
 from core.settings.logs import FollowSettings
 
 
-@dataclass
-class Changed(Message):
-    """Something may have been written."""
-
-
 class Watcher:
     """A thread that does nothing but wait for file events and pass them on."""
 
-    def __init__(self, wake: queue.SimpleQueue[Message | None], settings: FollowSettings) -> None:
+    def __init__(self, wake: Callable[[], object], settings: FollowSettings) -> None:
         self._wake = wake
         self._settings = settings
         self._folders: list[Path] = []
@@ -60,4 +52,4 @@ class Watcher:
             for _ in changes(folders, stop, self._settings, recursive=False, tell=self._tell):
                 if stop.is_set():
                     return
-                self._wake.put(Changed())
+                self._wake()

@@ -6,8 +6,10 @@ import errno
 import shutil
 import sqlite3
 import tempfile
-from contextlib import closing
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from core.logs.door import is_there, open_log
@@ -15,25 +17,49 @@ from core.logs.door import is_there, open_log
 MAGIC = b"SQLite format 3\0"
 _WAL = 2
 """The version in a database's header that says it has a log beside it."""
-_COLUMNS = {"message": "data", "part": "data", "session": "title"}
-"""Where the words of a row stand, by the table's name."""
+_COLUMNS = {
+    "message": ("data",),
+    "part": ("data",),
+    "session": ("title",),
+    "messages": ("parts", "content_json"),
+    "sessions": ("title", "name"),
+}
+"""Where the words of a row may stand, by the table's name."""
 
 
 def content(path: Path, entry: str) -> bytes:
     """What stands in the row an entry names now; blank where it is gone."""
     name, _, row_id = entry.partition("/")
-    column = _COLUMNS.get(name)
-    if column is None:
+    wanted = _COLUMNS.get(name)
+    if wanted is None:
         return b""
+    with reading(path) as database:
+        found = next(select(database, name, wanted, "WHERE id = ?", (row_id,)), {})
+    told = next((value for value in found.values() if value is not None), b"")
+    return told if isinstance(told, bytes) else str(told).encode("utf-8", "replace")
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[sqlite3.Connection]:
+    """A database to be read; that it is busy or broken is an `OSError`."""
     try:
         with closing(connect(path)) as database:
-            statement = f"SELECT {column} FROM {name} WHERE id = ?"  # noqa: S608 our own words
-            found = database.execute(statement, (row_id,)).fetchone()
+            yield database
     except sqlite3.Error as fault:
         raise OSError(errno.EIO, f"the database cannot be read: {fault}") from fault
-    if found is None or found[0] is None:
-        return b""
-    return found[0] if isinstance(found[0], bytes) else str(found[0]).encode("utf-8", "replace")
+
+
+def select(
+    database: sqlite3.Connection, table: str, wanted: Iterable[str], rest: str = "", given: Sequence[Any] = ()
+) -> Iterator[dict[str, Any]]:
+    """The rows of a table, with those of the wanted columns that its version of the schema has."""
+    there = {str(column[1]) for column in database.execute(f"PRAGMA table_info({table})")}
+    chosen = [column for column in wanted if column in there]
+    if not chosen:
+        raise sqlite3.DatabaseError(f"no {table} in it")
+    statement = f"SELECT {', '.join(chosen)} FROM {table} {rest}"  # noqa: S608 our own words
+    for row in database.execute(statement, given):
+        yield dict(zip(chosen, row, strict=True))
 
 
 def tables(path: Path) -> set[str]:
@@ -43,6 +69,14 @@ def tables(path: Path) -> set[str]:
             return {str(name) for (name,) in database.execute("SELECT name FROM sqlite_master")}
     except (sqlite3.Error, OSError):
         return set()
+
+
+def changes(path: Path) -> int:
+    """Bytes of the log of changes beside a database."""
+    try:
+        return path.with_name(f"{path.name}-wal").stat().st_size
+    except OSError:
+        return 0
 
 
 def connect(path: Path) -> sqlite3.Connection:

@@ -12,15 +12,18 @@ from pathlib import Path
 import msgspec
 
 from core.logs.agent import Agent, Location, nowhere
+from core.logs.database import MAGIC, changes
 from core.logs.door import is_folder
 from core.logs.found import Found
 from core.logs.glimpse import Glimpse, glimpse, last_time
 from core.logs.lines import opened, packed, take
 from core.logs.marks import EXACT, counted
-from core.logs.records import Log
+from core.logs.records import Log, stem
 from core.logs.session import LogSession
 from core.logs.titles import HEAD, TAIL, Titles, read_title, title_of
 
+_ROW = 4_000
+"""Bytes that an event takes up in a database, by and large."""
 _ANYWHERE = Location(nowhere, (), (b'"role":', b'"action":', b'"observation":', b'"tool":'))
 """What is known of logs that lie in no agent's usual place."""
 _BUDGET = 32 * 1024 * 1024
@@ -241,6 +244,9 @@ def _look(location: Location, path: Path, size: int) -> Glimpse:
     if is_folder(path):
         return Glimpse("", path.parent.name, sum(1 for _ in path.iterdir()), None, ended=False)
     with opened(path) as stream:
+        if take(stream, len(MAGIC)) == MAGIC:
+            return Glimpse("", stem(path), (size + changes(path)) // _ROW, None, ended=False)
+        stream.seek(0)
         return glimpse(location, stream, path, 0 if packed(path) else size)
 
 

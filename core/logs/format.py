@@ -69,6 +69,8 @@ class Format(NamedTuple):
     """The title that a record gives its session, where the agent keeps one."""
     opening: bytes = b""
     """What a log that is not JSON begins with."""
+    title: str = ""
+    """What people call this way of writing, where an agent has several that tell different things."""
 
 
 def _plainly(head: bytes) -> bytes:

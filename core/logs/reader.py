@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar, Self
 
-from core.events import MAIN, Event, Where
+from core.events import MAIN, Event, Matter, Where
 
 if TYPE_CHECKING:
     from core.logs.agent import Agent
@@ -35,6 +35,8 @@ class Reader(ABC):
 
     name: ClassVar[str]
     """The agent's name, such as claude-code."""
+    untold: ClassVar[tuple[Matter, ...]] = ()
+    """What its logs never tell, in the order of `MATTERS`."""
 
     def __init__(self, kit: Kit, *, agent: str = MAIN, session: str = "") -> None:
         self.kit = kit

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from core.settings.mind import ClockSettings
+from core.state import Stateful, grouped
 
 Resolution = Literal["gamma", "theta"]
 
@@ -24,7 +25,7 @@ NO_TICKS = Ticks()
 ONE_GAMMA = Ticks(gamma=1)
 
 
-class Clock:
+class Clock(Stateful):
     """Three rhythms in whole microseconds, so that splitting a stretch of time changes no tick.
 
     However long the stretch, it costs no more than the few doublings from the shortest theta to the longest.
@@ -53,6 +54,11 @@ class Clock:
         "due",
         "gamma",
         "theta",
+    )
+    STATE = (
+        grouped("times", "_now", "_gamma_next", "_theta_next", "_theta", "_since_delta"),
+        grouped("pace", "_violations", "_busy", "_factor"),
+        grouped("counts", "gamma", "theta", "delta"),
     )
 
     def __init__(self, settings: ClockSettings) -> None:
@@ -215,20 +221,9 @@ class Clock:
         """Theta ticks to the next delta tick."""
         return self._delta_every - self._since_delta
 
-    def dump(self) -> tuple[Any, ...]:
-        """Everything the next tick depends on."""
-        return (
-            (self._now, self._gamma_next, self._theta_next, self._theta, self._since_delta),
-            (self._violations, self._busy, self._factor),
-            (self.gamma, self.theta, self.delta),
-        )
-
-    def load(self, state: tuple[Any, ...]) -> None:
-        """Go on from a dump; rhythms outside this clock's bounds are brought inside."""
-        (self._now, self._gamma_next, self._theta_next, theta, since_delta), pace, counts = state
-        self._violations, self._busy, self._factor = pace
-        self.gamma, self.theta, self.delta = counts
-        self._theta = min(max(theta, self._theta_shortest), self._theta_longest)
-        self._since_delta = min(since_delta, self._delta_every - 1)
+    def restored(self) -> None:
+        """Bring rhythms outside this clock's bounds inside."""
+        self._theta = min(max(self._theta, self._theta_shortest), self._theta_longest)
+        self._since_delta = min(self._since_delta, self._delta_every - 1)
         self._gamma_step = self._gamma_interval()
         self.due = min(self._gamma_next, self._theta_next)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from core.mind.episodes import Episodes
 from core.mind.habituation import Habituation
 from core.mind.salience import Salience
 from core.settings.mind import DreamSettings
+from core.state import Stateful, rows
 
 Reason = Literal["pressure", "compaction"]
 """Sleep pressure called for it, or the agent's own context was compacted."""
@@ -42,10 +43,14 @@ class Dream(NamedTuple):
         )
 
 
-class Dreams:
+class Dreams(Stateful):
     """Run the four parts of a dream and remember the last few."""
 
     __slots__ = ("_count", "_past")
+    STATE = (
+        "_count",
+        rows("_past", Dream),
+    )
 
     def __init__(self, settings: DreamSettings) -> None:
         self._count = 0
@@ -82,13 +87,3 @@ class Dreams:
     def past(self) -> tuple[Dream, ...]:
         """The last dreams, oldest first."""
         return tuple(self._past)
-
-    def dump(self) -> tuple[Any, ...]:
-        """Everything remembered."""
-        return (self._count, tuple(tuple(dream) for dream in self._past))
-
-    def load(self, state: tuple[Any, ...]) -> None:
-        """Go on from a dump."""
-        self._count, past = state
-        self._past.clear()
-        self._past.extend(Dream(*dream) for dream in past)

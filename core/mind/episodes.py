@@ -25,6 +25,7 @@ from core.mind.cortical import REGIMES, SEVERITY, CorticalState, Tier
 from core.mind.episode import Border, Episode, Likeness, Recalled, Situation, Verdict, coarse, largest
 from core.settings.derived import Derived
 from core.settings.mind_state import EpisodeSettings
+from core.state import Stateful, each, listed, mapped
 
 _PROOFS = ("test", "build", "commit")
 _ACTION_LETTER: dict[Action, str] = {
@@ -69,7 +70,7 @@ class EpisodesReading(Struct, frozen=True):
     last: Episode | None
 
 
-class Episodes:
+class Episodes(Stateful):
     """The open episode, the closed ones of this session, and those of saved sessions.
 
     Saved ones are handed in like settings: they are no part of a dump.
@@ -99,6 +100,21 @@ class Episodes:
         "_trace",
         "_trace_length",
         "_worth",
+    )
+    STATE = (
+        "_number",
+        "_pattern",
+        "_began_by",
+        "_at",
+        "_calls",
+        "_failures",
+        "_score",
+        mapped("_counts"),
+        "_samples",
+        listed("_regimes"),
+        listed("_affect"),
+        each("_trace", tuple, tuple),
+        each("_kept", structs.astuple, lambda row: _episode(row)),
     )
 
     def __init__(self, settings: EpisodeSettings) -> None:
@@ -268,11 +284,11 @@ class Episodes:
             return ()
         left = 4 * (self._settings.token_budget if tokens is None else tokens)
         chosen: list[Recalled] = []
-        for each in self._best(state, tick, self._settings.top_k if k is None else k):
-            left -= len(each.line) + 1
+        for found in self._best(state, tick, self._settings.top_k if k is None else k):
+            left -= len(found.line) + 1
             if left < 0:
                 break
-            chosen.append(each)
+            chosen.append(found)
         return tuple(chosen)
 
     def alike(
@@ -280,7 +296,7 @@ class Episodes:
     ) -> tuple[tuple[Recalled, Episode | None], ...]:
         """The past episodes most like this moment, best first, each with the one that followed it."""
         found = () if tier == "T0" else self._best(state, tick, most)
-        wanted = {(each.episode.session, each.episode.number + 1) for each in found}
+        wanted = {(one.episode.session, one.episode.number + 1) for one in found}
         every = chain(self._kept, [episode for episode, _ in self._past]) if wanted else ()
         after = {key: one for one in every if (key := (one.session, one.number)) in wanted}
         return tuple((each, after.get((each.episode.session, each.episode.number + 1))) for each in found)
@@ -303,38 +319,6 @@ class Episodes:
             len(self._past),
             self._kept[-1] if self._kept else None,
         )
-
-    def dump(self) -> tuple[Any, ...]:
-        """Everything that changes; saved episodes are input, not state."""
-        return (
-            self._number,
-            self._pattern,
-            self._began_by,
-            self._at,
-            self._calls,
-            self._failures,
-            self._score,
-            tuple(self._counts.items()),
-            self._samples,
-            tuple(self._regimes),
-            tuple(self._affect),
-            tuple(self._trace),
-            tuple(structs.astuple(episode) for episode in self._kept),
-        )
-
-    def load(self, state: Sequence[Any]) -> None:
-        """Go on from a dump."""
-        self._number, self._pattern, began_by, at, calls, failures, score = state[:7]
-        counts, samples, regimes, affect, trace, kept = state[7:]
-        self._open(began_by, at)
-        self._calls, self._failures, self._score = calls, failures, score
-        self._counts = dict(counts)
-        self._samples = samples
-        self._regimes = list(regimes)
-        self._affect = list(affect)
-        self._trace.extend((action, outcome) for action, outcome in trace)
-        self._kept.clear()
-        self._kept.extend(_episode(row) for row in kept)
 
 
 def _worth(settings: EpisodeSettings) -> dict[tuple[Action, Outcome, Purpose], float]:

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Any, NamedTuple, TypeAlias, get_args
 
-from core.errors import StateError
 from core.events import Action, Outcome
 from core.mind.cortical import Emotion, Phase, Regime, Tier
 from core.settings.mind_state import FabricSettings
+from core.state import Stateful, through
 
 
 class Ticked(NamedTuple):
@@ -202,13 +202,17 @@ MIND_EVENTS: tuple[type[MindEvent], ...] = get_args(MindEvent)
 _BY_NAME: dict[str, type[MindEvent]] = {kind.__name__: kind for kind in MIND_EVENTS}
 
 
-class Fabric:
+class Fabric(Stateful):
     """A ring of the last events; the number of an event is its place since the first.
 
     A dump carries the count and a short tail: older history is derived, and comes back by replaying the log.
     """
 
     __slots__ = ("_ring", "_tail", "emitted")
+    STATE = (
+        "emitted",
+        through("tail", "_take_tail"),
+    )
 
     def __init__(self, settings: FabricSettings) -> None:
         self._ring: deque[MindEvent] = deque(maxlen=settings.capacity)
@@ -244,20 +248,15 @@ class Fabric:
         """Follow from number `since`, or from now on."""
         return Subscription(self, self.emitted if since is None else since)
 
-    def dump(self) -> tuple[Any, ...]:
-        """The count and the tail."""
-        return (self.emitted, tuple((type(event).__name__, *event) for event in self.recent()))
+    @property
+    def tail(self) -> tuple[tuple[Any, ...], ...]:
+        """What a dump carries: each event after the name of its kind."""
+        return tuple([(type(event).__name__, *event) for event in self.recent()])
 
-    def load(self, state: Sequence[Any]) -> None:
-        """Go on from a dump: numbering continues, the ring holds the tail."""
-        emitted, tail = state
-        try:
-            events = [_BY_NAME[name](*fields) for name, *fields in tail]
-        except (KeyError, TypeError) as error:
-            raise StateError(f"the fabric's tail holds an event that is not known: {error}") from None
+    def _take_tail(self, tail: Sequence[Sequence[Any]]) -> None:
+        events = [_BY_NAME[name](*fields) for name, *fields in tail]
         self._ring.clear()
         self._ring.extend(events)
-        self.emitted = emitted
 
 
 class Subscription:

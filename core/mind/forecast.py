@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from core.events import ToolUse
 from core.settings.mind_state import ForecastSettings
+from core.state import Stateful, made
 
 _LAST, _FAILED, _CALLS = 0, 1, 2
 """Places in the table of one kind of call; eight context counts follow, failed and all for each."""
@@ -33,7 +34,15 @@ class ForecastReading(Struct, frozen=True):
     scored: int
 
 
-class Forecast:
+def _rows(table: dict[tuple[str, str], list[float]]) -> tuple[tuple[Any, ...], ...]:
+    return tuple([(*key, *counts) for key, counts in table.items()])
+
+
+def _table(rows: Sequence[Sequence[Any]]) -> dict[tuple[str, str], list[float]]:
+    return {(row[0], row[1]): list(row[2:]) for row in rows}
+
+
+class Forecast(Stateful):
     """Failure rates by kind of call and its last two outcomes, each leaning on the wider one.
 
     A kind of call that has hardly failed is not as safe as it looks: it leans on the rate of all calls.
@@ -61,6 +70,17 @@ class Forecast:
         "failed",
         "scored",
         "slow_brier",
+    )
+    STATE = (
+        made("_table", _rows, _table),
+        "all_calls",
+        "all_failed",
+        "brier",
+        "slow_brier",
+        "base_brier",
+        "expected",
+        "failed",
+        "scored",
     )
 
     def __init__(self, settings: ForecastSettings) -> None:
@@ -183,23 +203,3 @@ class Forecast:
             self.failed,
             self.scored,
         )
-
-    def dump(self) -> tuple[Any, ...]:
-        """Everything that changes; the tables in the order they were last used."""
-        return (
-            tuple((*key, *counts) for key, counts in self._table.items()),
-            self.all_calls,
-            self.all_failed,
-            self.brier,
-            self.slow_brier,
-            self.base_brier,
-            self.expected,
-            self.failed,
-            self.scored,
-        )
-
-    def load(self, state: Sequence[Any]) -> None:
-        """Go on from a dump."""
-        self._table = {(row[0], row[1]): [float(count) for count in row[2:]] for row in state[0]}
-        self.all_calls, self.all_failed, self.brier, self.slow_brier, self.base_brier = state[1:6]
-        self.expected, self.failed, self.scored = state[6:]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from math import exp, log
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from core.settings.mind import HabituationSettings
+from core.state import Stateful, tabled
 
 
 class Exposure(NamedTuple):
@@ -18,7 +19,7 @@ class Exposure(NamedTuple):
     """Share of novelty the next occurrence would keep."""
 
 
-class Habituation:
+class Habituation(Stateful):
     """Attenuate novelty hyperbolically in a continuously fading exposure count.
 
     Memory is bounded by the number of patterns kept: the longest unseen goes first.
@@ -34,6 +35,10 @@ class Habituation:
         "_half_life",
         "_least_absence",
         "_most",
+    )
+    STATE = (
+        "_collected",
+        tabled("_exposures", 3),
     )
 
     def __init__(self, settings: HabituationSettings) -> None:
@@ -112,15 +117,3 @@ class Habituation:
             )
             for count, pattern in counted[:limit]
         )
-
-    def dump(self) -> tuple[Any, ...]:
-        """Everything, in the order patterns were last seen."""
-        return (
-            self._collected,
-            tuple((pattern, count, last, what) for pattern, (count, last, what) in self._exposures.items()),
-        )
-
-    def load(self, state: tuple[Any, ...]) -> None:
-        """Go on from a dump."""
-        self._collected, exposures = state
-        self._exposures = {bytes(pattern): (count, last, what) for pattern, count, last, what in exposures}

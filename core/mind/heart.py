@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from core.events import MAIN
 from core.mind.clock import Clock, Ticks
 from core.mind.cortical import CorticalState
@@ -34,6 +32,7 @@ from core.mind.tiers import Opinion, Tiers
 from core.mind.vitality import Vitality
 from core.percept import AXES, NEUTRAL, Modulation, Percept
 from core.settings.mind import MindSettings
+from core.state import Stateful, grouped, inner, row, tupled
 
 _CONFIDENCE = AXES.index("confidence")
 _NO_AXES = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -57,7 +56,7 @@ _PARTS = (
 )
 
 
-class Heart:
+class Heart(Stateful):
     """Everything that beats, and what the beats of one step left behind.
 
     Of ticks that come due together only the last few are run; the others count as time, and as dropped.
@@ -83,6 +82,12 @@ class Heart:
         "urgency",
         "write_environment",
         "write_inference",
+    )
+    NAMED = True
+    STATE = (
+        *map(inner, _PARTS),
+        grouped("moment", "at", "now", tupled("_axes"), "urgency", row("modulation", Modulation)),
+        grouped("counts", "_serial", "dropped", "_due_told"),
     )
 
     def __init__(self, settings: MindSettings, seed: bytes = b"", agent: str = MAIN) -> None:
@@ -244,20 +249,7 @@ class Heart:
         if row is not None:
             self.rows = (*self.rows, row)
 
-    def dump(self) -> dict[str, Any]:
-        """Everything the next beat depends on."""
-        state: dict[str, Any] = {name: getattr(self, name).dump() for name in _PARTS}
-        state["moment"] = (self.at, self.now, tuple(self._axes), self.urgency, tuple(self.modulation))
-        state["counts"] = (self._serial, self.dropped, self._due_told)
-        return state
-
-    def load(self, state: dict[str, Any]) -> None:
-        """Go on from a dump."""
-        for name in _PARTS:
-            getattr(self, name).load(state[name])
-        self.at, self.now, axes, self.urgency, modulation = state["moment"]
-        self._axes = tuple(axes)
-        self.modulation = Modulation(*modulation)
-        self._serial, self.dropped, self._due_told = state["counts"]
+    def restored(self) -> None:
+        """Nothing of the step before the dump is left to tell."""
         self.sleep.set_mode(self.homeostasis.intensive)
         self.rows, self.news, self.corrections, self.dreamt = (), (), (), None

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
 from core.settings.mind import HomeostasisSettings
+from core.state import Stateful, listed
 
 SignalId = Literal["vitality", "accuracy", "pleasure"]
 SIGNAL_IDS: tuple[SignalId, ...] = get_args(SignalId)
@@ -38,7 +39,7 @@ class RuleState(NamedTuple):
     correction: float
 
 
-class Homeostasis:
+class Homeostasis(Stateful):
     """Three rules, each with its signal's rolling average as the set point.
 
     A correction is proportional to the deviation, stands only while the deviation does, and never adds up.
@@ -61,6 +62,13 @@ class Homeostasis:
         "_smoothing",
         "_straying",
         "_threshold",
+        "intensive",
+    )
+    STATE = (
+        listed("_averages"),
+        listed("_deviations"),
+        listed("_straying"),
+        listed("_corrections"),
         "intensive",
     )
 
@@ -169,19 +177,7 @@ class Homeostasis:
         held = (*self._held, self._mode != "auto")
         return tuple(_KNOBS[signal] for signal, holds in zip(SIGNAL_IDS, held, strict=True) if holds)
 
-    def dump(self) -> tuple[Any, ...]:
-        """Everything the next tick depends on."""
-        return (
-            tuple(self._averages),
-            tuple(self._deviations),
-            tuple(self._straying),
-            tuple(self._corrections),
-            self.intensive,
-        )
-
-    def load(self, state: tuple[Any, ...]) -> None:
-        """Go on from a dump."""
-        averages, deviations, straying, corrections, intensive = state
-        self._averages, self._deviations = list(averages), list(deviations)
-        self._straying, self._corrections = list(straying), list(corrections)
-        self.intensive = intensive if self._mode == "auto" else self._mode == "intensive"
+    def restored(self) -> None:
+        """Keep to a mode that the operator holds."""
+        if self._mode != "auto":
+            self.intensive = self._mode == "intensive"

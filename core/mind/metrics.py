@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
 import msgspec
 from blake3 import blake3
@@ -11,6 +10,7 @@ from blake3 import blake3
 from core.events import Event, ToolUse, Turn
 from core.mind.cortical import Regime, Tier
 from core.settings.mind_state import MetricsSettings
+from core.state import Stateful, row
 
 TickKind = Literal["gamma", "theta", "delta", "wakeup_gamma", "wakeup_theta"]
 TICK_KINDS: tuple[TickKind, ...] = get_args(TickKind)
@@ -89,7 +89,7 @@ class TickRecord(msgspec.Struct, frozen=True, kw_only=True):
     sleep_pressure: float
 
 
-class Metrics:
+class Metrics(Stateful):
     """Gather what happens between ticks and close it into a row at each."""
 
     __slots__ = (
@@ -113,17 +113,39 @@ class Metrics:
         "last",
         "theta",
     )
+    STATE = (
+        "_events",
+        "_turns",
+        "_actions",
+        "_retrieved",
+        "_hits",
+        "_misses",
+        "_unpriced",
+        "_forecasts",
+        "_cost",
+        "_deliberate",
+        "_act",
+        "_tokens",
+        "_accuracy",
+        "_last_at",
+        "theta",
+        row("last", TickRow),
+    )
 
     def __init__(self, settings: MetricsSettings, seed: bytes, agent: str) -> None:
         self._gamma = settings.gamma
-        self._seed = seed
-        self._agent = agent
+        self.serve(seed, agent)
         self._tokens = 0
         self._accuracy: float | None = None
         self._last_at: float | None = None
         self.theta = 0
         self.last: TickRow | None = None
         self._clear()
+
+    def serve(self, seed: bytes, agent: str) -> None:
+        """Name the agent whose ticks are recorded from here, and its seed."""
+        self._seed = seed
+        self._agent = agent
 
     def _clear(self) -> None:
         self._events = self._turns = self._actions = self._retrieved = 0
@@ -235,34 +257,6 @@ class Metrics:
             wall_time=fields.pop("at"),
             **fields,
         )
-
-    def dump(self) -> tuple[Any, ...]:
-        """Everything that changes."""
-        return (
-            self._events,
-            self._turns,
-            self._actions,
-            self._retrieved,
-            self._hits,
-            self._misses,
-            self._unpriced,
-            self._forecasts,
-            self._cost,
-            self._deliberate,
-            self._act,
-            self._tokens,
-            self._accuracy,
-            self._last_at,
-            self.theta,
-            None if self.last is None else tuple(self.last),
-        )
-
-    def load(self, state: Sequence[Any]) -> None:
-        """Go on from a dump."""
-        self._events, self._turns, self._actions, self._retrieved, self._hits = state[:5]
-        self._misses, self._unpriced, self._forecasts, self._cost, self._deliberate = state[5:10]
-        self._act, self._tokens, self._accuracy, self._last_at, self.theta, last = state[10:]
-        self.last = None if last is None else TickRow(*last)
 
 
 def traceparent(seed: bytes, theta: int, tick: int) -> str:

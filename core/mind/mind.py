@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from core.errors import StateError
 from core.events import MAIN, Compaction, Event, Prompt, ToolUse, Turn
 from core.mind.clock import MICRO, NO_TICKS, Clock, Ticks
 from core.mind.cortical import Regime
@@ -41,8 +40,7 @@ from core.mind.stimulus import News, Stimuli, Stimulus, StimulusSource
 from core.mind.wakeup import Wakeup, Wakeups
 from core.percept import NEUTRAL, Modulation, Percept
 from core.settings.mind import MindSettings
-
-VERSION = 1
+from core.state import Stateful, grouped, inner
 
 _make = tuple.__new__
 """Builds a named tuple without its Python-level constructor: these are made for every event."""
@@ -76,7 +74,7 @@ LEVELS = ("sleep", "context", "pleasure", "arousal", "dominance", "accuracy", "v
 """Names of what `Mind.levels` gives."""
 
 
-class Mind:
+class Mind(Stateful):
     """All mechanisms of one agent's mind."""
 
     __slots__ = (
@@ -89,6 +87,15 @@ class Mind:
         "_wakeups",
         "heart",
     )
+    VERSION = 1
+    NAMED = True
+    STATE = (
+        inner("_source"),
+        inner("_wakeups"),
+        inner("heart"),
+        "_turns",
+        grouped("asked", "_asked_at", "_asked_turns", "_asked_cost"),
+    )
 
     def __init__(self, settings: MindSettings, seed: bytes = b"", agent: str = MAIN) -> None:
         self._settings = settings
@@ -99,6 +106,11 @@ class Mind:
         self._asked_at: float | None = None
         self._asked_turns = 0
         self._asked_cost = 0.0
+
+    def serve(self, seed: bytes, agent: str) -> None:
+        """Be the mind of another agent; what earlier sessions left is its predecessor's."""
+        self.heart.metrics.serve(seed, agent)
+        self.heart.episodes.remember(())
 
     def step(self, event: Event, percept: Percept, modulation: Modulation = NEUTRAL) -> Thought:
         """Let subjective time pass, then take the event in."""
@@ -337,27 +349,3 @@ class Mind:
             state.composite,
             state.budget_remaining,
         )
-
-    def dump(self) -> dict[str, Any]:
-        """Everything the next event depends on."""
-        return {
-            "version": VERSION,
-            "source": self._source.dump(),
-            "wakeups": self._wakeups.dump(),
-            "heart": self.heart.dump(),
-            "turns": self._turns,
-            "asked": (self._asked_at, self._asked_turns, self._asked_cost),
-        }
-
-    def load(self, state: dict[str, Any]) -> None:
-        """Go on from a dump."""
-        try:
-            if state["version"] != VERSION:
-                raise ValueError(f"version {state['version']}")
-            self._source.load(state["source"])
-            self._wakeups.load(state["wakeups"])
-            self.heart.load(state["heart"])
-            self._turns = state["turns"]
-            self._asked_at, self._asked_turns, self._asked_cost = state["asked"]
-        except (KeyError, TypeError, ValueError) as error:
-            raise StateError(f"this dump does not fit the mind: {error}") from None

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import exp, sqrt
-from typing import Any
 
 from msgspec import Struct
 
 from core.events import Event, Prompt, ToolUse
 from core.mind.cortical import Emotion
 from core.settings.mind_state import MoodSettings
+from core.state import Stateful, tupled
 
 OCTANTS: dict[tuple[bool, bool, bool], Emotion] = {
     (True, True, True): "joy",
@@ -43,7 +43,7 @@ class MoodReading(Struct, frozen=True):
     """Share of edits that were the agent's own choice and succeeded."""
 
 
-class Mood:
+class Mood(Stateful):
     """Follow the work in bounded steps: joy comes slowly, dismay faster."""
 
     __slots__ = (
@@ -68,6 +68,18 @@ class Mood:
         "pleasure",
         "rate",
         "share",
+    )
+    STATE = (
+        "pleasure",
+        "arousal",
+        "dominance",
+        tupled("octant"),
+        "rate",
+        "events",
+        "last",
+        "calls",
+        "share",
+        tupled("_targets"),
     )
 
     def __init__(self, settings: MoodSettings) -> None:
@@ -162,28 +174,6 @@ class Mood:
             self.rate * 60.0,
             self.share,
         )
-
-    def dump(self) -> tuple[Any, ...]:
-        """Everything that changes."""
-        return (
-            self.pleasure,
-            self.arousal,
-            self.dominance,
-            self.octant,
-            self.rate,
-            self.events,
-            self.last,
-            self.calls,
-            self.share,
-            self._targets,
-        )
-
-    def load(self, state: Sequence[Any]) -> None:
-        """Go on from a dump."""
-        self.pleasure, self.arousal, self.dominance, octant, self.rate, self.events = state[:6]
-        self.last, self.calls, self.share, targets = state[6:]
-        self.octant = (bool(octant[0]), bool(octant[1]), bool(octant[2]))
-        self._targets = (targets[0], targets[1], targets[2])
 
 
 def _step(value: float, target: float, rise: float, fall: float) -> float:

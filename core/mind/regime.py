@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 from msgspec import Struct
 
 from core.mind.cortical import SEVERITY, Regime
 from core.percept import Percept
 from core.settings.mind_state import RegimeSettings
+from core.state import Stateful
 
 
 class RegimeReading(Struct, frozen=True):
@@ -23,7 +21,7 @@ class RegimeReading(Struct, frozen=True):
     """Seconds it has to hold."""
 
 
-class RegimeSense:
+class RegimeSense(Stateful):
     """Name the regime of each percept, and believe a new one only when it lasts."""
 
     __slots__ = (
@@ -38,6 +36,12 @@ class RegimeSense:
         "candidate",
         "regime",
         "since",
+    )
+    STATE = (
+        "regime",
+        "candidate",
+        "since",
+        "_now",
     )
 
     def __init__(self, settings: RegimeSettings) -> None:
@@ -89,11 +93,3 @@ class RegimeSense:
             return RegimeReading(self.regime, self.candidate, 0.0, 0.0)
         lasting = max(0.0, self._now - self.since)
         return RegimeReading(self.regime, self.candidate, lasting, self._hold(self.regime, self.candidate))
-
-    def dump(self) -> tuple[Any, ...]:
-        """Everything that changes."""
-        return (self.regime, self.candidate, self.since, self._now)
-
-    def load(self, state: Sequence[Any]) -> None:
-        """Go on from a dump."""
-        self.regime, self.candidate, self.since, self._now = state

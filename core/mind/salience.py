@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from math import exp, log
 from typing import Any, NamedTuple
 
 from core.mind.cortical import REGIMES, Regime
 from core.mind.habituation import Habituation
 from core.mind.stimulus import STIMULUS_KINDS, Stimulus, StimulusKind
+from core.settings.derived import Derived
 from core.settings.mind import RelevanceSettings, SalienceSettings
+from core.state import Stateful, each, listed, mapped
 
 
 class Item(NamedTuple):
@@ -31,6 +34,7 @@ class Item(NamedTuple):
     """The running decay of its class when it arrived."""
 
 
+@Derived
 def relevance_table(settings: RelevanceSettings) -> dict[tuple[StimulusKind, Regime], float]:
     """Relevance by kind and regime."""
     given = dict(settings)
@@ -41,7 +45,16 @@ def relevance_table(settings: RelevanceSettings) -> dict[tuple[StimulusKind, Reg
     }
 
 
-class Salience:
+def _row(item: Item) -> tuple[Any, ...]:
+    return (item[0], tuple(item[1]), *item[2:])
+
+
+def _item(row: Sequence[Any]) -> Item:
+    number, stimulus, *rest = row
+    return Item(number, Stimulus(*stimulus), *rest)
+
+
+class Salience(Stateful):
     """A bounded queue of stimuli, strongest first.
 
     Decay is kept as two running sums, one for promoted items and one for the rest,
@@ -61,6 +74,12 @@ class Salience:
         "_top",
         "_usual",
         "_weights",
+    )
+    STATE = (
+        "_next",
+        listed("_faded"),
+        mapped("_usual"),
+        each("_items", _row, _item),
     )
 
     def __init__(self, settings: SalienceSettings) -> None:
@@ -182,23 +201,6 @@ class Salience:
             kept = sorted(((i.score, i) for i in self._items), key=_order)[: self._length * 3 // 4]
             self._items = deque(sorted((item for _, item in kept), key=lambda item: item.id))
 
-    def dump(self) -> tuple[Any, ...]:
-        """Everything the next stimulus depends on."""
-        items = tuple((*item[:1], tuple(item.stimulus), *item[2:]) for item in self._items)
-        return (self._next, tuple(self._faded), tuple(self._usual.items()), items)
-
-    def load(self, state: tuple[Any, ...]) -> None:
-        """Go on from a dump."""
-        self._next, faded, usual, items = state
-        self._faded = list(faded)
-        self._usual = dict(usual)
-        self._items = deque(Item(number, _stimulus(stimulus), *rest) for number, stimulus, *rest in items)
-
 
 def _order(pair: tuple[float, Item]) -> tuple[float, int]:
     return (-pair[0], pair[1].id)
-
-
-def _stimulus(state: tuple[Any, ...]) -> Stimulus:
-    kind, cause, pattern, *rest = state
-    return Stimulus(kind, cause, bytes(pattern), *rest)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from math import ceil
-from typing import Any
 
 from core.settings.mind import ContextSettings, SleepSettings
+from core.state import Stateful, through
 
 
-class SleepPressure:
+class SleepPressure(Stateful):
     """Accumulate the need to consolidate; a fuller context tires faster."""
 
     __slots__ = (
@@ -21,6 +21,11 @@ class SleepPressure:
         "accumulator",
         "pressure",
         "threshold",
+    )
+    STATE = (
+        "accumulator",
+        "_ticks",
+        through("intensive", "set_mode"),
     )
 
     def __init__(self, settings: SleepSettings) -> None:
@@ -71,17 +76,13 @@ class SleepPressure:
             return guard
         return max(guard, ceil(missing / rate - 1e-9)) if rate > 0.0 else None
 
-    def dump(self) -> tuple[float, int, bool]:
-        """Everything the next tick depends on."""
-        return (self.accumulator, self._ticks, self.threshold != self._full)
-
-    def load(self, state: tuple[float, int, bool]) -> None:
-        """Go on from a dump."""
-        self.accumulator, self._ticks, intensive = state
-        self.set_mode(intensive)
+    @property
+    def intensive(self) -> bool:
+        """Whether the threshold is lowered."""
+        return self.threshold != self._full
 
 
-class ContextGauge:
+class ContextGauge(Stateful):
     """How far the agent's context is on its way to the point where it is compacted.
 
     The point is the smaller of a share of the window and the window less what an answer needs.
@@ -99,6 +100,13 @@ class ContextGauge:
         "fill",
         "point",
         "tokens",
+    )
+    STATE = (
+        "_window",
+        "tokens",
+        "_growth",
+        "compactions",
+        "compacted_at",
     )
 
     def __init__(self, settings: ContextSettings) -> None:
@@ -144,12 +152,7 @@ class ContextGauge:
             return None
         return max(0, ceil((self.point - self.tokens) / self._growth))
 
-    def dump(self) -> tuple[Any, ...]:
-        """Everything the next turn depends on."""
-        return (self._window, self.tokens, self._growth, self.compactions, self.compacted_at)
-
-    def load(self, state: tuple[Any, ...]) -> None:
-        """Go on from a dump."""
-        self._window, self.tokens, self._growth, self.compactions, self.compacted_at = state
+    def restored(self) -> None:
+        """Measure the fill against this gauge's own point."""
         self.point = self._point(self._window)
         self.fill = min(1.0, self.tokens / self.point)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from blake3 import blake3
 
 from core.events import AgentEnd, Compaction, Event, Prompt, ToolUse, Turn
 from core.settings.mind import StimulusSettings
+from core.state import Stateful, grouped, tabled, tupled
 
 StimulusKind = Literal[
     "owner_message", "policy_violation", "confirmation", "anomaly", "trace", "dream_request"
@@ -77,7 +78,7 @@ def coarse_target(event: ToolUse) -> str:
     return event.targets[0].rpartition("/")[0] or "."
 
 
-class StimulusSource:
+class StimulusSource(Stateful):
     """Watch the stream and say which events are stimuli."""
 
     __slots__ = (
@@ -103,6 +104,13 @@ class StimulusSource:
         "_urgency",
         "looping",
         "news",
+    )
+    STATE = (
+        tabled("_calls", 2),
+        grouped("failed", "_streak", "_failed_action", "_failed_name", "_failed_same"),
+        grouped("turns", "_burn", "_burn_turns", "_fresh_context", "_near_told"),
+        tupled("news"),
+        "looping",
     )
 
     def __init__(self, settings: StimulusSettings) -> None:
@@ -303,24 +311,6 @@ class StimulusSource:
                 self._memo.clear()
             pattern = self._memo[key] = pattern_of(kind, tool, coarse)
         return pattern
-
-    def dump(self) -> tuple[Any, ...]:
-        """Everything the next event depends on."""
-        return (
-            tuple((call, result, times) for call, (result, times) in self._calls.items()),
-            (self._streak, self._failed_action, self._failed_name, self._failed_same),
-            (self._burn, self._burn_turns, self._fresh_context, self._near_told),
-            self.news,
-            self.looping,
-        )
-
-    def load(self, state: tuple[Any, ...]) -> None:
-        """Go on from a dump."""
-        calls, failed, turns, news, self.looping = state
-        self._calls = {call: (result, times) for call, result, times in calls}
-        self._streak, self._failed_action, self._failed_name, self._failed_same = failed
-        self._burn, self._burn_turns, self._fresh_context, self._near_told = turns
-        self.news = tuple(news)
 
 
 _BYTES: dict[StimulusKind, int] = {kind: number for number, kind in enumerate(STIMULUS_KINDS, start=1)}

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from msgspec import Struct
 
 from core.events import Turn
 from core.mind.cortical import TIERS, Tier
 from core.settings.mind_state import TierSettings
+from core.state import Stateful, listed
 
 Band = Literal["normal", "no_large", "no_model", "over"]
 BANDS: tuple[Band, ...] = get_args(Band)
@@ -67,7 +67,7 @@ class Opinion(Struct, frozen=True):
     band: Band
 
 
-class Tiers:
+class Tiers(Stateful):
     """Place models by the words of their names and count what each tier spends in a UTC day."""
 
     __slots__ = (
@@ -94,6 +94,21 @@ class Tiers:
         "turns",
         "unpriced",
         "used",
+    )
+    STATE = (
+        "day",
+        "model",
+        "tier",
+        listed("money"),
+        listed("tokens"),
+        listed("turns"),
+        listed("unpriced"),
+        "spent_money",
+        "spent_tokens",
+        "total_money",
+        "total_tokens",
+        "total_priced",
+        "total_unpriced",
     )
 
     def __init__(self, settings: TierSettings) -> None:
@@ -230,29 +245,6 @@ class Tiers:
             self.total_unpriced,
         )
 
-    def dump(self) -> tuple[Any, ...]:
-        """Everything that changes."""
-        return (
-            self.day,
-            self.model,
-            self.tier,
-            tuple(self.money),
-            tuple(self.tokens),
-            tuple(self.turns),
-            tuple(self.unpriced),
-            self.spent_money,
-            self.spent_tokens,
-            self.total_money,
-            self.total_tokens,
-            self.total_priced,
-            self.total_unpriced,
-        )
-
-    def load(self, state: Sequence[Any]) -> None:
-        """Go on from a dump."""
-        self.day, self.model, self.tier, money, tokens, turns, unpriced = state[:7]
-        self.spent_money, self.spent_tokens, self.total_money, self.total_tokens = state[7:11]
-        self.total_priced, self.total_unpriced = state[11:]
-        self.money, self.tokens = list(money), list(tokens)
-        self.turns, self.unpriced = list(turns), list(unpriced)
+    def restored(self) -> None:
+        """Weigh what was spent against this budget."""
         self.used = self._share_used()

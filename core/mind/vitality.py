@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 from msgspec import Struct
 
 from core.mind.cortical import PHASES, Phase
 from core.settings.mind_state import VitalitySettings
+from core.state import Stateful, made
 
 
 class VitalityReading(Struct, frozen=True):
@@ -22,10 +20,16 @@ class VitalityReading(Struct, frozen=True):
     """Composite vitality below which the phase is lost; 0 in the last one."""
 
 
-class Vitality:
+class Vitality(Stateful):
     """Weigh the budget left against the accuracy of the forecast; a lost phase is won back with a margin."""
 
     __slots__ = ("_bounds", "_held", "_margin", "_share", "composite", "economic", "epistemic")
+    STATE = (
+        "economic",
+        "epistemic",
+        "composite",
+        made("_held", PHASES.__getitem__, PHASES.index),
+    )
 
     def __init__(self, settings: VitalitySettings) -> None:
         self._share = settings.economic_share
@@ -66,12 +70,3 @@ class Vitality:
         """Both vitalities and the phase."""
         bounds = (*self._bounds, 0.0)
         return VitalityReading(self.economic, self.epistemic, self.composite, self.phase, bounds[self._held])
-
-    def dump(self) -> tuple[Any, ...]:
-        """Everything that changes."""
-        return (self.economic, self.epistemic, self.composite, self.phase)
-
-    def load(self, state: Sequence[Any]) -> None:
-        """Go on from a dump."""
-        self.economic, self.epistemic, self.composite, phase = state
-        self._held = PHASES.index(phase)

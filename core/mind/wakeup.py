@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from core.mind.clock import Resolution
 from core.mind.stimulus import Cause, Stimuli
+from core.settings.derived import Derived
 from core.settings.mind import TriggerSettings, WakeupSettings
+from core.state import Stateful, tabled
 
 
 class Trigger(NamedTuple):
@@ -37,6 +39,7 @@ CAUSES: dict[str, tuple[Cause, ...]] = {
 """The built-in triggers and what sets each off."""
 
 
+@Derived
 def triggers(settings: WakeupSettings) -> tuple[Trigger, ...]:
     """The built-in triggers that are switched on."""
     found = []
@@ -47,17 +50,28 @@ def triggers(settings: WakeupSettings) -> tuple[Trigger, ...]:
     return tuple(found)
 
 
-class Wakeups:
+@Derived
+def _by_cause(known: tuple[Trigger, ...]) -> dict[Cause, tuple[Trigger, ...]]:
+    """The triggers that each cause may set off, in their order."""
+    found: dict[Cause, tuple[Trigger, ...]] = {}
+    for trigger in known:
+        for cause in trigger.causes:
+            found[cause] = (*found.get(cause, ()), trigger)
+    return found
+
+
+class Wakeups(Stateful):
     """Match stimuli against triggers; an interval holds each trigger back on its own, in the log's time."""
 
     __slots__ = ("_by_cause", "_fired", "_triggers", "deduplicated", "window")
+    STATE = (
+        "deduplicated",
+        tabled("_fired", 2),
+    )
 
     def __init__(self, settings: WakeupSettings, more: tuple[Trigger, ...] = ()) -> None:
-        self._triggers = (*triggers(settings), *more)
-        self._by_cause: dict[Cause, tuple[Trigger, ...]] = {}
-        for trigger in self._triggers:
-            for cause in trigger.causes:
-                self._by_cause[cause] = (*self._by_cause.get(cause, ()), trigger)
+        self._triggers = (*triggers(settings), *more) if more else triggers(settings)
+        self._by_cause = _by_cause(self._triggers)
         self._fired: dict[str, tuple[float, int]] = {}
         self.deduplicated = 0
         """Wakeups left to a theta tick that was due anyway."""
@@ -81,12 +95,3 @@ class Wakeups:
     def fired(self) -> tuple[tuple[Trigger, float | None, int], ...]:
         """Each trigger, when it last fired, and how often."""
         return tuple((trigger, *self._fired.get(trigger.name, (None, 0))) for trigger in self._triggers)
-
-    def dump(self) -> tuple[Any, ...]:
-        """Everything the next stimulus depends on."""
-        return (self.deduplicated, tuple((name, at, times) for name, (at, times) in self._fired.items()))
-
-    def load(self, state: tuple[Any, ...]) -> None:
-        """Go on from a dump."""
-        self.deduplicated, fired = state
-        self._fired = {name: (at, times) for name, at, times in fired}

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from math import exp
-from typing import Any
 
 from core.percept import AXES, Axis
 from core.receptor.vector import FLOW, POSITION, Vector
 from core.settings.receptor import AmbientSettings
+from core.state import Stateful, listed
 
 
 def effective(baseline: float, offset: float, field: float, low: float, high: float) -> float:
@@ -17,7 +17,7 @@ def effective(baseline: float, offset: float, field: float, low: float, high: fl
     return low if threshold < low else high if threshold > high else threshold
 
 
-class AmbientEstimator:
+class AmbientEstimator(Stateful):
     """Follow every axis by a slow average.
 
     The first event, and the first after a silence, seeds it with the present values. A shift of context sets
@@ -26,6 +26,12 @@ class AmbientEstimator:
     """
 
     __slots__ = ("_constant", "_ignore", "_now", "_prior", "_seeded", "baseline")
+    STATE = (
+        "_now",
+        "_seeded",
+        listed("baseline"),
+        listed("_prior"),
+    )
 
     def __init__(self, settings: AmbientSettings) -> None:
         self._constant = settings.time_constant
@@ -72,11 +78,3 @@ class AmbientEstimator:
                 e + alpha * (undisturbed - e) if undisturbed >= least else e,
                 f + alpha * (uncertainty - f) if uncertainty >= least else f,
             ]
-
-    def dump(self) -> tuple[Any, ...]:
-        return (self._now, self._seeded, tuple(self.baseline), tuple(self._prior))
-
-    def load(self, state: Sequence[Any]) -> None:
-        self._now, self._seeded, baseline, prior = state
-        self.baseline = list(baseline)
-        self._prior = list(prior)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 from core.events import Action, Outcome
 from core.percept import Pattern
 from core.receptor.readings import BehaviourReading, WindowReading
@@ -18,6 +15,7 @@ from core.receptor.windows import (
     failure_rate,
 )
 from core.settings.receptor import CommanderSettings
+from core.state import Stateful, inner
 
 MEANINGS: dict[tuple[Pattern, Pattern], str] = {
     ("exploration", "trial_error"): "Found something, but it does not work.",
@@ -35,7 +33,7 @@ MEANINGS: dict[tuple[Pattern, Pattern], str] = {
 }
 
 
-class Commander:
+class Commander(Stateful):
     """Sort acts into a short window, a medium window and the session.
 
     Acts are tool uses of the seven actions that took effect: success, failure or empty. Prompts, plans,
@@ -51,6 +49,11 @@ class Commander:
         "failure_rate",
         "medium_pattern",
         "pattern",
+    )
+    STATE = (
+        inner("_short"),
+        inner("_medium"),
+        inner("_session"),
     )
 
     def __init__(self, settings: CommanderSettings) -> None:
@@ -119,14 +122,7 @@ class Commander:
             alternations=window.alternations,
         )
 
-    def dump(self) -> tuple[Any, ...]:
-        return (self._short.dump(), self._medium.dump(), self._session.dump())
-
-    def load(self, state: Sequence[Any]) -> None:
-        short, medium, session = state
-        self._short.load(short)
-        self._medium.load(medium)
-        self._session.load(session)
+    def restored(self) -> None:
         self._settle()
         self.medium_pattern = self._rules.classify(self._medium)
 

@@ -13,6 +13,7 @@ from core.receptor.impulse import IMPLEMENTATION, Impulses
 from core.receptor.readings import Contribution, Why
 from core.receptor.vector import CONFIDENCE, FATIGUE, FLOW, POSITION, ZERO, Vector
 from core.settings.receptor import EmotionSettings, ImpulseSettings
+from core.state import Stateful, each, tupled
 
 COMPACTION = "compaction"
 DISRUPTION = "disruption"
@@ -25,7 +26,13 @@ _Mark: TypeAlias = tuple[int, float, float, tuple[str, ...], str, bool, Vector, 
 what implementation was left with for confidence and for flow."""
 
 
-class EmotionEngine:
+def _mark(row: Sequence[Any]) -> _Mark:
+    event, at, now, causes, pattern, shifted, after, disruption, calm, flowing = row
+    known = _COMPACTED if tuple(causes) == _COMPACTED else tuple(causes)
+    return (event, at, now, known, pattern, shifted, _vector(after), disruption, calm, flowing)
+
+
+class EmotionEngine(Stateful):
     """Sum impulses that fade by true half-lives, each axis held within 0 and 1.
 
     A half-life counts seconds, or the agent's actions; between its actions the latter stand still.
@@ -45,6 +52,12 @@ class EmotionEngine:
         "_weariness",
         "undisturbed",
         "values",
+    )
+    STATE = (
+        "_now",
+        tupled("values"),
+        "undisturbed",
+        each("_marks", tuple, _mark),
     )
 
     def __init__(self, settings: EmotionSettings, impulses: ImpulseSettings) -> None:
@@ -212,20 +225,6 @@ class EmotionEngine:
             e * exp(n * passed),
             f * exp(o * passed),
         )
-
-    def dump(self) -> tuple[Any, ...]:
-        return (self._now, self.values, self.undisturbed, tuple(self._marks))
-
-    def load(self, state: Sequence[Any]) -> None:
-        self._now, values, self.undisturbed, marks = state
-        self.values = _vector(values)
-        self._marks.clear()
-        for event, at, now, causes, pattern, shifted, after, *rest in marks:
-            known = _COMPACTED if tuple(causes) == _COMPACTED else tuple(causes)
-            disruption, calm, flowing = rest
-            self._marks.append(
-                (event, at, now, known, pattern, shifted, _vector(after), disruption, calm, flowing)
-            )
 
 
 def _vector(values: Sequence[float]) -> Vector:

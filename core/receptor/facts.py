@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
 from typing import Any
 
 from core.events import ToolUse, Turn
 from core.receptor.impulse import CAUSES
 from core.receptor.readings import FactsReading
 from core.settings.receptor import FactSettings
+from core.state import Stateful, grouped, keyed, mapped, packed, tupled
 
 _OWN, _EDITED, _FAILED = 1, 2, 4
 """What is known of a file: the agent made it, edited it, failed to edit it."""
@@ -51,7 +51,7 @@ COUNTS = (
 """What is counted over the whole session, each a whole number."""
 
 
-class ActionFacts:
+class ActionFacts(Stateful):
     """Count what an agent's actions came to, in memory that does not grow with the session.
 
     An action is a tool use that took place, plans left out. A change is a good edit of a file that the agent
@@ -72,6 +72,19 @@ class ActionFacts:
         "_results",
         "_spoken",
         *COUNTS,
+    )
+    STATE = (
+        grouped("counts", *COUNTS),
+        packed("_recent"),
+        packed("_failing", bool),
+        mapped("_calls"),
+        keyed("_results"),
+        keyed("_errors"),
+        mapped("_files"),
+        mapped("_looked"),
+        "_generation",
+        "_dirty",
+        tupled("_spoken"),
     )
     actions: int
     looks: int
@@ -309,37 +322,6 @@ class ActionFacts:
             of_recent=len(self._recent),
             **{name: getattr(self, name) for name in COUNTS},
         )
-
-    def dump(self) -> tuple[Any, ...]:
-        """Everything counted and remembered."""
-        return (
-            tuple(getattr(self, name) for name in COUNTS),
-            bytes(self._recent),
-            bytes(self._failing),
-            tuple(self._calls.items()),
-            tuple(self._results),
-            tuple(self._errors),
-            tuple(self._files.items()),
-            tuple(self._looked.items()),
-            self._generation,
-            self._dirty,
-            self._spoken,
-        )
-
-    def load(self, state: Sequence[Any]) -> None:
-        """Go on from a dump."""
-        counts, recent, failing, calls, results, errors, files, looked = state[:8]
-        for name, count in zip(COUNTS, counts, strict=True):
-            setattr(self, name, count)
-        self._recent = deque(recent, self._recent.maxlen)
-        self._failing = deque((bool(each) for each in failing), self._failing.maxlen)
-        self._calls = dict(calls)
-        self._results = dict.fromkeys(results)
-        self._errors = dict.fromkeys(errors)
-        self._files = dict(files)
-        self._looked = dict(looked)
-        self._generation, self._dirty, (checking, doubting) = state[8:]
-        self._spoken = (checking, doubting)
 
 
 def _keep(table: dict[Any, Any], most: int) -> None:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 from core.receptor.readings import GateReading
 from core.settings.receptor import AmbientSettings
+from core.state import Stateful
 
 
-class FlowGate:
+class FlowGate(Stateful):
     """Fire while flow is at or above its threshold.
 
     The threshold is made of the flow baseline and a fixed offset; no field of the meta neuron is handed in.
     """
 
     __slots__ = ("_high", "_low", "_offset", "firing", "fresh", "intensity")
+    STATE = (
+        "firing",
+        "fresh",
+        "intensity",
+    )
 
     def __init__(self, settings: AmbientSettings) -> None:
         self._offset = settings.offset.flow
@@ -53,9 +56,3 @@ class FlowGate:
 
     def read(self, flow: float, baseline: float, firing: bool) -> GateReading:
         return GateReading(value=flow, threshold=self.threshold(baseline), firing=firing)
-
-    def dump(self) -> tuple[Any, ...]:
-        return (self.firing, self.fresh, self.intensity)
-
-    def load(self, state: Sequence[Any]) -> None:
-        self.firing, self.fresh, self.intensity = state

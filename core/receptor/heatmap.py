@@ -11,6 +11,7 @@ from core.percept import AgentState
 from core.receptor.readings import HeatmapReading, PathReading
 from core.receptor.tree import grow
 from core.settings.receptor import HeatmapSettings
+from core.state import Kept, Stateful, made, tupled
 
 _REBASE = 30.0
 """Fading times after which weights are scaled back, far from where floats end."""
@@ -18,7 +19,7 @@ _KEPT = 0.75
 """Share of the leaves that stays when the coldest are forgotten."""
 
 
-class Leaf:
+class Leaf(Stateful):
     """One path and its six dimensions; `weight` is its decayed count, in units that stand still."""
 
     __slots__ = (
@@ -31,6 +32,7 @@ class Leaf:
         "path",
         "weight",
     )
+    STATE = (*__slots__,)
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -54,11 +56,21 @@ class Leaf:
             heat=self.weight / unit,
         )
 
-    def dump(self) -> tuple[Any, ...]:
-        return tuple(getattr(self, name) for name in Leaf.__slots__)
+
+def _written(leaves: dict[str, Leaf]) -> tuple[Any, ...]:
+    return tuple([leaf.dump() for leaf in leaves.values()])
 
 
-class Heatmap:
+def _read(rows: Sequence[Any]) -> dict[str, Leaf]:
+    leaves = {}
+    for values in rows:
+        leaf = Leaf("")
+        leaf.load(values)
+        leaves[leaf.path] = leaf
+    return leaves
+
+
+class Heatmap(Stateful):
     """Count visits that fade with work time, and compare the hottest paths with those of the last shift.
 
     A visit weighs more the later it comes, instead of every older one less, so that the order of two leaves
@@ -76,6 +88,17 @@ class Heatmap:
         "_size",
         "_targets",
         "_top",
+        "shifts",
+    )
+    STATE = (
+        "_base",
+        made("_leaves", _written, _read),
+        Kept(
+            "top",
+            "tuple([leaf.path for leaf in self._top])",
+            "self._top = [self._leaves[path] for path in {value}]",
+        ),
+        tupled("_context"),
         "shifts",
     )
 
@@ -175,23 +198,3 @@ class Heatmap:
             leaves=len(leaves),
             context=self._context,
         )
-
-    def dump(self) -> tuple[Any, ...]:
-        return (
-            self._base,
-            tuple(leaf.dump() for leaf in self._leaves.values()),
-            tuple(leaf.path for leaf in self._top),
-            self._context,
-            self.shifts,
-        )
-
-    def load(self, state: Sequence[Any]) -> None:
-        self._base, leaves, top, context, self.shifts = state
-        self._leaves = {}
-        for values in leaves:
-            leaf = Leaf("")
-            for name, value in zip(Leaf.__slots__, values, strict=True):
-                setattr(leaf, name, value)
-            self._leaves[leaf.path] = leaf
-        self._top = [self._leaves[path] for path in top]
-        self._context = tuple(context)

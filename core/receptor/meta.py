@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
-from typing import Any
 
 from core.percept import AXES, AgentState, Pattern
 from core.receptor.readings import MetaReading
 from core.receptor.vector import FRUSTRATION, NONE
 from core.settings.receptor import MetaSettings
+from core.state import Kept, Stateful, queued
 
 
 class Field:
@@ -23,7 +22,7 @@ class Field:
         self.uncertainty = 0.0
 
 
-class MetaNeuron:
+class MetaNeuron(Stateful):
     """Remember the strongest axis of each of the last events, name the agent's state, and set the field.
 
     Danger lowers the thresholds of seeking and uncertainty step by step, safety brings them back. Deep work
@@ -42,6 +41,14 @@ class MetaNeuron:
         "_stuck_frustration",
         "field",
         "state",
+    )
+    STATE = (
+        queued("_buffer"),
+        "state",
+        *(
+            Kept(axis, "self.field.{name}", "self.field.{name} = {value}")
+            for axis in ("frustration", "seeking", "uncertainty")
+        ),
     )
 
     def __init__(self, settings: MetaSettings) -> None:
@@ -122,18 +129,10 @@ class MetaNeuron:
             buffer=tuple(None if position == NONE else AXES[position] for position in self._buffer),
         )
 
-    def dump(self) -> tuple[Any, ...]:
-        field = self.field
-        return (tuple(self._buffer), self.state, field.frustration, field.seeking, field.uncertainty)
-
-    def load(self, state: Sequence[Any]) -> None:
-        buffer, self.state, frustration, seeking, uncertainty = state
-        self._buffer.clear()
+    def restored(self) -> None:
         self._hits = [0] * (len(AXES) + 1)
-        for position in buffer:
-            self._buffer.append(position)
+        for position in self._buffer:
             self._hits[position] += 1
-        self.field.frustration, self.field.seeking, self.field.uncertainty = frustration, seeking, uncertainty
 
 
 def _back(value: float, step: float) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from core.percept import AXES, Signal, SignalName
 from core.receptor.ambient import effective
@@ -11,6 +10,7 @@ from core.receptor.meta import Field
 from core.receptor.readings import HeldReading
 from core.receptor.vector import CONFIDENCE, FATIGUE, FRUSTRATION, NONE, SEEKING, UNCERTAINTY, Vector
 from core.settings.receptor import AmbientSettings, NeuronSettings
+from core.state import Stateful, listed
 
 ORDER = (FRUSTRATION, SEEKING, UNCERTAINTY, CONFIDENCE, FATIGUE)
 """The axes B listens to, in the order its signals are sent; flow is not among them."""
@@ -28,7 +28,7 @@ _make = tuple.__new__
 """Builds a named tuple without its Python-level constructor: these are made for every act."""
 
 
-class EmotionNeuron:
+class EmotionNeuron(Stateful):
     """Fire an axis at or above its threshold; let it go after enough events below it in a row.
 
     Frustration and seeking that stand together are sent as one compound signal. While A fires, B rests and
@@ -43,6 +43,13 @@ class EmotionNeuron:
         "_left",
         "_low",
         "_offsets",
+        "dominant",
+        "greatest",
+    )
+    STATE = (
+        listed("_left"),
+        listed("_intensity"),
+        "_compound",
         "dominant",
         "greatest",
     )
@@ -149,11 +156,3 @@ class EmotionNeuron:
             for axis in ORDER
             if self._left[axis]
         )
-
-    def dump(self) -> tuple[Any, ...]:
-        return (tuple(self._left), tuple(self._intensity), self._compound, self.dominant, self.greatest)
-
-    def load(self, state: Sequence[Any]) -> None:
-        left, intensity, self._compound, self.dominant, self.greatest = state
-        self._left = list(left)
-        self._intensity = list(intensity)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from core.errors import StateError
 from core.events import Compaction, Event, Prompt, ToolUse, Turn
 from core.percept import AXES, AgentState, Axis, Percept, Signal
 from core.receptor.ambient import AmbientEstimator
@@ -21,6 +20,7 @@ from core.receptor.readings import AxisReading, ReceptorReading, Why
 from core.receptor.subjective import SubjectiveTime
 from core.receptor.vector import FLOW, FRUSTRATION
 from core.settings.receptor import ReceptorSettings
+from core.state import Stateful, inner, made
 
 EFFECTIVE = ("success", "failure", "empty")
 """Outcomes of a call that took place; any other tires the agent and does no more."""
@@ -36,7 +36,15 @@ _make = tuple.__new__
 """Builds a named tuple without its Python-level constructor: these are made for every event."""
 
 
-class Receptor:
+def _written(signals: tuple[Signal, ...]) -> tuple[Any, ...]:
+    return tuple([tuple(signal) for signal in signals])
+
+
+def _read(rows: Sequence[Any]) -> tuple[Signal, ...]:
+    return tuple([Signal(*row) for row in rows])
+
+
+class Receptor(Stateful):
     """Feel what an agent does, without ever touching it.
 
     Acts are tool uses and prompts: they tire, they carry the impulses of the short window's pattern, and they
@@ -63,6 +71,20 @@ class Receptor:
         "_signals",
         "_silence",
         "facts",
+    )
+    NAMED = True
+    STATE = (
+        "_events",
+        inner("_clock"),
+        inner("_commander"),
+        inner("_emotion"),
+        inner("_ambient"),
+        inner("_gate"),
+        inner("_neuron"),
+        inner("_meta"),
+        inner("_heatmap"),
+        inner("facts"),
+        made("_signals", _written, _read),
     )
 
     def __init__(self, settings: ReceptorSettings) -> None:
@@ -278,36 +300,3 @@ class Receptor:
         """Thresholds, then baselines, each in the order of AXES: what a curve is drawn from."""
         neuron, baseline, field = self._neuron, self._ambient.baseline, self._meta.field
         return (*[neuron.terms(axis, baseline, field)[0] for axis in range(len(AXES))], *baseline)
-
-    def dump(self) -> dict[str, Any]:
-        """The whole state, exact and apart from this one."""
-        return {
-            "events": self._events,
-            "clock": self._clock.dump(),
-            "commander": self._commander.dump(),
-            "emotion": self._emotion.dump(),
-            "ambient": self._ambient.dump(),
-            "gate": self._gate.dump(),
-            "neuron": self._neuron.dump(),
-            "meta": self._meta.dump(),
-            "heatmap": self._heatmap.dump(),
-            "facts": self.facts.dump(),
-            "signals": tuple(tuple(signal) for signal in self._signals),
-        }
-
-    def load(self, state: Mapping[str, Any]) -> None:
-        """Go on from a dump."""
-        try:
-            self._events = state["events"]
-            self._clock.load(state["clock"])
-            self._commander.load(state["commander"])
-            self._emotion.load(state["emotion"])
-            self._ambient.load(state["ambient"])
-            self._gate.load(state["gate"])
-            self._neuron.load(state["neuron"])
-            self._meta.load(state["meta"])
-            self._heatmap.load(state["heatmap"])
-            self.facts.load(state["facts"])
-            self._signals = tuple(Signal(*signal) for signal in state["signals"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise StateError(f"This is no state of the receptor: {error}") from error

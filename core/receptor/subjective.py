@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 from core.settings.receptor import TimeSettings
+from core.state import Stateful
 
 
-class SubjectiveTime:
+class SubjectiveTime(Stateful):
     """Let time pass in full up to a cap, then not at all; a long pause freezes it.
 
     The cap is for the stretch between two acts (tool uses, prompts): events in between, such as turns of
@@ -17,6 +15,15 @@ class SubjectiveTime:
     """
 
     __slots__ = ("_at", "_cap", "_freeze", "_room", "elapsed", "gap", "now", "silence", "wall")
+    STATE = (
+        "_at",
+        "_room",
+        "now",
+        "wall",
+        "gap",
+        "elapsed",
+        "silence",
+    )
 
     def __init__(self, settings: TimeSettings) -> None:
         self._cap = settings.cap
@@ -62,9 +69,3 @@ class SubjectiveTime:
             return 0.0, 0.0
         gap = at - self._at
         return gap, 0.0 if gap > self._freeze else min(gap, self._room)
-
-    def dump(self) -> tuple[Any, ...]:
-        return (self._at, self._room, self.now, self.wall, self.gap, self.elapsed, self.silence)
-
-    def load(self, state: Sequence[Any]) -> None:
-        self._at, self._room, self.now, self.wall, self.gap, self.elapsed, self.silence = state

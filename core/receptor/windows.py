@@ -8,6 +8,7 @@ from math import inf
 from typing import Any
 
 from core.events import Action, Outcome
+from core.state import Stateful, listed
 
 READ, SEARCH, EDIT, SHELL, DELEGATION, RECALL, REMEMBER, FAILED_SHELL = range(8)
 
@@ -37,10 +38,15 @@ def failure_rate(counts: list[int]) -> float:
     return failed / (failed + counts[SHELL]) if failed else 0.0
 
 
-class Tally:
+class Tally(Stateful):
     """Count every act since the beginning, and how often editing and running changed places."""
 
     __slots__ = ("_side", "alternations", "counts", "total")
+    STATE = (
+        listed("counts"),
+        "_side",
+        "alternations",
+    )
 
     def __init__(self) -> None:
         self.counts = [0] * 8
@@ -58,12 +64,7 @@ class Tally:
                 self.alternations += 1
             self._side = side
 
-    def dump(self) -> tuple[Any, ...]:
-        return (tuple(self.counts), self._side, self.alternations)
-
-    def load(self, state: Sequence[Any]) -> None:
-        counts, self._side, self.alternations = state
-        self.counts = list(counts)
+    def restored(self) -> None:
         self.total = sum(self.counts)
 
 

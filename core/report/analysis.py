@@ -14,7 +14,7 @@ from core.logs.session import LogSession, read
 from core.report.compaction import Preserved, preserve
 from core.report.summary import Gatherer, Skipped, Summary
 from core.settings import Settings
-from core.timeline.initial_state import PLAIN, Beginning
+from core.timeline.initial_state import PLAIN, InitialState
 from core.timeline.opening import seed_of
 from core.timeline.timeline import SettingsChange, turned
 
@@ -30,12 +30,12 @@ def analyse(
     session: LogSession,
     settings: Settings,
     metrics: bool = False,
-    beginning: Beginning = PLAIN,
+    initial: InitialState = PLAIN,
     later: Sequence[SettingsChange] = (),
 ) -> Analysis:
     """Run a session through the minds of its agents, begun from its own seed."""
     kit = make_kit(settings.ingest)
-    begun = beginning._replace(seed=seed_of(session.id))
+    begun = initial._replace(seed=seed_of(session.id))
     society = begun.society(settings)
     changes = deque(later)
     gatherer = Gatherer(str(session.path))

@@ -78,6 +78,8 @@ def about(event: Event) -> tuple[str, str]:
     if isinstance(event, Prompt):
         return "stopped the agent" if event.interrupt else count(event.characters, "character"), ""
     if isinstance(event, Turn):
+        if not event.context_tokens + event.output_tokens:
+            return "tokens unknown", ""
         return f"{short(event.context_tokens)} in, {short(event.output_tokens)} out", ""
     if isinstance(event, Compaction):
         cut = f"{short(event.tokens_before)} → {short(event.tokens_after)}" if event.tokens_before else ""

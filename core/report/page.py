@@ -196,10 +196,13 @@ def _tokens(summary: Summary) -> Iterator[str]:
     if not summary.turns:
         yield "tokens and cost unknown: the log tells neither"
         return
-    yield (
-        f"{short(tokens.input)} sent, {short(tokens.output)} written, "
-        f"{short(tokens.cache_read)} read from cache, {short(tokens.cache_write)} cached"
-    )
+    if not tokens.input + tokens.output + tokens.cache_read + tokens.cache_write:
+        yield "tokens unknown: the log does not tell them"
+    else:
+        yield (
+            f"{short(tokens.input)} sent, {short(tokens.output)} written, "
+            f"{short(tokens.cache_read)} read from cache, {short(tokens.cache_write)} cached"
+        )
     if tokens.context_peak:
         window = f" of {short(tokens.context_window)}" if tokens.context_window else ""
         yield f"context up to {short(tokens.context_peak)}{window}"

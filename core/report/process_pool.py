@@ -12,7 +12,6 @@ from multiprocessing import active_children, get_context
 from typing import Any, TypeVar
 
 from core.errors import NooscopeError
-from tui.cli import streams
 
 T = TypeVar("T")
 
@@ -35,14 +34,18 @@ def _undisturbed() -> Iterator[None]:
         raise KeyboardInterrupt
 
 
-def shared_out(jobs: int, work: Callable[..., T], items: Sequence[Any], *more: Any) -> Iterator[T]:
-    """`work(item, *more)` of every item, in their order.
+def shared_out(
+    jobs: int,
+    work: Callable[..., T],
+    items: Sequence[Any],
+    *more: Any,
+    prepare: Callable[[], None] | None = None,
+) -> Iterator[T]:
+    """`work(item, *more)` of every item, in their order; each process is prepared first.
 
     No helper hears a ctrl+c of its own: it reaches the program, which ends them all.
     """
-    with ProcessPoolExecutor(
-        jobs, mp_context=get_context("spawn"), initializer=streams.prepare_streams
-    ) as pool:
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=prepare) as pool:
         try:
             with _undisturbed():
                 futures = [pool.submit(work, item, *more) for item in items]

@@ -13,6 +13,7 @@ from core.events import (
     AgentStart,
     Compaction,
     Event,
+    Matter,
     Prompt,
     SessionEnd,
     SessionStart,
@@ -130,6 +131,8 @@ class Summary(Struct):
     project: str = ""
     models: list[str] = field(default_factory=list)
     synthetic_time: bool = False
+    untold: list[Matter] = field(default_factory=list)
+    """What logs of this kind never tell."""
     started: float | None = None
     ended: float | None = None
     active: float = 0.0
@@ -241,6 +244,7 @@ class Gatherer:
             case SessionStart():
                 summary.agent, summary.id, summary.project = event.tool, event.session, event.project
                 summary.synthetic_time = event.synthetic_time
+                summary.untold = list(event.untold)
             case AgentEnd() | SessionEnd():
                 pass
 

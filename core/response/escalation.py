@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 from core.response.loops import Loop
 from core.response.method import Cue
 from core.settings.response import ResponseEscalationSettings
+from core.state import Stateful
 
 
-class Escalation:
+class Escalation(Stateful):
     """Join troubles as independent chances; ask once when they reach the threshold.
 
     It asks again after the pressure fell well below, or after the person spoke.
     """
 
     __slots__ = ("_armed", "_halt", "_loop", "_rearm", "pressure", "weights")
+    STATE = (
+        "_armed",
+        "pressure",
+    )
 
     def __init__(self, settings: ResponseEscalationSettings) -> None:
         self.weights: dict[Cue, float] = {
@@ -51,9 +53,3 @@ class Escalation:
     def answer(self) -> None:
         """The person spoke."""
         self._armed = True
-
-    def dump(self) -> tuple[Any, ...]:
-        return (self._armed, self.pressure)
-
-    def load(self, state: Sequence[Any]) -> None:
-        self._armed, self.pressure = state

@@ -11,6 +11,7 @@ from msgspec import Struct
 from core.percept import AgentState
 from core.response.method import Deliver, InterventionKind, Source, Window
 from core.settings.response import QueueSettings
+from core.state import Stateful, each, made
 
 Fate = Literal["delivered", "expired", "displaced"]
 """At its window, past its deadline, or pushed out by more urgent ones."""
@@ -60,13 +61,27 @@ class QueueReading(Struct, frozen=True):
     """Asked for so far."""
 
 
-class InterventionQueue:
+def _rows(values: Sequence[Sequence[Any]]) -> tuple[tuple[Any, ...], ...]:
+    return tuple([tuple(value) for value in values])
+
+
+class InterventionQueue(Stateful):
     """Keep interventions by priority until their window opens; each ends as an episode.
 
     Nothing is sent to the agent: delivering means that this is when it would have been.
     """
 
     __slots__ = ("_deadline", "_follow", "_number", "_size", "_told", "open", "waiting")
+    STATE = (
+        "_number",
+        made("waiting", _rows, lambda rows: [Intervention(*row) for row in rows]),
+        each(
+            "_told",
+            lambda told: (tuple(told[0]), *told[1:]),
+            lambda row: Told(Intervention(*row[0]), *row[1:]),
+        ),
+        made("open", _rows, lambda rows: [list(row) for row in rows]),
+    )
 
     def __init__(self, settings: QueueSettings) -> None:
         self._size = settings.size
@@ -140,20 +155,3 @@ class InterventionQueue:
 
     def read(self) -> QueueReading:
         return QueueReading(waiting=tuple(self.waiting), told=tuple(self._told), count=self._number)
-
-    def dump(self) -> tuple[Any, ...]:
-        """All that waits and all that is kept."""
-        return (
-            self._number,
-            tuple(tuple(one) for one in self.waiting),
-            tuple((tuple(told.intervention), *told[1:]) for told in self._told),
-            tuple(tuple(entry) for entry in self.open),
-        )
-
-    def load(self, state: Sequence[Any]) -> None:
-        """Go on from a dump."""
-        self._number, waiting, told, following = state
-        self.waiting = [Intervention(*one) for one in waiting]
-        self._told.clear()
-        self._told.extend(Told(Intervention(*one), *rest) for one, *rest in told)
-        self.open = [list(entry) for entry in following]

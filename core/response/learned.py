@@ -8,6 +8,7 @@ from msgspec import Struct, field
 
 from core.percept import AXES, Axis
 from core.response.method import CUE_AXES, CUES, Cue
+from core.settings.derived import Derived
 from core.settings.response import LearningSettings
 
 LEARNING_AXES: tuple[Axis, ...] = tuple(axis for axis in AXES if axis != "flow")
@@ -46,6 +47,7 @@ def learn(
     return Learned(deltas, expected, learned.stretches + 1, max(until, learned.until))
 
 
+@Derived
 def cue_deltas(learned: Learned, settings: LearningSettings) -> dict[Cue, float]:
     """For each cue the delta of largest magnitude among its axes; none for what is no axis."""
     if not settings.enabled:

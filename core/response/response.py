@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from core.affect import Mood
-from core.errors import StateError
 from core.events import MAIN, Event, Prompt, SessionEnd, ToolUse, Turn
 from core.governor import Verdict
 from core.mind import Mind, Thought
@@ -27,12 +25,13 @@ from core.response.scene import Recollection, Scene
 from core.response.scoring import Scorer, Shot
 from core.response.tally import SessionTally, Tally
 from core.settings.response import ResponseSettings
+from core.state import Stateful, inner, mapped, row, rows
 
 _FRUSTRATION = AXES.index("frustration")
 _PERSON = Deliver(kind="steer", priority=255)
 
 
-class Response:
+class Response(Stateful):
     """The interpretation of one agent's signals; it looks at receptor and mind and touches neither."""
 
     __slots__ = (
@@ -56,6 +55,20 @@ class Response:
         "rules",
         "tally",
     )
+    NAMED = True
+    STATE = (
+        inner("_scorer"),
+        inner("_escalation"),
+        inner("_memo"),
+        rows("_log", Entry),
+        rows("_checkpoints", Checkpoint),
+        mapped("_counts"),
+        "_ended",
+        row("_last", Firing),
+        inner("loops"),
+        inner("queue"),
+        inner("tally"),
+    )
 
     def __init__(
         self,
@@ -72,7 +85,6 @@ class Response:
         self._settings = settings
         self._receptor = receptor
         self._mind = mind
-        self._agent = agent
         self._scorer = Scorer(settings.scoring, self.rules, cue_deltas(self._learned, settings.learning))
         self._escalation = Escalation(settings.escalation)
         self._ears = {
@@ -83,13 +95,18 @@ class Response:
         self._memo = HotMemo(settings.memo)
         self._log: deque[Entry] = deque(maxlen=settings.actions.log)
         self._checkpoints: deque[Checkpoint] = deque(maxlen=settings.memo.size)
-        self._final = frozenset(settings.notices.final) if agent == MAIN else frozenset()
+        self.serve(agent)
         self._counts: dict[str, int] = {}
         self._ended = False
         self._last: Firing | None = None
         self.loops = LoopDetector(settings.loops, frozenset(settings.notices.final))
         self.queue = InterventionQueue(settings.queue)
         self.tally = Tally()
+
+    def serve(self, agent: str) -> None:
+        """Answer for another agent; only the main one's last turn ends the work."""
+        self._agent = agent
+        self._final = frozenset(self._settings.notices.final) if agent == MAIN else frozenset()
 
     def step(
         self, event: Event, percept: Percept, thought: Thought, verdict: Verdict, mood: Mood
@@ -257,42 +274,6 @@ class Response:
     def session(self) -> SessionTally:
         """The statistics of the session so far."""
         return self.tally.read()
-
-    def dump(self) -> dict[str, Any]:
-        """Everything the next event depends on; rules and what was learned are input, not state."""
-        return {
-            "scorer": self._scorer.dump(),
-            "escalation": self._escalation.dump(),
-            "memo": self._memo.dump(),
-            "log": tuple(tuple(entry) for entry in self._log),
-            "checkpoints": tuple(tuple(one) for one in self._checkpoints),
-            "counts": tuple(self._counts.items()),
-            "ended": self._ended,
-            "last": None if self._last is None else tuple(self._last),
-            "loops": self.loops.dump(),
-            "queue": self.queue.dump(),
-            "tally": self.tally.dump(),
-        }
-
-    def load(self, state: Mapping[str, Any]) -> None:
-        """Go on from a dump."""
-        try:
-            self._scorer.load(state["scorer"])
-            self._escalation.load(state["escalation"])
-            self._memo.load(state["memo"])
-            self._log.clear()
-            self._log.extend(Entry(*entry) for entry in state["log"])
-            self._checkpoints.clear()
-            self._checkpoints.extend(Checkpoint(*one) for one in state["checkpoints"])
-            self._counts = dict(state["counts"])
-            self._ended = state["ended"]
-            last = state["last"]
-            self._last = None if last is None else Firing(*last)
-            self.loops.load(state["loops"])
-            self.queue.load(state["queue"])
-            self.tally.load(state["tally"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise StateError(f"This is no state of the response: {error}") from error
 
 
 def _auto(response: Response, _: Method, firing: Firing) -> None:

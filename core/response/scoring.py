@@ -11,6 +11,7 @@ from core.percept import AgentState, Signal
 from core.response.method import CUE_OF, CUES, Cue, Method, MethodType, Mode
 from core.response.rules import RuleSet
 from core.settings.response import ScoringSettings
+from core.state import Stateful, made, mapped, through
 
 Cues = Sequence[tuple[Cue, float]]
 """What may be heard beside the receptor's signals, and how strongly."""
@@ -102,7 +103,11 @@ class _Rule:
         self.wake = -_NEVER if at is None else at + self._soonest
 
 
-class Scorer:
+def _written(values: Sequence[Sequence[Any]]) -> tuple[tuple[Any, ...], ...]:
+    return tuple([tuple(value) for value in values])
+
+
+class Scorer(Stateful):
     """Score every method that hears something, and remember when each fired.
 
     Rest is counted in the log's wall time: it spares the person, whose patience does not stop with the agent.
@@ -121,6 +126,14 @@ class Scorer:
         "_signals",
         "_state",
         "floor",
+    )
+    STATE = (
+        through("fired", "_take_fired"),
+        "_at",
+        "_state",
+        made("_signals", _written, lambda rows: tuple([Signal(*row) for row in rows])),
+        made("_extra", _written, lambda rows: tuple(map(tuple, rows))),
+        mapped("_before"),
     )
 
     def __init__(self, settings: ScoringSettings, rules: RuleSet, deltas: Mapping[Cue, float]) -> None:
@@ -272,23 +285,13 @@ class Scorer:
             reasons.append(f"{cue} is only {intensity:.2f} above its threshold")
         return "; ".join(reasons)
 
-    def dump(self) -> tuple[Any, ...]:
-        """When each fired, and the last act."""
-        return (
-            tuple((rule.method.id, rule.last) for rule in self._rules if rule.last is not None),
-            self._at,
-            self._state,
-            tuple(tuple(signal) for signal in self._signals),
-            tuple(self._extra),
-            tuple(self._before.items()),
-        )
+    @property
+    def fired(self) -> tuple[tuple[str, float], ...]:
+        """When each method that did fire last did."""
+        return tuple([(rule.method.id, rule.last) for rule in self._rules if rule.last is not None])
 
-    def load(self, state: Sequence[Any]) -> None:
-        """Go on from a dump; methods that are no more are forgotten."""
-        lasts, self._at, self._state, signals, extra, before = state
-        known = dict(lasts)
+    def _take_fired(self, fired: Sequence[Sequence[Any]]) -> None:
+        """Methods that are no more are forgotten."""
+        known: dict[str, float] = dict(fired)  # type: ignore[arg-type]
         for rule in self._rules:
             rule.fired(known.get(rule.method.id))
-        self._signals = tuple(Signal(*signal) for signal in signals)
-        self._extra = tuple((cue, intensity) for cue, intensity in extra)
-        self._before = dict(before)

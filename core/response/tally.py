@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from msgspec import Struct
 
 from core.events import ACTIONS, Action
 from core.percept import AGENT_STATES, AXES, PATTERNS, AgentState, Axis, Pattern, Percept, SignalName
 from core.response.method import CUE_AXES, CUE_OF
+from core.state import Kept, Stateful, listed, made
 
 _AXES_OF: dict[str, tuple[Axis, ...]] = {
     "flow_active": ("flow",),
@@ -35,10 +35,26 @@ class SessionTally(Struct, frozen=True):
     """Of the emotion vector over the snapshots, summed over its axes."""
 
 
-class Tally:
+def _counted(name: str, keys: tuple[str, ...]) -> Kept:
+    """Counts by a key of which all are known."""
+    return made(name, lambda counts: tuple(counts.values()), lambda row: dict(zip(keys, row, strict=True)))
+
+
+class Tally(Stateful):
     """Count acts as they go by, and look at the axes once a theta tick."""
 
     __slots__ = ("_at", "_fires", "_now", "_snapshots", "_squares", "_sums", "actions", "patterns", "states")
+    STATE = (
+        _counted("patterns", PATTERNS),
+        _counted("states", AGENT_STATES),
+        _counted("actions", ACTIONS),
+        _counted("_fires", AXES),
+        listed("_sums"),
+        listed("_squares"),
+        "_snapshots",
+        "_at",
+        "_now",
+    )
 
     def __init__(self) -> None:
         self.patterns: dict[Pattern, int] = dict.fromkeys(PATTERNS, 0)
@@ -85,25 +101,3 @@ class Tally:
             mean=dict(zip(AXES, means, strict=True)),
             variance=spread,
         )
-
-    def dump(self) -> tuple[Any, ...]:
-        return (
-            tuple(self.patterns.values()),
-            tuple(self.states.values()),
-            tuple(self.actions.values()),
-            tuple(self._fires.values()),
-            tuple(self._sums),
-            tuple(self._squares),
-            self._snapshots,
-            self._at,
-            self._now,
-        )
-
-    def load(self, state: Sequence[Any]) -> None:
-        patterns, states, actions, fires, sums, squares, self._snapshots, self._at, self._now = state
-        self.patterns = dict(zip(PATTERNS, patterns, strict=True))
-        self.states = dict(zip(AGENT_STATES, states, strict=True))
-        self.actions = dict(zip(ACTIONS, actions, strict=True))
-        self._fires = dict(zip(AXES, fires, strict=True))
-        self._sums = list(sums)
-        self._squares = list(squares)

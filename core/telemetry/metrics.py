@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from core.engine import Step
 from core.events import MAIN, Event, SessionStart, ToolUse, Turn
-from core.live.status import Limits, standing
-from core.live.status_facts import Lookout
+from core.live.status import Limits, status_of
+from core.live.status_facts import StatusTracker
 from core.percept import AXES
 from core.settings import Settings
 from core.society import Society
@@ -38,10 +38,10 @@ class _Totals:
 
 
 class _Session:
-    __slots__ = ("axes", "context", "lookout", "sleep", "society", "state", "tool")
+    __slots__ = ("axes", "context", "sleep", "society", "state", "tool", "tracker")
 
     def __init__(self, final: tuple[str, ...]) -> None:
-        self.lookout = Lookout(final)
+        self.tracker = StatusTracker(final)
         self.society: Society | None = None
         self.tool = ""
         self.state = "idle"
@@ -68,7 +68,7 @@ class Metrics:
                 del self._sessions[next(iter(self._sessions))]
         self._sessions[session] = found
         found.society = society
-        found.lookout.update(event, step)
+        found.tracker.update(event, step)
         if isinstance(event, SessionStart) and event.agent == MAIN:
             tool = event.tool or tool
         found.tool = self._bounded(tool) if tool else found.tool or self._bounded("")
@@ -125,7 +125,7 @@ class Metrics:
         stands: Counter[str] = Counter()
         for one in self._sessions.values():
             if one.society is not None:
-                stands[standing(one.lookout.facts(one.society), now, self._limits).word] += 1
+                stands[status_of(one.tracker.facts(one.society), now, self._limits).word] += 1
         yield _Family(
             "nooscope_sessions",
             "gauge",

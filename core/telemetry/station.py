@@ -20,7 +20,7 @@ from core.telemetry.inbox import Inbox
 from core.telemetry.intake import Intake, Told
 from core.telemetry.metrics import CONTENT_TYPE, Metrics
 from core.telemetry.receiver import JSON, LINES, PROTOBUF, Answer, Refused, Request
-from core.timeline.initial_state import Beginning
+from core.timeline.initial_state import InitialState
 from core.timeline.opening import seed_of
 
 _MINDS = 200
@@ -83,7 +83,7 @@ class Station:
         for session, tool, event in told:
             society = self._minds.pop(session, None)
             if society is None:
-                society = Beginning(seed_of(session)).society(self._settings)
+                society = InitialState(seed_of(session)).society(self._settings)
                 if len(self._minds) >= _MINDS:
                     del self._minds[next(iter(self._minds))]
             self._minds[session] = society

@@ -63,7 +63,7 @@ class Branch:
         if after:
             society = timeline.loaded(settings, timeline.society_at(after).dump())
         else:
-            society = timeline.beginning.society(settings)
+            society = timeline.initial.society(settings)
         self.run = Run(society, origin)
         if after:
             self.run.marks.start(timeline.marks, after)
@@ -75,11 +75,11 @@ class Branch:
 
     def grow(self, progress: Progress | None = None) -> bool:
         """Run to the end; False where it was cut short."""
-        run, beginning = self.run, self.timeline.beginning
+        run, initial = self.run, self.timeline.initial
         limit = self.cost.most
         for number in range(self._run_events, limit):
             if self._later:
-                run.society = turned(beginning, run.society, self._later, number)
+                run.society = turned(initial, run.society, self._later, number)
             run.step(self.after + number, self.events[number])
             self._run_events = number + 1
             if progress is not None and number % _REPORT == 0 and not progress(number + 1, limit):

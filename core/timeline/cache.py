@@ -16,14 +16,14 @@ from blake3 import blake3
 from platformdirs import user_cache_path
 
 from core import __version__
-from core.engine import VERSION as ENGINE
+from core.engine import Engine
 from core.errors import NooscopeError, StoreError
 from core.events import Event
 from core.settings import Settings
 from core.settings.tunable import canonical
-from core.society import VERSION as SOCIETY
+from core.society import Society
 from core.store import atomic
-from core.timeline.initial_state import Beginning
+from core.timeline.initial_state import InitialState
 from core.timeline.keyframes import KeyFrame
 from core.timeline.marks import Mark
 from core.timeline.timeline import SettingsChange, Timeline
@@ -74,13 +74,13 @@ class Cache:
         """Bytes."""
 
     def load(
-        self, session: str, settings: Settings, beginning: Beginning, later: Sequence[SettingsChange] = ()
+        self, session: str, settings: Settings, initial: InitialState, later: Sequence[SettingsChange] = ()
     ) -> Kept | None:
         """The recording of a session that was given the same, if there is a whole one."""
-        path = self._path(session, settings, beginning, later)
+        path = self._path(session, settings, initial, later)
         try:
             content = path.read_bytes()
-            kept = _unpack(content, settings, beginning, later)
+            kept = _unpack(content, settings, initial, later)
             os.utime(path)
         except OSError:
             return None
@@ -107,7 +107,7 @@ class Cache:
             if len(content) > self.limit:
                 return False
             atomic.replace(
-                self._path(session, timeline.changes[0].settings, timeline.beginning, later), content
+                self._path(session, timeline.changes[0].settings, timeline.initial, later), content
             )
             self._tidy()
         except (OSError, UnicodeEncodeError):
@@ -115,13 +115,13 @@ class Cache:
         return True
 
     def _path(
-        self, session: str, settings: Settings, beginning: Beginning, later: Sequence[SettingsChange]
+        self, session: str, settings: Settings, initial: InitialState, later: Sequence[SettingsChange]
     ) -> Path:
-        about = f"{VERSION} {ENGINE} {SOCIETY} {__version__}\n{session}\n{beginning.seed}\n"
+        about = f"{VERSION} {Engine.VERSION} {Society.VERSION} {__version__}\n{session}\n{initial.seed}\n"
         name = blake3(about.encode("utf-8", "surrogatepass"))
         name.update(canonical(settings, {"screen", "timeline"}))
-        if not beginning.plain:
-            name.update(b"given\n" + beginning.packed())
+        if not initial.plain:
+            name.update(b"given\n" + initial.packed())
         for change in later:
             name.update(b"later %d\n" % change.after + canonical(change.settings, {"screen", "timeline"}))
         return self.folder / (name.hexdigest(16) + _SUFFIX)
@@ -177,7 +177,7 @@ def _same_settings(
 
 
 def _unpack(
-    content: bytes, settings: Settings, beginning: Beginning, later: Sequence[SettingsChange]
+    content: bytes, settings: Settings, initial: InitialState, later: Sequence[SettingsChange]
 ) -> Kept:
     check, packed = content[:_CHECK], content[_CHECK:]
     if blake3(packed).digest(_CHECK) != check:
@@ -186,7 +186,7 @@ def _unpack(
         body: dict[str, Any] = cbor2.loads(zstd.decompress(packed))
         if tuple(body["columns"]) != NAMES:
             raise StoreError("the kept recording has other columns")
-        timeline = Timeline(settings, beginning=beginning, later=later)
+        timeline = Timeline(settings, initial=initial, later=later)
         timeline.adopt(
             _EVENTS.decode(body["events"]),
             {agent: _track(*rows) for agent, rows in body["tracks"].items()},

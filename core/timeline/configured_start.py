@@ -11,13 +11,13 @@ from core.store.policy import USER_FILE as USER_POLICY
 from core.store.policy import chosen_policy
 from core.store.rules import USER_FILE as USER_RULES
 from core.store.rules import RuleFiles, project_file
-from core.timeline.initial_state import Beginning
+from core.timeline.initial_state import InitialState
 
 
 class ConfiguredStart(NamedTuple):
     """What minds are given, and what is wrong with the files it comes from."""
 
-    beginning: Beginning
+    initial: InitialState
     """Without a seed: every session has its own."""
     faults: tuple[str, ...] = ()
 
@@ -36,4 +36,4 @@ def configured_start(project: Path | None = None) -> ConfiguredStart:
     rules = files.load()
     policy, faults = chosen_policy([user_settings_file().with_name(USER_POLICY)])
     own = None if rules == built_in() else rules
-    return ConfiguredStart(Beginning(policy=policy, rules=own), (*files.faults, *faults))
+    return ConfiguredStart(InitialState(policy=policy, rules=own), (*files.faults, *faults))

@@ -19,7 +19,7 @@ from core.settings import Settings
 from core.society import EngineMaker, Society
 
 
-class Beginning(NamedTuple):
+class InitialState(NamedTuple):
     """All that a society's doings depend on beside settings and events; the same one begins it alike."""
 
     seed: int = 0
@@ -34,7 +34,7 @@ class Beginning(NamedTuple):
     @property
     def plain(self) -> bool:
         """Nothing but the seed was handed in, so that any machine begins alike."""
-        return self == Beginning(self.seed)
+        return self == InitialState(self.seed)
 
     def content(self) -> dict[str, Any]:
         """All of it as plain values, from which `given` makes the same again."""
@@ -50,7 +50,7 @@ class Beginning(NamedTuple):
         }
 
     @classmethod
-    def given(cls, content: Mapping[str, Any]) -> Beginning:
+    def given(cls, content: Mapping[str, Any]) -> InitialState:
         """The same beginning again; LookupError, TypeError or ValueError where it is none."""
         policy, rules = content["policy"], content["rules"]
         return cls(
@@ -98,5 +98,5 @@ class Beginning(NamedTuple):
             society.engine(MAIN).mind.remember(self.past)
 
 
-PLAIN = Beginning()
+PLAIN = InitialState()
 """Nothing handed in."""

@@ -13,7 +13,7 @@ from core.logs.reader import Kit
 from core.logs.session import LogSession, read
 from core.settings import Settings
 from core.timeline.cache import Cache, LogStamp
-from core.timeline.initial_state import PLAIN, Beginning
+from core.timeline.initial_state import PLAIN, InitialState
 from core.timeline.timeline import SettingsChange, Timeline
 
 TAIL = 64 << 20
@@ -51,17 +51,17 @@ def record(
     *,
     cache: Cache | None = None,
     report: Report | None = None,
-    beginning: Beginning = PLAIN,
+    initial: InitialState = PLAIN,
     later: tuple[SettingsChange, ...] = (),
 ) -> Timeline | None:
     """The whole session as a recording, begun from its own seed; None where the reading was stopped."""
-    begun = beginning._replace(seed=seed_of(session.id))
+    begun = initial._replace(seed=seed_of(session.id))
     sources = tuple(found for log in session.logs if (found := LogStamp.of(log.path)) is not None)
     kept = cache.load(session.id, settings, begun, later) if cache is not None else None
     if kept is not None and kept.sources == sources:
         return kept.timeline
     events = read(session, kit, settings.ingest.lines)
-    timeline = Timeline(settings, beginning=begun, later=later)
+    timeline = Timeline(settings, initial=begun, later=later)
     if kept is not None:
         timeline, events = _resume(kept.timeline, events, timeline)
     size = sum(source.size for source in sources)
@@ -103,7 +103,7 @@ _RARELY = 8192
 
 
 def last_screen(
-    session: LogSession, settings: Settings, kit: Kit, tail: int = TAIL, beginning: Beginning = PLAIN
+    session: LogSession, settings: Settings, kit: Kit, tail: int = TAIL, initial: InitialState = PLAIN
 ) -> Timeline:
     """A recording of only the end of a large log: near enough to look at while the rest is read."""
     cut = []
@@ -113,7 +113,7 @@ def last_screen(
         cut.append(
             log._replace(start=max(log.start, source.size - tail)) if long and source is not None else log
         )
-    timeline = Timeline(settings, beginning=beginning._replace(seed=seed_of(session.id)), every=_RARELY)
+    timeline = Timeline(settings, initial=initial._replace(seed=seed_of(session.id)), every=_RARELY)
     silent = kit.counting(Diagnostics())
     timeline.extend(read(session._replace(logs=tuple(cut)), silent, settings.ingest.lines))
     return timeline

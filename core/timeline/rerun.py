@@ -163,4 +163,4 @@ class Rerun:
             self._run.society.load(state)
 
     def _society(self, settings: Settings) -> Society:
-        return self.timeline.beginning.society(settings, Engine if self.whole else Feeler)
+        return self.timeline.initial.society(settings, Engine if self.whole else Feeler)

@@ -18,7 +18,7 @@ from core.settings.layers import Given, Layer, resolve, tunables, value_of
 from core.settings.tunable import Tunable
 from core.store.labels import Label, Labels, Score, score
 from core.timeline.firings import FIRINGS
-from core.timeline.initial_state import PLAIN, Beginning
+from core.timeline.initial_state import PLAIN, InitialState
 from core.timeline.marks import Mark, Marks
 from core.timeline.opening import seed_of
 from core.timeline.rerun import Rerun, key_of, overlaid
@@ -112,14 +112,14 @@ def sweep_session(
     name: str,
     values: Sequence[float],
     labels: Path | None = None,
-    beginning: Beginning = PLAIN,
+    initial: InitialState = PLAIN,
     later: Sequence[SettingsChange] = (),
 ) -> Sweep:
     """One saved session at every value, begun from its own seed."""
     kit = make_kit(settings.ingest)
     events = list(read(session, kit, settings.ingest.lines))
     said = Labels(session.id, folder=labels).judged()
-    begun = beginning._replace(seed=seed_of(session.id))
+    begun = initial._replace(seed=seed_of(session.id))
     near = settings.timeline.branch.near
     points: list[SweepPoint] = []
     for value in values:
@@ -130,12 +130,12 @@ def sweep_session(
 
 
 def fired(
-    events: Iterable[Event], settings: Settings, beginning: Beginning, later: Iterable[SettingsChange] = ()
+    events: Iterable[Event], settings: Settings, initial: InitialState, later: Iterable[SettingsChange] = ()
 ) -> list[Mark]:
     """What fires over some events."""
-    society, marks, changes = beginning.society(settings), Marks(), deque(later)
+    society, marks, changes = initial.society(settings), Marks(), deque(later)
     for place, event in enumerate(events):
-        society = turned(beginning, society, changes, place)
+        society = turned(initial, society, changes, place)
         marks.note(place, event, society.step(event))
     return [mark for mark in marks if mark.kind in FIRINGS]
 

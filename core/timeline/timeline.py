@@ -16,7 +16,7 @@ from core.errors import StoreError
 from core.events import MAIN, Event
 from core.settings import Settings
 from core.society import Society, SocietyReading
-from core.timeline.initial_state import Beginning
+from core.timeline.initial_state import InitialState
 from core.timeline.keyframes import KeyFrame, KeyFrames
 from core.timeline.marks import Mark, Marks
 from core.timeline.run import Run
@@ -39,17 +39,17 @@ class Timeline:
         settings: Settings,
         *,
         seed: int = 0,
-        beginning: Beginning | None = None,
+        initial: InitialState | None = None,
         every: int | None = None,
         later: Iterable[SettingsChange] = (),
     ) -> None:
-        self.beginning = Beginning(seed) if beginning is None else beginning
+        self.initial = InitialState(seed) if initial is None else initial
         self.changes: list[SettingsChange] = [SettingsChange(0, settings)]
         self.events: list[Event] = []
         self.frames = KeyFrames(
             p_frames=settings.timeline.keyframes.p_frames, i_share=settings.timeline.keyframes.i_share
         )
-        self.run = Run(self.beginning.society(settings))
+        self.run = Run(self.initial.society(settings))
         """The minds at the live edge, and what they left behind."""
         self._every = every or settings.timeline.keyframes.every
         self._regime = ""
@@ -186,7 +186,7 @@ class Timeline:
 
     def loaded(self, settings: Settings, state: Mapping[str, Any]) -> Society:
         """Minds that go on from a dump of this recording's."""
-        return self.beginning.resumed(settings, state)
+        return self.initial.resumed(settings, state)
 
     def index_at(self, at: float) -> int:
         """How many events had happened by a moment."""
@@ -212,7 +212,7 @@ class Timeline:
                 frame = self.frames.nearest(index)
             else:
                 return frame.after, society
-        return 0, self.beginning.society(self.changes[0].settings)
+        return 0, self.initial.society(self.changes[0].settings)
 
     def _run(self, society: Society, start: int, stop: int) -> Society:
         """Step through the events, with the settings that held at each."""
@@ -233,12 +233,12 @@ class Timeline:
         return self.changes[place].settings
 
 
-def turned(beginning: Beginning, society: Society, later: deque[SettingsChange], place: int) -> Society:
+def turned(initial: InitialState, society: Society, later: deque[SettingsChange], place: int) -> Society:
     """Minds after so many events, gone on with the settings that were applied there."""
     while later and later[0].after <= place:
         settings = later.popleft().settings
         if settings != society.settings:
-            society = beginning.resumed(settings, society.dump())
+            society = initial.resumed(settings, society.dump())
     return society
 
 

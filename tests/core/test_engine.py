@@ -6,11 +6,13 @@ import subprocess
 import sys
 
 import cbor2
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.engine import Engine
-from core.events import Event, ToolUse
+from core.errors import StateError
+from core.events import Event, ToolUse, Turn
 from core.governor import Verdict
 from core.settings import Settings
 from tests.core.strategies import events
@@ -120,3 +122,35 @@ def test_bytes_do_not_depend_on_the_hash_seed() -> None:
         for seed in ("1", "2")
     }
     assert len(said) == 1
+
+
+@pytest.mark.parametrize("version", [Engine.VERSION - 1, Engine.VERSION + 1])
+def test_a_dump_of_another_version_is_refused(version: int) -> None:
+    state = Engine(Settings()).dump()
+    assert state["version"] == Engine.VERSION
+    with pytest.raises(
+        StateError, match=f"version {version} does not fit Engine of version {Engine.VERSION}"
+    ):
+        Engine(Settings()).load({**state, "version": version})
+
+
+def test_a_renewed_engine_answers_for_its_new_agent_only() -> None:
+    final = Settings().response.notices.final[0]
+    work: list[Event] = [
+        ToolUse(at=60.0 * step, tool="Bash", action="shell_exec", outcome="failure") for step in range(9)
+    ]
+    new, renewed = Engine(Settings(), seed=2, agent="b"), Engine(Settings(), seed=1)
+    blank = new.dump()
+    for event in work:
+        renewed.step(event)
+    assert renewed.step(Turn(at=600.0, stop=final)).reaction.notices
+    renewed.renew(blank, 2, "b")
+    for event in (*work, Turn(at=600.0, stop=final)):
+        expected = new.step(event)
+        assert renewed.step(event) == expected
+        for row in expected.thought.rows:
+            assert renewed.mind.heart.metrics.record(row) == new.mind.heart.metrics.record(row)
+    assert new.mind.heart.metrics.theta
+    assert not expected.reaction.notices
+    assert renewed.frame() == new.frame()
+    assert renewed.dump() == new.dump()

@@ -302,3 +302,25 @@ def test_a_real_session_with_sub_agents(shared_data: Path) -> None:
             assert society.engine(name).affect.lineage.verify() is None
     assert delegated >= 5, "their sub-agents are known by their parents"
     assert quarantines == 0, "ordinary work is no reason for quarantine"
+
+
+@pytest.mark.parametrize("every", [1, 3, 8])
+def test_rounds_come_with_every_so_many_events_and_not_one_sooner(every: int) -> None:
+    society = Society(Settings.model_validate({"affect": {"contagion": {"every": every}}}))
+    for count in range(1, 3 * every + 2):
+        society.step(read_file("main" if count % 2 else "child", START + count))
+        assert society.read().rounds == count // every
+
+
+@given(st.lists(st.sampled_from(AGENTS), max_size=40), st.data())
+def test_who_was_still_for_longest_is_known_without_looking(names: list[str], data: st.DataObject) -> None:
+    society = Society(SMALL)
+    for step, name in enumerate(names):
+        child = data.draw(st.sampled_from([None, *AGENTS]))
+        event = read_file(name, START + step) if child is None else start(child, START + step, name)
+        society.step(event)
+        if data.draw(st.booleans()):
+            society, before = Society(SMALL), society
+            society.load(before.dump())
+        by_last = sorted(society._members, key=lambda one: society._members[one].last)
+        assert list(society._order) == by_last

@@ -113,10 +113,10 @@ def begin(home: Path, project: str, number: int, ago: float, count: int = 30, ga
 
 
 STORIES = {
-    "asks": "needs input",
-    "permits": "needs input?",
+    "asks": "needs you",
+    "permits": "needs you?",
     "circles": "looping",
-    "tests": "in a tool",
+    "tests": "waiting",
     "hangs": "silent?",
     "brims": "context full",
     "finished": "done",

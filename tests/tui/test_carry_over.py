@@ -20,16 +20,16 @@ from core.agents.open_events.reader import write
 from core.agents.registry import make_kit
 from core.errors import UnreadableLog
 from core.events import Event, SessionStart
-from core.live.live_session import Heritage
+from core.live.carry_over import CarryOver
 from core.live.source import Target
 from core.logs.finder import sessions
 from core.logs.session import read
 from core.settings import Settings
 from core.store.carry_over import CarryOverStore
-from core.timeline.carry_over import Starts
 from core.timeline.marks import Mark
 from core.timeline.opening import seed_of
 from core.timeline.rerun import overlaid
+from core.timeline.run_inputs import InitialStates
 from core.timeline.timeline import Timeline
 from tests.tui.feed.test_feed import PATIENCE, Mail
 from tui.cli import main
@@ -70,9 +70,11 @@ class Live:
         chosen = chosen or Settings()
         self.mail = Mail()
         self.timeline = Timeline(chosen)
-        starts = Starts(chosen, store=CarryOverStore())
-        heritage = Heritage(chosen, wall=lambda: 0.0)
-        self.feed = Feed(Target(path), chosen, self._post, heritage=heritage, starts=starts)
+        initial_states = InitialStates(chosen, store=CarryOverStore())
+        carry_over = CarryOver(chosen)
+        self.feed = Feed(
+            Target(path), chosen, self._post, carry_over=carry_over, initial_states=initial_states
+        )
         self.feed.seen()
         self._thread = threading.Thread(target=self.feed.run)
 
@@ -108,7 +110,7 @@ def watched(path: Path, events: list[Event], number: int, chosen: Settings | Non
 
 def replayed(path: Path, *, plain: bool = False, chosen: Settings | None = None) -> Timeline:
     store = None if plain else CarryOverStore()
-    return open_recording(str(path), Starts(chosen or Settings(), store=store))
+    return open_recording(str(path), InitialStates(chosen or Settings(), store=store))
 
 
 def ran(timeline: Timeline) -> tuple[bytes, list[Mark]]:
@@ -243,8 +245,8 @@ def test_without_a_screen_it_is_the_same(home: Path, capsys: pytest.CaptureFixtu
             patch.setattr(watch, "Watch", Seen)
             assert main(["watch", "--headless", str(path), "--idle", "0.01"]) == 0
         (one,) = made
-        assert one._society is not None
-        live = cbor2.dumps(one._society.dump(), canonical=True)
+        assert one.driver.count == len(events)
+        live = cbor2.dumps(one.driver.society.dump(), canonical=True)
         assert ran(replayed(path))[0] == live
     capsys.readouterr()
 
@@ -273,8 +275,8 @@ def test_real_sessions_in_a_row(shared_data: Path, home: Path) -> None:
         again, plain = replayed(path), Timeline(settings, seed=seed_of(name))
         plain.extend(events)
         differ += ran(plain) != ran(live.timeline)
-        start = Starts(settings, store=CarryOverStore()).of(name)
-        alike = Timeline(start.settings, beginning=start.beginning, later=start.later)
+        start = InitialStates(settings, store=CarryOverStore()).of(name)
+        alike = Timeline(start.settings, initial=start.initial, later=start.later)
         alike.extend(events)
         assert ran(alike) == ran(live.timeline), path.name
         if again.events[:total] == events:

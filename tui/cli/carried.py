@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from core.settings import Settings
-    from core.timeline.carry_over import Start, Starts
+    from core.timeline.run_inputs import InitialStates, RunInputs
 
 
 def add_plain_option(parser: argparse.ArgumentParser) -> None:
@@ -29,24 +29,24 @@ def edits_of(settings: Settings, assignments: list[str]) -> Mapping[str, Any]:
     return {one.name: value_of(settings, one.name) for one in layer.values if one.name in tunables()}
 
 
-def starts_of(args: argparse.Namespace, settings: Settings) -> Starts:
+def initial_states_of(args: argparse.Namespace, settings: Settings) -> InitialStates:
     """Where the sessions of a command without a screen start; faults of rules and policies are said."""
     from core.store.carry_over import CarryOverStore
-    from core.timeline.carry_over import Starts
-    from tui.cli.options import configured_beginning
+    from core.timeline.run_inputs import InitialStates
+    from tui.cli.options import configured_initial
 
-    return Starts(
+    return InitialStates(
         settings,
-        configured_beginning(args.project),
+        configured_initial(args.project),
         edits=edits_of(settings, getattr(args, "assignments", [])),
         store=None if args.plain else CarryOverStore(),
     )
 
 
-def spoken_start(starts: Starts, session: str) -> Start:
+def spoken_start(initial_states: InitialStates, session: str) -> RunInputs:
     """Where one session starts; what there is to say of it goes to standard error."""
-    start = starts.of(session)
-    for notice in dict.fromkeys(starts.notices):
+    start = initial_states.of(session)
+    for notice in dict.fromkeys(initial_states.notices):
         print(f"nooscope: {notice}", file=sys.stderr)
-    starts.notices.clear()
+    initial_states.notices.clear()
     return start

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sample_sessions import FIRST, find_sample
-from tui.cli.options import add_settings_options, configured_beginning, settings_from
+from tui.cli.options import add_settings_options, configured_initial, settings_from
 
 if TYPE_CHECKING:
     from core.logs.found import Found
@@ -23,8 +23,9 @@ NO_SESSIONS = """\
 No sessions found.
 
 nooscope reads what coding agents write to disk by themselves. It looked for Claude Code, Codex, Gemini CLI,
-OpenCode, pi, OpenHands, Copilot CLI, Qwen Code, Antigravity, Cline, Cursor and others in their usual places (and
-where CLAUDE_CONFIG_DIR, CODEX_HOME and the like point). Run one of them once, or name a log or a folder of logs:
+OpenCode, pi, OpenHands, Copilot CLI, Qwen Code, Antigravity, Cline, Cursor and others in their usual places
+(and where CLAUDE_CONFIG_DIR, CODEX_HOME and the like point). Run one of them once, or name a log or a folder
+of logs:
 
   nooscope sessions PATH
   nooscope analyze PATH"""
@@ -116,7 +117,7 @@ def print_report(
     from core.report.analysis import analyse
     from core.report.page import summary_text
     from core.store.carry_over import CarryOverStore
-    from core.timeline.carry_over import Starts
+    from core.timeline.run_inputs import InitialStates
     from tui.cli.carried import spoken_start
 
     wanted = ""
@@ -130,10 +131,10 @@ def print_report(
     chosen = [one for one in logs if one.id == wanted] or logs
     width = shutil.get_terminal_size((100, 24)).columns
     store = None if plain else CarryOverStore()
-    starts = Starts(settings, configured_beginning(project), edits=edits, store=store)
+    initial_states = InitialStates(settings, configured_initial(project), edits=edits, store=store)
     done = []
     for one in chosen:
-        start = spoken_start(starts, one.id)
-        done.append(analyse(one, start.settings, False, start.beginning, start.later).summary)
+        start = spoken_start(initial_states, one.id)
+        done.append(analyse(one, start.settings, False, start.initial, start.later).summary)
     print("\n\n".join(summary_text(summary, width) for summary in done))
     return 0

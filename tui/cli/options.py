@@ -15,7 +15,7 @@ from core.store.config_path import PROJECT_SETTINGS, user_settings_file
 if TYPE_CHECKING:
     from core.settings import Settings
     from core.settings.layers import Complaint, Layer, Resolved
-    from core.timeline.initial_state import Beginning
+    from core.timeline.initial_state import InitialState
     from core.timeline.timeline import Timeline
 
 PROJECT_POLICY = ".nooscope-policy.toml"
@@ -180,11 +180,11 @@ def _unusable(settings: Settings) -> Iterator[tuple[str, str]]:
         yield "response.persona.folder", f"{folder!r} cannot be used ({error})"
 
 
-def configured_beginning(project: Path | None) -> Beginning:
+def configured_initial(project: Path | None) -> InitialState:
     """The policy and the rules in force; faults of their files go to standard error."""
     from core.timeline.configured_start import configured_start
 
     found = configured_start(project)
     for fault in found.faults:
         print(f"nooscope: {fault}", file=sys.stderr)
-    return found.beginning
+    return found.initial

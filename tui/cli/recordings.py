@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from core.logs.reader import Kit
     from core.logs.session import LogSession
     from core.settings import Settings
-    from core.timeline.carry_over import Starts
+    from core.timeline.run_inputs import InitialStates
     from core.timeline.timeline import Timeline
 
 
@@ -36,21 +36,21 @@ def one_session(path: str, settings: Settings) -> tuple[LogSession, Kit]:
     raise UsageError(f"{log} holds {len(found)} sessions; name one as {log}#SESSION: {names}")
 
 
-def open_recording(path: str, starts: Starts) -> Timeline:
+def open_recording(path: str, initial_states: InitialStates) -> Timeline:
     """The one session at a path as a recording, with progress on a terminal."""
     from core.timeline.cache import user_cache
     from core.timeline.opening import Progress, record
     from tui.cli.carried import spoken_start
 
-    session, kit = one_session(path, starts.settings)
-    settings, beginning, later = spoken_start(starts, session.id)
+    session, kit = one_session(path, initial_states.settings)
+    settings, initial, later = spoken_start(initial_states, session.id)
 
     def report(progress: Progress) -> bool:
         streams.progress(f"reading {100 * progress.share:.0f}%")
         return True
 
     cache = user_cache(settings)
-    timeline = record(session, settings, kit, cache=cache, report=report, beginning=beginning, later=later)
+    timeline = record(session, settings, kit, cache=cache, report=report, initial=initial, later=later)
     streams.progress("")
     if timeline is None or len(timeline) == 0:
         raise UnreadableLog(f"{path} holds no events")

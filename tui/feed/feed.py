@@ -6,27 +6,34 @@ import queue
 import threading
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 from textual.message import Message
 
 from core.errors import NooscopeError
 from core.events import MAIN
+from core.live.carry_over import CarryOver
+from core.live.driver import Driver
+from core.live.notices import Notifier
+from core.live.opening import keep_recording, open_recording
 from core.live.source import Source, Target
-from core.live.watcher import Changed, Watcher
+from core.live.status import Limits, Open, Status, StatusFacts, status_of
+from core.live.status_facts import open_calls
+from core.live.watcher import Watcher
 from core.logs.lag import UNKNOWN, is_late
 from core.settings import Settings
 from core.store.bookmarks import Bookmarks
 from core.store.labels import Labels
 from core.timeline.cache import Cache
-from core.timeline.carry_over import Start, Starts
-from core.timeline.initial_state import PLAIN, Beginning
-from tui.feed.carry import Legacy
+from core.timeline.initial_state import PLAIN, InitialState
+from core.timeline.run_inputs import InitialStates
+from core.timeline.timeline import Timeline
+from tui.feed.film import Film, ending, subject_of
 from tui.feed.kept import Shelf
 from tui.feed.messages import (
     Apply,
     Arrived,
+    Changed,
     Failed,
     GoLive,
     JumpMark,
@@ -38,12 +45,8 @@ from tui.feed.messages import (
     ToggleBookmark,
     TogglePlay,
 )
-from tui.feed.opening import blank, ending, keep, open_target
 from tui.feed.playhead import Playhead
 from tui.feed.view import View
-
-if TYPE_CHECKING:
-    from core.live.live_session import Heritage
 
 _BATCH = 0.02
 """Seconds of reading between two looks at what is asked."""
@@ -67,25 +70,23 @@ class Feed:
         cache: Cache | None = None,
         bookmarks: Callable[[str], Bookmarks] = Bookmarks,
         wall: Callable[[], float] = time.time,
-        heritage: Heritage | None = None,
-        beginning: Beginning = PLAIN,
-        starts: Starts | None = None,
+        carry_over: CarryOver | None = None,
+        notifier: Notifier | None = None,
+        initial: InitialState = PLAIN,
+        initial_states: InitialStates | None = None,
     ) -> None:
         self.target = target
         self._settings = settings
         self._post = post
         self._cache = cache
         self._wall = wall
-        self._starts = starts or Starts(settings, beginning)
-        self._start = Start(settings, beginning)
-        self._legacy = Legacy(heritage, self._starts, post, settings.response.notices.idle)
+        self._initial_states = initial_states or InitialStates(settings, initial)
+        self._carry_over = carry_over
+        self._notifier = notifier
+        self._driver: Driver | None = None
         self._shelf = Shelf(bookmarks, post, wall)
         self._head = Playhead(settings.timeline.play, live=target.live, playing=not (target.live or target.at))
-        self._film = blank(None, target, self._start)
-        self._other = False
-        """It was first watched with other settings; those of today hold from the next new event on."""
-        self._named = False
-        """The session is known, so that its minds begin from its own seed."""
+        self._film = self._film_of(Timeline(settings, initial=self._initial_states.initial), None)
         self._watcher: Watcher | None = None
         self._asked: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
         self._stopped = threading.Event()
@@ -95,7 +96,8 @@ class Feed:
         self._visited = ""
         """Whom a jump went to; any other move but a step comes back."""
         self._notice = ""
-        self._in_flight: tuple[str, ...] = ()
+        self._waiting: tuple[Open, ...] = ()
+        """Calls without an answer at the end of the log."""
         self._ending: View | None = None
         """The end of a long log, shown until all of it has been read."""
         self._due = self._urgent = True
@@ -127,39 +129,63 @@ class Feed:
     def run(self) -> None:
         """Serve until stopped; the thread's whole life."""
         try:
-            source = self._open()
+            driver = self._driver = self._open()
             while not self._stopped.is_set():
-                self._serve(source)
-                self._read(source)
+                self._serve(driver.source)
+                self._read(driver)
                 self._play()
-                self._draw(source)
-                self._legacy.hand_on(self._film.timeline.society)
+                self._draw(driver)
+                driver.rest()
+                self._complain(driver)
         except NooscopeError as error:
             self._post(Failed(str(error), fatal=True))
         finally:
-            self._legacy.hand_on(self._film.timeline.society, ended=True)
+            if self._driver is not None:
+                self._driver.close()
+                self._complain(self._driver)
             if self._watcher is not None:
                 self._watcher.stop()
 
-    def _open(self) -> Source:
-        source, self._film, self._start = open_target(self.target, self._cache, self._starts)
-        self._legacy.say(self._starts.notices)
+    def _complain(self, driver: Driver) -> None:
+        for problem in driver.problems():
+            self._post(Failed(problem))
+
+    def _film_of(self, timeline: Timeline, source: Source | None) -> Film:
+        session = None if source is None else source.session
+        return Film(timeline, subject_of(session, self.target), self._settings.screen.burn)
+
+    def _open(self) -> Driver:
+        driver = open_recording(
+            self.target,
+            self._initial_states,
+            cache=self._cache,
+            carry_over=self._carry_over,
+            notifier=self._notifier,
+            wall=self._wall,
+        )
+        source = driver.source
+        self._complain(driver)
+        self._follow_recording(driver)
         for event in self._film.timeline.events:
             self._head.grow(event.at)
-        self._named = source.session is not None
-        if not self._named:
+        if source.session is None:
             self._notice = "waiting for the log to start"
         live = self.target.live
-        end = ending(source, self.target, self._settings, self._starts.beginning) if live else None
+        end = ending(source, self.target, self._settings, self._initial_states.initial) if live else None
         if end is not None and len(end):
             last = Playhead(self._settings.timeline.play, live=True)
             for event in end.timeline.events:
                 last.grow(event.at)
-            self._ending = replace(end.view(last, MAIN, None), loading=0.0)
+            self._ending = replace(end.view(last, MAIN, None), loading=0.0, status=self._unread())
             self._post(Arrived(self._ending, end.timeline))
         if not source.behind:
             self._loaded(source)
-        return source
+        return driver
+
+    def _follow_recording(self, driver: Driver) -> None:
+        """Show the driver's recording; it is another one once the session's first event is there."""
+        if driver.timeline is not None and driver.timeline is not self._film.timeline:
+            self._film = self._film_of(driver.timeline, driver.source)
 
     def _serve(self, source: Source) -> None:
         """Answer all that is asked; where nothing is to be done, wait for it."""
@@ -220,14 +246,10 @@ class Feed:
                 self._shelf.toggle(self._film.timeline, self._head.index)
 
     def _apply(self, settings: Settings) -> None:
-        """Let other settings hold from here on, in a later replay too where the session is watched live."""
-        self._settings = self._starts.settings = settings
-        self._other = False
-        timeline = self._film.timeline
-        before = timeline.settings
-        timeline.apply(settings)
-        if len(timeline) and self.target.live and before != settings:
-            self._legacy.applied(len(timeline), settings)
+        """Let other settings hold from here on."""
+        self._settings = settings
+        if self._driver is not None:
+            self._driver.apply(settings)
 
     def _jump(self, asked: JumpMark) -> None:
         """To just after the next or previous mark, and to the mind it is about."""
@@ -240,48 +262,44 @@ class Feed:
             self._head.step(found.place + 1 - self._head.index)
             self._visited = found.agent
 
-    def _read(self, source: Source) -> None:
+    def _read(self, driver: Driver) -> None:
+        source = driver.source
         if not source.behind:
             self._open_shelf(source)
             return
-        for event in source.events(_BATCH):
-            if not self._named or (self._legacy and not len(self._film)):
-                self._start = self._legacy.begin(source.session, event.at)
-                self._film = blank(source.session, self.target, self._start)
-                self._named = True
-                self._other = self._start.last != self._settings
-            elif self._other and not self._head.loading:
-                self._apply(self._settings)
-            self._legacy.take(event, self._film.add(event))
+        for event, _ in driver.events(_BATCH):
+            self._follow_recording(driver)
+            self._film.added(event)
             self._head.grow(event.at)
             self._due = True
             self._notice = ""
-        for notice in source.notices():
+        for notice in driver.log_notices():
             self._notice = "" if notice.endswith("is back") else notice
             self._due = True
         self._open_shelf(source)
         if not source.behind:
-            self._caught_up(source)
+            self._caught_up(driver)
 
     def _open_shelf(self, source: Source) -> None:
         if source.session is not None:
             self._shelf.open(source.session.id)
 
-    def _caught_up(self, source: Source) -> None:
-        self._in_flight = source.in_flight()
+    def _caught_up(self, driver: Driver) -> None:
+        source = driver.source
+        self._waiting = open_calls(driver.held())
         self._even = time.monotonic()
         self._due = self._due or self._late
         if source.growing:
             if self._watcher is None:
-                self._watcher = Watcher(self._asked, self._settings.ingest.follow)
+                self._watcher = Watcher(lambda: self._asked.put(Changed()), self._settings.ingest.follow)
             self._watcher.watch(source.folders())
             if trouble := self._watcher.trouble():
                 self._notice, self._due = trouble, True
         if self._head.loading:
             self._loaded(source)
             if not source.growing:
-                self._draw(source)
-                keep(source, self._film, self._start, self._cache)
+                self._draw(driver)
+                keep_recording(driver, self._cache)
 
     def _loaded(self, source: Source) -> None:
         self._head.loading = False
@@ -298,8 +316,8 @@ class Feed:
         if self._head.advance(min(passed, 1.0)):
             self._due = True
 
-    def _draw(self, source: Source) -> None:
-        now = time.monotonic()
+    def _draw(self, driver: Driver) -> None:
+        source, now = driver.source, time.monotonic()
         waited = now - self._drawn
         due = self._due or (source.growing and waited >= self._settings.screen.idle)
         if not due or not (self._urgent or waited >= self._spacing()):
@@ -314,9 +332,13 @@ class Feed:
         behind = self._behind(source, now) if loading is None else 0
         self._late = is_late(behind)
         edge = self._wall() if self._head.mode == "live" and loading is None and not self._late else None
+        view = self._film.view(self._head, self._visited or self._agent, edge, self._waiting)
         view = replace(
-            self._film.view(self._head, self._visited or self._agent, edge),
-            in_flight=self._in_flight if self._head.following and not self._late else (),
+            view,
+            status=self._status(driver, view, loading),
+            in_flight=tuple(one.tool for one in self._waiting)
+            if self._head.following and not self._late
+            else (),
             behind=behind if self._head.live else 0,
             loading=loading,
             skipped=source.kit.diagnostics.total,
@@ -324,6 +346,21 @@ class Feed:
         )
         self._post(Arrived(view, self._film.timeline))
         self._wait_for_first(source)
+
+    def _status(self, driver: Driver, view: View, loading: float | None) -> Status | None:
+        """At the live edge as the log's open calls tell; elsewhere as the recording does."""
+        if not self.target.live:
+            return view.status
+        at_edge = self._head.following or self._head.index >= self._head.total
+        if loading is not None or self._late:
+            return self._unread() if at_edge else view.status
+        status = driver.status(self._wall())
+        driver.ring(status)
+        return status if at_edge else view.status
+
+    def _unread(self) -> Status:
+        """All that can be said while part of the log is unread."""
+        return status_of(StatusFacts(read=0.0), self._wall(), Limits.of(self._settings))
 
     def _behind(self, source: Source, now: float) -> int:
         """Events written and not read yet; where nobody can tell, it takes a while to be called behind."""

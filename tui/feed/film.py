@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
 from core.engine import Step
 from core.events import Event
+from core.live.source import Source, Target
+from core.live.status import Limits, Open, Status, StatusFacts, status_of
+from core.live.status_history import StatusHistory
+from core.logs.session import LogSession
+from core.settings import Settings
+from core.timeline.initial_state import PLAIN, InitialState
+from core.timeline.opening import last_screen
 from core.timeline.timeline import Timeline
 from tui.feed.frames import Sights
 from tui.feed.playhead import Playhead
@@ -16,7 +27,8 @@ class Film:
 
     def __init__(self, timeline: Timeline, subject: Subject, stretch: float) -> None:
         self.timeline = timeline
-        self._sights = Sights(timeline)
+        self._history = StatusHistory(timeline, timeline.settings.response.notices.final)
+        self._sights = Sights(timeline, self._history)
         self._subjects = Subjects(subject)
         self._stretch = stretch
         for count, event in enumerate(timeline.events, 1):
@@ -27,13 +39,20 @@ class Film:
 
     def add(self, event: Event) -> Step:
         """Record one event."""
-        timeline = self.timeline
-        step = timeline.add(event)
-        self._subjects.add(len(timeline), event)
+        step = self.timeline.add(event)
+        self.added(event)
         return step
 
-    def view(self, head: Playhead, agent: str, now: float | None) -> View:
-        """What is to be seen at the playhead; `now` lets the live edge decay to that moment."""
+    def added(self, event: Event) -> None:
+        """Take note of an event that the recording has just taken in."""
+        self._subjects.add(len(self.timeline), event)
+
+    def view(self, head: Playhead, agent: str, now: float | None, waiting: Sequence[Open] = ()) -> View:
+        """What is to be seen at the playhead; `now` lets the live edge decay to that moment.
+
+        At that edge the status is not known from the recording alone; `waiting` are calls that the log has
+        not answered yet.
+        """
         timeline = self.timeline
         index, total = min(head.index, len(timeline)), len(timeline)
         if now is not None and index == total:
@@ -58,5 +77,32 @@ class Film:
             mode=head.mode,
             playing=head.playing,
             speed=head.speed,
+            status=None if sight.facts is None else self._status(sight.facts, index, at, waiting),
             burn=tokens_a_minute(timeline.events, index, at, self._stretch, shown),
         )
+
+    def _status(self, facts: StatusFacts, index: int, at: float, waiting: Sequence[Open]) -> Status:
+        """How the session stood at a place."""
+        limits = Limits.of(self.timeline.settings)
+        calls = [
+            *self._history.open_calls(index, at, limits.asking),
+            *(one for one in waiting if one.at <= at),
+        ]
+        known = replace(facts, open=tuple(sorted(calls)))
+        return status_of(known, max(at, known.heard), limits)
+
+
+def subject_of(session: LogSession | None, target: Target) -> Subject:
+    """What is known of a session before its first event."""
+    if session is None:
+        return Subject(path=str(target.path))
+    return Subject(session=session.id, tool=session.tool, path=str(session.path))
+
+
+def ending(source: Source, target: Target, settings: Settings, initial: InitialState = PLAIN) -> Film | None:
+    """The end of a long log as a film of its own, to look at while all of it is read."""
+    tail = int(settings.screen.tail * 1_000_000)
+    if source.session is None or not 0 < 2 * tail < source.size:
+        return None
+    timeline = last_screen(source.session, settings, source.kit, tail, initial)
+    return Film(timeline, subject_of(source.session, target), settings.screen.burn)

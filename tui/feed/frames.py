@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 from core.engine import Frame
 from core.events import MAIN
+from core.live.status import StatusFacts
+from core.live.status_history import StatusHistory
 from core.percept import AXES
 from core.receptor.readings import Why
 from core.society import Society, SocietyReading
@@ -23,13 +25,16 @@ class Sight(NamedTuple):
     people: SocietyReading
     why: tuple[Why, ...]
     agents: tuple[str, ...]
+    facts: StatusFacts | None = None
+    """What its status follows from, open calls left out; not at the live edge, where the log tells more."""
 
 
 class Sights:
     """What is to be seen of one recording."""
 
-    def __init__(self, timeline: Timeline) -> None:
+    def __init__(self, timeline: Timeline, history: StatusHistory | None = None) -> None:
         self.timeline = timeline
+        self._history = history or StatusHistory(timeline, timeline.settings.response.notices.final)
         self._kept: dict[tuple[int, str], Sight] = {}
         self._last = 0
 
@@ -41,14 +46,14 @@ class Sights:
         """After the first `index` events, and so many seconds more."""
         if later > 0.0:
             moment = self.timeline.time_of(index) + later
-            return _sight(self.timeline.society_at(index), agent, moment)
+            return self._sight(index, self.timeline.society_at(index), agent, moment)
         kept = self._kept.get((index, agent))
         if kept is None:
             first = index
             if 0 < self._last - index <= 4 * _BACK:
                 first = max(0, index - _BACK)
             for place in range(first, index + 1):
-                kept = _sight(self.timeline.society_at(place), agent)
+                kept = self._sight(place, self.timeline.society_at(place), agent)
                 self._keep(place, agent, kept)
         self._last = index
         assert kept is not None  # noqa: S101
@@ -61,8 +66,11 @@ class Sights:
         while len(self._kept) > _KEPT:
             del self._kept[next(iter(self._kept))]
 
+    def _sight(self, index: int, society: Society, agent: str, at: float | None = None) -> Sight:
+        return _sight(society, agent, at)._replace(facts=self._history.facts(index, society))
 
-def _sight(society: Society, agent: str, at: float | None = None) -> Sight:
+
+def _sight(society: Society, agent: str, at: float | None) -> Sight:
     who = agent if agent in society.agents else MAIN
     receptor = society.engine(who).receptor
     return Sight(

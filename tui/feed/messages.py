@@ -117,6 +117,11 @@ class Bookmarked(Message):
 
 
 @dataclass
+class Changed(Message):
+    """From the watcher: something may have been written."""
+
+
+@dataclass
 class Arrived(Message):
     """From the feed: what is to be seen now."""
 

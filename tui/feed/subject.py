@@ -33,6 +33,7 @@ class Subjects:
                 project=event.project or last.project,
                 model=event.model or last.model,
                 synthetic_time=event.synthetic_time,
+                untold=event.untold,
             )
         else:
             return

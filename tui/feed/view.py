@@ -7,7 +7,8 @@ from typing import Literal
 from msgspec import Struct
 
 from core.engine import Frame
-from core.events import MAIN
+from core.events import MAIN, Matter
+from core.live.status import Status
 from core.logs.lag import is_late
 from core.receptor.readings import Why
 from core.society import SocietyReading
@@ -25,6 +26,8 @@ class Subject(Struct, frozen=True):
     model: str = ""
     path: str = ""
     synthetic_time: bool = False
+    untold: tuple[Matter, ...] = ()
+    """What its log never tells."""
 
 
 class View(Struct, frozen=True):
@@ -50,6 +53,8 @@ class View(Struct, frozen=True):
     speed: float = 1.0
     burn: float = 0.0
     """Tokens a minute, lately."""
+    status: Status | None = None
+    """How the session stands at the moment shown."""
     in_flight: tuple[str, ...] = ()
     """Tools called and not yet answered."""
     loading: float | None = None

@@ -21,7 +21,7 @@ from core.live.fleet.roster import Roster
 from core.live.fleet.row import Row
 from core.live.fleet.thread import FleetWatch
 from core.settings import Settings
-from core.timeline.carry_over import Starts
+from core.timeline.run_inputs import InitialStates
 from tui.feed.messages import OpenSession
 from tui.screens.board import HEIGHTS, WIDTHS
 from tui.widgets.common.key_line import KeyLine
@@ -78,12 +78,12 @@ class FleetScreen(Screen[None]):
             return isinstance(message, FleetScreen.Seen)
 
     def __init__(
-        self, settings: Settings, roster: Roster | None = None, starts: Starts | None = None
+        self, settings: Settings, roster: Roster | None = None, initial_states: InitialStates | None = None
     ) -> None:
         super().__init__()
         self._settings = settings
         self._roster = Roster(settings, os.environ, Path.home()) if roster is None else roster
-        self._roster.starts = starts or Starts(settings)
+        self._roster.initial_states = initial_states or InitialStates(settings)
         self._watch = FleetWatch(self._roster, lambda rows, now: self.post_message(self.Seen(rows, now)))
         self._arrived = time.monotonic()
         self._first = True
@@ -137,7 +137,7 @@ class FleetScreen(Screen[None]):
 
     def on_fleet_table_chosen(self, message: FleetTable.Chosen) -> None:
         message.stop()
-        self._open(message.row, live=message.row.standing.level > 0)
+        self._open(message.row, live=message.row.status.level > 0)
 
     def on_input_changed(self, message: Input.Changed) -> None:
         self.order = self.order._replace(text=message.value)

@@ -83,6 +83,7 @@ class ClaudeCode(AgentReader):
     """Reads the lines of a session, or of one of its sub-agents."""
 
     name = "claude-code"
+    untold = ("cost",)
     passes = staticmethod(passes)
 
     def __init__(self, kit: AgentKit, *, agent: str = MAIN, session: str = "") -> None:
@@ -213,6 +214,7 @@ class ClaudeCode(AgentReader):
                     branch=line.git_branch or "",
                     version=line.version or "",
                     model=model or "",
+                    untold=self.untold,
                 )
             )
 

@@ -43,6 +43,7 @@ class Codex(LooseReader):
     """Reads the lines of one thread."""
 
     name = "codex"
+    untold = ("cost",)
 
     def __init__(self, kit: AgentKit, *, agent: str = MAIN, session: str = "") -> None:
         super().__init__(kit, agent=agent, session=session)

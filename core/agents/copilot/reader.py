@@ -10,11 +10,13 @@ from msgspec import structs
 from core.agents.calls import Result
 from core.agents.copilot.links import CopilotLinks
 from core.agents.loose import LooseReader, count, kept, table, text, words
-from core.events import AgentEnd, AgentStart, Compaction, Event, Outcome, SessionEnd
+from core.events import AgentEnd, AgentStart, Compaction, Event, Outcome, SessionEnd, Where
 from core.logs.format import Format, Sample
 
 _EXIT = re.compile(r"<exited with exit code (-?\d{1,9})>\s*\Z")
 _RUNNING = re.compile(r"<command with (?:shell|session)Id: \S+ is still running", re.IGNORECASE)
+_HELD = 256
+"""Reports that came before their sub-agents, kept at once."""
 _DENIED = frozenset(("rejected", "denied", "cancelled", "canceled"))
 _KINDS = frozenset(("session", "user", "assistant", "tool", "subagent", "system", "hook", "permission"))
 
@@ -30,6 +32,7 @@ class CopilotReader(LooseReader):
     """Events name the sub-agent they belong to, or in older versions the call that started it."""
 
     name = "copilot-cli"
+    untold = ("cost",)
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
@@ -37,6 +40,14 @@ class CopilotReader(LooseReader):
         self._callers: dict[str, str] = {}
         self._model = ""
         self._output: dict[str, int] = {}
+        self._reports: dict[str, tuple[_Entry, Where, int]] = {}
+
+    def finish(self) -> list[Event]:
+        """What the log leaves open; reports of sub-agents that never came are counted."""
+        for _, where, line in self._reports.values():
+            self.kit.diagnostics.note(where.file, line, "report of an unknown sub-agent")
+        self._reports.clear()
+        return super().finish()
 
     def read(self, value: Any, out: list[Event]) -> None:
         """Add the events of one record."""
@@ -139,12 +150,19 @@ class CopilotReader(LooseReader):
         parent = self._callers.get(call, self.agent)
         role = text(entry.data.get("agentName"))
         entry.out.append(AgentStart(at=entry.at, agent=parent, where=self.here(), child=child, role=role))
+        held = self._reports.pop(call, None) or self._reports.pop(child, None)
+        if held is not None:
+            self._reported(_Entry(held[0].record, held[0].data, held[0].at, entry.out))
 
     def _reported(self, entry: _Entry) -> None:
         call = text(entry.data.get("toolCallId"))
         child = self._agents.get(text(entry.record.get("agentId"))) or self._agents.get(call)
         if child is None:
-            self.note("report of an unknown sub-agent")
+            named = call or text(entry.record.get("agentId"))
+            if not named or len(self._reports) >= _HELD:
+                self.note("report of an unknown sub-agent")
+            else:
+                self._reports[named] = (entry, self.here(), self._line)
             return
         self._close(child, entry.out)
         outcome: Outcome = "failure" if entry.record.get("type") == "subagent.failed" else "success"

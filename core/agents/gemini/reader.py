@@ -33,6 +33,7 @@ class GeminiReader(LooseReader):
     """
 
     name = "gemini"
+    untold = ("cost",)
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
@@ -206,7 +207,8 @@ def _lines(sample: Sample) -> int:
 
 
 def _document(sample: Sample) -> int:
-    return 0 if _lines(sample) else _sniff(sample)
+    """The beginning of a first line that is still being written is no document."""
+    return 0 if _lines(sample) or b'"messages"' not in sample.head else _sniff(sample)
 
 
 def titles(record: dict[str, Any]) -> Title | None:

@@ -32,6 +32,7 @@ class OpenHandsReader(LooseReader):
     """Actions and the observations they cause, in one list."""
 
     name = "openhands"
+    untold = ("cost",)
     many = True
 
     def read(self, value: Any, out: list[Event]) -> None:
@@ -220,6 +221,7 @@ class OpenHandsFolderReader(LooseReader):
     """The events of a V1 conversation, each a file or a line of its own."""
 
     name = "openhands"
+    untold = ("tokens", "model", "cost")
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)

@@ -35,6 +35,7 @@ class SweAgentReader(LooseReader):
     """Makes up times from execution times, or a fixed step where there are none, and says so."""
 
     name = "swe-agent"
+    untold = ("times", "tokens", "model", "cost")
 
     def read(self, value: Any, out: list[Event]) -> None:
         """Add the events of the whole document."""

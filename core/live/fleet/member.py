@@ -10,14 +10,14 @@ from core.errors import UnreadableLog
 from core.events import MAIN
 from core.live.fleet.model import Model, cut
 from core.live.fleet.row import Row
-from core.live.status import Facts, Limits, standing
+from core.live.status import Limits, StatusFacts, status_of
 from core.logs.diagnostics import Diagnostics
 from core.logs.finder import Finder
 from core.logs.found import Found
 from core.logs.reader import Kit
 from core.logs.session import LogSession
 from core.settings import Settings
-from core.timeline.carry_over import Starts
+from core.timeline.run_inputs import InitialStates
 
 _MB = 1_000_000
 _REDRAWN = 5.0
@@ -28,7 +28,12 @@ class Member:
     """A session that is known; only an awake one has minds."""
 
     def __init__(
-        self, found: Found, kit: Kit, finder: Finder, settings: Settings, starts: Starts | None = None
+        self,
+        found: Found,
+        kit: Kit,
+        finder: Finder,
+        settings: Settings,
+        initial_states: InitialStates | None = None,
     ) -> None:
         self.found = found
         self.due = True
@@ -38,7 +43,7 @@ class Member:
         self._kit = kit
         self._finder = finder
         self._settings = settings
-        self._starts = starts or Starts(settings)
+        self._initial_states = initial_states or InitialStates(settings)
         self._limits = Limits.of(settings)
         self._model: Model | None = None
         self._whole: Model | None = None
@@ -46,7 +51,6 @@ class Member:
         self._cut = False
         self._caught_up = False
         self._changed = found.modified
-        self._size = -1
         self._row: Row | None = None
         self._taken = 0.0
 
@@ -61,7 +65,7 @@ class Member:
 
     def files(self) -> list[Path]:
         """The logs by which it can be recognised."""
-        return self._model.follower.files() if self._model is not None else list(self.found.paths)
+        return self._model.driver.source.files() if self._model is not None else list(self.found.paths)
 
     def update(self, found: Found) -> None:
         """Take note of how it lies on disk now."""
@@ -79,19 +83,12 @@ class Member:
         model = self._model or self._open()
         model.advance(most)
         self.due = model.behind
-        if self._cut and not (self.due or model.lookout.events):
+        if self._cut and not (self.due or model.tracker.events):
             self._open_whole()
             return
         self._caught_up = self._caught_up or not self.due
-        stands = [_stood(path) for path in model.follower.files()]
-        changed, size = max((when for when, _ in stands), default=0.0), sum(length for _, length in stands)
-        if changed > self._changed:
-            self._changed = changed
-            if size != self._size >= 0:
-                self.heard = changed
-                model.grew()
-        self._size = size
-        self.heard = max(self.heard, self._changed if model.lookout.synthetic else model.lookout.last)
+        self._changed = model.driver.changed
+        self.heard = max(self.heard, model.driver.heard)
 
     def fill(self, most: int) -> None:
         """Read on in the whole log; once that has caught up it takes over."""
@@ -120,7 +117,7 @@ class Member:
         if session is None:
             self._model = self._make(found.path)
             return self._model
-        end, self._cut = cut(session, round(settings.screen.fleet.tail * _MB), lambda path: _stood(path)[1])
+        end, self._cut = cut(session, round(settings.screen.fleet.tail * _MB), _size)
         if found.active:
             self.heard = found.last
             if self._cut and found.size <= settings.screen.fleet.whole * _MB:
@@ -136,7 +133,8 @@ class Member:
 
     def _make(self, session: LogSession | Path) -> Model:
         name = session.id if isinstance(session, LogSession) else self.found.session
-        return Model(session, self._own_kit(), self._settings, self._starts.of(name))
+        inputs = self._initial_states.of(name)
+        return Model(session, self._own_kit(), self._initial_states, inputs, self._changed)
 
     def _session(self) -> LogSession | None:
         try:
@@ -157,22 +155,22 @@ class Member:
     def row(self, now: float) -> Row:
         """How it stands at a moment."""
         model = self._model
-        if model is not None and self._caught_up and (model.wants or now - self._taken >= _REDRAWN):
+        if model is not None and self._caught_up and (model.fresh or now - self._taken >= _REDRAWN):
             self._row, self._taken = self._take(model, now), now
         row = self._row or self._blank(now)
         return row.at(now, self._limits)
 
     def _blank(self, now: float) -> Row:
-        facts = Facts(heard=self.found.last, read=0.0)
+        facts = StatusFacts(heard=self.found.last, read=0.0)
         found = self.found
-        stands = standing(facts, now, self._limits)
+        stands = status_of(facts, now, self._limits)
         return Row(
-            _key(found), found.path, found.session, found.agent, found.project, facts=facts, standing=stands
+            _key(found), found.path, found.session, found.agent, found.project, facts=facts, status=stands
         )
 
     def _take(self, model: Model, now: float) -> Row:
         found = self.found
-        facts = model.facts(now, self.heard or found.last)
+        facts = model.facts(self.heard or found.last)
         if model.behind and facts.close:
             facts = replace(facts, close="")
         engine = model.society.engine(MAIN)
@@ -188,7 +186,7 @@ class Member:
             agent=model.tool or found.agent,
             project=model.project or found.project,
             facts=facts,
-            standing=standing(facts, now, self._limits),
+            status=status_of(facts, now, self._limits),
             model=model.model,
             state=state,
             pattern=pattern,
@@ -214,10 +212,8 @@ def _key(found: Found) -> str:
     return f"{found.path}\n{found.session}"
 
 
-def _stood(path: Path) -> tuple[float, int]:
-    """When a file last changed, and its size."""
+def _size(path: Path) -> int:
     try:
-        status = path.stat()
+        return path.stat().st_size
     except OSError:
-        return 0.0, 0
-    return status.st_mtime, status.st_size
+        return 0

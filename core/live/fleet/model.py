@@ -1,18 +1,18 @@
-"""The minds of one session, followed without a recording: what a row needs, in bounded memory."""
+"""One session of the fleet, driven without a recording: what a row needs, in bounded memory."""
 
 from __future__ import annotations
 
-import time
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path, PurePath
 
 from core.events import MAIN, Event, SessionStart, ToolUse, Turn
+from core.live.driver import Driver
 from core.live.fleet.row import BUCKETS
-from core.live.status import Facts
-from core.live.status_facts import Lookout
+from core.live.source import Followed
+from core.live.status import StatusFacts
+from core.live.status_facts import StatusTracker
 from core.logs.door import open_log
-from core.logs.follow import Follower
 from core.logs.lines import packed
 from core.logs.reader import Kit
 from core.logs.records import Log
@@ -20,19 +20,12 @@ from core.logs.session import LogSession
 from core.percept import AXES, Percept
 from core.report.event_words import OUTCOME_SIGNS, about, kind_of, outcome_of, tool_of
 from core.report.formatting import plain
-from core.settings import Settings
-from core.timeline.carry_over import Start
-from core.timeline.timeline import turned
+from core.society import Society
+from core.timeline.run_inputs import InitialStates, RunInputs
 
 _FRUSTRATION, _FLOW = AXES.index("frustration"), AXES.index("flow")
 _TURNS = 2000
 """Turns remembered at most for the tokens of the last minutes."""
-_PATIENCE = 400
-"""A look at open calls may take one part in so many of the time."""
-_SETTLED = 1.0
-"""Seconds of quiet after which open calls are looked at at once."""
-_LEAST = 2.0
-"""Seconds between two looks at them while the log grows."""
 _FADED = 10.0
 """Seconds after which a quiet agent's axes are read anew."""
 _PIECE = 65_536
@@ -45,64 +38,50 @@ class Model:
         self,
         session: LogSession | Path,
         kit: Kit,
-        settings: Settings,
-        start: Start,
+        initial_states: InitialStates,
+        inputs: RunInputs,
+        changed: float,
     ) -> None:
+        settings = initial_states.settings
         self.kit = kit
-        self.follower = Follower(session, kit, settings.ingest)
-        self._beginning = start.beginning
-        self._later = deque(start.later)
-        self._count = 0
-        self.society = start.beginning.society(start.settings)
-        self.lookout = Lookout(settings.response.notices.final)
+        self.driver = Driver(Followed(session, kit, settings), initial_states, inputs=inputs, changed=changed)
         self.curve: deque[tuple[int, float]] = deque(maxlen=BUCKETS)
         self.project = self.tool = self.model = ""
         self.last: Event | None = None
-        self.lost = ""
         self.fresh = True
         """Something came since `facts` were last taken."""
         self._percept: Percept | None = None
         self._part = settings.screen.fleet.span / BUCKETS
         self._stretch = settings.screen.burn
         self._spent: deque[tuple[float, int]] = deque(maxlen=_TURNS)
-        self._held: list[Event] = []
-        self._unseen = True
-        """The log grew since open calls were looked at."""
-        self._look_after = 0.0
         self._axes = (0.0, 0.0)
         self._axes_at = 0.0
 
     @property
     def behind(self) -> bool:
         """There is more to be read at once."""
-        return self.follower.behind
+        return self.driver.source.behind
 
-    def advance(self, most: int) -> int:
-        """Take in what came, at most so many events; how many they were."""
-        events = self.follower.poll(most)
-        for event in events:
-            self._take(event)
-        for notice in self.follower.notices():
-            self.lost = notice if self._gone(notice) else ""
+    @property
+    def society(self) -> Society:
+        """The minds as the last event left them."""
+        return self.driver.society
+
+    @property
+    def tracker(self) -> StatusTracker:
+        """How its last turn closed, and since when it is in trouble."""
+        return self.driver.tracker
+
+    def advance(self, most: int) -> None:
+        """Take in what came, at most so many events."""
+        before = self.driver.changed
+        for event, step in self.driver.poll(most):
+            self._take(event, step.percept)
             self.fresh = True
-        if events:
-            self.fresh = self._unseen = True
-        return len(events)
+        if self.driver.log_notices() or self.driver.changed > before:
+            self.fresh = True
 
-    def grew(self) -> None:
-        """The log gained something, be it no event."""
-        self.fresh = self._unseen = True
-
-    def _gone(self, notice: str) -> bool:
-        return not notice.endswith(("is back", "anew")) and "packed; reading" not in notice
-
-    def _take(self, event: Event) -> None:
-        if self._later:
-            self.society = turned(self._beginning, self.society, self._later, self._count)
-        self._count += 1
-        step = self.society.step(event)
-        self.lookout.update(event, step)
-        percept = step.percept
+    def _take(self, event: Event, percept: Percept) -> None:
         number = int(event.at // self._part)
         frustration = percept.axes[_FRUSTRATION]
         curve = self.curve
@@ -122,29 +101,17 @@ class Model:
             self.model = event.model or self.model
         self.last = event
 
-    def facts(self, now: float, heard: float) -> Facts:
-        """What is known at a moment."""
-        if self._unseen and not self.behind:
-            monotonic = time.monotonic()
-            if monotonic >= self._look_after or now - heard >= _SETTLED:
-                self._held = self.follower.held()
-                cost = time.monotonic() - monotonic
-                self._look_after = monotonic + max(_LEAST, _PATIENCE * cost)
-                self._unseen = now - heard < _SETTLED
+    def facts(self, heard: float) -> StatusFacts:
+        """What is known now."""
         self.fresh = False
-        return self.lookout.facts(self.society, self._held, heard=heard, lost=self.lost)
-
-    @property
-    def wants(self) -> bool:
-        """Something about it is not known yet."""
-        return self.fresh or self._unseen
+        return self.driver.facts(heard)
 
     def axes(self, now: float) -> tuple[float, float]:
         """Frustration and flow of the main agent: as its last event left them, faded once it is quiet."""
         percept = self._percept
         if percept is None:
             return 0.0, 0.0
-        if now - percept.at < _FADED or self.lookout.synthetic:
+        if now - percept.at < _FADED or self.tracker.synthetic:
             return percept.axes[_FRUSTRATION], percept.axes[_FLOW]
         if not self._axes_at <= now < self._axes_at + _FADED or self._axes_at < percept.at:
             values = self.society.engine(MAIN).receptor.read(now).axes
@@ -160,7 +127,7 @@ class Model:
 
     def burn(self, now: float) -> float:
         """Tokens a minute, all agents together."""
-        edge = (self.lookout.last if self.lookout.synthetic else now) - self._stretch
+        edge = (self.tracker.last if self.tracker.synthetic else now) - self._stretch
         while self._spent and self._spent[0][0] < edge:
             self._spent.popleft()
         return sum(tokens for _, tokens in self._spent) * 60.0 / self._stretch

@@ -10,7 +10,7 @@ from core.live.fleet.row import Row
 Sorting = Literal["need", "recent", "frustration", "context", "tokens", "project", "agent"]
 
 _KEYS: dict[Sorting, Callable[[Row], Any]] = {
-    "need": lambda row: row.standing.urgency,
+    "need": lambda row: row.status.urgency,
     "recent": lambda row: -row.facts.heard,
     "frustration": lambda row: -row.frustration,
     "context": lambda row: -row.facts.context,
@@ -45,7 +45,7 @@ def listed(rows: Sequence[Row], order: Order) -> list[Item]:
     """The rows that are wanted, in order, under headings where they are grouped."""
     wanted = [row for row in rows if _fits(row, order)]
     key = _KEYS[order.sorting]
-    wanted.sort(key=lambda row: (key(row), row.standing.urgency, row.key))
+    wanted.sort(key=lambda row: (key(row), row.status.urgency, row.key))
     if not order.grouped:
         return list(wanted)
     groups: dict[str, list[Row]] = {}
@@ -59,11 +59,11 @@ def listed(rows: Sequence[Row], order: Order) -> list[Item]:
 
 
 def _fits(row: Row, order: Order) -> bool:
-    if order.urgent and row.standing.level < 2:
+    if order.urgent and row.status.level < 2:
         return False
     if not order.text:
         return True
-    stands = row.standing
+    stands = row.status
     words = (row.agent, row.project, row.session, row.model, stands.word, row.state, row.pattern, row.last)
     text = " ".join(words).replace("_", " ").casefold()
     return all(part in text for part in order.text.casefold().split())
@@ -80,5 +80,5 @@ class Census(NamedTuple):
 
 def census(rows: Sequence[Row]) -> Census:
     """Count them."""
-    levels = [row.standing.level for row in rows]
+    levels = [row.status.level for row in rows]
     return Census(levels.count(3), levels.count(2), levels.count(1), levels.count(0))

@@ -17,7 +17,7 @@ from core.logs.door import is_folder, is_there
 from core.logs.finder import Finder
 from core.logs.found import Found
 from core.settings import Settings
-from core.timeline.carry_over import Starts
+from core.timeline.run_inputs import InitialStates
 
 _SLICE = 200
 """Events read of one session before the next has its turn."""
@@ -38,7 +38,7 @@ class Roster:
         wall: Callable[[], float] = time.time,
     ) -> None:
         self.settings = settings
-        self.starts = Starts(settings)
+        self.initial_states = InitialStates(settings)
         """Where every session starts."""
         self.wall = wall
         self.lacking = True
@@ -68,7 +68,7 @@ class Roster:
         for key, found in listed.items():
             member = self._members.get(key)
             if member is None:
-                member = Member(found, self._kit, self._finder, self.settings, self.starts)
+                member = Member(found, self._kit, self._finder, self.settings, self.initial_states)
             else:
                 member.update(found)
             members[key] = member

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from core.live.status import Facts, Limits, Standing, standing
+from core.live.status import Limits, Status, StatusFacts, status_of
 from core.logs.redaction import redact
 from core.report.formatting import plain
 
@@ -17,7 +17,7 @@ BUCKETS = 20
 
 
 class Row(Struct, frozen=True):
-    """What is known of one session; `standing` is how it stood when the row was handed out."""
+    """What is known of one session; `status` is how it stood when the row was handed out."""
 
     key: str
     path: Path
@@ -25,8 +25,8 @@ class Row(Struct, frozen=True):
     agent: str
     """The program that runs it."""
     project: str
-    facts: Facts
-    standing: Standing
+    facts: StatusFacts
+    status: Status
     model: str = ""
     state: str = ""
     pattern: str = ""
@@ -54,9 +54,9 @@ class Row(Struct, frozen=True):
 
     def at(self, now: float, limits: Limits) -> Row:
         """The same session at another moment."""
-        stands = standing(self.facts, now, limits)
+        stands = status_of(self.facts, now, limits)
         burn = self.burn if now <= self.burnt else 0.0
-        return replace(self, standing=stands, burn=burn)
+        return replace(self, status=stands, burn=burn)
 
     @property
     def name(self) -> str:
@@ -65,8 +65,8 @@ class Row(Struct, frozen=True):
 
     @property
     def why(self) -> str:
-        """The reason of its standing, fit to be shown."""
-        return plain(redact(self.standing.why))
+        """The reason of its status, fit to be shown."""
+        return plain(redact(self.status.why))
 
     def points(self, now: float, width: int, span: float) -> list[float | None]:
         """The small curve up to a moment; None where nothing happened."""
@@ -77,7 +77,7 @@ class Row(Struct, frozen=True):
 
 def as_json(row: Row, now: float) -> dict[str, Any]:
     """A row for scripts."""
-    stands, facts = row.standing, row.facts
+    stands, facts = row.status, row.facts
     since = stands.since
     return {
         "session": row.session,
@@ -85,7 +85,7 @@ def as_json(row: Row, now: float) -> dict[str, Any]:
         "project": row.project,
         "path": str(row.path),
         "model": row.model,
-        "standing": stands.word,
+        "status": stands.word,
         "needs_person": stands.level == 3,
         "level": stands.level,
         "since": since,

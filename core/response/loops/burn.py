@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from core.errors import StateError
 from core.events import ToolUse, Turn
 from core.settings.loops import BurnSettings
+from core.state import Stateful, keyed, tupled
 
 _CONFIRMING = frozenset(("test", "build", "commit"))
 
 
-class Burn:
+class Burn(Stateful):
     """Weigh what was spent since the last progress against a limit.
 
     Progress is an edit never made before, a result never seen before, or a passing test, build or commit.
@@ -39,6 +37,19 @@ class Burn:
         "limit",
         "spent",
         "turns",
+    )
+    STATE = (
+        keyed("_seen"),
+        tupled("_usual"),
+        "_at",
+        "_seconds",
+        "_open",
+        "_guessed",
+        "spent",
+        "turns",
+        "began_at",
+        "burning",
+        "limit",
     )
     tool = ""
     """All of them spend."""
@@ -140,32 +151,7 @@ class Burn:
         """Tokens spent since the last progress."""
         return int(self.spent)
 
-    def dump(self) -> tuple[Any, ...]:
-        """Everything remembered."""
-        return (
-            tuple(self._seen),
-            self._usual,
-            self._at,
-            self._seconds,
-            self._open,
-            self._guessed,
-            self.spent,
-            self.turns,
-            self.began_at,
-            self.burning,
-            self.limit,
-        )
-
-    def load(self, state: Any) -> None:
-        """Go on as the burn that was dumped."""
-        try:
-            seen, usual, at, seconds, waiting, guessed, spent, turns, began, burning, limit = state
-            tokens, span = map(float, usual)
-        except (TypeError, ValueError) as error:
-            raise StateError(f"This is no spending: {error}.") from error
-        self._seen = dict.fromkeys(map(int, seen[-self._kept :]))
-        self._usual = (tokens, span)
-        self._at, self._seconds, self._open = float(at), float(seconds), float(waiting)
-        self._guessed = bool(guessed)
-        self.spent, self.turns, self.began_at = float(spent), int(turns), float(began)
-        self.burning, self.limit = bool(burning), float(limit)
+    def restored(self) -> None:
+        """Keep no more than these settings let it."""
+        while len(self._seen) > self._kept:
+            del self._seen[next(iter(self._seen))]

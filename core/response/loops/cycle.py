@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import Any
 
-from core.errors import StateError
 from core.events import ToolUse
 from core.response.loops.loop import subject
 from core.settings.loops import ExactSettings, NearSettings
+from core.state import Stateful, each, listed, queued
 
 PERIODS = 6
 Key = tuple[int, int, tuple[str, ...]]
 """What makes two calls equal here."""
 
 
-class Cycle:
+class Cycle(Stateful):
     """Compare each call with the six before it.
 
     For every period it counts how many calls in a row equal the one a period earlier.
@@ -35,6 +34,17 @@ class Cycle:
         "period",
         "subject",
         "tool",
+    )
+    STATE = (
+        each("_keys", tuple, lambda row: (row[0], row[1], tuple(row[2]))),
+        queued("_times"),
+        listed("_runs"),
+        listed("_began"),
+        "period",
+        "limit",
+        "tool",
+        "subject",
+        "failed",
     )
 
     def __init__(self, settings: ExactSettings | NearSettings) -> None:
@@ -112,32 +122,5 @@ class Cycle:
         """When the first round of the loop that goes on began."""
         return self._began[self.period - 1] if self.period else 0.0
 
-    def dump(self) -> tuple[Any, ...]:
-        """Everything remembered."""
-        return (
-            tuple(self._keys),
-            tuple(self._times),
-            tuple(self._runs),
-            tuple(self._began),
-            self.period,
-            self.limit,
-            self.tool,
-            self.subject,
-            self.failed,
-        )
-
-    def load(self, state: Any) -> None:
-        """Go on as the cycle that was dumped."""
-        try:
-            keys, times, runs, began, period, limit, tool, about, failed = state
-            restored = [(int(call), int(result), tuple(targets)) for call, result, targets in keys]
-        except (TypeError, ValueError) as error:
-            raise StateError(f"These are no rounds of calls: {error}.") from error
-        self.reset()
-        self._keys.extend(restored)
-        self._times.extend(map(float, times))
-        self._runs = [int(run) for run in runs]
-        self._began = [float(at) for at in began]
+    def restored(self) -> None:
         self._matched = any(self._runs)
-        self.period, self.limit, self.tool = int(period), int(limit), str(tool)
-        self.subject, self.failed = str(about), bool(failed)

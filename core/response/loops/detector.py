@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
-from core.errors import StateError
 from core.events import AgentEnd, Event, Prompt, ToolUse, Turn
 from core.response.loops.burn import Burn
 from core.response.loops.cycle import Cycle, Key
@@ -14,6 +14,7 @@ from core.response.loops.oscillation import Oscillation
 from core.response.loops.stalls import GaveUp, Reread, Retest, Rework, Storm, Waiting
 from core.response.loops.words import told_of
 from core.settings.loops import DetectorName, LoopSettings
+from core.state import Stateful, made, through
 
 DETECTORS: tuple[DetectorName, ...] = get_args(DetectorName)
 """The plainest first: where several see the same loop, the first one names it."""
@@ -29,7 +30,15 @@ _SAID = 32
 _NO_LIMITS: dict[DetectorName, int] = {}
 
 
-class LoopDetector:
+def _written(said: dict[tuple[DetectorName, str], tuple[int, float]]) -> tuple[tuple[Any, ...], ...]:
+    return tuple([(*key, *value) for key, value in said.items()])
+
+
+def _read(rows: Sequence[Any]) -> dict[tuple[DetectorName, str], tuple[int, float]]:
+    return {(name, tool): (count, at) for name, tool, count, at in rows}
+
+
+class LoopDetector(Stateful):
     """Tell when an agent goes round in circles, once, and again when it got notably worse.
 
     Waiting, plans and calls without an outcome pass unseen; the person's prompt is a fresh start.
@@ -57,6 +66,14 @@ class LoopDetector:
         "rework",
         "storm",
         "waiting",
+    )
+    NAMED = True
+    STATE = (
+        through("parts", "_take_parts"),
+        "_active",
+        made("_said", _written, _read),
+        "_told",
+        "_asked",
     )
 
     def __init__(self, settings: LoopSettings, final: frozenset[str] = frozenset()) -> None:
@@ -216,29 +233,20 @@ class LoopDetector:
             return DetectorReading(name=name, enabled=False, count=0, limit=0)
         return DetectorReading(name=name, enabled=True, count=part.count, limit=int(part.limit))
 
-    def dump(self) -> dict[str, Any]:
-        """Everything that `load` needs to go on exactly from here."""
-        parts = {name: getattr(self, name) for name in DETECTORS}
-        return {
-            "parts": {name: part.dump() for name, part in parts.items() if part is not None},
-            "active": self._active,
-            "said": tuple([(*key, *value) for key, value in self._said.items()]),
-            "told": self._told,
-            "asked": self._asked,
-        }
+    @property
+    def parts(self) -> dict[str, Any]:
+        """Each detector that is on, dumped."""
+        found = {name: getattr(self, name) for name in DETECTORS}
+        return {name: part.dump() for name, part in found.items() if part is not None}
 
-    def load(self, state: Any) -> None:
-        """Go on from a dump; a detector switched on since begins anew."""
-        try:
-            parts, active, told, asked = state["parts"], state["active"], state["told"], state["asked"]
-            said: dict[tuple[DetectorName, str], tuple[int, float]] = {
-                (name, str(tool)): (int(count), float(at)) for name, tool, count, at in state["said"]
-            }
-        except (KeyError, TypeError, ValueError) as error:
-            raise StateError(f"This is no state of the loop detectors: {error}.") from error
+    def _take_parts(self, parts: Mapping[str, Any]) -> None:
+        """A detector switched on since begins anew."""
         for name in DETECTORS:
             part = getattr(self, name)
             if part is not None and name in parts:
                 part.load(parts[name])
-        self._active = active if active is not None and getattr(self, active) is not None else None
-        self._said, self._told, self._asked = said, int(told), int(asked)
+
+    def restored(self) -> None:
+        """Nothing goes on by a detector that is off."""
+        if self._active is not None and getattr(self, self._active) is None:
+            self._active = None

@@ -4,18 +4,30 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.errors import StateError
 from core.events import ToolUse
 from core.response.loops.loop import subject
 from core.settings.loops import FailingSettings
+from core.state import Stateful, made
 
 COUNT, BEGAN, LAST, ALIKE, RESULT = range(5)
 
 
-class Failing:
+def _written(failures: dict[int, list[Any]]) -> tuple[tuple[Any, ...], ...]:
+    return tuple([(shape, *entry) for shape, entry in failures.items()])
+
+
+class Failing(Stateful):
     """Count the failures of each command, by its shape, since the last edit that went through."""
 
     __slots__ = ("_failures", "_kept", "_linger", "_step", "_times", "limit", "shape", "subject", "tool")
+    STATE = (
+        made("_failures", _written, lambda rows: {shape: entry for shape, *entry in rows}),
+        "_step",
+        "shape",
+        "limit",
+        "subject",
+        "tool",
+    )
 
     def __init__(self, settings: FailingSettings) -> None:
         self._times = settings.times
@@ -98,31 +110,12 @@ class Failing:
         entry = self._failures.get(self.shape)
         return float(entry[BEGAN]) if entry is not None else 0.0
 
-    def dump(self) -> tuple[Any, ...]:
-        """Everything remembered."""
-        return (
-            tuple([(shape, *entry) for shape, entry in self._failures.items()]),
-            self._step,
-            self.shape,
-            self.limit,
-            self.subject,
-            self.tool,
-        )
-
-    def load(self, state: Any) -> None:
-        """Go on as the failures that were dumped."""
-        try:
-            failures, step, shape, limit, about, tool = state
-            restored = {
-                int(key): [int(count), float(began), int(last), int(alike), int(result)]
-                for key, count, began, last, alike, result in failures[-self._kept :]
-            }
-        except (TypeError, ValueError) as error:
-            raise StateError(f"These are no failing commands: {error}.") from error
-        self._failures = restored
-        self._step = int(step)
-        self.shape = int(shape) if shape in restored else 0
-        self.limit, self.subject, self.tool = int(limit), str(about), str(tool)
+    def restored(self) -> None:
+        """Keep no more than these settings let it."""
+        while len(self._failures) > self._kept:
+            del self._failures[next(iter(self._failures))]
+        if self.shape not in self._failures:
+            self.shape = 0
 
 
 def _sameness(event: ToolUse) -> int:

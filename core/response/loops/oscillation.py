@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from core.errors import StateError
 from core.events import ToolUse
 from core.settings.loops import OscillationSettings
+from core.state import Stateful, made
 
 Edit = tuple[tuple[str, ...], int, int]
 """The files, the text taken away, the text put there."""
 
 
-class Oscillation:
+def _written(edits: dict[Edit, tuple[int, float]]) -> tuple[tuple[Any, ...], ...]:
+    return tuple([(*edit, *known) for edit, known in edits.items()])
+
+
+def _read(rows: Sequence[Any]) -> dict[Edit, tuple[int, float]]:
+    return {(tuple(targets), before, after): (flips, at) for targets, before, after, flips, at in rows}
+
+
+class Oscillation(Stateful):
     """Remember edits by what they took and gave; the reverse of a known one is a flip.
 
     A whole-file write takes away what the last write to that file gave. An edit that goes through twice
@@ -32,6 +41,21 @@ class Oscillation:
         "limit",
         "subject",
         "tool",
+    )
+    STATE = (
+        made("_edits", _written, _read),
+        made(
+            "_written",
+            lambda known: tuple(known.items()),
+            lambda rows: {tuple(row[0]): row[1] for row in rows},
+        ),
+        "_step",
+        "_last",
+        "subject",
+        "tool",
+        "count",
+        "limit",
+        "began_at",
     )
 
     def __init__(self, settings: OscillationSettings) -> None:
@@ -97,33 +121,8 @@ class Oscillation:
         written[targets] = after
         return before
 
-    def dump(self) -> tuple[Any, ...]:
-        """Everything remembered."""
-        return (
-            tuple([(*edit, *known) for edit, known in self._edits.items()]),
-            tuple(self._written.items()),
-            self._step,
-            self._last,
-            self.subject,
-            self.tool,
-            self.count,
-            self.limit,
-            self.began_at,
-        )
-
-    def load(self, state: Any) -> None:
-        """Go on as the edits that were dumped."""
-        try:
-            edits, written, step, last, about, tool, count, limit, began = state
-            known = {
-                (tuple(targets), int(before), int(after)): (int(flips), float(at))
-                for targets, before, after, flips, at in edits[-self._kept :]
-            }
-            contents = {tuple(targets): int(after) for targets, after in written[-self._kept :]}
-        except (TypeError, ValueError) as error:
-            raise StateError(f"These are no edits: {error}.") from error
-        self._edits, self._written = known, contents
-        self._step, self._last = int(step), int(last)
-        self.subject, self.tool = str(about), str(tool)
-        self.count, self.limit = int(count), int(limit)
-        self.began_at = float(began)
+    def restored(self) -> None:
+        """Keep no more than these settings let it."""
+        for known in (self._edits, self._written):
+            for gone in list(known)[: max(0, len(known) - self._kept)]:
+                del known[gone]  # type: ignore[arg-type]

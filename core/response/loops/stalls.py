@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import ClassVar
 
-from core.errors import StateError
 from core.events import ToolUse
 from core.response.loops.loop import subject
 from core.settings.loops import (
@@ -15,15 +15,23 @@ from core.settings.loops import (
     StormSettings,
     WaitingSettings,
 )
+from core.state import Kept, Stateful, made, mapped
 
 _LOOKS = frozenset(("file_read", "search"))
 _CHECKS = frozenset(("test", "build"))
 
 
-class _Stall:
+class _Stall(Stateful):
     """What all of them have: how far it went, since when, and about what."""
 
     __slots__ = ("_limit", "began_at", "count", "limit", "subject", "tool")
+    STATE: ClassVar[Sequence[str | Kept]] = (
+        "count",
+        "limit",
+        "began_at",
+        "subject",
+        "tool",
+    )
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -50,19 +58,6 @@ class _Stall:
         self.tool = event.program or event.tool
         self.limit = own if own > 0 else self._limit if own else 1 << 30
 
-    def dump(self) -> tuple[Any, ...]:
-        """Everything remembered."""
-        return (self.count, self.limit, self.began_at, self.subject, self.tool)
-
-    def load(self, state: Any) -> None:
-        """Go on as the one that was dumped."""
-        try:
-            count, limit, began, about, tool = state[:5]
-            self.count, self.limit, self.began_at = int(count), int(limit), float(began)
-        except (TypeError, ValueError) as error:
-            raise StateError(f"This is no stall: {error}.") from error
-        self.subject, self.tool = str(about), str(tool)
-
 
 class Storm(_Stall):
     """Calls that fail one after another, whatever they are."""
@@ -84,10 +79,21 @@ class Storm(_Stall):
         return f"{self.count} calls in a row failed"
 
 
+def _written(known: dict[int, list[int]]) -> tuple[tuple[int, ...], ...]:
+    return tuple([(shape, *row) for shape, row in known.items()])
+
+
 class Retest(_Stall):
     """A command that fails again although it was edited for in between."""
 
     __slots__ = ("_edited", "_kept", "_known", "alike", "edits")
+    STATE = (
+        *_Stall.STATE,
+        made("_known", _written, lambda rows: {shape: row for shape, *row in rows}),
+        "_edited",
+        "edits",
+        "alike",
+    )
 
     def __init__(self, settings: RetestSettings) -> None:
         self._kept = settings.kept
@@ -136,22 +142,16 @@ class Retest(_Stall):
         error = ", same error" if self.alike else ""
         return f"{self.subject} failed {self.count} times, {self.edits} edits between{error}"
 
-    def dump(self) -> tuple[Any, ...]:
-        """Everything remembered."""
-        known = tuple((shape, *row) for shape, row in self._known.items())
-        return (*super().dump(), known, self._edited, self.edits, self.alike)
-
-    def load(self, state: Any) -> None:
-        """Go on as the one that was dumped."""
-        super().load(state)
-        known, self._edited, self.edits, self.alike = state[5:]
-        self._known = {int(shape): [int(each) for each in row] for shape, *row in known}
-
 
 class Rework(_Stall):
     """One file edited again and again, with a command failing after each edit."""
 
     __slots__ = ("_edited", "_failed", "_kept")
+    STATE = (
+        *_Stall.STATE,
+        mapped("_failed"),
+        "_edited",
+    )
 
     def __init__(self, settings: ReworkSettings) -> None:
         self._kept = settings.kept
@@ -192,21 +192,15 @@ class Rework(_Stall):
         """The fact."""
         return f"{self.subject} edited {self.count} times, and each time a command failed after it"
 
-    def dump(self) -> tuple[Any, ...]:
-        """Everything remembered."""
-        return (*super().dump(), tuple(self._failed.items()), self._edited)
-
-    def load(self, state: Any) -> None:
-        """Go on as the one that was dumped."""
-        super().load(state)
-        self._failed = {str(target): int(times) for target, times in state[5]}
-        self._edited = str(state[6])
-
 
 class Reread(_Stall):
     """Files read again and again with nothing edited."""
 
     __slots__ = ("_kept", "_read")
+    STATE = (
+        *_Stall.STATE,
+        made("_read", tuple, lambda rows: dict.fromkeys([(tuple(row[0]), row[1]) for row in rows])),
+    )
 
     def __init__(self, settings: RereadSettings) -> None:
         self._kept = settings.kept
@@ -237,20 +231,15 @@ class Reread(_Stall):
         """The fact."""
         return f"files read again {self.count} times, nothing edited or run between, last {self.subject}"
 
-    def dump(self) -> tuple[Any, ...]:
-        """Everything remembered."""
-        return (*super().dump(), tuple(self._read))
-
-    def load(self, state: Any) -> None:
-        """Go on as the one that was dumped."""
-        super().load(state)
-        self._read = dict.fromkeys((tuple(targets), int(result)) for targets, result in state[5])
-
 
 class Waiting(_Stall):
     """Waiting again and again while what is waited for shows the same."""
 
     __slots__ = ("_last",)
+    STATE = (
+        *_Stall.STATE,
+        "_last",
+    )
 
     def __init__(self, settings: WaitingSettings) -> None:
         self._last = -1
@@ -276,20 +265,15 @@ class Waiting(_Stall):
         """The fact."""
         return f"waited {self.count} times with {self.subject}, nothing changed"
 
-    def dump(self) -> tuple[Any, ...]:
-        """Everything remembered."""
-        return (*super().dump(), self._last)
-
-    def load(self, state: Any) -> None:
-        """Go on as the one that was dumped."""
-        super().load(state)
-        self._last = int(state[5])
-
 
 class GaveUp(_Stall):
     """A final answer after failures, with nothing run that passed since."""
 
     __slots__ = ("_told",)
+    STATE = (
+        *_Stall.STATE,
+        "_told",
+    )
 
     def __init__(self, settings: GaveUpSettings) -> None:
         self._told = False
@@ -320,12 +304,3 @@ class GaveUp(_Stall):
     def what(self) -> str:
         """The fact."""
         return f"ended after {self.count} failures with nothing run that passed since"
-
-    def dump(self) -> tuple[Any, ...]:
-        """Everything remembered."""
-        return (*super().dump(), self._told)
-
-    def load(self, state: Any) -> None:
-        """Go on as the one that was dumped."""
-        super().load(state)
-        self._told = bool(state[5])

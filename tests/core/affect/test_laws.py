@@ -250,7 +250,7 @@ def test_another_policy_binds_a_loaded_dump_at_once() -> None:
 
 @pytest.mark.parametrize("state", [{}, {"at": 0, "now": 0, "fields": [(1, 2)]}])
 def test_a_foreign_dump_is_refused(state: dict[str, object]) -> None:
-    with pytest.raises(StateError, match="no dump of affect"):
+    with pytest.raises(StateError, match=r"does not fit (Affect|ControlField)"):
         Affect(SETTINGS).load(state)
 
 

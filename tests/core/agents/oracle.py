@@ -81,7 +81,7 @@ def codex(path: Path) -> Tally:
     tally = Tally()
     calls: set[str] = set()
     answered: set[str] = set()
-    total = 0
+    total = searches = running = 0
     for line in lines_of(path):
         payload = line.get("payload", line)
         kind = payload.get("type")
@@ -91,15 +91,20 @@ def codex(path: Path) -> Tally:
             tally.subagents += payload["name"] == "spawn_agent"
         elif kind in ("function_call_output", "custom_tool_call_output"):
             answered.add(payload["call_id"])
-            code = re.search(r'"exit_code":\s*(-?\d+)', payload["output"])
-            bad = payload["output"].startswith(("apply_patch verification failed", "patch rejected: empty"))
-            tally.failures += bad or bool(code and int(code.group(1)))
+            said = payload["output"]
+            head = said.partition("\nOutput:\n")[0] if said.startswith("Chunk ID") else said
+            code = re.search(r'"exit_code":\s*(-?\d+)|Process exited with code (\d+)', head)
+            bad = said.startswith(("apply_patch verification failed", "patch rejected: empty"))
+            tally.failures += bad or bool(code and int(code[1] or code[2]))
+            running += "\nProcess running with session ID" in head
+        elif kind == "web_search_call":
+            searches += 1
         elif kind == "token_count" and payload["info"]:
             used = payload["info"]["total_token_usage"]
             if used["total_tokens"] != total:
                 tally.turns += 1
                 total = used["total_tokens"]
                 tally.output_tokens = used["output_tokens"]
-    tally.tool_uses = len(calls)
-    tally.pending = len(calls - answered)
+    tally.tool_uses = len(calls) + searches
+    tally.pending = len(calls - answered) + running
     return tally

@@ -70,7 +70,7 @@ def pi(path: Path) -> list[Count]:
 
 def copilot(path: Path) -> list[Count]:
     """Starts and completions by their ids."""
-    count, calls, results = Count(), set(), set()
+    count, calls, results, running = Count(), set(), set(), 0
     for line in path.read_text("utf-8").splitlines():
         event = json.loads(line)
         data = event["data"]
@@ -79,7 +79,9 @@ def copilot(path: Path) -> list[Count]:
                 calls.add(data["toolCallId"])
             case "tool.execution_complete":
                 results.add(data["toolCallId"])
-                code = re.findall(r"<exited with exit code (\d+)>", data["result"]["content"])
+                said = data["result"]["content"] if "result" in data else ""
+                running += "is still running" in said[-300:]
+                code = re.findall(r"<exited with exit code (\d+)>", said)
                 count.errors += not data["success"] or any(map(int, code))
             case "user.message":
                 count.prompts += bool(data["content"].strip())
@@ -87,7 +89,7 @@ def copilot(path: Path) -> list[Count]:
                 count.subagents += 1
             case "session.compaction_complete":
                 count.compactions += 1
-    count.tool_uses, count.pending = len(calls), len(calls - results)
+    count.tool_uses, count.pending = len(calls), len(calls - results) + running
     return [count]
 
 

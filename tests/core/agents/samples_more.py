@@ -10,6 +10,7 @@ from core.agents.mini_swe_agent import reader as mini_swe_agent
 from core.agents.pi import reader as pi
 from core.agents.swe_agent import reader as swe_agent
 from tests.core.agents.reading_more import Log, iso
+from tests.core.agents.samples_recent import RECENT
 from tests.core.agents.samples_rest import CHAT, CHAT_RUN, OPENCODE, OPENEVENTS, OPENHANDS, OPENHANDS_FOLDER
 
 
@@ -241,4 +242,5 @@ MINI = Log(
 LOGS: tuple[Log, ...] = (
     *(GEMINI, PI, COPILOT, SWE_AGENT, MINI, OPENHANDS, OPENHANDS_FOLDER),
     *(CHAT, CHAT_RUN, OPENCODE, OPENEVENTS),
+    *RECENT,
 )

@@ -10,6 +10,7 @@ import pytest
 
 from core.agents.loose import STEP
 from core.agents.mini_swe_agent.reader import MiniSweAgentReader
+from core.agents.registry import make_kit
 from core.events import SessionEnd, SessionStart, Turn
 from core.logs.finder import sessions
 from tests.core.agents.reading_more import kinds, new_kit, read, uses
@@ -108,5 +109,5 @@ def test_a_document_is_known_wherever_its_keys_stand(tmp_path: Path, first: str,
     }
     log = tmp_path / "run.traj.json"
     log.write_text(json.dumps({first: whole[first], **whole}, indent=indent))
-    (session,) = sessions([log], new_kit())
+    (session,) = sessions([log], make_kit())
     assert session.tool == "mini-swe-agent"

@@ -14,6 +14,7 @@ from core.events import (
     ACTIONS,
     EVENT_KINDS,
     MAIN,
+    MATTERS,
     OUTCOMES,
     PURPOSES,
     AgentStart,
@@ -43,6 +44,7 @@ def _field(name: str, hint: Any) -> st.SearchStrategy[Any]:
         "outcome": st.sampled_from(OUTCOMES),
         "purpose": st.sampled_from(PURPOSES),
         "targets": st.lists(st.text(max_size=9), max_size=3).map(tuple),
+        "untold": st.lists(st.sampled_from(MATTERS), max_size=3).map(tuple),
         "exit_code": st.none() | st.integers(-255, 255),
     }
     if name in named:

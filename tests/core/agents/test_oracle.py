@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.agents.registry import AGENTS
-from core.events import MAIN, AgentStart, Compaction, Turn
+from core.events import MAIN, AgentStart, Compaction, ToolUse, Turn
 from core.logs.agent import recognise
 from core.logs.format import Sample
 from tests.core.agents import oracle
@@ -39,13 +39,18 @@ def test_the_readers_agree_with_a_naive_count(agent: str, path: Path) -> None:
     turns = [event for event in events if isinstance(event, Turn)]
     assert _ORACLES[agent](path) == Tally(
         tool_uses=len(calls),
-        failures=sum(use.outcome == "failure" for use in calls),
+        failures=sum(use.outcome == "failure" or _found_nothing(agent, use) for use in calls),
         pending=sum(use.outcome == "pending" for use in calls),
         subagents=len({event.child for event in events if isinstance(event, AgentStart)}),
         compactions=sum(isinstance(event, Compaction) for event in events),
         turns=len(turns),
         output_tokens=sum(turn.output_tokens for turn in turns),
     )
+
+
+def _found_nothing(agent: str, use: ToolUse) -> bool:
+    """A search that exits with 1 and says nothing is empty for us and a failure for the naive count."""
+    return agent == "codex" and use.outcome == "empty" and bool(use.exit_code)
 
 
 def test_every_file_of_both_agents_is_compared(shared_data: Path) -> None:

@@ -11,20 +11,19 @@ from typing import Any
 import pytest
 
 from core.agents.chat.reader import ChatReader
-from core.agents.claude_code import reader as claude_code
-from core.agents.codex import reader as codex
 from core.agents.registry import AGENTS
+from core.agents.registry import FORMATS as _ALL
 from core.events import MAIN, AgentStart, Compaction, Event, Prompt, SessionStart, ToolUse
 from core.logs.agent import recognise
 from core.logs.format import Format, Sample
 from tests.core.agents import oracle_more
 from tests.core.agents.oracle_more import Count
-from tests.core.agents.reading_more import FORMATS, encoded, new_kit, read
+from tests.core.agents.reading_more import encoded, new_kit, read
+from tests.core.agents.real_logs import FILES as _FILES
+from tests.core.agents.real_logs import REAL as _REAL
 from tests.core.agents.samples_more import LOGS
 from tests.core.agents.samples_rest import OPENHANDS_FOLDER
 
-_REAL = Path(__file__).resolve().parents[4] / "shared" / "data" / "real_sessions"
-_ALL: tuple[Format, ...] = (*claude_code.FORMATS, *codex.FORMATS, *FORMATS)
 _ORACLES: dict[str, Callable[[Path], list[Count]]] = {
     "gemini": oracle_more.gemini,
     "pi": oracle_more.pi,
@@ -33,7 +32,6 @@ _ORACLES: dict[str, Callable[[Path], list[Count]]] = {
     "mini-swe-agent": oracle_more.mini_swe_agent,
     "openhands": oracle_more.openhands,
 }
-_FILES = sorted(path for path in _REAL.rglob("*") if path.is_file())
 _OURS = [path for path in _FILES if path.parent.name in _ORACLES]
 _STYLES = {".traj": "document", ".json": "document", ".jsonl": "lines"}
 
@@ -133,7 +131,7 @@ def _session_file() -> dict[str, Any]:
         *(
             (log.records(log.entries), log.name.split()[0], "lines" if log.around is None else "document")
             for log in LOGS
-            if log.name not in ("opencode", "openhands folder", "chat run")
+            if log.name not in ("opencode", "openhands folder", "chat run", "crush")
         ),
         ([OPENHANDS_FOLDER.entries[1]], "openhands", "folder"),
         ([_session_file()], "opencode", "folder"),

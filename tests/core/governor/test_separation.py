@@ -46,17 +46,18 @@ def test_the_room_knows_neither_affect_nor_the_axes() -> None:
     percept = {name for name in imported() if name.startswith("core.percept")}
     assert percept == {"core.percept.Pattern"}
     assert {name.rsplit(".", 1)[0] for name in imported()} == {
-        "core.errors",
         "core.events",
         "core.percept",
+        "core.settings.derived",
         "core.settings.governor",
+        "core.state",
     }
 
 
 def test_nothing_in_the_room_can_be_set_from_outside() -> None:
     public = {name for kind in (Governor, Machine, Inputs) for name in vars(kind) if not name.startswith("_")}
-    writing = {"step", "load", "reset", "open", "interrupt", "derive"}
-    reading = {"read", "levels", "dump", "trouble", "budgets", "pressures", "may_act"}
+    writing = {"step", "load", "restored", "reset", "open", "interrupt", "derive"}
+    reading = {"STATE", "read", "levels", "dump", "trouble", "budgets", "pressures", "may_act"}
     slots = {"state", "halt", "steps", "stagnant", "brink"}
     assert public == writing | reading | slots
     for kind in (Governor, Machine, Inputs):

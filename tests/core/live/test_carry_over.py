@@ -9,13 +9,13 @@ import pytest
 
 from bench.workload import session
 from core.events import MAIN, ToolUse
-from core.live.carry_over import Continuity
+from core.live.carry_over import CarryOver
 from core.settings import Settings
 from core.society import Society
 from core.store.learned import LearnedStore
 from core.store.persona import PersonaStore
 from core.store.prior import PriorStore
-from core.timeline.initial_state import Beginning
+from core.timeline.initial_state import InitialState
 
 MEETING = {"response": {"persona": {"chance": 1.0, "confidence": 0.0}}}
 
@@ -26,23 +26,23 @@ class Stores:
         self.learned = LearnedStore(folder / who / "learned.json")
         self.personas = PersonaStore(folder / "shared", folder / who / "record.json")
 
-    def continuity(self, settings: Settings, *, use: bool = True, personas: bool = False) -> Continuity:
+    def carry_over(self, settings: Settings, *, use: bool = True, personas: bool = False) -> CarryOver:
         met = self.personas if personas else None
-        return Continuity(settings, prior=self.prior, learned=self.learned, personas=met, use=use)
+        return CarryOver(settings, prior=self.prior, learned=self.learned, personas=met, use=use)
 
 
-def ran(continuity: Continuity, settings: Settings, kind: int = 1) -> Society:
-    society = Society(settings, learned=continuity.learned)
+def ran(carry_over: CarryOver, settings: Settings, kind: int = 1) -> Society:
+    society = Society(settings, learned=carry_over.learned)
     for event in session(500, seed=kind):
         society.step(event)
-    continuity.settle(society)
+    carry_over.settle(society)
     return society
 
 
-def begun(continuity: Continuity, settings: Settings, at: float, seed: int = 1) -> tuple[Society, list[str]]:
+def begun(carry_over: CarryOver, settings: Settings, at: float, seed: int = 1) -> tuple[Society, list[str]]:
     """Minds with the baselines that earlier sessions left, and what is said about them."""
-    levels, said = continuity.levels(at, seed)
-    return Beginning(prior=levels).society(settings), said
+    levels, said = carry_over.levels(at, seed)
+    return InitialState(prior=levels).society(settings), said
 
 
 def canonical(society: Society) -> bytes:
@@ -56,8 +56,8 @@ def at() -> float:
 
 def test_a_prior_moves_the_main_agents_first_thresholds_and_nothing_else(tmp_path: Path, at: float) -> None:
     settings, stores = Settings(), Stores(tmp_path)
-    ran(stores.continuity(settings), settings)
-    seeded, said = begun(stores.continuity(settings), settings, at)
+    ran(stores.carry_over(settings), settings)
+    seeded, said = begun(stores.carry_over(settings), settings, at)
     plain = Society(settings)
     assert said == ["baselines begin where 1 earlier sessions left them"]
     assert seeded.engine(MAIN).receptor.levels()[:6] != plain.engine(MAIN).receptor.levels()[:6]
@@ -68,15 +68,15 @@ def test_a_prior_moves_the_main_agents_first_thresholds_and_nothing_else(tmp_pat
 
 def test_without_a_prior_the_bytes_are_equal(tmp_path: Path, at: float) -> None:
     settings, stores = Settings(), Stores(tmp_path)
-    ran(stores.continuity(settings), settings)
+    ran(stores.carry_over(settings), settings)
     before = stores.prior.path.read_bytes()
-    continuity = stores.continuity(settings, use=False)
-    alone, (unseeded, said) = Society(settings), begun(continuity, settings, at)
+    carry_over = stores.carry_over(settings, use=False)
+    alone, (unseeded, said) = Society(settings), begun(carry_over, settings, at)
     assert said == []
     for event in session(300):
         alone.step(event)
         unseeded.step(event)
-    continuity.settle(unseeded)
+    carry_over.settle(unseeded)
     assert canonical(alone) == canonical(unseeded)
     assert stores.prior.path.read_bytes() == before
 
@@ -84,26 +84,26 @@ def test_without_a_prior_the_bytes_are_equal(tmp_path: Path, at: float) -> None:
 @pytest.mark.parametrize(("days", "used"), [(6.0, True), (8.0, False)])
 def test_an_old_prior_is_passed_over(tmp_path: Path, at: float, days: float, used: bool) -> None:
     settings, stores = Settings(), Stores(tmp_path)
-    ran(stores.continuity(settings), settings)
-    society, said = begun(stores.continuity(settings), settings, at + days * 86_400.0)
+    ran(stores.carry_over(settings), settings)
+    society, said = begun(stores.carry_over(settings), settings, at + days * 86_400.0)
     assert bool(said) is used
     assert (canonical(society) != canonical(Society(settings))) is used
 
 
 def test_stretches_are_learned_once(tmp_path: Path) -> None:
     settings, stores = Settings(), Stores(tmp_path)
-    continuity = stores.continuity(settings)
+    carry_over = stores.carry_over(settings)
     society = Society(settings)
     stream = session(900)
     for event in stream[:450]:
         society.step(event)
-    continuity.settle(society)
-    continuity.settle(society)
+    carry_over.settle(society)
+    carry_over.settle(society)
     first = stores.learned.read()
     assert first.stretches == 1
     for event in stream[450:]:
         society.step(event)
-    continuity.settle(society)
+    carry_over.settle(society)
     second = stores.learned.read()
     assert second.stretches == 2
     assert second.deltas
@@ -114,15 +114,15 @@ def test_stretches_are_learned_once(tmp_path: Path) -> None:
 def test_personas_are_left_and_met_and_the_seed_repeats_the_meeting(tmp_path: Path, at: float) -> None:
     settings = Settings.model_validate(MEETING)
     mine, theirs = Stores(tmp_path, "me"), Stores(tmp_path, "them")
-    ran(theirs.continuity(settings, personas=True), settings, kind=2)
-    ran(mine.continuity(settings, personas=True), settings)
+    ran(theirs.carry_over(settings, personas=True), settings, kind=2)
+    ran(mine.carry_over(settings, personas=True), settings)
     dumps = []
     for _ in range(2):
-        society, said = begun(mine.continuity(settings, personas=True), settings, at, 42)
+        society, said = begun(mine.carry_over(settings, personas=True), settings, at, 42)
         assert said[-1].startswith("met persona") and "seed 42" in said[-1]
         dumps.append(canonical(society))
     assert dumps[0] == dumps[1]
-    alone, _ = begun(mine.continuity(settings), settings, at, 42)
+    alone, _ = begun(mine.carry_over(settings), settings, at, 42)
     assert canonical(alone) != dumps[0]
     meeting = mine.personas.record().encounter
     assert meeting is not None and (meeting.seed, meeting.blend) == (42, 0.5)
@@ -134,5 +134,5 @@ def test_a_session_without_any_call_leaves_nothing(tmp_path: Path) -> None:
     for event in session(200):
         if not isinstance(event, ToolUse):
             society.step(event)
-    stores.continuity(settings).settle(society)
+    stores.carry_over(settings).settle(society)
     assert not stores.prior.path.exists()

@@ -49,7 +49,7 @@ def settle(fleet: Roster) -> dict[str, Row]:
 
 
 def words(rows: dict[str, Row]) -> dict[str, str]:
-    return {name: row.standing.word for name, row in rows.items()}
+    return {name: row.status.word for name, row in rows.items()}
 
 
 def members(fleet: Roster) -> list[Member]:
@@ -60,7 +60,7 @@ def test_every_story_is_called_by_its_name(tmp_path: Path) -> None:
     tell(tmp_path)
     rows, now = once(roster(tmp_path))
     assert now == NOW
-    assert {row.name: row.standing.word for row in rows} == STORIES
+    assert {row.name: row.status.word for row in rows} == STORIES
     by_need = [row.name for row in listed(rows, Order()) if isinstance(row, Row)]
     assert by_need[:4] == ["asks", "permits", "circles", "hangs"]
     assert by_need[-1] == "abandoned"
@@ -93,7 +93,7 @@ def test_a_growing_log_is_followed(tmp_path: Path) -> None:
     clock.now = NOW + 12
     fleet.notice({log.path})
     row = settle(fleet)["api"]
-    assert (row.standing.word, row.standing.since) == ("needs input", NOW + 10)
+    assert (row.status.word, row.status.since) == ("needs you", NOW + 10)
     log.at = NOW + 30
     log.result("blue")
     log.say()
@@ -111,13 +111,13 @@ def test_a_restored_or_touched_log_is_as_old_as_its_own_clock_says(tmp_path: Pat
     clock = Clock()
     fleet = roster(tmp_path, clock)
     before = settle(fleet)["api"]
-    assert before.standing.word == "left"
+    assert before.status.word == "left"
     clock.now = NOW + 20
     os.utime(log.path, (NOW + 19, NOW + 19))
     fleet.notice({log.path})
     fleet.look()
     after = settle(fleet)["api"]
-    assert after.standing.word == "left"
+    assert after.status.word == "left"
     assert after.facts.heard == before.facts.heard < NOW - 276 * 86_400
 
 
@@ -130,12 +130,12 @@ def test_lines_without_events_are_a_sign_of_life(tmp_path: Path) -> None:
     settle(fleet)
     clock.now = NOW + 90
     fleet.notice(set())
-    assert words(settle(fleet)) == {"api": "in a tool"}
+    assert words(settle(fleet)) == {"api": "waiting"}
     with log.path.open("a") as file:
         file.write('{"type":"progress","sessionId":"x"}\n')
     os.utime(log.path, (NOW + 89, NOW + 89))
     fleet.notice(set())
-    assert settle(fleet)["api"].standing.level == 1
+    assert settle(fleet)["api"].status.level == 1
 
 
 def test_silence_is_said_as_time_goes_on(tmp_path: Path) -> None:
@@ -157,7 +157,7 @@ def test_a_log_that_vanishes_is_said_to_be_gone(tmp_path: Path) -> None:
     fleet.notice({log.path})
     fleet.look()
     row = settle(fleet)["api"]
-    assert (row.standing.word, row.standing.level) == ("no log", 3)
+    assert (row.status.word, row.status.level) == ("no log", 3)
 
 
 def test_new_sessions_come_and_foreign_files_are_passed_over(tmp_path: Path) -> None:
@@ -217,7 +217,7 @@ def test_who_rests_has_no_mind_but_wakes_with_its_log(tmp_path: Path) -> None:
     asleep = settle(fleet)["api"]
     (member,) = members(fleet)
     assert not member.awake
-    assert asleep.standing.word == "silent?"
+    assert asleep.status.word == "silent?"
     log.at = NOW + 9
     log.work(2, gap=2.0).write()
     clock.now = log.at + 1
@@ -225,7 +225,7 @@ def test_who_rests_has_no_mind_but_wakes_with_its_log(tmp_path: Path) -> None:
     awake = settle(fleet)["api"]
     assert member.awake
     assert awake.facts.events == asleep.facts.events + 4
-    assert awake.standing.level == 1
+    assert awake.status.level == 1
 
 
 def test_too_many_awake_ones_are_put_to_sleep_the_quietest_first(tmp_path: Path) -> None:
@@ -251,9 +251,9 @@ def test_one_that_cannot_be_followed_says_so_and_costs_nobody_else(
 
     monkeypatch.setattr(Member, "work", broken)
     rows = settle(roster(tmp_path))
-    assert rows["good"].standing.word == "flowing"
+    assert rows["good"].status.word == "flowing"
     bad = next(row for name, row in rows.items() if name != "good")
-    assert (bad.standing.word, bad.standing.level) == ("no log", 3)
+    assert (bad.status.word, bad.status.level) == ("no log", 3)
     assert "KeyError" in bad.why
 
 
@@ -299,9 +299,7 @@ def test_twenty_logs_that_grow_together(tmp_path: Path) -> None:
         rows = settle(fleet)
         counts.append(sum(row.facts.events for row in fleet.rows(clock.now)))
         assert len(fleet.rows(clock.now)) == 20
-        assert (
-            all(row.standing.level == 1 or row.standing.word == "stuck" for row in rows.values()) or turn == 0
-        )
+        assert all(row.status.level == 1 or row.status.word == "stuck" for row in rows.values()) or turn == 0
     assert counts == sorted(set(counts))
 
 
@@ -319,7 +317,7 @@ def test_real_sessions_of_five_agents(tmp_path: Path, shared_data: Path) -> None
     assert {row.agent for row in rows} == {"claude-code", "codex", "gemini", "pi", "copilot-cli"}
     assert len(rows) >= 18
     assert all(row.facts.events for row in rows)
-    finished = {row.agent: row.standing.word for row in rows if row.agent in ("pi", "copilot-cli")}
+    finished = {row.agent: row.status.word for row in rows if row.agent in ("pi", "copilot-cli")}
     assert finished == {"pi": "done", "copilot-cli": "ended"}
 
 
@@ -361,4 +359,4 @@ def test_an_empty_log_is_new(tmp_path: Path) -> None:
     log = Log(tmp_path, "api", 1, NOW - 3)
     log.write()
     row = next(iter(settle(roster(tmp_path)).values()))
-    assert row.standing.word == "new"
+    assert row.status.word == "new"

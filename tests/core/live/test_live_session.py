@@ -9,10 +9,8 @@ import pytest
 
 from bench.workload import session
 from core.events import MAIN
-from core.live.live_session import Heritage
-from core.live.notices import Told
+from core.live.carry_over import CarryOver
 from core.settings import Settings
-from core.settings.layers import Given, Layer, resolve
 from core.store.episodes import EpisodeStore
 from core.timeline.timeline import Timeline
 
@@ -26,27 +24,26 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def lived(heritage: Heritage, name: str, seed: int) -> Timeline:
+def lived(carry_over: CarryOver, name: str, seed: int) -> Timeline:
     """A whole session on the screen, from its first event to its last."""
     events = session(1500, seed=seed)
-    timeline = Timeline(Settings(), beginning=heritage.beginning(name, seed, events[0].at))
+    timeline = Timeline(Settings(), initial=carry_over.initial_state(name, seed, events[0].at))
     for event in events:
-        heritage.take(event, timeline.add(event))
-    heritage.close(timeline.society)
+        carry_over.take(event, timeline.add(event))
+    carry_over.close(timeline.society)
     return timeline
 
 
-def heir(use: bool = True, told: list[Told] | None = None, now: float = 0.0) -> Heritage:
-    settings = resolve([Layer("test", (Given("response.notices.bell", False),))]).settings
-    return Heritage(settings, use=use, app=None if told is None else told.append, wall=lambda: now)
+def heir(use: bool = True) -> CarryOver:
+    return CarryOver(Settings(), use=use)
 
 
 def test_the_next_session_begins_where_the_last_one_ended() -> None:
     first = lived(heir(), "one", 1)
-    assert first.beginning.prior is None and first.beginning.past == ()
+    assert first.initial.prior is None and first.initial.past == ()
     with EpisodeStore() as store:
         assert store.count() > 0
-    second = heir().beginning("two", 2, first.time_of(len(first)) + LATER)
+    second = heir().initial_state("two", 2, first.time_of(len(first)) + LATER)
     assert second.prior and second.past
     seeded = second.society(Settings()).engine(MAIN).receptor.levels()
     plain = Timeline(Settings()).society.engine(MAIN).receptor.levels()
@@ -58,30 +55,21 @@ def test_who_wants_none_of_it_gets_and_leaves_none() -> None:
     with EpisodeStore() as store:
         before = store.count()
     second = lived(heir(use=False), "two", 2)
-    assert second.beginning.prior is None and second.beginning.past == ()
+    assert second.initial.prior is None and second.initial.past == ()
     with EpisodeStore() as store:
         assert store.count() == before
 
 
 def test_a_session_opened_again_does_not_learn_from_itself() -> None:
     lived(heir(), "one", 1)
-    assert heir().beginning("one", 1, 0.0).past == ()
-
-
-def test_history_is_no_news() -> None:
-    stale: list[Told] = []
-    lived(heir(told=stale, now=4e9), "one", 1)
-    assert stale == []
-    fresh: list[Told] = []
-    lived(heir(told=fresh), "two", 1)
-    assert fresh
+    assert heir().initial_state("one", 1, 0.0).past == ()
 
 
 def test_a_store_that_cannot_be_written_is_said_and_does_no_harm(home: Path) -> None:
     (home / "xdg_data_home").write_text("in the way")
-    heritage = heir()
-    assert len(lived(heritage, "one", 1)) == 1500
-    assert heritage.problems
+    carry_over = heir()
+    assert len(lived(carry_over, "one", 1)) == 1500
+    assert carry_over.problems
 
 
 def _cut(body: bytes) -> bytes:
@@ -104,9 +92,9 @@ def test_a_damaged_database_is_named_and_put_aside(home: Path, damage: Callable[
         path.with_name(path.name + more).unlink(missing_ok=True)
     body = damage(path.read_bytes())
     path.write_bytes(body)
-    heritage = heir()
-    assert heritage.beginning("two", 2, first.time_of(len(first)) + LATER).past == ()
-    (said,) = [problem for problem in heritage.problems if "damaged" in problem]
+    carry_over = heir()
+    assert carry_over.initial_state("two", 2, first.time_of(len(first)) + LATER).past == ()
+    (said,) = [problem for problem in carry_over.problems if "damaged" in problem]
     aside = path.with_name("episodes.damaged-1.sqlite")
     assert str(path) in said and aside.name in said
     assert aside.read_bytes() == body

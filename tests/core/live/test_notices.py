@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from core.live.notices import Courier, Herald, Told, quiet, told
+from core.live.notices import Courier, Notifier, Told, quiet, told
 from core.response import Notice
 from core.response.method import NoticeKind
 from core.settings.response import NoticeSettings
@@ -33,14 +33,14 @@ def notice(
     return Notice(at, agent, kind, rule, text, cooldown)
 
 
-def herald(stream: io.StringIO | None = None, **settings: Any) -> Herald:
-    return Herald(NoticeSettings(**settings), stream)
+def notifier(stream: io.StringIO | None = None, **settings: Any) -> Notifier:
+    return Notifier(NoticeSettings(**settings), stream)
 
 
 @pytest.mark.parametrize(("kind", "rings"), [("needs_you", "\a\a"), ("risk", "\a"), ("done", "\a")])
 def test_the_bell_rings_twice_where_one_is_needed(kind: NoticeKind, rings: str) -> None:
     stream = io.StringIO()
-    herald(stream).tell(notice(kind=kind), NOON)
+    notifier(stream).tell(notice(kind=kind), NOON)
     assert stream.getvalue() == rings
 
 
@@ -53,14 +53,14 @@ def test_the_bell_rings_twice_where_one_is_needed(kind: NoticeKind, rings: str) 
 )
 def test_a_desktop_notice_is_an_escape_code(form: str, code: str) -> None:
     stream = io.StringIO()
-    herald(stream, bell=False, desktop=form).tell(notice(text="Stuck; again"), NOON)
+    notifier(stream, bell=False, desktop=form).tell(notice(text="Stuck; again"), NOON)
     assert stream.getvalue() == code
 
 
 def test_text_of_a_log_can_neither_command_the_terminal_nor_leak() -> None:
     stream = io.StringIO()
     secret = "sk-ant-" + "A1b2C3d4" * 5
-    herald(stream, bell=False, desktop="osc9").tell(notice(text=f"a\x1b]0;evil\x07b\n{secret}"), NOON)
+    notifier(stream, bell=False, desktop="osc9").tell(notice(text=f"a\x1b]0;evil\x07b\n{secret}"), NOON)
     shown = stream.getvalue()
     assert shown.count("\x1b") == 2 and "\x07" not in shown and "\n" not in shown
     assert secret not in shown
@@ -68,7 +68,7 @@ def test_text_of_a_log_can_neither_command_the_terminal_nor_leak() -> None:
 
 
 def test_one_word_a_rule_agent_and_cooldown() -> None:
-    one = herald()
+    one = notifier()
     said = [
         one.tell(notice(at, rule=rule, agent=agent), NOON) is not None
         for at, rule, agent in (
@@ -86,7 +86,7 @@ def test_one_word_a_rule_agent_and_cooldown() -> None:
 @pytest.mark.parametrize("settings", [{"muted": ("frustration_alert",)}, {"risk": False}])
 def test_what_is_muted_keeps_silent(settings: dict[str, Any]) -> None:
     stream, inside = io.StringIO(), list[Told]()
-    one = Herald(NoticeSettings(**settings), stream, inside.append)
+    one = Notifier(NoticeSettings(**settings), stream, inside.append)
     assert one.tell(notice(), NOON) is None
     assert one.tell(notice(kind="done", rule="done"), NOON) is not None
     assert (stream.getvalue(), len(inside)) == ("\a", 1)
@@ -109,7 +109,7 @@ def test_quiet_hours(start: str, end: str, now: time, still: bool) -> None:
     settings = NoticeSettings(quiet_from=start, quiet_until=end)
     assert quiet(settings, now) is still
     stream, inside = io.StringIO(), list[Told]()
-    Herald(settings, stream, inside.append).tell(notice(), now)
+    Notifier(settings, stream, inside.append).tell(notice(), now)
     assert (stream.getvalue() == "") is still
     assert len(inside) == 1
 
@@ -117,7 +117,7 @@ def test_quiet_hours(start: str, end: str, now: time, still: bool) -> None:
 def test_a_command_gets_words_and_json_and_no_shell(tmp_path: Path) -> None:
     seen = tmp_path / "seen"
     code = f"import sys; open({str(seen)!r}, 'w').write(sys.argv[1] + chr(10) + sys.stdin.read())"
-    one = herald(command=(sys.executable, "-c", code, "{title}: {text}; touch no"))
+    one = notifier(command=(sys.executable, "-c", code, "{title}: {text}; touch no"))
     one.tell(notice(text="$(reboot) `x`"), NOON)
     one.flush(20.0)
     words, tree = seen.read_text().split("\n", 1)
@@ -128,7 +128,7 @@ def test_a_command_gets_words_and_json_and_no_shell(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("words", [("/nowhere/to/be/found",), (sys.executable, "-c", "raise SystemExit(3)")])
 def test_a_command_that_fails_is_noted_and_nothing_more(words: tuple[str, ...]) -> None:
-    one = herald(command=words)
+    one = notifier(command=words)
     assert one.tell(notice(), NOON) is not None
     one.flush(20.0)
     assert len(one.problems) == 1
@@ -173,7 +173,7 @@ def test_a_webhook_is_tried_a_bounded_number_of_times(
     server: Server, answers: list[int], tries: int, problems: int
 ) -> None:
     server.answers[:] = answers
-    one = herald(webhook=f"http://127.0.0.1:{server.server_port}/x", retries=2, pause=0.0)
+    one = notifier(webhook=f"http://127.0.0.1:{server.server_port}/x", retries=2, pause=0.0)
     one.tell(notice(), NOON)
     one.flush(20.0)
     assert len(server.bodies) == tries

@@ -25,15 +25,15 @@ from core.live.status import (
     GLYPHS,
     WORDS,
     Close,
-    Facts,
     Limits,
     Open,
-    Standing,
+    Status,
+    StatusFacts,
     Trouble,
     Word,
-    standing,
+    status_of,
 )
-from core.live.status_facts import GOODBYE, Lookout
+from core.live.status_facts import GOODBYE, StatusTracker
 from core.logs.finder import sessions
 from core.logs.session import log_events
 from core.settings import Settings
@@ -42,22 +42,22 @@ from core.society import Society
 
 NOW = 1_760_000_000.0
 LIMITS = Limits.of(Settings())
-BUSY = Facts(events=40, heard=NOW - 2, close="tool", closed=NOW - 2)
+BUSY = StatusFacts(events=40, heard=NOW - 2, close="tool", closed=NOW - 2)
 BASH = Open(NOW - 90, MAIN, "Bash", "shell_exec")
 EDIT = Open(NOW - 20, MAIN, "Edit", "file_edit")
 ASK = Open(NOW - 5, MAIN, "AskUserQuestion", "other")
 HURT = Trouble(NOW - 30, "pytest failed 9 times")
 
 
-def stand(facts: Facts, now: float = NOW) -> Standing:
-    return standing(facts, now, LIMITS)
+def stand(facts: StatusFacts, now: float = NOW) -> Status:
+    return status_of(facts, now, LIMITS)
 
 
 @pytest.mark.parametrize(
     ("facts", "word", "level", "since"),
     [
-        (replace(BUSY, open=(ASK,)), "needs input", 3, NOW - 5),
-        (replace(BUSY, open=(EDIT,)), "needs input?", 3, NOW - 20),
+        (replace(BUSY, open=(ASK,)), "needs you", 3, NOW - 5),
+        (replace(BUSY, open=(EDIT,)), "needs you?", 3, NOW - 20),
         (replace(BUSY, open=(EDIT._replace(at=NOW - 3),)), "working", 1, NOW - 2),
         (replace(BUSY, loop=HURT, stuck=HURT), "looping", 3, NOW - 30),
         (replace(BUSY, halt=HURT), "would halt", 3, NOW - 30),
@@ -65,14 +65,14 @@ def stand(facts: Facts, now: float = NOW) -> Standing:
         (replace(BUSY, quarantine=HURT, stuck=HURT), "quarantined", 3, NOW - 30),
         (replace(BUSY, stuck=HURT), "stuck", 3, NOW - 30),
         (replace(BUSY, context=0.93), "context full", 2, None),
-        (replace(BUSY, heard=NOW - 90, open=(BASH,)), "in a tool", 2, NOW - 90),
+        (replace(BUSY, heard=NOW - 90, open=(BASH,)), "waiting", 2, NOW - 90),
         (replace(BUSY, heard=NOW - 90, open=(BASH,), loop=HURT), "looping", 3, NOW - 30),
         (replace(BUSY, heard=NOW - 400, open=(BASH,)), "silent?", 3, NOW - 400),
         (replace(BUSY, heard=NOW - 90), "silent?", 2, NOW - 90),
         (replace(BUSY, heard=NOW - 400), "silent?", 3, NOW - 400),
         (replace(BUSY, heard=NOW - 9000), "left", 0, NOW - 9000),
         (replace(BUSY, heard=NOW - 9000, open=(EDIT,)), "left", 0, NOW - 9000),
-        (replace(BUSY, heard=NOW - 9000, open=(ASK,)), "needs input", 3, NOW - 5),
+        (replace(BUSY, heard=NOW - 9000, open=(ASK,)), "needs you", 3, NOW - 5),
         (replace(BUSY, close="done", closed=NOW - 60, heard=NOW - 60), "done", 2, NOW - 60),
         (replace(BUSY, close="done", closed=NOW - 900, heard=NOW - 900), "done", 0, NOW - 900),
         (replace(BUSY, close="stopped", closed=NOW - 60, heard=NOW - 60), "stopped", 2, NOW - 60),
@@ -83,12 +83,12 @@ def stand(facts: Facts, now: float = NOW) -> Standing:
         (replace(BUSY, flow=NOW - 300), "flowing", 1, NOW - 300),
         (replace(BUSY, flow=NOW - 300, stuck=HURT), "stuck", 3, NOW - 30),
         (BUSY, "working", 1, NOW - 2),
-        (Facts(heard=NOW - 5), "new", 1, NOW - 5),
-        (Facts(heard=NOW - 5, read=0.0), "reading", 2, None),
+        (StatusFacts(heard=NOW - 5), "new", 1, NOW - 5),
+        (StatusFacts(heard=NOW - 5, read=0.0), "reading", 2, None),
         (replace(BUSY, lost="log.jsonl: vanished; waiting for it"), "no log", 3, NOW - 2),
     ],
 )
-def test_what_is_said(facts: Facts, word: Word, level: int, since: float | None) -> None:
+def test_what_is_said(facts: StatusFacts, word: Word, level: int, since: float | None) -> None:
     said = stand(facts)
     assert (said.word, said.level, said.since) == (word, level, since)
     assert said.why
@@ -109,7 +109,7 @@ def test_a_silence_says_what_was_wrong_before_it() -> None:
 def test_a_question_left_for_hours_stays_one_but_lets_newer_ones_go_first() -> None:
     old = stand(replace(BUSY, heard=NOW - 20_000, open=(ASK._replace(at=NOW - 20_000),)))
     new = stand(replace(BUSY, stuck=HURT))
-    assert old.word == "needs input"
+    assert old.word == "needs you"
     assert new.urgency < old.urgency
 
 
@@ -142,7 +142,7 @@ def test_every_word_has_a_glyph_of_one_cell() -> None:
 def test_an_unfinished_silent_session_is_never_called_fine(
     quiet: float, close: Close, call: Open | None, flow: float | None, running: int
 ) -> None:
-    facts = Facts(
+    facts = StatusFacts(
         events=9,
         heard=NOW - quiet,
         close=close,
@@ -154,12 +154,12 @@ def test_an_unfinished_silent_session_is_never_called_fine(
     assert stand(facts).word not in ("working", "flowing", "delegating", "done", "ended", "new")
 
 
-def run(events: list[Event], held: list[Event] | None = None) -> Facts:
+def run(events: list[Event], held: list[Event] | None = None) -> StatusFacts:
     society = Society(Settings())
-    lookout = Lookout(Settings().response.notices.final)
+    tracker = StatusTracker(Settings().response.notices.final)
     for event in events:
-        lookout.update(event, society.step(event))
-    return lookout.facts(society, held or [])
+        tracker.update(event, society.step(event))
+    return tracker.facts(society, held or [])
 
 
 def use(at: float, **more: object) -> ToolUse:

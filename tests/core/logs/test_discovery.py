@@ -18,6 +18,7 @@ from core.logs.discovery import describe, find
 from core.logs.finder import sessions
 from core.logs.session import log_events
 from core.settings.logs import LineSettings
+from tests.core.agents.real_logs import FOLDERS
 from tests.core.logs import log_lines as logs
 
 NOW = 2_000_000_000.0
@@ -209,7 +210,7 @@ def test_what_cannot_be_read_is_left_out(tmp_path: Path) -> None:
 
 
 def test_sessions_found_by_path_are_described_alike(shared_data: Path) -> None:
-    found = describe(AGENTS, sessions([shared_data / "real_sessions"], make_kit()), NOW)
+    found = describe(AGENTS, sessions(FOLDERS, make_kit()), NOW)
     assert len({one.path for one in found}) > 20
     assert all(one.size > 0 and one.modified > 0 and not one.active for one in found)
     runs = [one for one in found if one.path.name == "resolver-output.jsonl"]

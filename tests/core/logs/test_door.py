@@ -141,7 +141,7 @@ import core.agents.opencode.store
 from core.errors import UnreadableLog
 from core.logs.discovery import find
 from core.logs.follow import Follower
-from core.agents.registry import make_kit
+from core.agents.registry import AGENTS, make_kit
 from core.logs.finder import sessions
 kit = make_kit()
 os.setgid(65534); os.setuid(65534)

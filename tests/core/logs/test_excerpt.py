@@ -93,6 +93,6 @@ def test_what_is_gone_is_said(tmp_path: Path) -> None:
     assert read(Where(str(path), 0, 10)).fault == "vanished"
     path.write_bytes(b"short")
     assert read(Where(str(path), 100, 10)).fault == "changed since it was read"
-    assert read(Where(str(tmp_path), 0, 10)).fault == "is a directory"
+    assert read(Where(str(tmp_path), 0, 10)).fault == "not a regular file"
     path.write_bytes(b"\xff\xfe\0 odd")
     assert read(Where(str(path), 0, 6)).text.endswith(" od")

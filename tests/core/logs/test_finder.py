@@ -14,6 +14,7 @@ from core.errors import UnreadableLog
 from core.events import AgentStart, Event, Prompt, SessionStart, ToolUse
 from core.logs.finder import sessions
 from core.logs.session import LogSession, identity, merge, read
+from tests.core.agents.real_logs import FOLDERS
 from tests.core.logs import log_lines as logs
 
 if sys.version_info >= (3, 14):
@@ -151,7 +152,7 @@ def test_a_file_with_several_runs_is_several_sessions(shared_data: Path) -> None
 
 def test_every_real_log_is_read_without_a_reader_failing(shared_data: Path) -> None:
     kit = make_kit()
-    found = sessions([shared_data / "real_sessions"], kit)
+    found = sessions(FOLDERS, kit)
     assert {session.tool for session in found} >= {"claude-code", "gemini", "pi", "openhands", "swe-agent"}
     for session in found:
         told = list(read(session, kit))

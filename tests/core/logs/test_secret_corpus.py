@@ -116,10 +116,14 @@ PIECES = [
 
 @pytest.mark.parametrize("piece", sorted(set(PIECES)))
 def test_work_grows_no_faster_than_the_text(piece: str) -> None:
+    """Four times the text takes about four times the work, not sixteen; the least of several tries counts."""
     small, large = (piece * (size // len(piece) + 1) for size in (20_000, 80_000))
-    begun = time.process_time()
-    redact(small)
-    middle = time.process_time()
-    redact(large)
-    done = time.process_time()
-    assert done - middle < 8 * (middle - begun) + 0.1
+    least = [float("inf"), float("inf")]
+    for _ in range(6):
+        for place, written in enumerate((small, large)):
+            begun = time.thread_time()
+            redact(written)
+            least[place] = min(least[place], time.thread_time() - begun)
+        if least[1] < 8 * least[0] + 0.01:
+            return
+    pytest.fail(f"{least[0]:.4f} s for a quarter of the text, {least[1]:.4f} s for all of it")

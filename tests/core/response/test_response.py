@@ -240,5 +240,5 @@ def test_looking_changes_nothing() -> None:
 
 
 def test_a_foreign_dump_is_refused() -> None:
-    with pytest.raises(StateError, match="no state of the response"):
+    with pytest.raises(StateError, match="does not fit"):
         Stage().response.load({"scorer": 3})

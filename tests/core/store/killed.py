@@ -28,7 +28,7 @@ from core.store.persona import PersonaStore
 from core.store.prior import PriorStore
 from core.store.profile_files import ProfileFiles
 from core.timeline.cache import Cache
-from core.timeline.initial_state import Beginning
+from core.timeline.initial_state import InitialState
 from core.timeline.timeline import Timeline
 from tests.core.receptor.test_persona import persona
 from tests.core.store.test_episodes import episode
@@ -140,13 +140,13 @@ STREAM = session(60)
 
 
 def _cache(folder: Path, number: int) -> None:
-    timeline = Timeline(Settings(), beginning=Beginning(3))
+    timeline = Timeline(Settings(), initial=InitialState(3))
     timeline.extend(STREAM[: 30 * number])
     assert Cache(folder, 10**9).save("s", timeline, ())
 
 
 def _read_cache(folder: Path) -> int:
-    kept = Cache(folder, 10**9).load("s", Settings(), Beginning(3))
+    kept = Cache(folder, 10**9).load("s", Settings(), InitialState(3))
     return len(kept.timeline) if kept else 0
 
 

@@ -15,9 +15,9 @@ from core.response import Learned
 from core.response.rules import built_in
 from core.settings import Settings
 from core.store.carry_over import CarryOverStore, Kept, Later
-from core.timeline.carry_over import VERSION, Starts, pack_change, pack_start, unpack
-from core.timeline.initial_state import Beginning
+from core.timeline.initial_state import InitialState
 from core.timeline.rerun import overlaid
+from core.timeline.run_inputs import VERSION, InitialStates, pack_change, pack_start, unpack
 from core.timeline.timeline import Timeline
 
 
@@ -67,10 +67,10 @@ def test_what_was_not_used_for_longest_goes_first(tmp_path: Path) -> None:
     assert sum(path.stat().st_size for path in tmp_path.iterdir()) <= 3_000 + 1_000
 
 
-def everything() -> Beginning:
+def everything() -> InitialState:
     earlier = Timeline(Settings(), seed=1)
     earlier.extend(session(1500, seed=9))
-    return Beginning(
+    return InitialState(
         seed=2**64 - 1,
         policy=Policy.model_validate({"name": "strict", "noise": {}}),
         rules=built_in(),
@@ -87,11 +87,11 @@ def test_what_is_unpacked_is_what_was_packed() -> None:
     kept = Kept(pack_start(chosen, everything()), (Later(7, pack_change(Settings())),))
     today = overlaid(Settings(), {"screen.rate": 11, "receptor.ambient.offset.frustration": 0.7})
     start = unpack(kept, today)
-    assert start.beginning == everything()
+    assert start.initial == everything()
     assert start.settings.receptor == chosen.receptor and start.settings.mind == chosen.mind
     assert start.settings.screen == today.screen, "what a run does not depend on is as today"
     assert start.later[0].settings.receptor == Settings().receptor
-    assert pack_start(start.settings, start.beginning) == kept.start
+    assert pack_start(start.settings, start.initial) == kept.start
 
 
 @pytest.mark.parametrize(
@@ -106,14 +106,14 @@ def test_what_cannot_be_understood_is_refused(body: bytes) -> None:
 def test_a_newer_one_is_left_alone_and_named(tmp_path: Path) -> None:
     store = CarryOverStore(tmp_path)
     store.begin("s", cbor2.dumps({"version": VERSION + 1}))
-    starts = Starts(Settings(), store=store)
-    assert starts.of("s").settings is starts.settings
-    assert len(starts.notices) == 1 and f"version {VERSION + 1}" in starts.notices[0]
+    initial_states = InitialStates(Settings(), store=store)
+    assert initial_states.of("s").settings is initial_states.settings
+    assert len(initial_states.notices) == 1 and f"version {VERSION + 1}" in initial_states.notices[0]
 
 
 def test_a_folder_that_cannot_be_written_is_said_and_does_no_harm(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    starts = Starts(Settings(), store=CarryOverStore(tmp_path / "file" / "kept"))
-    start = starts.begin("s", Beginning)
-    assert start.settings is starts.settings and start.beginning.seed
-    assert "cannot be written" in starts.notices[0]
+    initial_states = InitialStates(Settings(), store=CarryOverStore(tmp_path / "file" / "kept"))
+    start = initial_states.begin("s", InitialState)
+    assert start.settings is initial_states.settings and start.initial.seed
+    assert "cannot be written" in initial_states.notices[0]

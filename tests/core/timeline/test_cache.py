@@ -13,9 +13,12 @@ import pytest
 
 from bench.claude import lines as claude_lines
 from core.agents.registry import make_kit
+from core.engine import Engine
 from core.logs.finder import sessions
 from core.logs.session import LogSession
 from core.settings.layers import Given, Layer, resolve
+from core.society import Society
+from core.state import Stateful
 from core.timeline.cache import Cache
 from core.timeline.opening import Progress, last_screen, record
 from core.timeline.timeline import Timeline
@@ -68,6 +71,21 @@ def test_a_kept_recording_is_the_one_that_was_made(tmp_path: Path, log: Path) ->
     assert len(list(cache.folder.iterdir())) == 1
     assert same(opened(log, cache), first)
     assert same(opened(log, None), first)
+
+
+@pytest.mark.parametrize("kind", [Engine, Society])
+def test_a_recording_of_another_version_is_made_again(
+    tmp_path: Path, log: Path, kind: type[Stateful], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = Cache(tmp_path / "cache", 100_000_000)
+    with monkeypatch.context() as patched:
+        patched.setattr(kind, "VERSION", kind.VERSION - 1)
+        first = opened(log, cache)
+    (old,) = cache.folder.iterdir()
+    old.write_bytes(b"what another version kept")
+    assert same(opened(log, cache), first)
+    assert old.read_bytes() == b"what another version kept"
+    assert len(list(cache.folder.iterdir())) == 2
 
 
 def test_a_log_that_grew_goes_on_from_what_was_kept(tmp_path: Path, log: Path, lines: list[bytes]) -> None:
@@ -137,9 +155,12 @@ CRASH = """
 import os, signal, sys
 from pathlib import Path
 from core.agents.registry import make_kit
+from core.engine import Engine
 from core.logs.finder import sessions
 from core.store import atomic
 from core.settings.layers import Given, Layer, resolve
+from core.society import Society
+from core.state import Stateful
 from core.timeline.cache import Cache
 from core.timeline.opening import record
 settings = resolve([Layer("test", (Given("timeline.cache.least", 0),))]).settings

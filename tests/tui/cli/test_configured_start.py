@@ -27,7 +27,6 @@ from tests.tui.fleet_sessions import NOW, begin
 from tui.app import NooscopeApp
 from tui.cli import main
 from tui.demo import DemoApp
-from tui.feed.live_session import inherit
 from tui.screens.fleet import FleetScreen
 
 SETTING = "receptor.ambient.offset.frustration"
@@ -77,15 +76,15 @@ def test_nothing_laid_down_is_a_plain_beginning() -> None:
 def test_the_persons_policy_and_the_projects_more_sensitive_rule_hold(home: Path) -> None:
     lay_down(home / "project", "mine")
     (home / "project" / ".nooscope-policy.toml").write_text('name = "theirs"\n')
-    policy = configured_start().beginning.policy
+    policy = configured_start().initial.policy
     assert policy is not None and policy.name == "mine"
-    assert sensitivity(configured_start().beginning.society(Settings())) == 0.9
+    assert sensitivity(configured_start().initial.society(Settings())) == 0.9
 
 
 def test_a_less_sensitive_rule_of_a_project_is_named_and_left_out(home: Path) -> None:
     lay_down(home / "project", "mine", 0.1)
     found = configured_start()
-    assert sensitivity(found.beginning.society(Settings())) == 0.5
+    assert sensitivity(found.initial.society(Settings())) == 0.5
     assert found.faults == (
         f"{home / 'project' / '.nooscope-rules.json'}:1: path_suggest: trigger.sensitivity: left out, "
         "a project may only raise it",
@@ -95,8 +94,8 @@ def test_a_less_sensitive_rule_of_a_project_is_named_and_left_out(home: Path) ->
 def test_a_fault_is_named_and_the_rest_holds(home: Path) -> None:
     spoil(home)
     found = configured_start()
-    assert found.beginning.policy is None
-    assert found.beginning.rules is None
+    assert found.initial.policy is None
+    assert found.initial.rules is None
     for fault in FAULTS:
         assert any(fault in said for said in found.faults), fault
 
@@ -199,7 +198,7 @@ def app_here(tmp_path: Path, still: Settings) -> Make:
             cache=Cache(tmp_path / "cache", 10**9),
             bookmarks=lambda name: Bookmarks(name, tmp_path / "bookmarks"),
             theme_folder=tmp_path / "themes",
-            heritage=inherit,
+            live=True,
             begin=configured_start,
         )
 
@@ -225,7 +224,6 @@ async def test_faults_are_told_on_the_screen(
     async with app.run_test() as pilot:
         view = await shown(app, pilot, lambda view: view.total == 300 and view.loading is None)
         assert view.frame.affect.policy == "built-in"
-        told = [notice.message for notice in app._notifications]
         for fault in FAULTS:
             assert len([said for said in told if fault in said]) == 1
         before = list(told)
@@ -269,6 +267,5 @@ async def test_the_fleet_on_the_screen(
     async with app.run_test() as pilot:
         await until(pilot, lambda: isinstance(app.screen, FleetScreen) and bool(minds))
         assert {society.engine().affect.policy.name for society in minds} == {"built-in"}
-        told = [notice.message for notice in app._notifications]
         for fault in FAULTS:
             assert len([said for said in told if fault in said]) == 1

@@ -14,6 +14,7 @@ from core.events import Event
 from core.logs.diagnostics import Diagnostics
 from core.logs.finder import sessions
 from core.logs.session import read
+from tests.core.agents.real_logs import FOLDERS
 from tests.core.logs import log_lines as logs
 from tests.core.strategies import events
 from tui.cli import main
@@ -24,7 +25,8 @@ KIT = make_kit()
 def told(path: Path) -> list[list[Event]]:
     kit = KIT.counting(Diagnostics())
     found = [list(read(session, kit)) for session in sessions([path], kit)]
-    assert not [reason for reason in kit.diagnostics.counts if reason != "not JSON"]
+    odd = set(kit.diagnostics.counts) - {"not JSON", "no time", "result without a call"}
+    assert not odd
     return found
 
 
@@ -39,8 +41,9 @@ def test_reading_back_gives_the_same_events(tmp_path: Path) -> None:
     assert len(told(out)[0]) > 15
 
 
-def test_every_real_log_survives(tmp_path: Path, shared_data: Path) -> None:
-    for place in sorted((shared_data / "real_sessions").iterdir()):
+@pytest.mark.skipif(not FOLDERS, reason="no real logs beside the project")
+def test_every_real_log_survives(tmp_path: Path) -> None:
+    for place in FOLDERS:
         out = tmp_path / f"{place.name}.jsonl"
         assert main(["export", str(place), "-o", str(out)]) == 0
         assert sorted(map(str, told(out))) == sorted(map(str, told(place)))

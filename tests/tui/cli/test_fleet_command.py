@@ -31,7 +31,7 @@ def test_json_tells_everything_once(home: Path, capsys: pytest.CaptureFixture[st
     assert main(["fleet", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     found = {os.path.basename(one["project"]): one for one in told["sessions"]}  # noqa: PTH119
-    assert {name: one["standing"] for name, one in found.items()} == STORIES
+    assert {name: one["status"] for name, one in found.items()} == STORIES
     assert told["counts"]["need"] == 4
     assert [one["needs_person"] for one in told["sessions"]][:4] == [True] * 4
     asks = found["asks"]
@@ -45,7 +45,7 @@ def test_json_tells_everything_once(home: Path, capsys: pytest.CaptureFixture[st
 def test_a_table_without_a_terminal(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["fleet"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[1].startswith("▲  needs input ")
+    assert lines[1].startswith("▲  needs you ")
     assert "AskUserQuestion waits for an answer" in lines[1]
     assert lines[-1].startswith("4 in need of you")
 

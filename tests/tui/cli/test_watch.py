@@ -17,6 +17,7 @@ import pytest
 
 from core.agents.open_events.reader import write
 from core.events import Event, Prompt, SessionStart, ToolUse, Turn
+from core.logs.lag import events_behind
 from core.settings import Settings
 from core.store.learned import LearnedStore
 from core.store.prior import PriorStore
@@ -76,10 +77,10 @@ def test_the_past_is_told_only_when_asked_for(home: Path, capsys: pytest.Capture
     assert main(watch(log)) == 0
     assert capsys.readouterr().out == ""
     assert main(watch(log, "--all")) == 0
-    (line,) = capsys.readouterr().out.splitlines()
+    line, *_ = capsys.readouterr().out.splitlines()
     assert "⚑ at risk: Going round in circles: curl" in line
     assert main(watch(log, "--all", "--json")) == 0
-    (told,) = map(json.loads, capsys.readouterr().out.splitlines())
+    told, *_ = map(json.loads, capsys.readouterr().out.splitlines())
     assert (told["kind"], told["rule"], told["agent"]) == ("risk", "loop_alert", "main")
 
 
@@ -220,20 +221,6 @@ def test_a_file_that_is_no_log_is_refused_at_once(tmp_path: Path, capsys: pytest
     assert "a binary file" in capsys.readouterr().err
 
 
-class Growing:
-    """A follower whose log is so many bytes ahead, ten an event."""
-
-    def __init__(self, unread: int) -> None:
-        self.unread = unread
-
-    @property
-    def behind(self) -> bool:
-        return self.unread > 0
-
-    def extent(self) -> tuple[int, int]:
-        return 1000, self.unread
-
-
 @pytest.mark.parametrize(
     ("unread", "words"), [(1990, ""), (2000, "200 events behind"), (2010, "201 events behind")]
 )
@@ -241,10 +228,13 @@ def test_being_behind_is_said_once_and_so_is_its_end(
     home: Path, capsys: pytest.CaptureFixture[str], unread: int, words: str
 ) -> None:
     args = argparse.Namespace(no_prior=False, project=None, json=False, all=False, idle=None)
+    args.otlp = args.metrics = None
     one = Watch(home / "log.jsonl", Settings(), args)
-    one._live, one._count = True, 100
+    one.driver.caught_up = True
     for left in (unread, unread, 0, 0):
-        one._follower = Growing(left)  # type: ignore[assignment]
-        one._say_lag()
+        with pytest.MonkeyPatch.context() as patch:
+            behind = events_behind(left, 1000, 100) if left else 0
+            patch.setattr(one.driver.source, "lag", lambda behind=behind: behind)
+            one._say_lag()
     said = [f"nooscope: {words}", "nooscope: caught up"] if words else []
     assert capsys.readouterr().err.splitlines() == said

@@ -51,7 +51,7 @@ def read(app: NooscopeApp, count: int) -> bool:
     return (
         isinstance(screen, FleetScreen)
         and len(screen.rows) == count
-        and all(row.standing.word != "reading" for row in screen.rows)
+        and all(row.status.word != "reading" for row in screen.rows)
         and app.focused is not None
     )
 
@@ -84,8 +84,8 @@ async def test_who_needs_a_person_stands_first(app: FleetApp) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: read(app, len(STORIES) + 1))
         lines = seen(app)
-        assert "▲ needs input" in lines[1] and "asks" in lines[1] and "40s" in lines[1]
-        assert "△ needs input?" in lines[2]
+        assert "▲ needs you" in lines[1] and "asks" in lines[1] and "40s" in lines[1]
+        assert "△ needs you?" in lines[2]
         assert "↻ looping" in lines[3]
         assert any("… silent?" in line and "6m" in line for line in lines)
         assert "▲ 4 need you" in said(app, "title")
@@ -275,7 +275,7 @@ async def test_a_log_that_grows_is_seen(tmp_path: Path, still: Settings) -> None
         log.at = NOW - 1
         log.call("AskUserQuestion", questions=[])
         log.write()
-        await until(pilot, lambda: "▲ needs input" in seen(app)[1])
+        await until(pilot, lambda: "▲ needs you" in seen(app)[1])
 
 
 @pytest.mark.parametrize("size", [(80, 24), (100, 30), (120, 40), (200, 60)])

@@ -54,7 +54,7 @@ async def test_applied_settings_hold_for_what_comes_and_a_replay_is_exact(log: P
         with log.open("ab") as file:
             file.write(lines(more[300:]))
         await shown(app, pilot, lambda view: view.total == 340)
-        replay = Timeline(recording.changes[0].settings, seed=recording.beginning.seed)
+        replay = Timeline(recording.changes[0].settings, seed=recording.initial.seed)
         replay.extend(recording.events[:300])
         replay.apply(recording.settings)
         replay.extend(recording.events[300:])

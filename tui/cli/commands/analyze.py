@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tui.cli import streams
-from tui.cli.carried import add_plain_option, spoken_start, starts_of
+from tui.cli.carried import add_plain_option, initial_states_of, spoken_start
 from tui.cli.command import CliCommand
 from tui.cli.options import add_settings_options, positive_argument, settings_from
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from core.logs.session import LogSession
     from core.report.analysis import Analysis
     from core.settings import Settings
-    from core.timeline.carry_over import Start
+    from core.timeline.run_inputs import RunInputs
 
 _SMALL = 4_000_000
 """Bytes below which starting another process costs more than it saves."""
@@ -55,7 +55,7 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _analyses(found: list[LogSession], settings: Settings, args: argparse.Namespace) -> Iterator[Analysis]:
-    starts = starts_of(args, settings)
+    starts = initial_states_of(args, settings)
     metrics = bool(args.metrics)
     begun = [(session, spoken_start(starts, session.id)) for session in found]
     jobs = min(args.jobs or os.cpu_count() or 1, len(found))
@@ -65,15 +65,15 @@ def _analyses(found: list[LogSession], settings: Settings, args: argparse.Namesp
         return
     from core.report.process_pool import shared_out
 
-    yield from shared_out(jobs, analysed, begun, metrics)
+    yield from shared_out(jobs, analysed, begun, metrics, prepare=streams.prepare_streams)
 
 
-def analysed(begun: tuple[LogSession, Start], metrics: bool) -> Analysis:
+def analysed(begun: tuple[LogSession, RunInputs], metrics: bool) -> Analysis:
     """One session from where it starts."""
     from core.report.analysis import analyse
 
-    session, (settings, beginning, later) = begun
-    return analyse(session, settings, metrics, beginning, later)
+    session, (settings, initial, later) = begun
+    return analyse(session, settings, metrics, initial, later)
 
 
 def _size(session: LogSession) -> int:

@@ -7,7 +7,7 @@ import sys
 import time
 from pathlib import Path
 
-from tui.cli.carried import add_plain_option, starts_of
+from tui.cli.carried import add_plain_option, initial_states_of
 from tui.cli.command import CliCommand
 from tui.cli.options import add_settings_options, settings_from
 
@@ -84,7 +84,7 @@ def _one(args: argparse.Namespace) -> int:
     settings = settings_from(args).settings
     session, _ = one_session(args.path, settings)
     store = Bookmarks(session.id)
-    timeline = open_recording(args.path, starts_of(args, settings))
+    timeline = open_recording(args.path, initial_states_of(args, settings))
     if args.remove is not None:
         gone = store.remove(args.remove)
         print("removed" if gone else f"no bookmark is named {args.remove}")

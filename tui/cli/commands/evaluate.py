@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tui.cli import streams
 from tui.cli.command import CliCommand
 from tui.cli.options import add_settings_options, positive_argument, settings_from
 
@@ -93,7 +94,7 @@ def _walked(found: list[Source], settings: Settings, given: int | None) -> Itera
     else:
         from core.report.process_pool import shared_out
 
-        parts = shared_out(jobs, walk_all, chunks, settings)
+        parts = shared_out(jobs, walk_all, chunks, settings, prepare=streams.prepare_streams)
     shown = sys.stderr.isatty()
     number = 0
     for part in parts:

@@ -102,7 +102,7 @@ def _share(args: argparse.Namespace) -> int:
     from core.export.film import film
     from core.export.privacy import Privacy
     from core.logs.session import read
-    from tui.cli.options import configured_beginning
+    from tui.cli.options import configured_initial
     from tui.cli.recordings import one_session
 
     if args.transcript and (args.redact == "strict" or args.format != "html"):
@@ -117,7 +117,7 @@ def _share(args: argparse.Namespace) -> int:
         raise UnreadableLog(f"{args.path} holds no events")
     level: Level = "strict" if args.redact == "strict" else "transcript" if args.transcript else "excerpts"
     content = _shared(
-        args.format, film(session, events, settings, Privacy(level), configured_beginning(args.project))
+        args.format, film(session, events, settings, Privacy(level), configured_initial(args.project))
     )
     _put(content, args.output)
     print(f"{_report(1, len(events), kit)}; {len(content):,} bytes", file=sys.stderr)
@@ -135,7 +135,7 @@ def _trace(args: argparse.Namespace) -> int:
     from core.telemetry.sender import BATCH, Collector, headers_of, send_all
     from core.telemetry.spans import Tracer, resource
     from core.timeline.opening import seed_of
-    from tui.cli.options import configured_beginning
+    from tui.cli.options import configured_initial
     from tui.cli.recordings import one_session
 
     if args.transcript:
@@ -146,7 +146,7 @@ def _trace(args: argparse.Namespace) -> int:
     session, kit = one_session(args.path, settings)
     if args.output is not None and _is_source(args.output, [session]):
         raise UsageError(f"{args.output} is the log itself; name another file")
-    society = configured_beginning(args.project)._replace(seed=seed_of(session.id)).society(settings)
+    society = configured_initial(args.project)._replace(seed=seed_of(session.id)).society(settings)
     tracer = Tracer(session.id, session.tool, Privacy("strict" if args.redact == "strict" else "excerpts"))
     spans: list[Span] = []
     count = 0

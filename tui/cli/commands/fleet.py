@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from core.errors import UnreadableLog
 from core.logs.door import is_there
-from tui.cli.carried import add_plain_option, edits_of, starts_of
+from tui.cli.carried import add_plain_option, edits_of, initial_states_of
 from tui.cli.command import CliCommand
 from tui.cli.launch import add_screen_options, has_screen, screen_settings
 
@@ -72,9 +72,9 @@ def _once(settings: Settings, paths: Sequence[Path], args: argparse.Namespace) -
     from core.live.fleet.thread import once
 
     roster = _roster(settings, paths)
-    roster.starts = starts_of(args, settings)
+    roster.initial_states = initial_states_of(args, settings)
     rows, now = once(roster)
-    for notice in dict.fromkeys(roster.starts.notices):
+    for notice in dict.fromkeys(roster.initial_states.notices):
         print(f"nooscope: {notice}", file=sys.stderr)
     ordered = [item for item in listed(rows, Order()) if isinstance(item, Row)]
     if args.json:
@@ -99,12 +99,12 @@ def _print_table(rows: Sequence[Row], now: float) -> None:
     from core.live.fleet.order import census
     from core.report.formatting import age, fraction, plain, short
 
-    table = [("", "standing", "for", "project", "agent", "state", "frust", "flow", "ctx", "tok/m", "why")]
+    table = [("", "status", "for", "project", "agent", "state", "frust", "flow", "ctx", "tok/m", "why")]
     table += [
         (
-            row.standing.glyph,
-            row.standing.word,
-            "" if row.standing.since is None else age(now - row.standing.since),
+            row.status.glyph,
+            row.status.word,
+            "" if row.status.since is None else age(now - row.status.since),
             plain(row.name, 28),
             plain(row.agent, 16),
             plain(row.state.replace("_", " ")),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from core.report import formatting as words
-from tui.cli.carried import add_plain_option, starts_of
+from tui.cli.carried import add_plain_option, initial_states_of
 from tui.cli.command import CliCommand
 from tui.cli.options import add_settings_options, known_agent, settings_from
 
@@ -29,7 +29,7 @@ def _run(args: argparse.Namespace) -> int:
     from core.timeline.places import parse_place
     from tui.cli.recordings import open_recording
 
-    timeline = open_recording(args.path, starts_of(args, settings_from(args).settings))
+    timeline = open_recording(args.path, initial_states_of(args, settings_from(args).settings))
     index = parse_place(timeline, args.at)
     frame = timeline.at(index, known_agent(timeline, args.agent))
     if args.json:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from tui.cli.carried import add_plain_option, starts_of
+from tui.cli.carried import add_plain_option, initial_states_of
 from tui.cli.command import CliCommand
 from tui.cli.options import add_settings_options, positive_argument, settings_from
 
@@ -27,7 +27,7 @@ def _run(args: argparse.Namespace) -> int:
     from core.timeline.places import parse_place
     from tui.cli.recordings import open_recording
 
-    timeline = open_recording(args.path, starts_of(args, settings_from(args).settings))
+    timeline = open_recording(args.path, initial_states_of(args, settings_from(args).settings))
     begin, end = sorted((parse_place(timeline, args.begin), parse_place(timeline, args.end)))
     nav = ChronoNav(timeline)
     at = timeline.time_of(len(timeline))

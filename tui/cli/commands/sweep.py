@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 from core.logs.door import is_there
 from core.store.config_path import PROJECT_SETTINGS
 from tui.cli import streams
-from tui.cli.carried import add_plain_option, spoken_start, starts_of
+from tui.cli.carried import add_plain_option, initial_states_of, spoken_start
 from tui.cli.command import CliCommand
 from tui.cli.options import positive_argument, settings_from
 
 if TYPE_CHECKING:
     from core.logs.session import LogSession
-    from core.timeline.carry_over import Start
+    from core.timeline.run_inputs import RunInputs
     from core.timeline.sweep import Sweep
 
 _SMALL = 400_000
@@ -61,7 +61,7 @@ def _run(args: argparse.Namespace) -> int:
     found = sessions(args.paths, kit, settings.ingest.lines)
     for fault in kit.diagnostics.first:
         print(f"nooscope: {fault.file}: {fault.reason}", file=sys.stderr)
-    starts = starts_of(args, settings)
+    starts = initial_states_of(args, settings)
     begun = [(session, spoken_start(starts, session.id)) for session in found]
     done = joined(list(_progress(sweeps(begun, name, values, args.jobs), len(found))))
     if args.json:
@@ -72,7 +72,7 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def sweeps(
-    begun: Sequence[tuple[LogSession, Start]], name: str, values: Sequence[float], wanted: int | None
+    begun: Sequence[tuple[LogSession, RunInputs]], name: str, values: Sequence[float], wanted: int | None
 ) -> Iterator[Sweep]:
     """Every session at every value, as many at once as there are cores."""
     jobs = min(wanted or os.cpu_count() or 1, len(begun))
@@ -83,15 +83,15 @@ def sweeps(
         return
     from core.report.process_pool import shared_out
 
-    yield from shared_out(jobs, swept, begun, name, values)
+    yield from shared_out(jobs, swept, begun, name, values, prepare=streams.prepare_streams)
 
 
-def swept(begun: tuple[LogSession, Start], name: str, values: Sequence[float]) -> Sweep:
+def swept(begun: tuple[LogSession, RunInputs], name: str, values: Sequence[float]) -> Sweep:
     """One session at every value, from where it starts."""
     from core.timeline.sweep import sweep_session
 
-    session, (settings, beginning, later) = begun
-    return sweep_session(session, settings, name, values, None, beginning, later)
+    session, (settings, initial, later) = begun
+    return sweep_session(session, settings, name, values, None, initial, later)
 
 
 def _size(session: LogSession) -> int:

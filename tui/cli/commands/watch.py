@@ -8,8 +8,7 @@ import signal
 import sys
 import threading
 import time
-from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -22,18 +21,13 @@ from tui.cli.launch import add_screen_options, screen_settings, show_session
 from tui.cli.options import port_argument, seconds_argument, settings_from
 
 if TYPE_CHECKING:
-    from core.events import Event
-    from core.live.carry_over import Continuity
-    from core.live.notices import Herald, Told
-    from core.logs.follow import Follower
-    from core.response import Notice
+    from core.live.notices import Told
     from core.settings import Settings
-    from core.society import Society
     from core.telemetry.live import LiveTrace
     from core.telemetry.serving import MetricsServer
-    from core.timeline.initial_state import Beginning
-    from core.timeline.timeline import SettingsChange
 
+_BATCH = 512
+"""Events read between two looks at whether to stop."""
 _LAG_EVERY = 5.0
 """Seconds between two words on being behind."""
 
@@ -124,28 +118,31 @@ def _say(sentence: str) -> None:
 
 
 class Watch:
-    """One followed session: its minds, its notices, and what it hands on."""
+    """One session that is followed without a screen: its notices as lines."""
 
     def __init__(self, path: Path, settings: Settings, args: argparse.Namespace) -> None:
         from core.agents.registry import make_kit
-        from core.live.carry_over import Continuity
-        from core.live.notices import Herald
-        from core.logs.follow import Follower
+        from core.live.carry_over import CarryOver
+        from core.live.driver import Driver
+        from core.live.notices import Notifier, told
+        from core.live.source import Followed
         from core.store.carry_over import CarryOverStore
-        from core.timeline.carry_over import Start, Starts
-        from tui.cli.options import configured_beginning
+        from core.timeline.run_inputs import InitialStates
+        from tui.cli.options import configured_initial
 
-        self._all_settings = settings
-        self._settings = settings.response.notices
+        self._settings = settings
+        self._path = path
         self._args = args
         self._stop = threading.Event()
-        self._follower: Follower = Follower(path, make_kit(settings.ingest), settings.ingest)
-        self._continuity: Continuity = Continuity(settings, use=not args.no_prior)
-        self._starts = Starts(settings, configured_beginning(args.project), store=CarryOverStore())
-        self._start = Start(settings)
-        self._later: deque[SettingsChange] = deque()
-        self._count = 0
-        self._society: Society | None = None
+        initial = configured_initial(args.project)
+        self._notifier = Notifier(settings.response.notices, streams.terminal(), self._print)
+        self.driver = Driver(
+            Followed(path, make_kit(settings.ingest), settings),
+            InitialStates(settings, initial, store=CarryOverStore()),
+            carry_over=CarryOver(settings, initial=initial, use=not args.no_prior),
+            notifier=self._notifier,
+            past=(lambda notice: self._print(told(notice))) if args.all else None,
+        )
         self._trace: LiveTrace | None = None
         if args.otlp:
             from core.telemetry.live import LiveTrace
@@ -159,185 +156,105 @@ class Watch:
 
             self._metrics = MetricsServer(settings, args.metrics, time.time)
             _say(f"figures on http://127.0.0.1:{self._metrics.port}/metrics")
-        self._herald: Herald = Herald(self._settings, streams.terminal())
-        self._live = False
-        self._asked: set[str] = set()
+        self._limits_said: set[str] = set()
         self._lag_said = 0.0
-        self._rested = True
-        self._unsettled = False
-        self._last = time.monotonic()
+        self._news = False
+        """Something came since the watch began, or since it was last said to be still."""
 
     def run(self) -> int:
-        """Follow until told to stop; settle what was learned at the end."""
+        """Follow until told to stop; leave what was learned at the end."""
         before = signal.signal(signal.SIGINT, self._interrupt)
         term = signal.signal(signal.SIGTERM, self._interrupt)
         try:
-            self._take(self._follower.drain())
-            self._say_ready()
-            self._live = self._rested = True
+            self._take()
+            waiting = "" if self.driver.session else " (no log of a known format there yet)"
+            _say(f"watching {self._path}{waiting}; ctrl+c ends")
+            self._news = False
             self._follow()
         finally:
             signal.signal(signal.SIGINT, before)
             signal.signal(signal.SIGTERM, term)
-            if self._society is not None:
-                self._settle(self._society)
+            self.driver.close()
             if self._trace is not None:
                 self._trace.close()
             if self._metrics is not None:
                 self._metrics.close()
-            self._herald.flush()
-            for problem in self._herald.problems:
-                print(f"nooscope: {problem}", file=sys.stderr)
+            for problem in (*self.driver.problems(), *self._notifier.problems):
+                _say(problem)
         return 0
-
-    def _settle(self, society: Society) -> None:
-        """Leave what was learned; where that is not possible say so once and go on."""
-        from core.errors import StoreError
-
-        try:
-            self._continuity.settle(society)
-        except StoreError as error:
-            if not self._unsettled:
-                print(
-                    f"nooscope: {error}; what was learned from this session is lost",
-                    file=sys.stderr,
-                    flush=True,
-                )
-            self._unsettled = True
 
     def _interrupt(self, _: int, __: FrameType | None) -> None:
         self._stop.set()
 
-    def _say_ready(self) -> None:
-        waiting = "" if self._follower.session else " (no log of a known format there yet)"
-        print(f"nooscope: watching {self._follower.path}{waiting}; ctrl+c ends", file=sys.stderr, flush=True)
-
     def _follow(self) -> None:
         from core.logs.follow import changes
 
-        follower = self._follower
+        source, follow = self.driver.source, self._settings.ingest.follow
         while not self._stop.is_set():
-            folders = follower.folders()
-            for _ in changes(
-                folders, self._stop, follower.settings.follow, recursive=False, tell=follower.tell
-            ):
-                self._take(follower.drain())
+            folders = source.folders()
+            for _ in changes(folders, self._stop, follow, recursive=False, tell=self._say_once()):
+                self._take()
                 self._look_around()
-                if self._stop.is_set() or follower.folders() != folders:
+                if self._stop.is_set() or source.folders() != folders:
                     break
 
-    def _take(self, batches: Iterator[list[Event]]) -> None:
-        from core.timeline.timeline import turned
+    def _say_once(self) -> Callable[[str], None]:
+        said = self._limits_said
 
-        for batch in batches:
-            self._last = time.monotonic()
-            self._rested = False
-            society = self._society or self._begin(batch[0].at)
-            if self._live and self._start.last != self._all_settings:
-                self._apply_today()
-            for event in batch:
-                if self._later:
-                    society = self._society = turned(self._start.beginning, society, self._later, self._count)
-                self._count += 1
-                step = society.step(event)
+        def say(sentence: str) -> None:
+            if sentence not in said:
+                said.add(sentence)
+                _say(sentence)
+
+        return say
+
+    def _take(self) -> None:
+        """Read all that is there."""
+        driver = self.driver
+        more = True
+        while more and not self._stop.is_set():
+            for event, step in driver.poll(_BATCH):
+                self._news = True
                 if self._trace is not None:
                     self._trace.take(event, step)
                 if self._metrics is not None:
-                    self._metrics.update(self._follower.path.stem, event, step, society)
-                for notice in step.reaction.notices:
-                    self._tell(notice)
+                    self._metrics.update(self._path.stem, event, step, driver.society)
+            for sentence in (*driver.problems(), *driver.log_notices()):
+                _say(sentence)
             self._say_lag()
-            if self._stop.is_set():
-                return
-        self._say_lag()
-        for sentence in self._follower.notices():
-            print(f"nooscope: {sentence}", file=sys.stderr)
+            more = driver.source.behind
 
     def _say_lag(self) -> None:
         """Say when the log grows faster than it is read, now and then, and once it is read up again."""
-        from core.logs.lag import UNKNOWN, events_behind, is_late
+        from core.logs.lag import UNKNOWN, is_late
 
-        if not self._live:
+        if not self.driver.caught_up:
             return
-        read, unread = self._follower.extent()
-        behind = events_behind(unread, read, self._count) if self._follower.behind else 0
+        behind = self.driver.source.lag()
         now = time.monotonic()
         if is_late(behind) and now - self._lag_said >= _LAG_EVERY:
             amount = "" if behind == UNKNOWN else f"{behind:,} events "
-            print(f"nooscope: {amount}behind", file=sys.stderr, flush=True)
+            _say(f"{amount}behind")
             self._lag_said = now
         elif not behind and self._lag_said > 0.0:
-            print("nooscope: caught up", file=sys.stderr, flush=True)
+            _say("caught up")
             self._lag_said = 0.0
 
-    def _begin(self, at: float) -> Society:
-        """Make the minds of the session, and give them what earlier ones left."""
-        from core.timeline.opening import seed_of
-
-        continuity = self._continuity
-
-        def make() -> Beginning:
-            prior, said = continuity.levels(at, seed_of(self._session))
-            self._starts.notices += said
-            return self._starts.beginning._replace(learned=continuity.learned, prior=prior)
-
-        self._start = start = self._starts.begin(self._session, make)
-        self._later.extend(start.later)
-        for sentence in self._starts.notices:
-            print(f"nooscope: {sentence}", file=sys.stderr)
-        self._starts.notices.clear()
-        self._society = society = start.beginning.society(start.settings)
-        return society
-
-    @property
-    def _session(self) -> str:
-        found = self._follower.session
-        return found.id if found else self._follower.path.stem
-
-    def _apply_today(self) -> None:
-        """A session that was first watched with other settings goes on with those of today."""
-        from core.timeline.timeline import SettingsChange
-
-        change = SettingsChange(self._count, self._all_settings)
-        self._later.append(change)
-        self._start = self._start._replace(later=(*self._start.later, change))
-        self._starts.applied(self._session, *change)
-
     def _look_around(self) -> None:
-        """What only a live watch can see: an open question, and a stillness."""
+        """What only a live watch can see: that the person is needed, and a stillness."""
+        from core.live.status_facts import open_calls
         from core.response import Notice
 
-        still = time.monotonic() - self._last
-        waiting = self._follower.in_flight()
-        for call in waiting:
-            if call.tool in self._settings.asking and call.id not in self._asked:
-                self._asked.add(call.id)
-                words = f"{call.tool} waits for an answer."
-                self._tell(Notice(call.at, call.agent, "needs_you", "question", words, 0.0))
-        society = self._society
-        if not self._rested and society is not None and still >= self._settings.idle:
-            self._rested = True
-            self._settle(society)
-            if not waiting:
-                at = society.engine().response.session().at
-                self._tell(
-                    Notice(at, "main", "done", "done", f"Nothing has happened for {still:.0f} s.", 3600.0)
-                )
-        if self._args.idle is not None and still >= self._args.idle:
+        driver = self.driver
+        driver.ring(driver.status(time.time()))
+        if driver.rest() and self._news and not open_calls(driver.held()):
+            self._news = False
+            words = f"Nothing has happened for {driver.still:.0f} s."
+            driver.tell(Notice(driver.tracker.last, "main", "done", "done", words, 3600.0))
+        for sentence in driver.problems():
+            _say(sentence)
+        if self._args.idle is not None and driver.still >= self._args.idle:
             self._stop.set()
-
-    def _tell(self, notice: Notice) -> None:
-        from core.live.notices import told
-
-        if not self._live:
-            if self._args.all:
-                self._print(told(notice))
-            return
-        from datetime import datetime
-
-        said = self._herald.tell(notice, datetime.now().astimezone().time())
-        if said is not None:
-            self._print(said)
 
     def _print(self, said: Told) -> None:
         from core.live.notices import as_json

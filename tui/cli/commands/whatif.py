@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from tui.cli.carried import add_plain_option, edits_of, starts_of
+from tui.cli.carried import add_plain_option, edits_of, initial_states_of
 from tui.cli.command import CliCommand
 from tui.cli.options import add_settings_options, settings_from
 
@@ -40,7 +40,7 @@ def _run(args: argparse.Namespace) -> int:
     actual = settings_from(argparse.Namespace(project=args.project, assignments=[]), told=True).settings
     edits = edits_of(other, args.assignments)
     unedited = argparse.Namespace(project=args.project, plain=args.plain)
-    timeline = open_recording(args.path, starts_of(unedited, actual))
+    timeline = open_recording(args.path, initial_states_of(unedited, actual))
     if args.steer is not None:
         branch = pre_steer(timeline, args.steer, parse_place(timeline, args.at))
     elif args.dream is not None:

@@ -10,6 +10,7 @@ from rich.cells import cell_len
 
 from core.events import MAIN
 from core.logs.lag import UNKNOWN
+from core.logs.redaction import redact
 from core.report.formatting import count, plain, short, span
 from tui.draw.gauge import meter
 from tui.draw.line import Line
@@ -19,6 +20,9 @@ from tui.widgets.common.panel import Panel
 _STATES = {"stuck": "▲", "deep_work": "◆", "exploring": "○", "delegating": "◇", "idle": "·"}
 _MODES = {"live": ("◉ LIVE", "live"), "paused": ("‖ PAUSED", "strong"), "replay": ("▷ REPLAY", "strong")}
 
+
+_LEVELS = ("quiet", "plain", "strong", "alert")
+"""How much a status presses, as ink."""
 
 _DATE = re.compile(r"-\d{8}$")
 _ROOMY = 100
@@ -32,7 +36,10 @@ class StatusHeader(Panel, can_focus=False):
 
 `◉ LIVE` follows the log, `‖ PAUSED` holds while the recording goes on, `▷ REPLAY` plays it.
 `LIVE, 10,240 events behind`: the log grows faster than it is read, so what is shown is not the newest.
-State: `▲` stuck, `◆` deep work, `○` exploring, `◇` delegating, `·` idle.
+Then what the session does or wants, and for how long: `▲ NEEDS YOU` for a question, a plan to approve, a
+permission or an error that stops it; `working`, `waiting` on a tool, `delegating` to sub-agents, `done`,
+`stopped`; a `?` stands where the log does not tell for sure.
+State of mind: `▲` stuck, `◆` deep work, `○` exploring, `◇` delegating, `·` idle.
 Context is the share of the way to compaction; tokens a minute are those sent anew and got back.
 """
     DEFAULT_CSS = """
@@ -43,15 +50,17 @@ Context is the share of the way to compaction; tokens a minute are those sent an
 
     def lines(self, view: View, width: int, height: int) -> list[Line]:
         if height < 2:
-            left = [*_mode(view), *_subject(view, width)]
+            left = [*_mode(view), *_status(view), *_subject(view, width)]
             state, governor, *rest = _condition(view)
             right = [state, *_notice(view)[:1], *_context(view), governor, *_who(view)[:1], *rest]
             return [_spread(left, right, width)]
         return [
             _spread(
-                [[("nooscope", "strong")], *_mode(view), *_subject(view, width)], _condition(view), width
+                [[("nooscope", "strong")], *_mode(view), *_status(view), *_subject(view, width)],
+                _condition(view),
+                width,
             ),
-            _spread([*_who(view), *_notice(view)], [*_context(view), *_spending(view)], width),
+            _spread([*_why(view), *_who(view), *_notice(view)], [*_context(view), *_spending(view)], width),
         ]
 
 
@@ -70,6 +79,22 @@ def _mode(view: View) -> list[Line]:
             [*meter(view.loading, 8, "live", thin=True), (f" {100 * view.loading:.0f}% read", "quiet")]
         )
     return pieces
+
+
+def _status(view: View) -> list[Line]:
+    """What the session does or wants, and for how long; of a need also in one line with the rest."""
+    status = view.status
+    if status is None:
+        return []
+    word = status.word.upper() if status.level == 3 else status.word
+    since = "" if status.since is None else f" {span(max(0.0, view.at - status.since))}"
+    return [[(f"{status.glyph} {word}", _LEVELS[status.level]), (since, "quiet")]]
+
+
+def _why(view: View) -> list[Line]:
+    if view.status is None or view.status.level < 2:
+        return []
+    return [[(plain(redact(view.status.why), 70), "plain")]]
 
 
 def _subject(view: View, width: int) -> list[Line]:
@@ -148,6 +173,8 @@ def _context(view: View) -> list[Line]:
 
 
 def _spending(view: View) -> list[Line]:
+    if "tokens" in view.subject.untold and not view.burn:
+        return [[("tokens unknown", "quiet")]]
     return [[(f"{short(view.burn)} tokens/min", "plain" if view.burn else "quiet")]]
 
 

@@ -54,7 +54,7 @@ def _narrowed(rows: Sequence[Row], order: Order) -> str:
 
 def session_detail(row: Row, now: float, lines: int, width: int) -> Content:
     """All about one session, in so many lines."""
-    stands, facts = row.standing, row.facts
+    stands, facts = row.status, row.facts
     since = "" if stands.since is None else f" for {span(max(0.0, now - stands.since))}"
     head = [(f"{stands.glyph} {stands.word}{since}", f"{_COLOURS[stands.level]} bold")]
     silence = f"log silent for {span(max(0.0, now - facts.heard))}" if facts.heard else "log not read yet"
@@ -74,7 +74,12 @@ def session_detail(row: Row, now: float, lines: int, width: int) -> Content:
             (f"{row.state.replace('_', ' ')}, {row.pattern.replace('_', ' ')}", ""),
             (f" · frustration {fraction(row.frustration)}, flow {fraction(row.flow)}", ""),
             (f" · governor {row.governor.lower()}{' ' + row.halt.lower() if row.halt else ''}", ""),
-            (f" · {short(row.burn)} tokens/min", ""),
+            (
+                " · tokens unknown"
+                if "tokens" in facts.untold and not row.burn
+                else f" · {short(row.burn)} tokens/min",
+                "",
+            ),
         ],
         [
             (context if row.context_tokens else "context unknown", ""),

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from core.live.fleet.order import Heading, Sorting, census
 from core.live.fleet.row import BUCKETS, Row
-from core.live.status import Standing
+from core.live.status import Status
 from core.report.formatting import age, count, fraction, plain, short
 from tui.draw.line import Line, fit, joined_cells
 
@@ -39,7 +39,7 @@ class Column(NamedTuple):
     right: bool = False
 
 
-def level_style(stands: Standing) -> str:
+def level_style(stands: Status) -> str:
     """The style of a standing; what is only surmised has no ground of its own."""
     if stands.level == 3 and stands.word.endswith("?"):
         return "alert"
@@ -47,22 +47,22 @@ def level_style(stands: Standing) -> str:
 
 
 def _word(row: Row, width: int, _: CellContext) -> Line:
-    stands = row.standing
+    stands = row.status
     return [(fit(f"{stands.glyph} {stands.word}", width), level_style(stands))]
 
 
 def _for(row: Row, width: int, moment: CellContext) -> Line:
-    since = row.standing.since
-    ink = "alert" if row.standing.level == 3 else "plain" if row.standing.level else "quiet"
+    since = row.status.since
+    ink = "alert" if row.status.level == 3 else "plain" if row.status.level else "quiet"
     return [("" if since is None else age(moment.now - since), ink)] if width else []
 
 
 def _project(row: Row, width: int, _: CellContext) -> Line:
-    return [(plain(row.name, width), "strong" if row.standing.level else "quiet")]
+    return [(plain(row.name, width), "strong" if row.status.level else "quiet")]
 
 
 def _session(row: Row, width: int, _: CellContext) -> Line:
-    return [(plain(row.session)[:width], "plain" if row.standing.level else "quiet")]
+    return [(plain(row.session)[:width], "plain" if row.status.level else "quiet")]
 
 
 def _agent(row: Row, width: int, _: CellContext) -> Line:
@@ -86,12 +86,12 @@ def _curve_style(point: float | None) -> str:
 
 
 def _frustration(row: Row, _: int, __: CellContext) -> Line:
-    ink = "frustration" if row.frustration >= _HIGH else "plain" if row.standing.level else "quiet"
+    ink = "frustration" if row.frustration >= _HIGH else "plain" if row.status.level else "quiet"
     return [(fraction(row.frustration), ink)]
 
 
 def _flow(row: Row, _: int, __: CellContext) -> Line:
-    ink = "quiet" if not row.standing.level else "plain" if row.facts.flow is None else "flow"
+    ink = "quiet" if not row.status.level else "plain" if row.facts.flow is None else "flow"
     return [(fraction(row.flow), ink)]
 
 
@@ -100,29 +100,29 @@ def _context(row: Row, _: int, __: CellContext) -> Line:
         return [("-", "quiet")]
     share = row.facts.context
     ink = "alert" if share >= 0.9 else "seeking" if share >= _FULL else "plain"
-    return [(f"{100 * share:.0f}%", ink if row.standing.level else "quiet")]
+    return [(f"{100 * share:.0f}%", ink if row.status.level else "quiet")]
 
 
 def _forecast(row: Row, _: int, __: CellContext) -> Line:
     left = row.facts.turns_left
     if left is None or not row.context_tokens:
         return [("", "quiet")]
-    return [(f"~{left}" if left < 1000 else "far", "plain" if left < 20 and row.standing.level else "quiet")]
+    return [(f"~{left}" if left < 1000 else "far", "plain" if left < 20 and row.status.level else "quiet")]
 
 
 def _state(row: Row, width: int, _: CellContext) -> Line:
-    ink = "alert" if row.state == "stuck" and row.standing.level else "quiet"
+    ink = "alert" if row.state == "stuck" and row.status.level else "quiet"
     return [(plain(row.state.replace("_", " "), width), ink)]
 
 
 def _pattern(row: Row, width: int, _: CellContext) -> Line:
-    ink = "frustration" if row.pattern == "trial_error" and row.standing.level else "quiet"
+    ink = "frustration" if row.pattern == "trial_error" and row.status.level else "quiet"
     return [(plain(row.pattern.replace("_", " "), width), ink)]
 
 
 def _governor(row: Row, width: int, _: CellContext) -> Line:
     if row.governor == "HALTED":
-        return [(plain(f"■ {row.halt.lower()}", width), "alert" if row.standing.level else "quiet")]
+        return [(plain(f"■ {row.halt.lower()}", width), "alert" if row.status.level else "quiet")]
     return [(row.governor.lower(), "plain" if row.governor == "RECOVERING" else "quiet")]
 
 
@@ -138,19 +138,19 @@ def _subagents(row: Row, _: int, __: CellContext) -> Line:
 
 
 def _why(row: Row, width: int, _: CellContext) -> Line:
-    return [(fit(row.why, width), "plain" if row.standing.level >= 2 else "quiet")]
+    return [(fit(row.why, width), "plain" if row.status.level >= 2 else "quiet")]
 
 
 def _last(row: Row, width: int, moment: CellContext) -> Line:
     when = age(moment.now - row.last_at) if row.last_at else ""
-    ink = "plain" if row.standing.level else "quiet"
+    ink = "plain" if row.status.level else "quiet"
     sign = f"{row.last_sign} " if row.last_sign else ""
     return [(f"{when:>4} ", "quiet"), (fit(sign + row.last, width - 5), ink)]
 
 
 def _reason(row: Row, width: int, moment: CellContext) -> Line:
     """Why it needs somebody, else what it did last."""
-    return _why(row, width, moment) if row.standing.level >= 2 else _last(row, width, moment)
+    return _why(row, width, moment) if row.status.level >= 2 else _last(row, width, moment)
 
 
 class TableLayout(NamedTuple):
@@ -178,7 +178,7 @@ def fleet_columns(room: TableLayout) -> tuple[Column, ...]:
     width = room.width
     wide, huge = width >= 110, width >= 160
     chosen = [
-        Column("standing", 14, _word, "need"),
+        Column("status", 14, _word, "need"),
         Column("for", 4, _for, right=True),
         Column("session", 8, _session, "project")
         if room.grouped

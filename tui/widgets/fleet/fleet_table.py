@@ -100,7 +100,7 @@ The curve is frustration; a dot is a time in which nothing happened.
         self._places = [spot for spot, item in enumerate(self._items) if isinstance(item, Row)]
         if not self._pinned and self._places:
             self._cursor = self._key(0)
-            self._pinned = all(row.standing.word != "reading" for row in self.rows)
+            self._pinned = all(row.status.word != "reading" for row in self.rows)
         elif self._place() < 0:
             self._cursor = self._key(min(before, len(self._places) - 1)) if self._places else ""
         self.resize_rows()

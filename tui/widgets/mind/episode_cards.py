@@ -114,11 +114,15 @@ The opinion is the tier this moment would deserve.
             if spend.turns:
                 priced = money(spend.money, spend.turns - spend.unpriced, spend.unpriced)
                 made.append(
-                    pair(f"{spend.tier}  {spend.turns:,} turns", f"{short(spend.tokens)}  {priced}", width)
+                    pair(
+                        f"{spend.tier}  {spend.turns:,} turns",
+                        f"{_tokens(view, spend.tokens)}  {priced}",
+                        width,
+                    )
                 )
         spent = money(tiers.total_money, tiers.total_priced, tiers.total_unpriced)
         made += [
-            pair("session", f"{short(tiers.total_tokens)}  {spent}", width),
+            pair("session", f"{_tokens(view, tiers.total_tokens)}  {spent}", width),
             pair("this moment deserves", opinion.tier, width, ink="strong"),
         ]
         if opinion.tier != opinion.wanted:
@@ -137,3 +141,8 @@ The opinion is the tier this moment would deserve.
             pair("threshold of the gate", fraction(opinion.threshold), width),
             pair("by the gate alone", opinion.wanted, width),
         ]
+
+
+def _tokens(view: View, spent: int) -> str:
+    """How many, where the log tells it."""
+    return short(spent) if spent or "tokens" not in view.subject.untold else "tokens unknown"

@@ -74,6 +74,13 @@ def test_a_wide_status_tells_the_rest(view: View) -> None:
         assert words in text
 
 
+def test_tokens_that_a_log_never_tells_are_unknown_and_not_nothing(view: View) -> None:
+    untold = replace(view, burn=0.0, subject=replace(view.subject, untold=("tokens",)))
+    assert "tokens unknown" in "\n".join(said(untold, 160, 2))
+    assert "0 tokens/min" in "\n".join(said(replace(view, burn=0.0), 160, 2))
+    assert "tokens unknown" not in "\n".join(said(replace(untold, burn=5.0), 160, 2))
+
+
 def test_a_halt_and_a_notice_cannot_be_missed(view: View) -> None:
     governor = replace(view.frame.governor, state="HALTED", halt="STAGNATION")
     halted = replace(

@@ -1,25 +1,25 @@
-"""What the application hands to a live session: its past, and ways to reach the person."""
+"""How notices of a live session reach the person: on the screen, and through the terminal it is drawn on."""
 
 from __future__ import annotations
 
 import io
-import time
+from pathlib import PurePath
 from typing import Protocol
 
 from textual.driver import Driver
 from textual.message import Message
 
-from core.live.live_session import Heritage
-from core.live.notices import Told
+from core.live.notices import Notifier, Told
+from core.report.formatting import plain
 from core.settings import Settings
-from core.timeline.initial_state import Beginning
 from tui.feed.messages import Noticed
+from tui.feed.view import Subject
 
 _TITLES = {"needs_you": "Needs you", "risk": "Risk", "done": "Done"}
 
 
 class LiveApp(Protocol):
-    """What a live session needs of the application it is shown in."""
+    """What notices need of the application they are shown in."""
 
     settings: Settings
     _driver: Driver | None
@@ -45,17 +45,17 @@ class Terminal(io.StringIO):
         return len(text)
 
 
-def inherit(app: LiveApp, beginning: Beginning) -> Heritage:
-    """The heritage of the session that is about to be shown live."""
+def notifier_of(app: LiveApp) -> Notifier:
+    """Ways to reach the person who looks at the application; a finished turn is no toast."""
 
     def show(told: Told) -> None:
-        app.post_message(Noticed(told.kind, _TITLES.get(told.kind, told.kind), told.line))
+        if told.kind != "done":
+            app.post_message(Noticed(told.kind, _TITLES.get(told.kind, told.kind), told.line))
 
-    return Heritage(
-        app.settings,
-        beginning=beginning,
-        use=app.settings.response.prior.enabled,
-        app=show,
-        stream=Terminal(app),
-        wall=time.time,
-    )
+    return Notifier(app.settings.response.notices, Terminal(app), show)
+
+
+def terminal_title(subject: Subject) -> str:
+    """The terminal's title while a session needs the person."""
+    name = PurePath(subject.project).name or PurePath(subject.path).stem
+    return plain(f"▲ needs you: {name} · nooscope", 80)

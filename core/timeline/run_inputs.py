@@ -13,7 +13,7 @@ from core.settings import Settings
 from core.settings.layers import Given, Layer, resolve, tunables, value_of
 from core.store.carry_over import CarryOverStore, Kept
 from core.store.profiles import is_modelled
-from core.timeline.initial_state import PLAIN, Beginning
+from core.timeline.initial_state import PLAIN, InitialState
 from core.timeline.opening import seed_of
 from core.timeline.rerun import overlaid
 from core.timeline.timeline import SettingsChange
@@ -22,11 +22,11 @@ VERSION = 1
 """Of a blob; one with a higher one was made by a newer nooscope."""
 
 
-class Start(NamedTuple):
+class RunInputs(NamedTuple):
     """All that a session's run depends on beside its events."""
 
     settings: Settings
-    beginning: Beginning = PLAIN
+    initial: InitialState = PLAIN
     later: tuple[SettingsChange, ...] = ()
     """Settings that were applied while it was watched, each at its place."""
 
@@ -42,9 +42,9 @@ def modelled(settings: Settings) -> dict[str, Any]:
     return {name: to_jsonable_python(value_of(settings, name)) for name in names}
 
 
-def pack_start(settings: Settings, beginning: Beginning) -> bytes:
+def pack_start(settings: Settings, initial: InitialState) -> bytes:
     """What a session is given, the same bytes for the same content."""
-    content = {**beginning.content(), "version": VERSION, "settings": modelled(settings)}
+    content = {**initial.content(), "version": VERSION, "settings": modelled(settings)}
     return cbor2.dumps(content, canonical=True)
 
 
@@ -53,15 +53,15 @@ def pack_change(settings: Settings) -> bytes:
     return cbor2.dumps({"version": VERSION, "settings": modelled(settings)}, canonical=True)
 
 
-def unpack(kept: Kept, today: Settings) -> Start:
+def unpack(kept: Kept, today: Settings) -> RunInputs:
     """What a session was given; all that a run does not depend on is as today."""
     content = _content(kept.start)
     try:
-        beginning = Beginning.given(content)
+        initial = InitialState.given(content)
         later = tuple(
             SettingsChange(after, _as_given(today, _content(body)["settings"])) for after, body in kept.later
         )
-        return Start(_as_given(today, content["settings"]), beginning, later)
+        return RunInputs(_as_given(today, content["settings"]), initial, later)
     except (LookupError, TypeError, ValueError) as error:
         raise StoreError(f"what it was given cannot be understood ({error})") from error
 
@@ -100,41 +100,41 @@ def _plain(value: Any) -> Any:
     return to_jsonable_python(value)
 
 
-class Starts:
+class InitialStates:
     """Finds what each session starts from; without a store every one starts as things are today."""
 
     def __init__(
         self,
         settings: Settings,
-        beginning: Beginning = PLAIN,
+        initial: InitialState = PLAIN,
         *,
         edits: Mapping[str, Any] | None = None,
         store: CarryOverStore | None = None,
     ) -> None:
         self.settings = settings
-        self.beginning = beginning
+        self.initial = initial
         self.edits = dict(edits or {})
         """What the person asks for in this run; it holds throughout, whatever the session was given."""
         self.notices: list[str] = []
         self._store = store
 
-    def of(self, session: str) -> Start:
+    def of(self, session: str) -> RunInputs:
         """For a replay: as it was first watched, with this run's edits on top."""
         kept = self._read(session)
         if kept is None:
-            return Start(self.settings, self.beginning._replace(seed=seed_of(session)))
+            return RunInputs(self.settings, self.initial._replace(seed=seed_of(session)))
         self._compare(kept.last)
         if not self.edits:
             return kept
         later = tuple(SettingsChange(each.after, overlaid(each.settings, self.edits)) for each in kept.later)
-        return Start(overlaid(kept.settings, self.edits), kept.beginning, later)
+        return RunInputs(overlaid(kept.settings, self.edits), kept.initial, later)
 
-    def begin(self, session: str, make: Callable[[], Beginning]) -> Start:
+    def begin(self, session: str, make: Callable[[], InitialState]) -> RunInputs:
         """For a live run: as it was first watched, or what `make` says, which is kept for its replay."""
         kept = self._read(session, aside=True)
         if kept is not None and not self._declined(kept):
             return kept
-        start = Start(self.settings, make()._replace(seed=seed_of(session)))
+        start = RunInputs(self.settings, make()._replace(seed=seed_of(session)))
         if self._store is None or kept is not None:
             self._store = None
             return start
@@ -145,7 +145,7 @@ class Starts:
             self.notices.append(str(error))
             return start
 
-    def _declined(self, kept: Start) -> bool:
+    def _declined(self, kept: RunInputs) -> bool:
         """Whether the person wants nothing of earlier sessions now, though it was given something then."""
         prior = self.settings.response.prior.enabled
         return kept.settings.response.prior.enabled and not prior
@@ -159,7 +159,7 @@ class Starts:
         except NooscopeError as error:
             self.notices.append(str(error))
 
-    def _read(self, session: str, *, aside: bool = False) -> Start | None:
+    def _read(self, session: str, *, aside: bool = False) -> RunInputs | None:
         if self._store is None:
             return None
         try:

@@ -1,0 +1,20 @@
+"""Droid: its format, and where it keeps its logs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from core.agents.droid.reader import FORMATS
+from core.logs.agent import Agent, Environment, Location
+
+
+def _roots(_environment: Environment, home: Path) -> list[Path]:
+    return [home / ".factory" / "sessions"]
+
+
+AGENT = Agent(
+    "droid",
+    "Droid",
+    FORMATS,
+    Location(_roots, ("*/*.jsonl", "*.jsonl"), (b'"tool_use_id"', b'"role":"assistant"')),
+)

@@ -1,0 +1,21 @@
+"""Goose: its formats, and where it keeps its sessions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from core.agents.goose.reader import FORMATS
+from core.agents.goose.survey import survey
+from core.logs.agent import Agent, Environment, Location, folder
+
+
+def _roots(environment: Environment, home: Path) -> list[Path]:
+    moved = folder(environment, "GOOSE_PATH_ROOT")
+    if moved is not None:
+        return [moved / "data" / "sessions"]
+    kept = (folder(environment, "XDG_DATA_HOME") or home / ".local" / "share") / "goose" / "sessions"
+    windows = folder(environment, "APPDATA")
+    return [kept, *([windows / "Block" / "goose" / "data" / "sessions"] if windows else [])]
+
+
+AGENT = Agent("goose", "Goose", FORMATS, Location(_roots, survey=survey))

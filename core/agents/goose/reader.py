@@ -1,0 +1,203 @@
+"""Sessions of Goose: rows of its database, or lines of an older file."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from msgspec import structs
+
+from core.agents.calls import Calls, Result
+from core.agents.fingerprint import fingerprint
+from core.agents.goose.store import rows
+from core.agents.loose import LooseReader, count, kept, table, text, words
+from core.agents.outcomes import exit_code
+from core.events import Compaction, Event
+from core.logs.database import MAGIC, reading, tables
+from core.logs.format import Format, Sample
+from core.logs.times import seconds
+
+_REFUSED = re.compile(r"(?:user|has) declined|declined to run|was not approved|denied by", re.IGNORECASE)
+_EXIT = re.compile(r"(?:\A|\n)(?:Command exited with code|Exit code:?) (-?\d{1,9})\b")
+
+
+class GooseReader(LooseReader):
+    """A compaction puts all messages into the database anew: what was told is known by what it says."""
+
+    name = "goose"
+    untold = ("cost",)
+    many = True
+    rows = staticmethod(rows)
+    """How a database is fed to this reader."""
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._told: set[tuple[Any, ...]] = set()
+        self._spent: dict[str, tuple[int, int, int]] = {}
+        self._model = ""
+        self._priced = False
+        self._aside = False
+
+    def read(self, value: Any, out: list[Event]) -> None:
+        """Add the events of one row or line."""
+        row = self.table(value, "record")
+        match row.get("table"):
+            case "sessions":
+                self._session(row, out)
+            case "spent":
+                self._spend(row, out)
+            case "messages":
+                self._message(row, row.get("created_timestamp"), out)
+            case _ if "role" in row:
+                self._message(row, row.get("created"), out)
+            case _:
+                self._header(row)
+
+    def _header(self, row: dict[str, Any]) -> None:
+        """The first line of a file, which tells no time."""
+        if "working_dir" not in row and "description" not in row:
+            self.note("neither session nor message")
+        self.calls.project = text(row.get("working_dir"))
+
+    def _session(self, row: dict[str, Any], out: list[Event]) -> None:
+        name = text(row.get("id"))
+        self._model = text(table(row.get("model_config")).get("model_name")) or self._model
+        counted = count(row.get("accumulated_input_tokens"))
+        self._priced = counted > 0 and self.kit.models.cost(self._model, 1, 1, 0, 0) is not None
+        if self.begun and name == self.session:
+            return
+        if self.begun:
+            out.extend(self.close_all())
+            self.calls = Calls(self.kit, self.name)
+            self._told.clear()
+        at = seconds(row.get("created_at"))
+        self.now = self.now if at is None else at
+        folder = text(row.get("working_dir"))
+        out.append(self.start(self.now, name, project=folder, model=self._model))
+
+    def _message(self, row: dict[str, Any], created: Any, out: list[Event]) -> None:
+        at = self.moment(created)
+        if not self.begun:
+            out.append(self.start(at, self.session, project=self.calls.project))
+        parts = self.placed(row.get("content"), "content")
+        said = "\n".join(text(part.get("text")) for _, part in parts if part.get("type") == "text")
+        if _agent_only(row):
+            self._compacted(at, said, out)
+            return
+        self._aside = False
+        calls = tuple(text(part.get("id")) for _, part in parts if "Re" in text(part.get("type")))
+        key = (text(row.get("role")), at, fingerprint(said), calls)
+        if key in self._told:
+            return
+        self._told.add(key)
+        if row.get("role") == "assistant":
+            name = "/".join(str(part) for part in key[1:3]) if not calls else calls[0]
+            turn = self.kit.models.turn(
+                at, message=f"turn/{name}", model=self._model, agent=self.agent, where=self.here()
+            )
+            held = self._spent.get(self.session, (0, 0, 0))[2]
+            out.append(structs.replace(turn, context_tokens=held, cost=0.0 if self._priced else None))
+        elif row.get("role") == "user" and said.strip():
+            out.append(self.prompt(at, said, self.here()))
+        for place, part in parts:
+            self._part(f"{self._line}/{place}", part, at, out)
+
+    def _part(self, place: str, part: dict[str, Any], at: float, out: list[Event]) -> None:
+        name = text(part.get("id")) or place
+        if part.get("type") in ("toolRequest", "frontendToolRequest"):
+            call = self.table(part.get("toolCall"), "toolCall")
+            told = table(call.get("value"))
+            tool = text(told.get("name")) or "invalid"
+            begun = self.calls.begin(name, tool, told.get("arguments"), at, self.agent, self.here())
+            if begun and call.get("status") == "error":
+                result = Result(text=words(call.get("error")), error=True)
+                kept(self.calls.end(name, at, result, self.here(), line=self._line), out)
+        elif part.get("type") == "toolResponse":
+            result = _judged(self.table(part.get("toolResult"), "toolResult"))
+            kept(self.calls.end(name, at, result, self.here(), line=self._line), out)
+
+    def _compacted(self, at: float, said: str, out: list[Event]) -> None:
+        """The summary and what goes with it are for the agent alone, one after the other."""
+        key = ("compaction", at, fingerprint(said))
+        if not self._aside and key not in self._told and said.strip():
+            out.append(Compaction(at=at, agent=self.agent, where=self.here()))
+        self._told.add(key)
+        self._aside = True
+
+    def _spend(self, row: dict[str, Any], out: list[Event]) -> None:
+        """What a session spent since it was last looked at, and what its context holds now."""
+        name = text(row.get("id"))
+        sent, written = (
+            count(row.get("accumulated_input_tokens")),
+            count(row.get("accumulated_output_tokens")),
+        )
+        held = count(row.get("total_tokens"))
+        before = self._spent.get(name, (0, 0, 0))
+        if (sent, written, held) == before:
+            return
+        self._spent[name] = (sent, written, held)
+        turn = self.kit.models.turn(
+            self.now,
+            message=f"spent/{name}/{sent}/{written}/{held}",
+            model=self._model,
+            input_tokens=max(0, sent - before[0]),
+            output_tokens=max(0, written - before[1]),
+            agent=self.agent,
+            where=self.here(),
+            stop="total",
+        )
+        window = self.kit.models.window(self._model, held)
+        out.append(structs.replace(turn, context_tokens=held, context_window=window))
+
+
+def _agent_only(row: dict[str, Any]) -> bool:
+    metadata = table(row.get("metadata"))
+    return metadata.get("userVisible") is False and metadata.get("agentVisible") is True
+
+
+def _judged(told: dict[str, Any]) -> Result:
+    value = told.get("value")
+    failed = told.get("status") == "error"
+    inner = table(value)
+    said = words(told.get("error")) if failed else words(inner.get("content") if inner else value)
+    error = failed or inner.get("isError") is True
+    exited = exit_code(said)
+    if exited is None and error:
+        found = _EXIT.search(said[-300:])
+        exited = int(found.group(1)) if found else None
+    refused = bool(_REFUSED.search(said[:300])) and len(said) < 600
+    return Result(text=said, error=error, exit_code=exited, rejected=refused)
+
+
+def _database(sample: Sample) -> int:
+    if not sample.head.startswith(MAGIC) or not {"sessions", "messages"} <= tables(sample.path):
+        return 0
+    try:
+        with reading(sample.path) as database:
+            columns = {str(column[1]) for column in database.execute("PRAGMA table_info(messages)")}
+    except OSError:
+        return 0
+    return 95 if {"content_json", "session_id", "role"} <= columns else 0
+
+
+def _lines(sample: Sample) -> int:
+    """A header with a folder and a description, or messages with requests of its kind."""
+    records = sample.records[:8]
+    if not records:
+        return 0
+    first = records[0]
+    if "working_dir" in first and "role" not in first and {"description", "message_count"} & first.keys():
+        return 92
+    kinds = {
+        text(table(part).get("type"))
+        for record in records
+        if "created" in record and isinstance(record.get("content"), list)
+        for part in record["content"]
+    }
+    return 85 if kinds & {"toolRequest", "toolResponse"} else 0
+
+
+FORMATS = (
+    Format("goose", "database", _database, GooseReader),
+    Format("goose", "lines", _lines, GooseReader),
+)

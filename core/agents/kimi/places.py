@@ -1,0 +1,32 @@
+"""What the place of a Kimi log tells: its session, and the logs of its sub-agents."""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePath
+
+from core.logs.door import is_file
+from core.logs.format import Companion
+
+WIRE = "wire.jsonl"
+
+
+def session_of(file: str, otherwise: str) -> str:
+    """The id of the session whose log this is, where its folders say it."""
+    path = PurePath(file.replace("\\", "/"))
+    if path.name != WIRE:
+        return otherwise
+    folder = path.parent
+    if folder.parent.name == "agents":
+        folder = folder.parent.parent
+    return folder.name.removeprefix("session_") or otherwise
+
+
+def companions(path: Path) -> list[Companion]:
+    """The logs of the sub-agents beside the main agent's."""
+    if path.parent.name != "main" or path.parent.parent.name != "agents":
+        return []
+    return [
+        Companion(folder.name, folder / WIRE)
+        for folder in sorted(path.parent.parent.iterdir())
+        if folder.name != "main" and is_file(folder / WIRE)
+    ]

@@ -1,0 +1,36 @@
+"""The sessions of Kimi on this machine, each a folder named by its id."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from core.agents.kimi.places import WIRE, companions, session_of
+from core.logs.found import Found
+
+_EVENT = 800
+"""Bytes that an event takes up in a log, by and large."""
+
+
+def survey(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
+    """The sessions below a root: of Kimi Code by project, of the older CLI by the folder's fingerprint."""
+    for pattern in (f"*/*/agents/main/{WIRE}", f"*/*/{WIRE}"):
+        for path in root.glob(pattern):
+            try:
+                paths = [path, *(one.path for one in companions(path))]
+                found = [file.stat() for file in paths]
+            except OSError:
+                continue
+            size = sum(status.st_size for status in found)
+            modified = max(status.st_mtime for status in found)
+            yield Found(
+                agent=agent,
+                session=session_of(str(path), path.stem),
+                project="",
+                path=path,
+                paths=tuple(paths),
+                modified=modified,
+                size=size,
+                events=size // _EVENT,
+                active=now - modified <= active_within,
+            )

@@ -1,0 +1,273 @@
+"""The one driver that follows a session: it reads, steps the minds, and says what stands.
+
+It has no thread of its own and is used by one thread at a time; what it hands out is immutable.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
+from pathlib import Path
+
+from core.engine import Step
+from core.events import MAIN, Event
+from core.live.carry_over import CarryOver
+from core.live.notices import Notifier
+from core.live.source import Source
+from core.live.status import Limits, Status, StatusFacts, status_of
+from core.live.status_facts import StatusTracker, open_calls
+from core.response import Notice
+from core.settings import Settings
+from core.society import Society
+from core.timeline.opening import seed_of
+from core.timeline.run_inputs import InitialStates, RunInputs
+from core.timeline.timeline import SettingsChange, Timeline, turned
+
+FRESH = 120.0
+"""Seconds after which an event that was there before the watch is history, and no notice is given of it."""
+
+
+class Driver:
+    """One session from its log to its minds, with a recording where one is wanted."""
+
+    def __init__(
+        self,
+        source: Source,
+        initial_states: InitialStates,
+        *,
+        inputs: RunInputs | None = None,
+        record: bool = False,
+        recorded: Timeline | None = None,
+        carry_over: CarryOver | None = None,
+        notifier: Notifier | None = None,
+        past: Callable[[Notice], object] | None = None,
+        changed: float | None = None,
+        wall: Callable[[], float] = time.time,
+    ) -> None:
+        self.source = source
+        self.settings: Settings = initial_states.settings
+        """Those of today; they hold from the next new event on."""
+        self.inputs = inputs or RunInputs(self.settings, initial_states.initial)
+        """What its minds were given; of a session that is watched live, once its first event is there."""
+        self.tracker = StatusTracker(self.settings.response.notices.final)
+        self.lost = ""
+        """What befell the log."""
+        self.count = 0 if recorded is None else len(recorded)
+        """Events so far."""
+        self.caught_up = not source.behind
+        """All that was there at the opening has been read."""
+        stands, self._size = _stands(source.files())
+        self.changed = stands if changed is None else changed
+        """When its logs last changed on disk."""
+        self.heard = 0.0
+        """When they last gave a sign of life."""
+        self._initial_states = initial_states
+        self._carry_over = carry_over
+        self._notifier = notifier
+        self._past = past
+        self._wall = wall
+        self._limits = Limits.of(self.settings)
+        self._begun = inputs is not None
+        self._record = record
+        self._other = False
+        """It was first watched with other settings than those of today."""
+        self._held: tuple[Event, ...] | None = None
+        self._rung: tuple[str, float | None] | None = None
+        self._log_notices: list[str] = []
+        self._said: set[str] = set()
+        self._moved = time.monotonic()
+        self._rested = True
+        self._make_minds(recorded)
+
+    def _make_minds(self, recorded: Timeline | None = None) -> None:
+        settings, initial, later = self.inputs
+        self._later = deque(later)
+        self.timeline = recorded
+        if recorded is None and self._record:
+            self.timeline = Timeline(settings, initial=initial, later=later)
+        self._society: Society | None = None
+
+    @property
+    def society(self) -> Society:
+        """The minds as the last event left them."""
+        if self.timeline is not None:
+            return self.timeline.society
+        if self._society is None:
+            self._society = self.inputs.initial.society(self.inputs.settings)
+        return self._society
+
+    @property
+    def session(self) -> str:
+        """The id of the session; blank while it is not known."""
+        return self.source.session.id if self.source.session else ""
+
+    @property
+    def still(self) -> float:
+        """Seconds since something last came."""
+        return time.monotonic() - self._moved
+
+    def events(self, seconds: float) -> Iterator[tuple[Event, Step]]:
+        """Take in what comes for a little time: each event, and what it did."""
+        yield from self._through(self.source.events(seconds))
+
+    def poll(self, most: int) -> Iterator[tuple[Event, Step]]:
+        """Look for what came, and take in at most so many events."""
+        yield from self._through(self.source.poll(most))
+
+    def _through(self, events: Iterable[Event]) -> Iterator[tuple[Event, Step]]:
+        for event in events:
+            yield event, self._take(event)
+        for notice in self.source.notices():
+            self.lost = notice if _is_loss(notice) else ""
+            self._log_notices.append(notice)
+        if not self.source.behind:
+            self.caught_up = True
+            changed, size = _stands(self.source.files())
+            if changed > self.changed:
+                self.changed = changed
+                if size != self._size:
+                    self.heard = changed
+                self._held = None
+            self._size = size
+        self.heard = max(self.heard, self.changed if self.tracker.synthetic else self.tracker.last)
+
+    def _take(self, event: Event) -> Step:
+        if not self._begun:
+            self._begin(event.at)
+        elif self._other and self.caught_up:
+            self.apply(self.settings)
+        if self.timeline is None:
+            if self._later:
+                self._society = turned(self.inputs.initial, self.society, self._later, self.count)
+            step = self.society.step(event)
+        else:
+            step = self.timeline.add(event)
+        self.count += 1
+        self._held = None
+        self._moved, self._rested = time.monotonic(), False
+        self.tracker.update(event, step)
+        if self._carry_over is not None:
+            self._carry_over.take(event, step)
+        for notice in step.reaction.notices:
+            self.tell(notice)
+        return step
+
+    def _begin(self, at: float) -> None:
+        """Make the minds; a session that was watched before begins as it did then."""
+        session, seed = self.session, seed_of(self.session) if self.session else 0
+        carry_over = self._carry_over
+        if carry_over is None or not session:
+            initial = self._initial_states.initial._replace(seed=seed)
+            self.inputs = RunInputs(self._initial_states.settings, initial)
+        else:
+            carry_over.session = session
+            self.inputs = self._initial_states.begin(
+                session, lambda: carry_over.initial_state(session, seed, at)
+            )
+        self._begun = True
+        self._other = self.inputs.last != self.settings
+        self._make_minds()
+
+    def apply(self, settings: Settings) -> None:
+        """Let other settings hold from here on, in a later replay too where the session is watched live."""
+        self.settings = self._initial_states.settings = settings
+        self._limits = Limits.of(settings)
+        self._other = False
+        before = self.inputs.last if self.timeline is None else self.timeline.settings
+        change = SettingsChange(self.count, settings)
+        if self.timeline is None:
+            self._later.append(change)
+        else:
+            self.timeline.apply(settings)
+        if self.count and before != settings and self.source.growing:
+            self.inputs = self.inputs._replace(later=(*self.inputs.later, change))
+            if self._carry_over is not None and self.session:
+                self._initial_states.applied(self.session, *change)
+
+    def held(self) -> tuple[Event, ...]:
+        """What the log has begun and not ended, once all of it has been read."""
+        if self.source.behind:
+            return ()
+        if self._held is None:
+            self._held = tuple(self.source.held())
+        return self._held
+
+    def facts(self, heard: float | None = None, read: float = 1.0) -> StatusFacts:
+        """What is known now."""
+        moment = self.heard if heard is None else heard
+        if not self.count:
+            return StatusFacts(heard=moment, open=open_calls(self.held()), lost=self.lost, read=read)
+        return self.tracker.facts(self.society, self.held(), heard=moment, lost=self.lost, read=read)
+
+    def status(self, now: float) -> Status:
+        """How the session stands at a moment; while it is being read, that is all there is to say."""
+        return status_of(self.facts(read=1.0 if self.caught_up else 0.0), now, self._limits)
+
+    def ring(self, status: Status) -> None:
+        """Tell once that the person is needed, and again only when that changes."""
+        if not status.needs_you or status.stale:
+            self._rung = None
+            return
+        reason = status.why, None if self.tracker.synthetic else status.since
+        if reason != self._rung:
+            self._rung = reason
+            words = f"{status.why[:1].upper()}{status.why[1:]}."
+            self.tell(Notice(self._wall(), MAIN, "needs_you", "question", words, 0.0))
+
+    def tell(self, notice: Notice) -> None:
+        """Give a notice, unless it is about what was there before the watch."""
+        if not (self.caught_up or self._wall() - notice.at < FRESH):
+            if self._past is not None:
+                self._past(notice)
+        elif self._notifier is not None:
+            self._notifier.tell(notice, datetime.fromtimestamp(self._wall()).astimezone().time())
+
+    def rest(self) -> bool:
+        """Leave what was learned for later sessions, once at every longer stillness; whether it did."""
+        if self._rested or self.still < self.settings.response.notices.idle:
+            return False
+        self._rested = True
+        if self._carry_over is not None:
+            self._carry_over.rest(self.society)
+        return True
+
+    def close(self) -> None:
+        """The session is no longer watched."""
+        if self._carry_over is not None:
+            self._carry_over.close(None if self._rested else self.society)
+        self._rested = True
+        if self._notifier is not None:
+            self._notifier.flush()
+
+    def problems(self) -> list[str]:
+        """What there is to say of what is carried over; every sentence once."""
+        found = [*self._initial_states.notices, *(self._carry_over.problems if self._carry_over else ())]
+        self._initial_states.notices.clear()
+        if self._carry_over is not None:
+            self._carry_over.problems.clear()
+        fresh = [each for each in dict.fromkeys(found) if each not in self._said]
+        self._said.update(fresh)
+        return fresh
+
+    def log_notices(self) -> list[str]:
+        """What befell the logs since last asked."""
+        said, self._log_notices = self._log_notices, []
+        return said
+
+
+def _is_loss(notice: str) -> bool:
+    return not notice.endswith(("is back", "anew")) and "packed; reading" not in notice
+
+
+def _stands(paths: Iterable[Path]) -> tuple[float, int]:
+    """When any of the files last changed, and the size of all; a file only touched keeps its size."""
+    latest, size = 0.0, 0
+    for path in paths:
+        try:
+            status = path.stat()
+        except OSError:
+            continue
+        latest, size = max(latest, status.st_mtime), size + status.st_size
+    return latest, size

@@ -1,0 +1,130 @@
+"""The one driver: notices are news, a need rings once, and a recording changes nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import cbor2
+import pytest
+
+from bench.workload import session
+from core.agents.open_events.reader import write
+from core.agents.registry import make_kit
+from core.events import Event
+from core.live.carry_over import CarryOver
+from core.live.driver import FRESH, Driver
+from core.live.notices import Notifier, Told
+from core.live.source import Followed
+from core.live.status import Status
+from core.response import Notice
+from core.settings import Settings
+from core.store.carry_over import CarryOverStore
+from core.store.episodes import EpisodeStore
+from core.timeline.run_inputs import InitialStates
+
+NOW = 1_760_000_000.0
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / name.lower()))
+    return tmp_path
+
+
+def lines(events: list[Event], name: str) -> bytes:
+    return b"".join(write(event, name) + b"\n" for event in events)
+
+
+class Heard:
+    """A driver on a log, and what it told."""
+
+    def __init__(self, path: Path, *, record: bool = False, now: float = NOW) -> None:
+        settings = Settings()
+        self.told: list[Told] = []
+        self.past: list[Notice] = []
+        self.driver = Driver(
+            Followed(path, make_kit(settings.ingest), settings),
+            InitialStates(settings, store=CarryOverStore()),
+            record=record,
+            carry_over=CarryOver(settings),
+            notifier=Notifier(settings.response.notices, None, self.told.append),
+            past=self.past.append,
+            wall=lambda: now,
+        )
+
+    def read(self) -> None:
+        more = True
+        while more:
+            list(self.driver.poll(100))
+            more = self.driver.source.behind
+
+
+@pytest.mark.parametrize(("age", "news"), [(FRESH - 0.5, True), (FRESH, False), (FRESH + 0.5, False)])
+@pytest.mark.parametrize("live", [False, True])
+def test_a_notice_of_what_was_there_before_is_given_while_it_is_fresh(
+    home: Path, age: float, news: bool, live: bool
+) -> None:
+    one = Heard(home / "log.jsonl")
+    one.driver.caught_up = live
+    one.driver.tell(Notice(NOW - age, "main", "risk", "loop_alert", "Going round.", 60.0))
+    assert (len(one.told), len(one.past)) == ((1, 0) if news or live else (0, 1))
+
+
+def need(why: str = "AskUserQuestion waits for an answer", since: float = NOW, stale: bool = False) -> Status:
+    return Status("needs you", 3, since, why, stale)
+
+
+def test_a_need_rings_once_and_again_only_when_it_changes(home: Path) -> None:
+    one = Heard(home / "log.jsonl")
+    one.driver.caught_up = True
+    for status, rung in (
+        (Status("working", 1, NOW, "at work"), 0),
+        (need(), 1),
+        (need(), 1),
+        (need(since=NOW + 5), 2),
+        (need("ExitPlanMode has a plan for you to approve", NOW + 5), 3),
+        (Status("working", 1, NOW, "at work"), 3),
+        (need(), 4),
+        (Status("stuck", 3, NOW, "frustrated"), 4),
+        (need(stale=True), 4),
+    ):
+        one.driver.ring(status)
+        assert len(one.told) == rung
+    assert {told.kind for told in one.told} == {"needs_you"}
+    assert one.told[0].text == "AskUserQuestion waits for an answer."
+
+
+@pytest.mark.parametrize("record", [False, True])
+def test_episodes_are_kept_and_recalled_with_and_without_a_recording(home: Path, record: bool) -> None:
+    for number in range(2):
+        path = home / f"{number}.jsonl"
+        path.write_bytes(lines(session(900, seed=number + 1), f"s-{number}"))
+        one = Heard(path, record=record)
+        one.read()
+        assert one.driver.count == 900
+        assert bool(one.driver.inputs.initial.past) is bool(number)
+        one.driver.close()
+    with EpisodeStore() as store:
+        assert store.count() > 0
+
+
+def test_recorded_or_not_the_minds_are_the_same(home: Path) -> None:
+    path = home / "log.jsonl"
+    path.write_bytes(lines(session(500, seed=3), "s"))
+    dumps = []
+    for record in (False, True):
+        one = Heard(path, record=record)
+        one.read()
+        dumps.append(cbor2.dumps(one.driver.society.dump(), canonical=True))
+    assert dumps[0] == dumps[1]
+
+
+def test_a_log_that_is_being_read_is_said_to_be(home: Path) -> None:
+    path = home / "log.jsonl"
+    path.write_bytes(lines(session(500, seed=3), "s"))
+    one = Heard(path)
+    list(one.driver.poll(100))
+    assert one.driver.status(NOW).word == "reading"
+    one.read()
+    assert one.driver.status(NOW).word != "reading"

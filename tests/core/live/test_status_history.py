@@ -1,0 +1,97 @@
+"""A status at any place of a recording is the one that a watch had there."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from bench.workload import session
+from core.events import MAIN, Event, Prompt, SessionStart, ToolUse, Turn
+from core.live.status import Limits, status_of
+from core.live.status_facts import StatusTracker
+from core.live.status_history import StatusHistory
+from core.settings import Settings
+from core.timeline.timeline import Timeline
+
+NOW = 1_760_000_000.0
+FINAL = Settings().response.notices.final
+
+
+@settings(max_examples=12, deadline=None)
+@given(seed=st.integers(0, 10_000), agents=st.integers(0, 2), size=st.integers(1, 160))
+def test_a_recording_tells_the_facts_of_the_watch(seed: int, agents: int, size: int) -> None:
+    timeline = Timeline(Settings())
+    tracker = StatusTracker(FINAL)
+    seen = []
+    for event in session(size, seed=seed, agents=agents):
+        tracker.update(event, timeline.add(event))
+        seen.append(tracker.facts(timeline.society))
+    history = StatusHistory(timeline, FINAL)
+    for index in (*range(1, len(timeline) + 1, 7), len(timeline)):
+        assert history.facts(index, timeline.society_at(index)) == seen[index - 1]
+
+
+def recorded(*events: Event) -> tuple[Timeline, StatusHistory]:
+    timeline = Timeline(Settings())
+    timeline.extend([SessionStart(at=NOW, session="s", tool="claude-code"), *events])
+    return timeline, StatusHistory(timeline, FINAL)
+
+
+def word(timeline: Timeline, history: StatusHistory, index: int, later: float = 0.0) -> str:
+    at = timeline.time_of(index) + later
+    facts = history.facts(index, timeline.society_at(index))
+    facts = replace(facts, open=history.open_calls(index, at))
+    return status_of(facts, at, Limits.of(Settings())).word
+
+
+QUESTION = ToolUse(at=NOW + 60, id="q", action="other", tool="AskUserQuestion", duration=50.0)
+
+
+@pytest.mark.parametrize(("later", "said"), [(8.9, "working"), (9.0, "needs you"), (58.9, "needs you")])
+def test_a_question_is_open_from_its_call_to_its_answer(later: float, said: str) -> None:
+    timeline, history = recorded(
+        Prompt(at=NOW + 1, characters=3), QUESTION, Turn(at=NOW + 61, stop="end_turn")
+    )
+    assert word(timeline, history, 2, later) == said
+    assert word(timeline, history, 3) == "working"
+    assert word(timeline, history, 4) == "done"
+
+
+def test_a_question_answered_by_the_next_event_is_never_stepped_over() -> None:
+    timeline, history = recorded(
+        Prompt(at=NOW + 1, characters=3), QUESTION, Turn(at=NOW + 61, stop="end_turn")
+    )
+    asking = Limits.of(Settings()).asking
+    at = timeline.time_of(2)
+    assert history.open_calls(2, at) == ()
+    assert [call.tool for call in history.open_calls(2, at, asking)] == ["AskUserQuestion"]
+    assert history.open_calls(1, timeline.time_of(1), asking) == ()
+    assert history.open_calls(3, NOW + 60, asking) == ()
+
+
+def test_a_question_the_log_ends_with_stays_open() -> None:
+    asked = replace(QUESTION, at=NOW + 9, outcome="pending", duration=None)
+    timeline, history = recorded(Prompt(at=NOW + 1, characters=3), asked)
+    assert word(timeline, history, 3) == "needs you"
+    gone_on, known = recorded(
+        Prompt(at=NOW + 1, characters=3), asked, Prompt(at=NOW + 20, characters=4, interrupt=True)
+    )
+    assert word(gone_on, known, 4) == "stopped"
+
+
+def test_an_error_that_ends_a_turn_needs_the_person() -> None:
+    timeline, history = recorded(Prompt(at=NOW + 1, characters=3), Turn(at=NOW + 9, stop="error"))
+    assert word(timeline, history, 3) == "needs you"
+    retried, known = recorded(Turn(at=NOW + 9, stop="error"), Turn(at=NOW + 12, stop="tool_use"))
+    assert word(retried, known, 3) == "working"
+
+
+def test_calls_under_way_are_told_oldest_first() -> None:
+    first = ToolUse(at=NOW + 50, id="a", agent=MAIN, action="shell_exec", tool="Bash", duration=40.0)
+    second = replace(first, at=NOW + 30, id="b", tool="Grep", duration=10.0)
+    _, history = recorded(Prompt(at=NOW + 1, characters=3), second, first)
+    assert [call.tool for call in history.open_calls(2, NOW + 25)] == ["Bash", "Grep"]
+    assert [call.tool for call in history.open_calls(2, NOW + 10)] == ["Bash"]
+    assert history.open_calls(2, NOW + 9.9) == ()

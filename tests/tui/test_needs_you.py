@@ -1,0 +1,100 @@
+"""A session that waits for the person says so: in the header, by toast, bell and terminal title."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from core.live.source import Target
+from core.settings import Settings
+from core.settings.layers import Given, Layer, resolve
+from tests.core.logs.log_lines import call, prompt, result
+from tests.tui.conftest import shown
+from tui.app import NooscopeApp
+from tui.feed.messages import Seek, StepBy
+from tui.feed.notices import Terminal
+from tui.feed.view import View
+from tui.widgets.common.header import StatusHeader
+
+
+@pytest.fixture
+def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """All that goes to the terminal beside the screen."""
+    said: list[str] = []
+
+    def write(self: Terminal, text: str) -> int:
+        said.append(text)
+        return len(text)
+
+    monkeypatch.setattr(Terminal, "write", write)
+    return said
+
+
+async def test_a_question_rings_once_and_is_taken_back(
+    home: Path, still: Settings, written: list[str]
+) -> None:
+    chosen = resolve([Layer("test", (Given("response.notices.desktop", "osc9"),))]).settings
+    settings = chosen.model_copy(update={"screen": still.screen})
+    log = home / "log.jsonl"
+    log.write_bytes(prompt(0.0))
+    app = NooscopeApp(Target(log), settings, theme_folder=home / "themes", live=True)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await shown(app, pilot, lambda view: view.loading is None and view.total > 0)
+        with log.open("ab") as file:
+            file.write(call(1.0, "q1", tool="AskUserQuestion"))
+        view = await shown(app, pilot, lambda view: view.status is not None and view.status.needs_you)
+        assert view.status is not None and view.status.level == 3
+        header = app.screen.query_one(StatusHeader)
+        for size in ((120, 2), (80, 1), (60, 1)):
+            text = "".join(piece for line in header.lines(view, *size) for piece, _ in line)
+            assert "▲ NEEDS YOU" in text
+        for _ in range(5):
+            await pilot.pause(0.05)
+        toasts = [notice for notice in app._notifications if notice.title == "Needs you"]
+        assert [notice.message for notice in toasts] == ["▲ needs you: AskUserQuestion waits for an answer."]
+        assert written.count("\a\a") == 1
+        assert [text for text in written if text.startswith("\x1b]9;")] == [
+            "\x1b]9;nooscope needs you: AskUserQuestion waits for an answer.\x1b\\"
+        ]
+        assert [text for text in written if text.startswith("\x1b]2;▲ needs you")]
+        with log.open("ab") as file:
+            file.write(result(30.0, "q1"))
+        await shown(app, pilot, lambda view: view.status is not None and not view.status.needs_you)
+        assert written[-1] == "\x1b]2;nooscope\x07"
+
+
+def _stands_at(place: int, view: View) -> bool:
+    return view.index == place
+
+
+async def test_the_status_is_true_at_any_place_of_a_replay(home: Path, still: Settings) -> None:
+    log = home / "log.jsonl"
+    log.write_bytes(
+        prompt(0.0) + call(1.0, "q1", tool="AskUserQuestion") + result(300.0, "q1") + prompt(301.0)
+    )
+    app = NooscopeApp(Target(log, live=False), still, theme_folder=home / "themes")
+    async with app.run_test(size=(120, 40)) as pilot:
+        await shown(app, pilot, lambda view: view.loading is None and view.total > 0)
+        app.post_message(StepBy(-99))
+        await shown(app, pilot, lambda view: view.index == 0 and not view.playing)
+        words = []
+        for place in range(1, 6):
+            app.post_message(Seek(place))
+            view = await shown(app, pilot, partial(_stands_at, place))
+            assert view.status is not None
+            words.append(view.status.word)
+        assert words == ["working", "needs you", "working", "working", "working"]
+
+
+async def test_a_question_is_not_lost_where_the_playhead_is_held(home: Path, still: Settings) -> None:
+    log = home / "log.jsonl"
+    log.write_bytes(prompt(0.0) + call(1.0, "q1", tool="AskUserQuestion"))
+    app = NooscopeApp(Target(log), still, theme_folder=home / "themes")
+    async with app.run_test(size=(120, 40)) as pilot:
+        view = await shown(app, pilot, lambda view: view.total > 0 and view.status is not None)
+        assert view.status is not None and view.status.word == "needs you"
+        await pilot.press("space")
+        view = await shown(app, pilot, lambda view: view.mode == "paused")
+        assert view.status is not None and view.status.word == "needs you"
