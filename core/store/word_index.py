@@ -97,7 +97,7 @@ class WordIndex:
         if not self.path.exists():
             return {}
         with self._open() as store:
-            rows = store.execute(f"SELECT {_COLUMNS} FROM log").fetchall()
+            rows = store.execute(f"SELECT {_COLUMNS} FROM log").fetchall()  # noqa: S608 our own words
         return {row[0]: IndexedLog(*row) for row in rows}
 
     def add(
@@ -201,7 +201,10 @@ def _prepare(store: sqlite3.Connection) -> None:
 def _note(store: sqlite3.Connection, log: IndexedLog) -> int:
     """Write down what is known of a log; its number."""
     values = ", ".join("?" * len(log))
-    statement = f"INSERT INTO log ({_COLUMNS}) VALUES ({values}) ON CONFLICT (name) DO UPDATE SET {_UPDATES}"
+    statement = (
+        f"INSERT INTO log ({_COLUMNS}) VALUES ({values}) "  # noqa: S608 our own words
+        f"ON CONFLICT (name) DO UPDATE SET {_UPDATES}"
+    )
     store.execute(statement, log)
     return int(store.execute("SELECT id FROM log WHERE name = ?", (log.name,)).fetchone()[0])
 

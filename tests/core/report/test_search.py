@@ -95,9 +95,8 @@ def test_only_what_was_added_is_read(library: Library, monkeypatch: pytest.Monke
     path = library.put("s-1.jsonl", first)
     assert (library.fill(), library.fill()) == (1, 0)
     taken: list[int] = []
+    from core.logs.records import records as read
     from core.report import search as module
-
-    read = module.records
 
     def counting(log: object, *rest: object) -> object:
         for record in read(log, *rest):  # type: ignore[arg-type]

@@ -153,7 +153,7 @@ def _print_text(
     every = args.all or not sys.stdout.isatty()
     shown = list(sums.items()) if every else list(sums.items())[:_SHOWN]
     titles = {cost.path + "\n" + cost.session: cost for cost in costs}
-    table = [(args.by, "cost", "sub-agents", "turns", "tokens", "without a price")]
+    table: list[tuple[str, ...]] = [(args.by, "cost", "sub-agents", "turns", "tokens", "without a price")]
     for name, one in [*shown, ("all", whole)]:
         table.append(
             (

@@ -18,7 +18,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         "--at",
         default="",
         metavar="PLACE",
-        help="hold there at first: an event's number, 00:41:12, 41m, an ISO time or a place that search names",
+        help="hold there: an event's number, 00:41:12, 41m, an ISO time or a place that search names",
     )
     parser.add_argument(
         "--session", default="", metavar="ID", help="which session, where the log holds several"
