@@ -295,6 +295,21 @@ class NooscopeApp(App[None]):
             )
         self.push_screen("fleet")
 
+    def action_resume(self) -> None:
+        """Copy the command that resumes the session on the screen."""
+        from tui.screens.at_hand import copy_resume
+
+        if self.view is not None:
+            about = self.view.subject
+            copy_resume(self, about.tool, about.session, about.path, about.project)
+
+    def action_pane(self) -> None:
+        """Go to the terminal the session on the screen runs in."""
+        from tui.screens.at_hand import show_pane
+
+        if self.view is not None:
+            show_pane(self, self.view.subject.tool, self.view.subject.project)
+
     def action_show(self, name: str) -> None:
         self._push(name)
 

@@ -56,6 +56,10 @@ KEYS: list[BindingType] = [
         id="show.governance",
         tooltip="Budgets, pressures, affect fields",
     ),
+    Binding(
+        "y", "resume", "resume", show=False, id="hand.resume", tooltip="Copy the command that resumes it"
+    ),
+    Binding("J", "pane", "pane", show=False, id="hand.pane", tooltip="Go to its pane of tmux"),
     Binding("question_mark", "show('help')", "help", key_display="?", id="show.help", tooltip="Every key"),
     Binding("q", "quit", "quit", show=False, id="quit", tooltip="Leave nooscope"),
 ]

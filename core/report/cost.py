@@ -126,6 +126,13 @@ def session_cost(session: LogSession, settings: Settings) -> SessionCost:
     return made
 
 
+def charge_of(turn: Turn) -> Charge:
+    """One turn alone."""
+    charge = Charge(int(turn.at // 60), turn.model, turn.agent != MAIN)
+    _count(charge, turn)
+    return charge
+
+
 def _count(charge: Charge, turn: Turn) -> None:
     tokens = turn.input_tokens + turn.output_tokens + turn.cache_read + turn.cache_write
     charge.tokens += tokens

@@ -36,7 +36,7 @@ def stamp(path: Path) -> FileStamp | None:
 
 
 def stamps(path: Path) -> tuple[FileStamp, ...]:
-    """All files that a log consists of: the file with what a database writes beside it, or a folder's files."""
+    """All files of a log: the file with what a database writes beside it, or those of a folder."""
     if os.path.isdir(path):  # noqa: PTH112 it never raises
         found = sorted(Path(top, name) for top, _, names in os.walk(path) for name in names)
     else:

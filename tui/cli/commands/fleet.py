@@ -76,7 +76,7 @@ def _once(settings: Settings, paths: Sequence[Path], args: argparse.Namespace) -
     rows, now = once(roster)
     for notice in dict.fromkeys(roster.initial_states.notices):
         print(f"nooscope: {notice}", file=sys.stderr)
-    ordered = [item for item in listed(rows, Order()) if isinstance(item, Row)]
+    ordered = [item for item in listed(rows, Order(folded=False)) if isinstance(item, Row)]
     if args.json:
         _print_json(ordered, now)
     elif ordered:
@@ -96,10 +96,12 @@ def _print_json(rows: Sequence[Row], now: float) -> None:
 
 
 def _print_table(rows: Sequence[Row], now: float) -> None:
-    from core.live.fleet.order import census
-    from core.report.formatting import age, fraction, plain, short
+    from rich.cells import cell_len
 
-    table = [("", "status", "for", "project", "agent", "state", "frust", "flow", "ctx", "tok/m", "why")]
+    from core.live.fleet.order import census
+    from core.report.formatting import age, plain
+
+    table = [("", "status", "for", "project", "agent", "title", "ctx", "$", "failed", "why, or what it does")]
     table += [
         (
             row.status.glyph,
@@ -107,22 +109,21 @@ def _print_table(rows: Sequence[Row], now: float) -> None:
             "" if row.status.since is None else age(now - row.status.since),
             plain(row.name, 28),
             plain(row.agent, 16),
-            plain(row.state.replace("_", " ")),
-            fraction(row.frustration),
-            fraction(row.flow),
+            plain(row.title, 40),
             f"{100 * row.facts.context:.0f}%" if row.context_tokens else "-",
-            short(row.burn) if row.burn else "-",
-            row.why,
+            row.cost or "-",
+            f"{row.failures}/{row.calls}" if row.calls else "-",
+            row.why if row.status.level >= 2 else row.last,
         )
         for row in rows
     ]
-    widths = [max(len(row[column]) for row in table) for column in range(10)]
-    right = (2, 6, 7, 8, 9)
+    widths = [max(cell_len(row[column]) for row in table) for column in range(9)]
+    right = (2, 6, 7, 8)
     for *cells, why in table:
-        made = [
-            cell.rjust(width) if place in right else cell.ljust(width)
-            for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
-        ]
+        made = []
+        for place, (cell, width) in enumerate(zip(cells, widths, strict=True)):
+            blank = " " * (width - cell_len(cell))
+            made.append(blank + cell if place in right else cell + blank)
         print("  ".join([*made, why]).rstrip())
     need, look, work, rest = census(rows)
     print(f"\n{need} in need of you, {look} worth a look, {work} at work, {rest} at rest")
