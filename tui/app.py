@@ -295,6 +295,12 @@ class NooscopeApp(App[None]):
             )
         self.push_screen("fleet")
 
+    def action_find(self) -> None:
+        """Find words in all sessions, and open one where they stand."""
+        from tui.screens.word_search import WordSearch
+
+        self.push_screen(CommandPalette([WordSearch], placeholder="Find words in all sessions…"))
+
     def action_resume(self) -> None:
         """Copy the command that resumes the session on the screen."""
         from tui.screens.at_hand import copy_resume

@@ -39,6 +39,8 @@ KEYS: list[BindingType] = [
     Binding("t", "show('tuning')", "tune", id="show.tuning", tooltip="Every setting, and what it would do"),
     Binding("T", "tune_beside", "beside", show=False, id="show.tuning_beside", tooltip="Tune beside this"),
     Binding("f", "fleet", "fleet", id="show.fleet", tooltip="All sessions of this machine"),
+    Binding("escape", "fleet", "fleet", show=False, id="show.fleet_back", tooltip="Back to all sessions"),
+    Binding("F", "find", "find", show=False, id="find.words", tooltip="Find words in all sessions"),
     Binding("e", "show('events')", "events", id="show.events", tooltip="Every event, searchable"),
     Binding(
         "m",

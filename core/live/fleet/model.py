@@ -162,6 +162,7 @@ class Model:
         outcome = outcome_of(event)
         name = tool_of(event) if isinstance(event, ToolUse) else kind_of(event)
         said = first_line(words_of(event).command) if _is_near(event) else ""
+        said = said.replace(f"{self.project}/", "") if self.project else said
         shown = " ".join(part for part in (name, said or f"{words} {PurePath(path).name}".strip()) if part)
         return plain(shown, 120), OUTCOME_SIGNS.get(outcome, ("", ""))[0]
 

@@ -35,6 +35,8 @@ def fleet_title(rows: Sequence[Row], order: Order, now: float, late: float, widt
     today = today_spent(rows, now)
     if today:
         parts.append((f"  {today}", ""))
+    if sum(len(text) for text, _ in parts) > width:
+        parts = parts[1:]
     clock = datetime.fromtimestamp(now).astimezone().strftime("%H:%M:%S")
     narrowed = _narrowed(rows, order)
     sorting = f"by {order.sorting}{', by project' if order.grouped else ''}"
@@ -77,7 +79,7 @@ def session_detail(row: Row, now: float, lines: int, width: int) -> Content:
         f"context {100 * facts.context:.0f}% ({short(row.context_tokens)} of {short(row.compaction_point)})"
     )
     said: list[list[tuple[str, str]]] = [
-        [*head, (f"  {row.why}", "")],
+        [*head, (f"  {row.why}", ""), (f"  {plain(row.title)}" if row.title else "", "$quiet")],
         [
             (silence, "bold" if now - facts.heard >= 60 else ""),
             (f" · open: {open_calls}" if open_calls else " · no call open", "" if open_calls else "$quiet"),
