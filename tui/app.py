@@ -309,6 +309,25 @@ class NooscopeApp(App[None]):
             about = self.view.subject
             copy_resume(self, about.tool, about.session, about.path, about.project)
 
+    def action_next_in_need(self) -> None:
+        """Open the next session that needs the person; the fleet where none is known to."""
+        from tui.screens.fleet import FleetScreen
+
+        fleet = self.get_screen("fleet") if self.is_screen_installed("fleet") else None
+        here = "" if self.view is None else self.view.subject.path
+        row = fleet.next_in_need(here) if isinstance(fleet, FleetScreen) else None
+        if row is None:
+            self.action_fleet()
+        else:
+            self.post_message(messages.OpenSession(row.path, True, row.session))
+
+    @on(messages.EditFile)
+    def _edit(self, message: messages.EditFile) -> None:
+        from tui.screens.at_hand import open_in_editor
+
+        if self.view is not None:
+            open_in_editor(self, self.view.subject.project, message.path)
+
     def action_pane(self) -> None:
         """Go to the terminal the session on the screen runs in."""
         from tui.screens.at_hand import show_pane

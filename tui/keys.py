@@ -61,6 +61,9 @@ KEYS: list[BindingType] = [
     Binding(
         "y", "resume", "resume", show=False, id="hand.resume", tooltip="Copy the command that resumes it"
     ),
+    Binding(
+        "W", "next_in_need", "next", show=False, id="hand.next", tooltip="The next session that needs you"
+    ),
     Binding("J", "pane", "pane", show=False, id="hand.pane", tooltip="Go to its pane of tmux"),
     Binding("question_mark", "show('help')", "help", key_display="?", id="show.help", tooltip="Every key"),
     Binding("q", "quit", "quit", show=False, id="quit", tooltip="Leave nooscope"),

@@ -59,7 +59,7 @@ def pane_of(found: Sequence[Pane], project: str, program: str, own: str = "") ->
     here = [pane for pane in found if pane.id != own and _same(pane.folder, project)]
     busy = [pane for pane in here if pane.command not in _SHELLS]
     named = [pane for pane in busy if pane.command == program]
-    return (named or busy or [None])[0]
+    return next(iter(named or busy), None)
 
 
 def go_to(pane: Pane, run: Run = ask_tmux) -> None:

@@ -91,6 +91,13 @@ class OpenSession(Message):
 
 
 @dataclass
+class EditFile(Message):
+    """Open a file of the watched project in the person's editor."""
+
+    path: str
+
+
+@dataclass
 class ShowEvents(Message):
     """Open the list of events, those that touched a path where one is named."""
 

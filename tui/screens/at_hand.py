@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+import shlex
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from textual.app import App
+from textual.app import App, SuspendNotSupported
 
 from core.agents.registry import AGENTS
 from core.agents.resuming import resume_command
@@ -20,6 +24,32 @@ def copy_resume(app: App[Any], agent: str, session: str, path: str, project: str
         return
     app.copy_to_clipboard(command)
     app.notify(command, title="Copied", markup=False)
+
+
+def editor_command(environment: Mapping[str, str], project: str, path: str) -> list[str]:
+    """What opens a file of a project in the person's editor; `OSError` says why it cannot be opened."""
+    words = shlex.split(environment.get("VISUAL") or environment.get("EDITOR") or "")
+    if not words:
+        raise OSError("set EDITOR to the editor that files are to be opened in")
+    file = Path(path) if path.startswith("/") else Path(project) / path
+    if not file.is_absolute() or not file.is_file():
+        raise OSError(f"{path}: there is no such file here")
+    return [*words, str(file)]
+
+
+def open_in_editor(
+    app: App[Any], project: str, path: str, run: Callable[[Sequence[str]], object] = subprocess.call
+) -> None:
+    """Leave the screen to the person's editor on a file, and come back."""
+    try:
+        command = editor_command(os.environ, project, path)
+        with app.suspend():
+            run(command)
+    except SuspendNotSupported:
+        app.notify("an editor cannot be opened here", severity="warning", markup=False)
+    except (OSError, ValueError) as error:
+        app.notify(str(error), severity="warning", markup=False)
+    app.refresh()
 
 
 def show_pane(app: App[Any], agent: str, project: str) -> None:

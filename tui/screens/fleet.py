@@ -16,7 +16,7 @@ from textual.reactive import var
 from textual.screen import Screen
 from textual.widgets import Input, Static
 
-from core.live.fleet.order import SORTINGS, Order
+from core.live.fleet.order import SORTINGS, Order, listed
 from core.live.fleet.roster import Roster
 from core.live.fleet.row import Row
 from core.live.fleet.thread import FleetWatch
@@ -207,6 +207,14 @@ class FleetScreen(Screen[None]):
     def action_leave_screen(self) -> None:
         if getattr(self.app, "view", None) is not None:
             self.dismiss()
+
+    def next_in_need(self, path: str) -> Row | None:
+        """The session after this one that needs a person, as last seen; the first where this one does not."""
+        needing = [row for row in listed(self.rows, Order(folded=False)) if isinstance(row, Row)]
+        needing = [row for row in needing if row.status.level == 3]
+        places = [number for number, row in enumerate(needing) if str(row.path) == path]
+        others = needing[places[0] + 1 :] + needing[: places[0]] if places else needing
+        return others[0] if others else None
 
     def action_nothing(self) -> None:
         """Keys of a single session do nothing here."""

@@ -51,6 +51,11 @@ class Fold(NamedTuple):
 
     rows: tuple[Row, ...]
 
+    @property
+    def name(self) -> str:
+        """What the line stands for."""
+        return "at rest"
+
 
 Item: TypeAlias = Row | Heading | Fold
 
