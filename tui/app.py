@@ -92,6 +92,8 @@ class NooscopeApp(App[None]):
         self._fleet = fleet
         self.settings = settings
         self.feed: Feed | None = None
+        self._at = ""
+        """Where the session is opened, once it is read."""
         self._target = target
         self._cache = cache
         self._shelf = bookmarks
@@ -138,6 +140,7 @@ class NooscopeApp(App[None]):
             self.feed.stop()
         self.view, self.recording, self.bookmarks = None, None, ()
         self._settled = False
+        self._at = target.at
         gc.unfreeze()
         initial = self._initial()
         live = target.live and self._watching
@@ -210,6 +213,7 @@ class NooscopeApp(App[None]):
         if not self._settled and message.view.loading is None:
             self._settled = True
             gc.freeze()
+            self._go(self._at)
         if self.feed is not None and message.view.total:
             self.call_after_refresh(self.feed.seen)
 
@@ -240,7 +244,7 @@ class NooscopeApp(App[None]):
     @on(messages.OpenSession)
     def _open_session(self, message: messages.OpenSession) -> None:
         """Show it at once, from whichever screen it was asked for."""
-        self.open(Target(message.path, message.live, message.session))
+        self.open(Target(message.path, message.live, message.session, message.at))
         while len(self.screen_stack) > 1:
             self.pop_screen()
 
@@ -313,6 +317,46 @@ class NooscopeApp(App[None]):
                 FleetScreen(self.settings, self._fleet, self._initial_states(self._initial())), "fleet"
             )
         self.push_screen("fleet")
+
+    def action_find(self) -> None:
+        """Find words in all sessions, and open one where they stand."""
+        from tui.screens.word_search import WordSearch
+
+        self.push_screen(CommandPalette([WordSearch], placeholder="Find words in all sessions…"))
+
+    def action_resume(self) -> None:
+        """Copy the command that resumes the session on the screen."""
+        from tui.screens.at_hand import copy_resume
+
+        if self.view is not None:
+            about = self.view.subject
+            copy_resume(self, about.tool, about.session, about.path, about.project)
+
+    def action_next_in_need(self) -> None:
+        """Open the next session that needs the person; the fleet where none is known to."""
+        from tui.screens.fleet import FleetScreen
+
+        fleet = self.get_screen("fleet") if self.is_screen_installed("fleet") else None
+        here = "" if self.view is None else self.view.subject.path
+        row = fleet.next_in_need(here) if isinstance(fleet, FleetScreen) else None
+        if row is None:
+            self.action_fleet()
+        else:
+            self.post_message(messages.OpenSession(row.path, True, row.session))
+
+    @on(messages.EditFile)
+    def _edit(self, message: messages.EditFile) -> None:
+        from tui.screens.at_hand import open_in_editor
+
+        if self.view is not None:
+            open_in_editor(self, self.view.subject.project, message.path)
+
+    def action_pane(self) -> None:
+        """Go to the terminal the session on the screen runs in."""
+        from tui.screens.at_hand import show_pane
+
+        if self.view is not None:
+            show_pane(self, self.view.subject.tool, self.view.subject.project)
 
     def action_show(self, name: str) -> None:
         self._push(name)

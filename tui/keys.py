@@ -47,6 +47,8 @@ KEYS: list[BindingType] = [
         id="show.transcript",
         tooltip="All that was asked, done and said, searchable",
     ),
+    Binding("escape", "fleet", "fleet", show=False, id="show.fleet_back", tooltip="Back to all sessions"),
+    Binding("F", "find", "find", show=False, id="find.words", tooltip="Find words in all sessions"),
     Binding(
         "m",
         "show('mind')",
@@ -63,6 +65,13 @@ KEYS: list[BindingType] = [
         id="show.governance",
         tooltip="Budgets, pressures, affect fields",
     ),
+    Binding(
+        "y", "resume", "resume", show=False, id="hand.resume", tooltip="Copy the command that resumes it"
+    ),
+    Binding(
+        "W", "next_in_need", "next", show=False, id="hand.next", tooltip="The next session that needs you"
+    ),
+    Binding("J", "pane", "pane", show=False, id="hand.pane", tooltip="Go to its pane of tmux"),
     Binding("question_mark", "show('help')", "help", key_display="?", id="show.help", tooltip="Every key"),
     Binding("q", "quit", "quit", show=False, id="quit", tooltip="Leave nooscope"),
 ]

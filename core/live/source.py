@@ -32,6 +32,8 @@ class Target(NamedTuple):
     """Follow it; False plays it from the start."""
     session: str = ""
     """Of a file with several sessions, the id of one."""
+    at: str = ""
+    """The place a saved session is opened at, as a person writes it; blank plays it from the start."""
 
 
 def find_session(target: Target, kit: Kit, settings: Settings) -> LogSession | None:

@@ -60,6 +60,8 @@ class Agent(NamedTuple):
     """Its format is not one agent's own; it is asked after all that are."""
     tools: Path | None = None
     """A table of its tools that does not lie in its folder here."""
+    resume: tuple[str, ...] = ()
+    """The command that takes a session up again; `{session}` stands for its id, `{path}` for its log."""
 
 
 def folder(environment: Environment, name: str) -> Path | None:

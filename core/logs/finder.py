@@ -22,9 +22,9 @@ from core.logs.multi_session import Runs
 from core.logs.reader import Kit, Reader
 from core.logs.records import NO_PERMISSION, Log, feed, line_record, reason, stem
 from core.logs.session import LogSession, identity
+from core.logs.walking import walk
 from core.settings.logs import LineSettings
 
-_PASSED_OVER = frozenset((".git", "node_modules", "__pycache__", ".venv", ".mypy_cache", ".tox"))
 _PIECE = 4096
 _SQLITE = b"SQLite format 3\0"
 
@@ -248,14 +248,6 @@ class Finder:
             for place, session in enumerate(family[1:], 1):
                 copies[session.path] = tuple(older.logs[0] for older in family[:place])
         return [session._replace(copied=copies.get(session.path, ())) for session in found]
-
-
-def walk(folder: Path, closed: Callable[[OSError], None] | None = None) -> Iterator[Path]:
-    """Every file below a folder in order of name; a folder that cannot be listed is told to `closed`."""
-    for top, folders, files in os.walk(folder, onerror=closed):
-        folders[:] = sorted(name for name in folders if name not in _PASSED_OVER)
-        for name in sorted(files):
-            yield Path(top, name)
 
 
 def _ignore(_number: int, _reason: str) -> None:

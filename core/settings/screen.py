@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from core.settings.cost import CostSettings
 from core.settings.fleet import FleetSettings
 from core.settings.trust import PERSON, PROJECT
 from core.settings.tunable import Group, part, tunable
@@ -49,3 +50,4 @@ class ScreenSettings(Group, project=PERSON):
     )
     keymap: dict[str, str] = tunable({}, "Other keys, by the id that help shows for each.")
     fleet: FleetSettings = part(FleetSettings, "All sessions of this machine at a glance.")
+    cost: CostSettings = part(CostSettings, "What a day of work may cost.")

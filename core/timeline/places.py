@@ -8,8 +8,10 @@ from core.timeline.timeline import Timeline
 
 
 def parse_place(timeline: Timeline, spoken: str) -> int:
-    """`120`, `-1`, `00:41:12`, `41m` or an ISO time as a number of events."""
+    """`120`, `-1`, `00:41:12`, `41m`, an ISO time or a place in the file (`@4096`) as a number of events."""
     text = spoken.strip()
+    if text.startswith("@"):
+        return _in_file(timeline, text[1:])
     if text.lstrip("-").isdecimal():
         number = int(text)
         return max(0, len(timeline) + 1 + number) if number < 0 else min(number, len(timeline))
@@ -27,3 +29,17 @@ def parse_place(timeline: Timeline, spoken: str) -> int:
     if moment is None:
         raise UsageError(f"{spoken!r} is not a place; write an event's number, 00:41:12, 41m or an ISO time")
     return timeline.index_at(moment)
+
+
+def _in_file(timeline: Timeline, place: str) -> int:
+    """After the event that stands at a byte, or at an entry of a document; the first from there on."""
+    for number, event in enumerate(timeline.events, 1):
+        where = event.where
+        if where is None:
+            continue
+        if place.isdecimal():
+            if where.offset >= int(place):
+                return number
+        elif where.entry == place or where.entry.startswith(f"{place}/"):
+            return number
+    raise UsageError(f"no event stands at @{place}")

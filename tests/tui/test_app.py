@@ -9,8 +9,10 @@ import pytest
 from textual.command import CommandList, CommandPalette
 
 from bench.workload import session
+from core.live.source import Target
 from core.settings import Settings
-from tests.tui.conftest import lines, shown
+from tests.core.logs import log_lines as logs
+from tests.tui.conftest import lines, shown, until
 from tui.app import NooscopeApp
 from tui.feed.messages import OpenSession
 from tui.feed.view import View
@@ -241,3 +243,35 @@ async def test_a_key_leaves(log: Path, app_on: Make, key: str) -> None:
         await pilot.press(key)
         await pilot.pause()
         assert not app.is_running or app._exit
+
+
+@pytest.mark.parametrize(("place", "index"), [("120", 120), ("-1", 300), ("0", 0)])
+async def test_a_session_is_opened_at_a_place_and_holds_there(
+    log: Path, app_on: Make, place: str, index: int
+) -> None:
+    app = app_on(log, live=False)
+    app._target = Target(log, live=False, at=place)
+    async with app.run_test(size=(120, 40)) as pilot:
+        view = await shown(app, pilot, lambda view: view.index == index)
+        assert not view.playing
+
+
+async def test_a_place_that_is_none_is_said(log: Path, app_on: Make) -> None:
+    app = app_on(log, live=False)
+    app._target = Target(log, live=False, at="nowhere")
+    async with app.run_test(size=(120, 40)) as pilot:
+        await shown(app, pilot, lambda view: view.total == 300)
+        await until(pilot, lambda: any("is not a place" in note.message for note in app._notifications))
+
+
+async def test_a_session_is_opened_at_a_byte_of_its_log(tmp_path: Path, app_on: Make) -> None:
+    path = tmp_path / "s-1.jsonl"
+    path.write_bytes(logs.session(5))
+    place = path.read_bytes().index(b'"tool_use_id": "t2"')
+    app = app_on(path, live=False)
+    app._target = Target(path, live=False, at=f"@{path.read_bytes().rindex(b'{', 0, place - 40)}")
+    async with app.run_test(size=(120, 40)) as pilot:
+        view = await shown(app, pilot, lambda view: 0 < view.index < view.total)
+        assert app.recording is not None
+        event = app.recording.events[view.index - 1]
+        assert event.where is not None and event.where.offset >= place - 400

@@ -31,6 +31,8 @@ COMMANDS = {
     "demo": "watch a sample session, with a line on what to notice",
     "fleet": "show all sessions of this machine, who needs you first",
     "sessions": "list the agents' sessions on this machine",
+    "search": "find words in all sessions",
+    "cost": "say what sessions cost, by day, project, model or agent",
     "analyze": "run whole logs through the engine and report",
     "export": "write a log as open events, a page, a film of text or a report",
     "listen": "serve agents' hooks, and take telemetry and open events, on this machine",

@@ -73,6 +73,7 @@ def show_session(
     *,
     live: bool,
     session: str = "",
+    at: str = "",
     project: Path | None = None,
     edits: Mapping[str, Any] | None = None,
     plain: bool = False,
@@ -84,7 +85,7 @@ def show_session(
     from tui.app import run_app
 
     if path is not None:
-        target = Target(path, live, session)
+        target = Target(path, live, session, at)
         return run_app(target, settings, project=project, edits=edits, plain=plain)
     here = sessions_here(settings)
     if not here:

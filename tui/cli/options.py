@@ -69,6 +69,34 @@ def seconds_argument(text: str) -> float:
     return stretch
 
 
+def since_argument(text: str) -> str:
+    """The beginning of a stretch of time, for argparse; see `since_moment`."""
+    try:
+        since_moment(text, 0.0)
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a time; write today, 7d, 12h, 30m or a day such as 2026-01-31"
+        ) from None
+    return text
+
+
+def since_moment(text: str, now: float) -> float:
+    """`today`, `7d`, `12h`, `30m` or an ISO day or time (here, where it names no zone) as epoch seconds."""
+    from datetime import datetime
+
+    spoken = text.strip()
+    units = {"m": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0}
+    if spoken == "today":
+        here = datetime.fromtimestamp(now)  # noqa: DTZ006 the person's own day
+        return here.replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
+    if spoken[-1:] in units and spoken[:-1].replace(".", "", 1).isdecimal():
+        return now - float(spoken[:-1]) * units[spoken[-1]]
+    try:
+        return datetime.fromisoformat(spoken).timestamp()
+    except (OverflowError, OSError) as error:
+        raise ValueError(str(error)) from error
+
+
 def known_agent(timeline: Timeline, name: str | None) -> str | None:
     """An agent of the recording by its name; `NooscopeError` where it has none of that name."""
     from core.errors import UsageError

@@ -88,7 +88,9 @@ class Feed:
         self._notifier = notifier
         self._driver: Driver | None = None
         self._shelf = Shelf(bookmarks, post, wall)
-        self._head = Playhead(settings.timeline.play, live=target.live, playing=not target.live)
+        self._head = Playhead(
+            settings.timeline.play, live=target.live, playing=not (target.live or target.at)
+        )
         self._film = self._film_of(Timeline(settings, initial=self._initial_states.initial), None)
         self._watcher: Watcher | None = None
         self._asked: queue.SimpleQueue[Message | None] = queue.SimpleQueue()

@@ -86,6 +86,15 @@ class OpenSession(Message):
     """Follow it; False plays it from the start."""
     session: str = ""
     """Of a file with several sessions, the id of one."""
+    at: str = ""
+    """The place it is opened at; blank for where it stands, or for its start."""
+
+
+@dataclass
+class EditFile(Message):
+    """Open a file of the watched project in the person's editor."""
+
+    path: str
 
 
 @dataclass

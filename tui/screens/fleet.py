@@ -16,13 +16,14 @@ from textual.reactive import var
 from textual.screen import Screen
 from textual.widgets import Input, Static
 
-from core.live.fleet.order import SORTINGS, Order
+from core.live.fleet.order import SORTINGS, Order, listed
 from core.live.fleet.roster import Roster
 from core.live.fleet.row import Row
 from core.live.fleet.thread import FleetWatch
 from core.settings import Settings
 from core.timeline.run_inputs import InitialStates
 from tui.feed.messages import OpenSession
+from tui.screens.at_hand import copy_resume, show_pane
 from tui.screens.board import HEIGHTS, WIDTHS
 from tui.widgets.common.key_line import KeyLine
 from tui.widgets.fleet.detail import fleet_title, session_detail
@@ -39,6 +40,10 @@ _OF_ONE = "space,left,right,shift+left,shift+right,comma,full_stop,n,N,b,g,a,A,p
 """Keys that belong to the one session below this screen."""
 
 
+_BY_READING = ("frustration", "tokens", "agent")
+"""Sort orders whose column stands among the axes."""
+
+
 class FleetScreen(Screen[None]):
     """A table that keeps itself up to date, and a word about the session under the cursor."""
 
@@ -52,6 +57,14 @@ class FleetScreen(Screen[None]):
             "S", "sort(-1)", "sort back", show=False, id="fleet.sort_back", tooltip="The previous sort order"
         ),
         Binding("p", "group", "projects", id="fleet.group", tooltip="Group by project, or not"),
+        Binding(
+            "x", "axes", "axes", id="fleet.axes", tooltip="What their minds read, or what they are about"
+        ),
+        Binding("h", "fold", "resting", show=False, id="fleet.fold", tooltip="List sessions at rest, or not"),
+        Binding(
+            "y", "resume", "resume", show=False, id="fleet.resume", tooltip="Copy the command that resumes it"
+        ),
+        Binding("J", "pane", "pane", show=False, id="fleet.pane", tooltip="Go to its pane of tmux"),
         Binding("u", "urgent", "urgent", id="fleet.urgent", tooltip="Only those worth a look, or all"),
         Binding("slash", "filter", "filter", key_display="/", id="fleet.filter", tooltip="Filter the list"),
         Binding("w", "open(True)", "watch", show=False, id="fleet.watch", tooltip="Open it, following live"),
@@ -147,13 +160,30 @@ class FleetScreen(Screen[None]):
 
     def action_sort(self, by: int) -> None:
         place = SORTINGS.index(self.order.sorting) + by
-        self.order = self.order._replace(sorting=SORTINGS[place % len(SORTINGS)])
+        sorting = SORTINGS[place % len(SORTINGS)]
+        self.order = self.order._replace(sorting=sorting, axes=sorting in _BY_READING)
 
     def action_group(self) -> None:
         self.order = self.order._replace(grouped=not self.order.grouped)
 
     def action_urgent(self) -> None:
         self.order = self.order._replace(urgent=not self.order.urgent)
+
+    def action_axes(self) -> None:
+        self.order = self.order._replace(axes=not self.order.axes)
+
+    def action_fold(self) -> None:
+        self.order = self.order._replace(folded=not self.order.folded)
+
+    def action_resume(self) -> None:
+        row = self.query_one(FleetTable).chosen
+        if row is not None:
+            copy_resume(self.app, row.agent, row.session, str(row.path), row.project)
+
+    def action_pane(self) -> None:
+        row = self.query_one(FleetTable).chosen
+        if row is not None:
+            show_pane(self.app, row.agent, row.project)
 
     def action_filter(self) -> None:
         self.add_class("-filtering")
@@ -177,6 +207,14 @@ class FleetScreen(Screen[None]):
     def action_leave_screen(self) -> None:
         if getattr(self.app, "view", None) is not None:
             self.dismiss()
+
+    def next_in_need(self, path: str) -> Row | None:
+        """The session after this one that needs a person, as last seen; the first where this one does not."""
+        needing = [row for row in listed(self.rows, Order(folded=False)) if isinstance(row, Row)]
+        needing = [row for row in needing if row.status.level == 3]
+        places = [number for number, row in enumerate(needing) if str(row.path) == path]
+        others = needing[places[0] + 1 :] + needing[: places[0]] if places else needing
+        return others[0] if others else None
 
     def action_nothing(self) -> None:
         """Keys of a single session do nothing here."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from textual import work
+from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container
@@ -120,8 +121,10 @@ class MainScreen(Screen[None]):
         self.set_focus(self.query_one(f"#{name}"))
 
     def action_unfocus(self) -> None:
-        """Leave the panel; without one, close the bench beside."""
-        if self.focused is None and self.query(".-side"):
+        """Leave the panel; without one, close the bench beside; without that, the app goes to the fleet."""
+        if self.focused is None:
+            if not self.query(".-side"):
+                raise SkipAction
             self.leave_beside()
         self.set_focus(None)
 

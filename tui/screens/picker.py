@@ -95,7 +95,7 @@ Enter follows it if it is active and plays it otherwise; `w` follows, `r` plays,
         yield Input(placeholder="agent, project or session")
         table: DataTable[Text] = DataTable(cursor_type="row", zebra_stripes=False)
         table.add_column("", key="active", width=1)
-        for name in ("agent", "project", "age", "events", "size", "session"):
+        for name in ("agent", "project", "title", "age", "events", "size", "session"):
             table.add_column(name, key=name)
         yield table
         yield Static(_NOTHING, id="nothing", markup=False)
@@ -170,7 +170,7 @@ Enter follows it if it is active and plays it otherwise; `w` follows, `r` plays,
         else:
             for key, one in shown.items():
                 for name, cell in zip(
-                    ("active", "agent", "project", "age", "events", "size"), _row(one), strict=False
+                    ("active", "agent", "project", "title", "age", "events", "size"), _row(one), strict=False
                 ):
                     table.update_cell(key, name, cell)
         self.set_class(not self._found, "-empty")
@@ -179,7 +179,7 @@ Enter follows it if it is active and plays it otherwise; `w` follows, `r` plays,
         self.query_one("#title", Static).update(Content(words))
 
     def _fits(self, found: Found) -> bool:
-        text = f"{found.agent} {found.project} {found.session}".lower()
+        text = f"{found.agent} {found.project} {found.title} {found.session}".lower()
         return all(word in text for word in self._wanted.split())
 
 
@@ -189,6 +189,7 @@ def _row(found: Found) -> tuple[Text, ...]:
         Text("●", "bold") if found.active else Text("·", "dim"),
         Text(plain(found.agent, 16)),
         Text(plain(Path(found.project).name or "-", 28)),
+        Text(plain(found.title, 30) or "-"),
         Text(span(max(0.0, time.time() - found.modified))),
         Text(f"~{found.events:,}", justify="right"),
         Text(f"{short(found.size)}B", justify="right"),

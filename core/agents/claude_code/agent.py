@@ -30,4 +30,5 @@ AGENT = Agent(
         passed_over="agent-",
         nested="subagents",
     ),
+    resume=("claude", "--resume", "{session}"),
 )

@@ -24,4 +24,5 @@ AGENT = Agent(
         (b'_call_output"', b'"type":"user_message"', b'"type":"UserMessage"'),
         (re.compile(rb'"total_token_usage":\{"input_tokens":(\d{1,15})'),),
     ),
+    resume=("codex", "resume", "{session}"),
 )

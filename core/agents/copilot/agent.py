@@ -22,4 +22,5 @@ AGENT = Agent(
         (b'"type":"tool.execution_complete"', b'"type":"assistant.message"', b'"type":"user.message"'),
         ended=b'"session.shutdown"',
     ),
+    resume=("copilot", "--resume", "{session}"),
 )

@@ -23,4 +23,5 @@ AGENT = Agent(
         (b'"role":"user"', b'"role":"assistant"', b'"type":"tool_use"'),
         beside="subagents",
     ),
+    resume=("cursor-agent", "--resume", "{session}"),
 )

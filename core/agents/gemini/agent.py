@@ -22,4 +22,5 @@ AGENT = Agent(
         (b'"functionResponse":{', b'"type":"gemini"', b'"type":"user"'),
         nested=".",
     ),
+    resume=("gemini", "--resume", "{session}"),
 )

@@ -14,4 +14,10 @@ def _roots(environment: Environment, home: Path) -> list[Path]:
 
 
 _MARKS = (b'"type":"tool"', b'"role":"assistant"', b'"role":"user"')
-AGENT = Agent("opencode", "OpenCode", FORMATS, Location(_roots, (), _MARKS, survey=survey))
+AGENT = Agent(
+    "opencode",
+    "OpenCode",
+    FORMATS,
+    Location(_roots, (), _MARKS, survey=survey),
+    resume=("opencode", "-s", "{session}"),
+)

@@ -21,4 +21,5 @@ AGENT = Agent(
         ("*/*.jsonl",),
         (b'"role":"toolResult"', b'"role":"assistant"', b'"role":"user"'),
     ),
+    resume=("pi", "--session", "{path}"),
 )

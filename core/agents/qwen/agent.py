@@ -23,4 +23,5 @@ AGENT = Agent(
         (b'"type":"assistant"', b'"type":"tool_result"', b'"type":"user"'),
         beside="../subagents/{session}",
     ),
+    resume=("qwen", "--resume", "{session}"),
 )

@@ -165,7 +165,14 @@ class Member:
         found = self.found
         stands = status_of(facts, now, self._limits)
         return Row(
-            _key(found), found.path, found.session, found.agent, found.project, facts=facts, status=stands
+            _key(found),
+            found.path,
+            found.session,
+            found.agent,
+            found.project,
+            facts=facts,
+            status=stands,
+            title=found.title,
         )
 
     def _take(self, model: Model, now: float) -> Row:
@@ -205,6 +212,13 @@ class Member:
             last=last,
             last_sign=sign,
             last_at=model.last.at if model.last is not None else 0.0,
+            title=found.title,
+            dollars=model.cost.dollars,
+            priced=model.cost.priced,
+            unpriced=model.cost.unpriced,
+            charges=tuple(model.quarters),
+            calls=model.calls,
+            failures=model.failures,
             partial=self._cut,
             skipped=0 if self._cut else model.kit.diagnostics.total,
         )

@@ -6,10 +6,11 @@ from collections import deque
 from collections.abc import Callable
 from pathlib import Path, PurePath
 
+from core.agents.words import first_line, words_of
 from core.engine import Step
 from core.events import MAIN, Event, SessionStart, ToolUse, Turn
 from core.live.driver import Driver
-from core.live.fleet.row import BUCKETS
+from core.live.fleet.row import BUCKETS, QUARTER
 from core.live.source import Followed
 from core.live.status import StatusFacts
 from core.live.status_facts import StatusTracker
@@ -19,6 +20,7 @@ from core.logs.reader import Kit
 from core.logs.records import Log
 from core.logs.session import LogSession
 from core.percept import AXES, Percept
+from core.report.cost import Sum, charge_of
 from core.report.event_words import OUTCOME_SIGNS, about, kind_of, outcome_of, tool_of
 from core.report.formatting import plain
 from core.society import Society
@@ -27,6 +29,8 @@ from core.timeline.run_inputs import InitialStates, RunInputs
 _FRUSTRATION, _FLOW = AXES.index("frustration"), AXES.index("flow")
 _TURNS = 2000
 """Turns remembered at most for the tokens of the last minutes."""
+_QUARTERS = 100
+"""Quarters of an hour of which the cost is remembered: a little more than a day."""
 _FADED = 10.0
 """Seconds after which a quiet agent's axes are read anew."""
 _PIECE = 65_536
@@ -58,6 +62,10 @@ class Model:
         self._spent: deque[tuple[float, int]] = deque(maxlen=_TURNS)
         self._axes = (0.0, 0.0)
         self._axes_at = 0.0
+        self.cost = Sum()
+        self.quarters: deque[tuple[int, float]] = deque(maxlen=_QUARTERS)
+        self.calls = 0
+        self.failures = 0
 
     @property
     def behind(self) -> bool:
@@ -98,12 +106,25 @@ class Model:
             self._state = self.society.engine(MAIN).story(step).state
         if isinstance(event, Turn):
             self._spent.append((event.at, event.input_tokens + event.cache_write + event.output_tokens))
+            self._charge(event)
             if event.model and event.agent == MAIN:
                 self.model = event.model
         elif isinstance(event, SessionStart) and event.agent == MAIN:
             self.project, self.tool = event.project or self.project, event.tool or self.tool
             self.model = event.model or self.model
+        elif isinstance(event, ToolUse):
+            self.calls += 1
+            self.failures += event.outcome == "failure"
         self.last = event
+
+    def _charge(self, turn: Turn) -> None:
+        charge = charge_of(turn)
+        self.cost.add(charge)
+        quarter = int(turn.at // QUARTER)
+        if self.quarters and self.quarters[-1][0] >= quarter:
+            self.quarters[-1] = (self.quarters[-1][0], self.quarters[-1][1] + charge.dollars)
+        else:
+            self.quarters.append((quarter, charge.dollars))
 
     def facts(self, heard: float) -> StatusFacts:
         """What is known now."""
@@ -144,8 +165,16 @@ class Model:
         words, path = about(event)
         outcome = outcome_of(event)
         name = tool_of(event) if isinstance(event, ToolUse) else kind_of(event)
-        shown = " ".join(part for part in (name, words, PurePath(path).name) if part)
-        return plain(shown, 60), OUTCOME_SIGNS.get(outcome, ("", ""))[0]
+        said = first_line(words_of(event).command) if _is_near(event) else ""
+        said = said.replace(f"{self.project}/", "") if self.project else said
+        shown = " ".join(part for part in (name, said or f"{words} {PurePath(path).name}".strip()) if part)
+        return plain(shown, 120), OUTCOME_SIGNS.get(outcome, ("", ""))[0]
+
+
+def _is_near(event: Event) -> bool:
+    """Whether an event is a call whose words are one line of a log away."""
+    place = event.called or event.where if isinstance(event, ToolUse) else None
+    return place is not None and not place.entry
 
 
 def cut(session: LogSession, most: int, size: Callable[[Path], int]) -> tuple[LogSession, bool]:

@@ -7,13 +7,17 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from core.live.fleet.row import Row
 
-Sorting = Literal["need", "recent", "frustration", "context", "tokens", "project", "agent"]
+Sorting = Literal[
+    "need", "recent", "cost", "failures", "context", "frustration", "tokens", "project", "agent"
+]
 
 _KEYS: dict[Sorting, Callable[[Row], Any]] = {
     "need": lambda row: row.status.urgency,
     "recent": lambda row: -row.facts.heard,
-    "frustration": lambda row: -row.frustration,
+    "cost": lambda row: -row.dollars,
+    "failures": lambda row: -row.failures,
     "context": lambda row: -row.facts.context,
+    "frustration": lambda row: -row.frustration,
     "tokens": lambda row: -row.burn,
     "project": lambda row: row.name.casefold(),
     "agent": lambda row: row.agent,
@@ -29,6 +33,10 @@ class Order(NamedTuple):
     urgent: bool = False
     """Only those that need a person or are worth a look."""
     text: str = ""
+    folded: bool = True
+    """Sessions at rest take one line together."""
+    axes: bool = False
+    """Show what their minds read instead of what they are about."""
 
 
 class Heading(NamedTuple):
@@ -38,7 +46,21 @@ class Heading(NamedTuple):
     rows: tuple[Row, ...]
 
 
-Item: TypeAlias = Row | Heading
+class Fold(NamedTuple):
+    """The line that stands for sessions at rest."""
+
+    rows: tuple[Row, ...]
+
+    @property
+    def name(self) -> str:
+        """What the line stands for."""
+        return "at rest"
+
+
+Item: TypeAlias = Row | Heading | Fold
+
+_FEW = 3
+"""Sessions at rest that are listed before they are folded."""
 
 
 def listed(rows: Sequence[Row], order: Order) -> list[Item]:
@@ -47,7 +69,7 @@ def listed(rows: Sequence[Row], order: Order) -> list[Item]:
     key = _KEYS[order.sorting]
     wanted.sort(key=lambda row: (key(row), row.status.urgency, row.key))
     if not order.grouped:
-        return list(wanted)
+        return _folded(wanted, order)
     groups: dict[str, list[Row]] = {}
     for row in wanted:
         groups.setdefault(row.project or row.name, []).append(row)
@@ -58,14 +80,26 @@ def listed(rows: Sequence[Row], order: Order) -> list[Item]:
     return items
 
 
+def _folded(wanted: list[Row], order: Order) -> list[Item]:
+    """The rows with those at rest behind one line, where they are more than a few."""
+    resting = [row for row in wanted if not row.status.level]
+    if not order.folded or order.text or len(resting) <= _FEW:
+        return list(wanted)
+    kept: list[Item] = [row for row in wanted if row.status.level]
+    return [*kept, *resting[:_FEW], Fold(tuple(resting[_FEW:]))]
+
+
 def _fits(row: Row, order: Order) -> bool:
     if order.urgent and row.status.level < 2:
         return False
     if not order.text:
         return True
     stands = row.status
-    told = (row.agent, row.project, row.session, row.model, stands.word, row.state, row.pattern, row.last)
-    text = " ".join((*told, row.host)).replace("_", " ").casefold()
+    words = (
+        *(row.agent, row.project, row.session, row.model, row.title, row.host),
+        *(stands.word, row.state, row.pattern, row.last),
+    )
+    text = " ".join(words).replace("_", " ").casefold()
     return all(part in text for part in order.text.casefold().split())
 
 

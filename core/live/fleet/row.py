@@ -14,6 +14,8 @@ from core.receptor.readings import FactsReading
 from core.report.formatting import plain
 from core.response.outlook import OutlookReading
 
+QUARTER = 900
+"""Seconds for which costs are added up; no day in any zone begins within one."""
 BUCKETS = 20
 """Parts of the small curve."""
 
@@ -53,6 +55,17 @@ class Row(Struct, frozen=True):
     """The last event in words."""
     last_sign: str = ""
     last_at: float = 0.0
+    title: str = ""
+    """What the session is about."""
+    dollars: float = 0.0
+    """What it cost, sub-agents included, as far as it was read."""
+    priced: int = 0
+    """Turns whose price is known."""
+    unpriced: int = 0
+    charges: tuple[tuple[int, float], ...] = ()
+    """Dollars of each quarter of an hour of the last day, by its number."""
+    calls: int = 0
+    failures: int = 0
     partial: bool = False
     """Only the end of the log was read."""
     skipped: int = 0
@@ -75,6 +88,17 @@ class Row(Struct, frozen=True):
     def why(self) -> str:
         """The reason of its status, fit to be shown."""
         return plain(redact(self.status.why))
+
+    @property
+    def cost(self) -> str:
+        """What it cost so far in a few signs: `$1.20`, `≥$1.20`, `?`."""
+        if not self.priced:
+            return "?" if self.unpriced else ""
+        return f"{'≥' if self.unpriced or self.partial else ''}${self.dollars:,.2f}"
+
+    def spent_since(self, moment: float) -> float:
+        """Dollars since a moment on a quarter of an hour."""
+        return sum(dollars for quarter, dollars in self.charges if quarter * QUARTER >= moment)
 
     def points(self, now: float, width: int, span: float) -> list[float | None]:
         """The small curve up to a moment; None where nothing happened."""
@@ -127,6 +151,11 @@ def as_json(row: Row, now: float) -> dict[str, Any]:
         "subagents": facts.subagents,
         "subagents_running": facts.running,
         "events": facts.events,
+        "title": row.title,
+        "dollars": round(row.dollars, 6) if row.priced else None,
+        "dollars_at_least": bool(row.unpriced or row.partial),
+        "calls": row.calls,
+        "failures": row.failures,
         "partial": row.partial,
         "skipped_lines": row.skipped,
     }

@@ -117,7 +117,9 @@ async def test_sorting_goes_round_and_back(app: FleetApp) -> None:
             assert f"by {sorting}" in said(app, "title")
             assert "▾" in seen(app)[0]
             tops.append(names(app)[0])
-        assert tops[:3] == ["brims", "circles", "brims"]
+        assert tops[:4] == ["brims", "flows", "circles", "brims"]
+        most = max(app.screen.rows, key=lambda row: row.frustration)  # type: ignore[attr-defined]
+        assert tops[4] == most.name
         await pilot.press("s")
         assert names(app) == first
         await pilot.press("S")
@@ -287,3 +289,102 @@ async def test_nothing_is_clipped(app: FleetApp, size: tuple[int, int]) -> None:
             assert len(line) <= width
         assert "asks" in seen(app)[1]
         assert len(said(app, "detail").splitlines()) >= 3
+
+
+async def test_what_they_are_about_and_what_their_minds_read(app: FleetApp) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: read(app, 10))
+        head = seen(app)[0].split()
+        assert [word for word in ("title", "ctx", "$", "failed") if word in head] == [
+            "title",
+            "ctx",
+            "$",
+            "failed",
+        ]
+        (circles,) = (line for line in seen(app) if "circles" in line)
+        assert "do it please" in circles and "$0." in circles and "16/19" in circles
+        assert "today $" in said(app, "title")
+        await pilot.press("x")
+        assert "flow" in seen(app)[0] and "title" not in seen(app)[0]
+        await pilot.press("x")
+        assert "title" in seen(app)[0]
+
+
+async def test_sessions_at_rest_share_a_line(tmp_path: Path, still: Settings) -> None:
+    for number in range(6):
+        begin(tmp_path, f"old{number}", 30 + number, 9000 + 60 * number).write()
+    app = FleetApp(tmp_path, still)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: read(app, 6))
+        assert "3 more sessions at rest, the newest 2h ago, $" in seen(app)[4]
+        await pilot.press("end")
+        assert table(app).chosen is not None
+        await pilot.press("h")
+        assert len([line for line in seen(app) if "old" in line]) == 6
+        await pilot.press("h")
+        assert "(h shows them)" in seen(app)[4]
+
+
+async def test_the_command_that_resumes_a_session_is_copied(app: FleetApp) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: read(app, 10))
+        await pilot.press("y")
+        row = table(app).chosen
+        assert row is not None
+        assert app.clipboard == f"cd {row.project} && claude --resume {row.session}"
+
+
+async def test_a_pane_is_looked_for_in_tmux_only(app: FleetApp, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TMUX", raising=False)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: read(app, 10))
+        await pilot.press("J")
+        await until(pilot, lambda: any("not run in tmux" in note.message for note in app._notifications))
+        told: list[list[str]] = []
+
+        def answer(words: list[str]) -> str:
+            told.append(words)
+            row = table(app).chosen
+            return f"%7\t{row.project}\tclaude\n" if row is not None else ""
+
+        monkeypatch.setenv("TMUX", "somewhere")
+        monkeypatch.setattr("core.live.tmux.ask_tmux", answer)
+        monkeypatch.setattr("core.live.tmux.panes.__defaults__", (answer,))
+        monkeypatch.setattr("core.live.tmux.go_to.__defaults__", (answer,))
+        await pilot.press("J")
+        await until(pilot, lambda: len(told) == 2)
+        assert told[1] == ["switch-client", "-t", "%7"]
+
+
+async def test_from_one_that_needs_a_person_to_the_next(app: FleetApp) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: read(app, 10))
+        screen = app.screen
+        assert isinstance(screen, FleetScreen)
+        needing = [row for row in screen.rows if row.status.level == 3]
+        assert len(needing) > 2
+        first = screen.next_in_need("elsewhere")
+        seen_paths = []
+        row = first
+        for _ in needing:
+            assert row is not None
+            seen_paths.append(row.path)
+            row = screen.next_in_need(str(row.path))
+        assert len(set(seen_paths)) == len(needing)
+        assert row == first, "it goes round"
+        await pilot.press("W")
+        await until(pilot, lambda: bool(app.opened))
+        assert app.opened[0].path == seen_paths[0]
+
+
+async def test_escape_returns_to_the_fleet(tmp_path: Path, still: Settings) -> None:
+    tell(tmp_path)
+    path = begin(tmp_path, "asks", 20, 50).write().path
+    app = FleetApp(tmp_path, still, Target(path, live=False))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, FleetScreen))
+        app.open(Target(path, live=False))
+        app.pop_screen()
+        await until(pilot, lambda: app.view is not None)
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(app.screen, FleetScreen))

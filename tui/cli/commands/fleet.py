@@ -113,7 +113,7 @@ def _once(settings: Settings, roster: Roster, args: argparse.Namespace) -> int:
     rows, now = once(roster)
     for notice in dict.fromkeys(roster.initial_states.notices):
         print(f"nooscope: {notice}", file=sys.stderr)
-    ordered = [item for item in listed(rows, Order()) if isinstance(item, Row)]
+    ordered = [item for item in listed(rows, Order(folded=False)) if isinstance(item, Row)]
     if args.json:
         _print_json(ordered, now)
     elif ordered:
@@ -133,8 +133,10 @@ def _print_json(rows: Sequence[Row], now: float) -> None:
 
 
 def _print_table(rows: Sequence[Row], now: float) -> None:
+    from rich.cells import cell_len
+
     from core.live.fleet.order import census
-    from core.report.formatting import age, fraction, plain, short
+    from core.report.formatting import age, plain
 
     hosts = any(row.host for row in rows)
     table = [
@@ -145,12 +147,11 @@ def _print_table(rows: Sequence[Row], now: float) -> None:
             "host" if hosts else "",
             "project",
             "agent",
-            "state",
-            "frust",
-            "flow",
+            "title",
             "ctx",
-            "tok/m",
-            "why",
+            "$",
+            "failed",
+            "why, or what it does",
         )
     ]
     table += [
@@ -161,23 +162,22 @@ def _print_table(rows: Sequence[Row], now: float) -> None:
             plain(row.host, 20),
             plain(row.name, 28),
             plain(row.agent, 16),
-            plain(row.state.replace("_", " ")),
-            fraction(row.frustration),
-            fraction(row.flow),
+            plain(row.title, 40),
             f"{100 * row.facts.context:.0f}%" if row.context_tokens else "-",
-            short(row.burn) if row.burn else "-",
-            row.why,
+            row.cost or "-",
+            f"{row.failures}/{row.calls}" if row.calls else "-",
+            row.why if row.status.level >= 2 else row.last,
         )
         for row in rows
     ]
-    widths = [max(len(row[column]) for row in table) for column in range(11)]
-    right = (2, 7, 8, 9, 10)
+    widths = [max(cell_len(row[column]) for row in table) for column in range(10)]
+    right = (2, 7, 8, 9)
     for *cells, why in table:
-        made = [
-            cell.rjust(width) if place in right else cell.ljust(width)
-            for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
-            if hosts or place != _HOST
-        ]
+        made = []
+        for place, (cell, width) in enumerate(zip(cells, widths, strict=True)):
+            blank = " " * (width - cell_len(cell))
+            if hosts or place != _HOST:
+                made.append(blank + cell if place in right else cell + blank)
         print("  ".join([*made, why]).rstrip())
     need, look, work, rest = census(rows)
     print(f"\n{need} in need of you, {look} worth a look, {work} at work, {rest} at rest")

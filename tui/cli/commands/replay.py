@@ -14,6 +14,15 @@ from tui.cli.launch import add_screen_options, screen_settings, show_session
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", help="a log, or `latest` for the newest session")
     parser.add_argument("--speed", type=float, metavar="X", help="speed to begin with, 0.25 to 64")
+    parser.add_argument(
+        "--at",
+        default="",
+        metavar="PLACE",
+        help="hold there: an event's number, 00:41:12, 41m, an ISO time or a place that search names",
+    )
+    parser.add_argument(
+        "--session", default="", metavar="ID", help="which session, where the log holds several"
+    )
     add_plain_option(parser)
     add_screen_options(parser)
 
@@ -36,6 +45,7 @@ def _run(args: argparse.Namespace) -> int:
             settings,
             live=False,
             session=found[0].session,
+            at=args.at,
             project=args.project,
             edits=edits,
             plain=args.plain,
@@ -43,7 +53,16 @@ def _run(args: argparse.Namespace) -> int:
     path = Path(args.path).expanduser()
     if not is_there(path):
         raise UnreadableLog(f"{path}: no such file")
-    return show_session(path, settings, live=False, project=args.project, edits=edits, plain=args.plain)
+    return show_session(
+        path,
+        settings,
+        live=False,
+        session=args.session,
+        at=args.at,
+        project=args.project,
+        edits=edits,
+        plain=args.plain,
+    )
 
 
 COMMAND = CliCommand(_add_arguments, _run)

@@ -32,6 +32,11 @@ def fleet_title(rows: Sequence[Row], order: Order, now: float, late: float, widt
         (f"  ● {counted.work} at work", "$live" if counted.work else "$quiet"),
         (f"  ○ {counted.rest} at rest", "$quiet"),
     ]
+    today = today_spent(rows, now)
+    if today:
+        parts.append((f"  {today}", ""))
+    if sum(len(text) for text, _ in parts) > width:
+        parts = parts[1:]
     clock = datetime.fromtimestamp(now).astimezone().strftime("%H:%M:%S")
     narrowed = _narrowed(rows, order)
     sorting = f"by {order.sorting}{', by project' if order.grouped else ''}"
@@ -42,6 +47,17 @@ def fleet_title(rows: Sequence[Row], order: Order, now: float, late: float, widt
     right = next((text for text in tries if len(text) + 1 <= room), "")
     parts.append((right.rjust(room), "bold" if narrowed else "$quiet"))
     return Content.assemble(*parts)
+
+
+def today_spent(rows: Sequence[Row], now: float) -> str:
+    """What the listed sessions cost today, for a person."""
+    here = datetime.fromtimestamp(now).astimezone()
+    midnight = here.replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
+    dollars = sum(row.spent_since(midnight) for row in rows)
+    if not dollars:
+        return ""
+    open_end = any(row.unpriced or row.partial for row in rows if row.last_at >= midnight)
+    return f"today {'≥' if open_end else ''}${dollars:,.2f}"
 
 
 def _narrowed(rows: Sequence[Row], order: Order) -> str:
@@ -64,7 +80,7 @@ def session_detail(row: Row, now: float, lines: int, width: int) -> Content:
     )
     host = f"{plain(row.host)} · " if row.host else ""
     said: list[list[tuple[str, str]]] = [
-        [*head, (f"  {row.why}", "")],
+        [*head, (f"  {row.why}", ""), (f"  {plain(row.title)}" if row.title else "", "$quiet")],
         [
             (silence, "bold" if now - facts.heard >= 60 else ""),
             (f" · open: {open_calls}" if open_calls else " · no call open", "" if open_calls else "$quiet"),

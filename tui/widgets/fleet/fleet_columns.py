@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from core.live.fleet.order import Heading, Sorting, census
+from core.live.fleet.order import Fold, Heading, Sorting, census
 from core.live.fleet.row import BUCKETS, Row
 from core.live.status import Status
 from core.report.formatting import age, count, fraction, plain, short
@@ -17,6 +17,8 @@ _HIGH, _FULL = 0.5, 0.75
 _DATE = re.compile(r"-\d{8}$")
 _LEVEL_STYLES = ("quiet", "live", "seeking", "alert-tag")
 _LOW = 0.2
+_MANY, _PART = 3, 0.2
+"""Failures, and their share of all calls, from which they are marked."""
 _SPARKS = "▁▂▃▄▅▆▇"
 """Never a full cell, so that curves on adjacent lines do not touch."""
 
@@ -157,6 +159,22 @@ def _reason(row: Row, width: int, moment: CellContext) -> Line:
     return _why(row, width, moment) if row.status.level >= 2 else _last(row, width, moment)
 
 
+def _title(row: Row, width: int, _: CellContext) -> Line:
+    return [(fit(plain(row.title), width), "plain" if row.status.level else "quiet")]
+
+
+def _cost(row: Row, width: int, _: CellContext) -> Line:
+    return [(row.cost[:width], "plain" if row.priced and row.status.level else "quiet")]
+
+
+def _failures(row: Row, _: int, __: CellContext) -> Line:
+    if not row.calls:
+        return [("", "quiet")]
+    high = row.failures >= _MANY and row.failures > _PART * row.calls
+    ink = "quiet" if not (row.failures and row.status.level) else "alert" if high else "plain"
+    return [(f"{row.failures}/{short(row.calls) if row.calls > 999 else row.calls}", ink)]
+
+
 class TableLayout(NamedTuple):
     """What a table of some rows needs room for."""
 
@@ -167,23 +185,31 @@ class TableLayout(NamedTuple):
     grouped: bool
     """Headings name the project already."""
     host: int = 0
+    axes: bool = False
+    """What the minds read is shown, not what the sessions are about."""
 
 
-def table_layout(rows: Sequence[Row], width: int, *, grouped: bool = False) -> TableLayout:
+def table_layout(
+    rows: Sequence[Row], width: int, *, grouped: bool = False, axes: bool = False
+) -> TableLayout:
     """The room these rows need, in steps, so that columns stand still."""
     project = max((len(row.name) for row in rows), default=0)
     agent = max((len(row.agent) for row in rows), default=0)
     subagents = any(row.facts.subagents for row in rows)
     host = min(16, -(-max((len(row.host) for row in rows), default=0) // 4) * 4)
-    return TableLayout(width, -(-project // 4) * 4, max(5, min(agent, 14)), subagents, grouped, host)
+    return TableLayout(width, -(-project // 4) * 4, max(5, min(agent, 14)), subagents, grouped, host, axes)
 
 
 @lru_cache(maxsize=16)
 def fleet_columns(room: TableLayout) -> tuple[Column, ...]:
     """The columns of a table."""
+    return _axis_columns(room) if room.axes else _plain_columns(room)
+
+
+def _first_columns(room: TableLayout) -> list[Column]:
     width = room.width
     wide, huge = width >= 110, width >= 160
-    chosen = [
+    return [
         Column("status", 14, _word, "need"),
         Column("for", 4, _for, right=True),
         *([Column("host", room.host, _host)] if room.host else []),
@@ -193,6 +219,33 @@ def fleet_columns(room: TableLayout) -> tuple[Column, ...]:
             "project", max(8, min(room.project, 24 if huge else 20 if wide else 14)), _project, "project"
         ),
     ]
+
+
+def _plain_columns(room: TableLayout) -> tuple[Column, ...]:
+    """What each session is about, does, needs and costs."""
+    wide, huge = room.width >= 110, room.width >= 160
+    chosen = _first_columns(room)
+    if huge:
+        chosen.append(Column("agent", room.agent, _agent, "agent"))
+    if wide:
+        chosen.append(Column("title", 44 if huge else 24, _title))
+    last = [
+        Column("ctx", 4, _context, "context", right=True),
+        Column("$", 9 if wide else 8, _cost, "cost", right=True),
+        Column("failed", 7 if wide else 6, _failures, "failures", right=True),
+    ]
+    if huge:
+        last.insert(1, Column("turns", 5, _forecast, right=True))
+        last += [Column("subs", 5, _subagents, right=True)] if room.subagents else []
+    rest = room.width - sum(column.width + 1 for column in (*chosen, *last))
+    return (*chosen, Column("why, or what it does", max(0, rest), _reason, "recent"), *last)
+
+
+def _axis_columns(room: TableLayout) -> tuple[Column, ...]:
+    """What the minds of each session read."""
+    width = room.width
+    wide, huge = width >= 110, width >= 160
+    chosen = _first_columns(room)
     if wide:
         chosen.append(Column("agent", room.agent, _agent, "agent"))
     if huge:
@@ -241,6 +294,16 @@ def session_line(row: Row, room: TableLayout, moment: CellContext) -> Line:
         line += [*pad, *made] if column.right else [*made, *pad]
         line.append((" ", "plain"))
     return line
+
+
+def fold_line(item: Fold, now: float, width: int) -> Line:
+    """The line for sessions at rest."""
+    newest = max((row.facts.heard for row in item.rows), default=0.0)
+    dollars = sum(row.dollars for row in item.rows)
+    about = f"○ {count(len(item.rows), 'more session')} at rest, the newest {age(now - newest)} ago"
+    if dollars:
+        about += f", ${dollars:,.2f}"
+    return [(fit(f"{about}  (h shows them)", width), "quiet")]
 
 
 def project_line(item: Heading, width: int) -> Line:

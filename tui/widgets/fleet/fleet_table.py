@@ -10,13 +10,14 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.reactive import reactive
 
-from core.live.fleet.order import Heading, Item, Order, listed
+from core.live.fleet.order import Fold, Heading, Item, Order, listed
 from core.live.fleet.row import Row
 from tui.draw.line import Line
 from tui.widgets.common.scroller import Scroller
 from tui.widgets.fleet.fleet_columns import (
     CellContext,
     TableLayout,
+    fold_line,
     project_line,
     session_line,
     table_layout,
@@ -35,8 +36,10 @@ Every active or recent session of this machine, who needs a person first.
 `▲` asks you, `△` may ask for permission, `↻` loops, `■` a governor would halt it, `▣` quarantined, `✗` stuck,
 `…` silent amid its work, `!` its log is gone, `▽` context nearly full, `◌` waits for a tool, `✓` done,
 `~` done as it seems, `‖` stopped by you, `●` works, `◇` delegates, `◆` flows, `○` left amid its work.
-*for* says since when; *ctx* is the share of the way to compaction, *turns* how many are left until then.
-The curve is frustration; a dot is a time in which nothing happened.
+*for* says since when; *ctx* is the share of the way to compaction, *turns* how many are left until then;
+*$* is what it cost with its sub-agents (`≥` at least, `?` no price known), *failed* how many of its calls.
+`x` shows what their minds read instead: the curve is frustration, a dot is a time in which nothing happened.
+Sessions at rest share one line; `h` lists them.
 """
     HEAD: ClassVar[int] = 1
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -162,13 +165,15 @@ The curve is frustration; a dot is a time in which nothing happened.
 
     def _room(self, width: int) -> TableLayout:
         if self._shape is None or self._shape.width != width - 1:
-            self._shape = table_layout(self.rows, width - 1, grouped=self.order.grouped)
+            self._shape = table_layout(self.rows, width - 1, grouped=self.order.grouped, axes=self.order.axes)
         return self._shape
 
     def row(self, number: int, width: int) -> Line:
         item = self._items[number]
         if isinstance(item, Heading):
             return project_line(item, width)
+        if isinstance(item, Fold):
+            return fold_line(item, self.now, width)
         line = session_line(item, self._room(width), CellContext(self.now, self._span))
         if item.key != self._cursor:
             return line

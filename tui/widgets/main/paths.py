@@ -12,7 +12,7 @@ from textual.widgets import Input
 from core.report.formatting import count, plain
 from tui.draw.gauge import meter
 from tui.draw.line import Line, fit, path_end
-from tui.feed.messages import ShowTranscript
+from tui.feed.messages import EditFile, ShowTranscript
 from tui.feed.view import View
 from tui.widgets.common.panel import Panel
 from tui.widgets.main.path_rows import (
@@ -65,6 +65,7 @@ The bar is heat: visits that fade with work time. Its colour says how near a pat
         Binding("pageup", "page(-1)", "Page up", id="paths.page_up", tooltip="A page up", show=False),
         Binding("pagedown", "page(1)", "Page down", id="paths.page_down", tooltip="A page down", show=False),
         Binding("enter", "events", "transcript", id="paths.events", tooltip="The transcript of this path"),
+        Binding("E", "edit", "edit", show=False, id="paths.edit", tooltip="Open this file in your editor"),
         Binding("z", "zoom", "zoom", id="paths.zoom", tooltip="This panel alone, with its details"),
         Binding("s", "sort", "sort", id="paths.sort", tooltip="By heat, by recency, by edits"),
         Binding("x", "fold", "fold", id="paths.fold", tooltip="Open or close this folder"),
@@ -191,6 +192,10 @@ The bar is heat: visits that fade with work time. Its colour says how near a pat
                 line += [(read.rjust(columns.read), "quiet"), (wrote.rjust(columns.wrote), "strong")]
             line += columns.freshness(row, at)
         return [*line, (" ", "plain"), *meter(share, columns.bar, heat)]
+
+    def action_edit(self) -> None:
+        if self.cursor:
+            self.post_message(EditFile(self.cursor))
 
     def action_move(self, by: int) -> None:
         if self._rows:

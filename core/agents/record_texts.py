@@ -1,0 +1,171 @@
+"""All words of one record, whatever agent wrote it, each with who says it: for finding them again."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Literal, NamedTuple
+
+from core.agents.loose import decode
+from core.logs.redaction import redact, redact_torn
+from core.logs.times import seconds
+
+Speaker = Literal["asked", "said", "call", "result"]
+
+LONGEST = 12_000
+"""Characters of one text that are taken; of a longer one its beginning and its end."""
+_BEGINNING = 8_000
+_MARGIN = 8_192
+"""Characters looked at beyond a cut, so that a secret across it is still seen as one."""
+_DEEPEST = 12
+_BLOB = 400
+"""Characters without a blank from which a text is data, not words."""
+_LEFT_OUT = frozenset(
+    (
+        *("thinking", "reasoning", "redacted_thinking", "thought", "image", "base64", "input_image"),
+        *("encrypted_content", "signature", "system", "developer", "file-history-snapshot", "turn_context"),
+        *("session_meta", "token_count", "agent_reasoning"),
+    )
+)
+"""Types and roles that hold no words of the conversation."""
+_NAMES = frozenset(
+    (
+        *("id", "uuid", "parentUuid", "sessionId", "session_id", "requestId", "call_id", "callID", "type"),
+        *(
+            "tool_use_id",
+            "tool_call_id",
+            "toolCallId",
+            "toolUseId",
+            "timestamp",
+            "time",
+            "ts",
+            "role",
+            "model",
+        ),
+        *("version", "cwd", "gitBranch", "stop_reason", "usage", "signature", "encrypted_content", "data"),
+        *(
+            "thinking",
+            "reasoning",
+            "instructions",
+            "base_instructions",
+            "toolUseResult",
+            "mimeType",
+            "status",
+        ),
+        *(
+            "userType",
+            "entrypoint",
+            "permissionMode",
+            "slug",
+            "parentID",
+            "messageID",
+            "sessionID",
+            "path_id",
+        ),
+        *("system", "system_prompt", "tools", "snapshot", "metadata", "tokens", "cost", "thoughts"),
+    )
+)
+"""Names of values that are no words, or that repeat what stands elsewhere in the record."""
+_SPEAKERS: dict[str, Speaker] = {
+    **dict.fromkeys(("user", "human", "user_message", "user.message", "USER_INPUT", "UserMessage"), "asked"),
+    **dict.fromkeys(("assistant", "model", "gemini", "agent_message", "assistant.message", "agent"), "said"),
+    **dict.fromkeys(
+        ("tool_use", "toolCall", "function_call", "custom_tool_call", "local_shell_call", "functionCall"),
+        "call",
+    ),
+    **dict.fromkeys(
+        ("tool", "tool_result", "function_call_output", "custom_tool_call_output", "toolResult"), "result"
+    ),
+}
+"""Who speaks, by a record's type or role."""
+_HOLDERS: dict[str, Speaker] = {
+    **dict.fromkeys(("input", "arguments", "args", "parameters", "rawInput", "toolArgs", "action"), "call"),
+    **dict.fromkeys(
+        ("output", "result", "stdout", "stderr", "observation", "tool_result", "resultDisplay", "response"),
+        "result",
+    ),
+}
+"""Who speaks, by the name under which a value stands."""
+_TIMES = ("timestamp", "time", "ts", "created_at", "at", "createdAt", "start_time")
+_INSIDE = ("payload", "message", "data", "info", "time", "msg")
+
+
+class Piece(NamedTuple):
+    """One text of a record."""
+
+    speaker: Speaker
+    text: str
+
+
+def raw_texts(data: bytes) -> list[Piece]:
+    """The texts of a record in their order as they are, for one who redacts what is shown; never raises."""
+    value = decode(data)
+    return _found(data if value is None else value)
+
+
+def value_texts(value: Any) -> list[Piece]:
+    """The texts of a record that was decoded, or of bytes that are no JSON; redacted and bounded."""
+    return [Piece(one.speaker, text) for one in _found(value) if (text := bounded(one.text))]
+
+
+def _found(value: Any) -> list[Piece]:
+    if isinstance(value, bytes):
+        plain = value.decode("utf-8", "replace")
+        return [Piece("said", plain)] if plain.strip() and "\0" not in plain[:_BLOB] else []
+    found: list[Piece] = []
+    _take(value, "said", found, 0)
+    return found
+
+
+def record_time(value: Any) -> float | None:
+    """When a record was written, by its own clock; None where it does not tell."""
+    if not isinstance(value, dict):
+        return None
+    holders = [value, *(inner for name in _INSIDE if isinstance(inner := value.get(name), dict))]
+    for holder in (*holders, *(inner for held in holders[1:] if isinstance(inner := held.get("time"), dict))):
+        for name in (*_TIMES, "created"):
+            at = seconds(holder.get(name))
+            if at is not None and at > 0:
+                return at
+    return None
+
+
+def bounded(text: str) -> str:
+    """A text without secrets, its middle left out where it is long."""
+    if len(text) <= LONGEST:
+        return redact(text).strip()
+    beginning = redact_torn(text[: _BEGINNING + _MARGIN])[:_BEGINNING]
+    end = LONGEST - _BEGINNING
+    return f"{beginning}\n{redact(text[-end - _MARGIN :])[-end:]}".strip()
+
+
+def _take(value: Any, speaker: Speaker, found: list[Piece], depth: int) -> None:
+    if isinstance(value, str):
+        _words(value, speaker, found, depth)
+    elif depth > _DEEPEST:
+        return
+    elif isinstance(value, list):
+        for item in value:
+            _take(item, speaker, found, depth + 1)
+    elif isinstance(value, dict):
+        for name in ("type", "role"):
+            kind = value.get(name)
+            if isinstance(kind, str):
+                if kind in _LEFT_OUT:
+                    return
+                speaker = _SPEAKERS.get(kind, speaker)
+        for name, item in value.items():
+            if name not in _NAMES and (isinstance(item, dict | list) or (isinstance(item, str) and item)):
+                _take(item, _HOLDERS.get(name, speaker), found, depth + 1)
+
+
+def _words(text: str, speaker: Speaker, found: list[Piece], depth: int) -> None:
+    if text[:1] in ("{", "[") and depth <= _DEEPEST:
+        inner = decode(text.encode("utf-8", "surrogatepass"))
+        if isinstance(inner, dict | list):
+            _take(inner, speaker, found, depth + 1)
+            return
+    if len(text) > 1 and not (len(text) > _BLOB and _BLANK.search(text, 0, _BLOB) is None):
+        found.append(Piece(speaker, text))
+
+
+_BLANK = re.compile(r"\s|[^\x00-\x7f]")

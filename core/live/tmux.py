@@ -1,0 +1,74 @@
+"""The tmux pane in which an agent runs, found by its working folder and its process."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+_FORMAT = "#{pane_id}\t#{pane_current_path}\t#{pane_current_command}"
+_PATIENCE = 2.0
+"""Seconds tmux may take to answer."""
+
+Run = Callable[[Sequence[str]], str]
+
+
+class Pane(NamedTuple):
+    """One pane of the tmux server."""
+
+    id: str
+    folder: str
+    command: str
+    """What runs in it now."""
+
+
+def is_inside(environment: Mapping[str, str]) -> bool:
+    """Whether this program runs in tmux."""
+    return bool(environment.get("TMUX"))
+
+
+def ask_tmux(words: Sequence[str]) -> str:
+    """What tmux answers; raises `OSError` where it does not."""
+    try:
+        done = subprocess.run(
+            ["tmux", *words],
+            capture_output=True,
+            check=True,
+            text=True,
+            timeout=_PATIENCE,
+        )
+    except subprocess.SubprocessError as error:
+        raise OSError(f"tmux does not answer ({error})") from error
+    return done.stdout
+
+
+def panes(run: Run = ask_tmux) -> list[Pane]:
+    """Every pane there is."""
+    rows = (line.split("\t") for line in run(["list-panes", "-a", "-F", _FORMAT]).splitlines())
+    return [Pane(*row) for row in rows if len(row) == 3]
+
+
+def pane_of(found: Sequence[Pane], project: str, program: str, own: str = "") -> Pane | None:
+    """The pane in a session's folder, one that runs its program before others; never our own.
+
+    Shells are no agents: a pane with only a shell in it is not taken.
+    """
+    if not project:
+        return None
+    here = [pane for pane in found if pane.id != own and _same(pane.folder, project)]
+    busy = [pane for pane in here if pane.command not in _SHELLS]
+    named = [pane for pane in busy if pane.command == program]
+    return next(iter(named or busy), None)
+
+
+def go_to(pane: Pane, run: Run = ask_tmux) -> None:
+    """Show that pane to the person."""
+    run(["switch-client", "-t", pane.id])
+
+
+_SHELLS = frozenset(("bash", "zsh", "fish", "sh", "dash", "ksh", "tcsh", "nu", "pwsh", "tmux"))
+
+
+def _same(folder: str, project: str) -> bool:
+    return folder == project or Path(folder).resolve() == Path(project).resolve()

@@ -1,0 +1,225 @@
+"""The sessions below some folders, found again at once while nothing there has changed."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import msgspec
+from blake3 import blake3
+
+from core import __version__
+from core.agents.tables import OURS
+from core.errors import UnreadableLog
+from core.logs.diagnostics import Diagnostic
+from core.logs.door import is_folder, is_there
+from core.settings import Settings
+from core.settings.tunable import canonical
+from core.store.log_stamp import FileStamp, stamp, stamps
+from core.store.reading_cache import ReadingCache
+
+if TYPE_CHECKING:
+    from core.logs.format import Format
+    from core.logs.records import Log
+    from core.logs.session import LogSession
+
+VERSION = 1
+"""Raised when the same log gives something else."""
+
+T = TypeVar("T")
+
+
+class LogName(msgspec.Struct, array_like=True, frozen=True):
+    """A log, or a stretch of one, by the names of its file and its format."""
+
+    path: str
+    format: str
+    agent: str
+    start: int
+    line: int
+    end: int | None
+    run: int | None
+    session: str
+
+
+class SessionName(msgspec.Struct, array_like=True, frozen=True):
+    """A session by the names of its logs, which needs no reader to be known."""
+
+    id: str
+    tool: str
+    logs: tuple[LogName, ...]
+    copied: tuple[LogName, ...]
+
+    @property
+    def session(self) -> LogSession:
+        """The session itself; `KeyError` where a format of that name is not known any more."""
+        from core.logs.session import LogSession
+
+        return LogSession(self.id, self.tool, _logs(self.logs), _logs(self.copied))
+
+
+class LogTree:
+    """Finds sessions and makes something of each, and remembers both by what the logs were.
+
+    Files are recognised and read again only when their size, their time or their end is another; where none
+    is, no agent's reader is even imported.
+    """
+
+    def __init__(self, settings: Settings, cache: ReadingCache | None) -> None:
+        self.settings = settings
+        self.faults: list[Diagnostic] = []
+        """Paths that were looked for and hold nothing that can be read."""
+        self.searched = False
+        """Whether files had to be recognised."""
+        self._cache = cache
+        self._stamps: dict[str, tuple[FileStamp, ...]] = {}
+        self._about = _about(settings)
+
+    def sessions(self, paths: Sequence[Path]) -> list[SessionName]:
+        """The sessions in files, folders and patterns; `UnreadableLog` where there is none."""
+        if self._cache is None:
+            return self._find(paths)
+        key = self._listing(paths)
+        kept = self._cache.load([key]).get(key)
+        if kept is not None:
+            try:
+                sessions, self.faults = msgspec.msgpack.decode(
+                    kept, type=tuple[list[SessionName], list[Diagnostic]]
+                )
+            except msgspec.DecodeError:
+                pass
+            else:
+                return sessions
+        found = self._find(paths)
+        self._cache.save({key: msgspec.msgpack.encode((found, self.faults))})
+        return found
+
+    def sessions_or_none(self, paths: Sequence[Path]) -> list[SessionName]:
+        """The same where it is no fault that there is none."""
+        try:
+            return self.sessions(paths)
+        except UnreadableLog:
+            return []
+
+    def each(
+        self,
+        kind: str,
+        sessions: Sequence[SessionName],
+        made: type[T],
+        make: Callable[[list[LogSession]], Iterable[T]],
+    ) -> list[T]:
+        """What is made of every session, in their order; `make` is asked for those that are not kept."""
+        keys = [self.key(kind, session) for session in sessions]
+        kept = self._cache.load(dict.fromkeys(keys)) if self._cache is not None else {}
+        decoder = msgspec.msgpack.Decoder(made)
+        results: dict[str, T] = {}
+        for key, value in kept.items():
+            try:
+                results[key] = decoder.decode(value)
+            except msgspec.DecodeError:
+                continue
+        missing = {key: name for key, name in zip(keys, sessions, strict=True) if key not in results}
+        fresh = dict(zip(missing, make([name.session for name in missing.values()]), strict=True))
+        if self._cache is not None:
+            self._cache.save({key: msgspec.msgpack.encode(value) for key, value in fresh.items()})
+        results.update(fresh)
+        return [results[key] for key in keys]
+
+    def key(self, kind: str, session: SessionName) -> str:
+        """What a session's logs are now, and what is made of them, as one name."""
+        name = blake3(f"{kind}\n".encode())
+        name.update(self._about)
+        name.update(msgspec.msgpack.encode(session))
+        for log in (*session.logs, *session.copied):
+            name.update(msgspec.msgpack.encode(self.stamps(log.path)))
+        return name.hexdigest(length=16)
+
+    def stamps(self, path: str) -> tuple[FileStamp, ...]:
+        """A log's files as they were when this tree first looked at them."""
+        if path not in self._stamps:
+            self._stamps[path] = stamps(Path(path))
+        return self._stamps[path]
+
+    def _find(self, paths: Sequence[Path]) -> list[SessionName]:
+        from core.agents.registry import make_kit
+        from core.logs.finder import Finder
+
+        self.searched = True
+        kit = make_kit(self.settings.ingest)
+        found = Finder(kit, self.settings.ingest.lines).sessions(paths)
+        self.faults = list(kit.diagnostics.first)
+        return list(map(_named, found))
+
+    def _listing(self, paths: Sequence[Path]) -> str:
+        """All files below some paths as one name."""
+        name = blake3(b"listing\n" + self._about)
+        for file in _files(paths):
+            found = self.stamps(str(file))
+            name.update(msgspec.msgpack.encode((str(file), found)))
+        return name.hexdigest(length=16)
+
+
+def agent_folders(environment: Mapping[str, str], home: Path) -> list[Path]:
+    """Where agents keep their sessions on this machine."""
+    from core.agents.registry import AGENTS
+    from core.logs.agent import roots
+
+    return list(dict.fromkeys(root for _, root in roots(AGENTS, environment, home)))
+
+
+def checked_paths(paths: Iterable[Path]) -> list[Path]:
+    """Paths a person named, each of which is there or is a pattern."""
+    given = [path.expanduser() for path in paths]
+    for path in given:
+        if not is_there(path) and not glob.has_magic(str(path)):
+            raise UnreadableLog(f"{path}: no such file or folder")
+    return given
+
+
+def _files(paths: Sequence[Path]) -> list[Path]:
+    from core.logs.walking import walk
+
+    found: list[Path] = []
+    for path in paths:
+        if is_folder(path):
+            found += walk(path)
+        elif is_there(path):
+            found.append(path)
+        else:
+            matches = map(Path, sorted(glob.glob(str(path), recursive=True)))  # noqa: PTH207 as the finder
+            found += _files([match for match in matches if is_there(match)])
+    return found
+
+
+def _about(settings: Settings) -> bytes:
+    """What else decides what is made of a log: versions, limits, tables of tools and prices."""
+    tables = settings.ingest.tables
+    own = [Path(name).expanduser() for name in (tables.tools, tables.models) if name]
+    given = [one and (one.size, one.modified, one.end) for one in map(stamp, own)]
+    ours = [(path.name, os.stat(path).st_mtime_ns) for path in sorted(OURS.glob("*.toml"))]  # noqa: PTH116
+    return msgspec.msgpack.encode((VERSION, __version__, canonical(settings.ingest, set()), given, ours))
+
+
+def _format_name(known: Format) -> str:
+    return f"{known.name} {known.style} {known.reader.__module__}.{known.reader.__qualname__}"
+
+
+def _named(session: LogSession) -> SessionName:
+    def names(logs: tuple[Log, ...]) -> tuple[LogName, ...]:
+        return tuple(LogName(str(log.path), _format_name(log.format), *log[2:]) for log in logs)
+
+    return SessionName(session.id, session.tool, names(session.logs), names(session.copied))
+
+
+def _logs(names: tuple[LogName, ...]) -> tuple[Log, ...]:
+    from core.agents.registry import FORMATS
+    from core.logs.records import Log
+
+    known = {_format_name(one): one for one in FORMATS}
+    return tuple(
+        Log(Path(one.path), known[one.format], one.agent, one.start, one.line, one.end, one.run, one.session)
+        for one in names
+    )

@@ -1,0 +1,331 @@
+"""Finds words in all sessions: keeps the index up to date with the logs, and shows what stands where."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from core.agents.loose import decode
+from core.agents.record_texts import (
+    Piece,
+    Speaker,
+    bounded,
+    raw_texts,
+    record_time,
+    value_texts,
+)
+from core.agents.registry import AGENTS
+from core.errors import UsageError
+from core.events import Where
+from core.logs.diagnostics import Diagnostics
+from core.logs.discovery import describe
+from core.logs.excerpt import Documents
+from core.logs.found import Found
+from core.logs.records import Log, Record, records
+from core.logs.session import LogSession
+from core.report.log_tree import LogTree, SessionName
+from core.safe_text import safe
+from core.settings.logs import LineSettings
+from core.store.log_stamp import FileStamp, has_grown
+from core.store.word_index import IndexedLog, Match, Narrowed, Place, WordIndex
+
+_WORDLESS = "nooscope"
+"""A format whose lines hold names and sizes alone."""
+_NEAR = 8
+"""Records before one in which the same words are looked for: some logs tell everything twice."""
+_AROUND = 70
+"""Characters shown on both sides of the words that were found."""
+_TRIED = 50
+"""Occurrences of a word that are looked at for the best place."""
+_LISTS = ("messages", "history", "trajectory", "requests", "events", "turns")
+"""Where a document keeps its records."""
+_SEPARATORS = re.compile(r"[./-]+")
+_WORD = re.compile(r"[\w./-]+")
+
+
+class Hit(NamedTuple):
+    """One place with the words, as a person sees it."""
+
+    session: str
+    agent: str
+    project: str
+    title: str
+    path: str
+    """The main log of its session."""
+    file: str
+    """The log it stands in, which may be a sub-agent's."""
+    at: float | None
+    place: str
+    """What `--at` of other commands takes."""
+    shared: bool
+    """Whether the log holds other sessions too."""
+    speaker: Speaker
+    snippet: str
+
+
+def fill(
+    index: WordIndex, tree: LogTree, names: Sequence[SessionName], progress: Callable[[int, int], None]
+) -> int:
+    """Bring the index up to date with some sessions; how many logs were read."""
+    known = index.logs()
+    stale = [name for name in names if any(_is_stale(tree, known, log) for log in _logs(name))]
+    wanted = {_log_name(log) for name in names for log in _logs(name)}
+    folders = {log.path for name in names for log in _logs(name)}
+    gone = [
+        name
+        for name, log in known.items()
+        if name not in wanted and (log.path in folders or not Path(log.path).exists())
+    ]
+    if gone:
+        index.remove(gone)
+        known = index.logs()
+    done = 0
+    sessions = [name.session for name in stale]
+    about = {(one.path, one.session): one for one in describe(AGENTS, sessions, 0.0)} if sessions else {}
+    for number, (name, session) in enumerate(zip(stale, sessions, strict=True), 1):
+        progress(number, len(stale))
+        found = about.get((session.path, session.id))
+        for short, log in zip(name.logs, session.logs, strict=True):
+            if log.format.name != _WORDLESS and _is_stale(tree, known, short):
+                _read(index, tree, known.get(_log_name(short)), short, log, session, found)
+                done += 1
+    return done
+
+
+def search(index: WordIndex, words: Sequence[str], narrowed: Narrowed, most: int) -> list[Hit]:
+    """The places where all words stand, the latest first, with what stands around them."""
+    query = fts_query(words)
+    found = index.find(query, narrowed, most)
+    documents = Documents()
+    looked = [_folded(word) for word in words]
+    order = sorted(range(len(found)), key=lambda number: (found[number].log.path, found[number].place.offset))
+    hits: dict[int, Hit] = {}
+    for number in order:
+        hits[number] = _hit(found[number], documents, looked)
+    return [hits[number] for number in range(len(found))]
+
+
+def fts_query(words: Sequence[str]) -> str:
+    """Words as a query: all of them, each the beginning of one; `UsageError` where there is none.
+
+    A word with blanks in it is a phrase.
+    """
+    parts = []
+    for word in words:
+        tokens = _WORD.findall(word)
+        if tokens:
+            quoted = " ".join(tokens).replace('"', "")
+            parts.append(f'"{quoted}"*')
+    if not parts:
+        raise UsageError("name at least one word to look for, of letters or digits")
+    return " ".join(parts)
+
+
+def _logs(name: SessionName) -> list[Any]:
+    return [log for log in name.logs if not log.format.startswith(f"{_WORDLESS} ")]
+
+
+def _log_name(log: Any) -> str:
+    return f"{log.path}\n{log.start} {log.end} {log.run} {log.session}" if _is_part(log) else str(log.path)
+
+
+def _is_part(log: Any) -> bool:
+    return bool(log.start or log.end is not None or log.run is not None or log.session)
+
+
+def _is_stale(tree: LogTree, known: dict[str, IndexedLog], log: Any) -> bool:
+    before = known.get(_log_name(log))
+    return before is None or before.stamp != _stamp_text(tree.stamps(log.path))
+
+
+def _stamp_text(stamps: tuple[FileStamp, ...]) -> str:
+    return msgspec.json.encode(stamps).decode("utf-8", "replace")
+
+
+def _read(
+    index: WordIndex,
+    tree: LogTree,
+    before: IndexedLog | None,
+    short: Any,
+    log: Log,
+    session: LogSession,
+    found: Found | None,
+) -> None:
+    stamps = tree.stamps(short.path)
+    goes_on = before is not None and log.format.style == "lines" and log.whole and _grew(before)
+    start = before if before is not None and goes_on else None
+    row = IndexedLog(
+        name=_log_name(short),
+        path=short.path,
+        session=session.id,
+        agent=session.tool,
+        project=found.project if found is not None else "",
+        title=found.title if found is not None else "",
+        main=str(session.path),
+        stamp=_stamp_text(stamps),
+        offset=start.offset if start else log.start,
+        line=start.line if start else log.line,
+        at=start.at if start else None,
+        changed=max((one.modified / 1e9 for one in stamps), default=0.0),
+    )
+    reading = _Reading(row, log, tree.settings.ingest.lines)
+    index.add(row, reading.words(), reading.settled, anew=start is None)
+
+
+def _grew(before: IndexedLog) -> bool:
+    try:
+        stamps = msgspec.json.decode(before.stamp, type=list[FileStamp])
+    except msgspec.DecodeError:
+        return False
+    return len(stamps) == 1 and has_grown(stamps[0])
+
+
+class _Reading:
+    """One pass over a log from where it was left, handing out its words with their places."""
+
+    def __init__(self, row: IndexedLog, log: Log, lines: LineSettings) -> None:
+        self._row = row
+        self._log = log._replace(start=row.offset, line=row.line)
+        self._lines = lines
+        self._near: deque[int] = deque(maxlen=_NEAR)
+
+    def settled(self) -> IndexedLog:
+        """What is known of the log now."""
+        return self._row
+
+    def words(self) -> Iterator[tuple[Place, str]]:
+        """Each place with its words, redacted; a line that is not whole yet is left for the next time."""
+        for record in records(self._log, Diagnostics(), self._lines):
+            value = decode(record.data)
+            if value is None and not self._log.format.opening:
+                continue
+            at = record_time(value)
+            if at is not None:
+                self._row = self._row._replace(at=at)
+            if self._log.format.style == "lines":
+                end = record.where.offset + record.where.length
+                self._row = self._row._replace(offset=end, line=record.line)
+            for place, pieces in self._entries(record, value):
+                said = "\n".join(text for _, text in pieces)
+                if said and self._is_new(said):
+                    yield place, said + _parts(said)
+
+    def _entries(self, record: Record, value: Any) -> Iterator[tuple[Place, list[Piece]]]:
+        where = record.where
+        file = "" if where.file == str(self._log.path) else where.file
+        listed = self._log.format.style in ("document", "folder") and _listed(value)
+        if listed:
+            name, items = listed
+            at = self._row.at
+            for number, item in enumerate(items):
+                at = record_time(item) or at
+                yield Place(at, where.offset, where.length, f"{name}/{number}", file), value_texts(item)
+            return
+        pieces = value_texts(record.data if value is None else value)
+        yield Place(self._row.at, where.offset, where.length, where.entry, file), pieces
+
+    def _is_new(self, said: str) -> bool:
+        mark = hash(said)
+        if mark in self._near:
+            return False
+        self._near.append(mark)
+        return True
+
+
+def _listed(value: Any) -> tuple[str, list[Any]] | None:
+    """The records of a document and the name under which they stand."""
+    if isinstance(value, list):
+        return "", value
+    if isinstance(value, dict):
+        for name in _LISTS:
+            if isinstance(value.get(name), list):
+                return f"/{name}", value[name]
+    return None
+
+
+def _parts(said: str) -> str:
+    """The parts of names that are joined by dots, dashes and slashes, to be found by each."""
+    joined = " ".join(word for word in set(said.split()) if not word.isalnum())
+    found: set[str] = set()
+    for name in set(_WORD.findall(joined)):
+        parts = _SEPARATORS.split(name)
+        if len(parts) > 1:
+            found.update(part for part in parts if len(part) > 2)
+            found.add(name.rpartition("/")[2])
+    return "\n" + " ".join(sorted(found)) if found else ""
+
+
+def _hit(match: Match, documents: Documents, looked: Sequence[str]) -> Hit:
+    log, place = match
+    piece = _piece(match, documents, looked)
+    return Hit(
+        log.session,
+        log.agent,
+        log.project,
+        log.title,
+        log.main,
+        place.file or log.path,
+        place.at,
+        _spoken_place(place),
+        "\n" in log.name,
+        piece.speaker,
+        snippet(piece.text, looked),
+    )
+
+
+def _piece(match: Match, documents: Documents, looked: Sequence[str]) -> Piece:
+    """The text at a place that holds most of the words; only that one is redacted."""
+    log, place = match
+    try:
+        data = documents.raw(Where(place.file or log.path, place.offset, place.length, place.entry))
+    except OSError:
+        data = b""
+
+    def score(piece: Piece) -> int:
+        text = piece.text.lower()
+        return sum(word in text for word in looked)
+
+    best = max(raw_texts(data), key=score, default=Piece("said", ""))
+    return Piece(best.speaker, bounded(best.text))
+
+
+def snippet(text: str, looked: Sequence[str], around: int = _AROUND) -> str:
+    """The words with what stands around them, in one line: where most of them stand together."""
+    low = text.lower()
+    places = [at for word in looked for at in islice(_occurrences(low, word), _TRIED)]
+
+    def together(at: int) -> tuple[int, int]:
+        window = low[max(0, at - around) : at + around]
+        return sum(word in window for word in looked), -at
+
+    first = max(places, key=together, default=0)
+    begin, end = max(0, first - around), first + around
+    said = " ".join(safe(text[begin:end], lines=True).split())
+    return f"{'…' if begin else ''}{said}{'…' if end < len(text) else ''}"
+
+
+def _occurrences(text: str, word: str) -> Iterator[int]:
+    at = text.find(word)
+    while at >= 0:
+        yield at
+        at = text.find(word, at + 1)
+
+
+def _folded(word: str) -> str:
+    tokens = _WORD.findall(word)
+    return " ".join(tokens).lower() if tokens else word.lower()
+
+
+def _spoken_place(place: Place) -> str:
+    """A place as other commands take it: a time, or where the log tells none its place in the file."""
+    if place.at is not None:
+        moment = datetime.fromtimestamp(place.at, UTC)
+        return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return f"@{place.entry or place.offset}"

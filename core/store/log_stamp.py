@@ -1,0 +1,58 @@
+"""A log as it was when something was read from it: its size, its time and a fingerprint of its end."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+from blake3 import blake3
+
+from core.logs.door import HeldLog
+
+_END = 4096
+"""Bytes at the end of a file that are looked at."""
+_DIGITS = 16
+
+
+class FileStamp(NamedTuple):
+    """One file at one time; equal stamps mean equal content."""
+
+    path: str
+    size: int
+    modified: int
+    """Nanoseconds."""
+    end: str
+    """Fingerprint of its last bytes."""
+
+
+def stamp(path: Path) -> FileStamp | None:
+    """A file as it is now; None where it cannot be read."""
+    try:
+        status = path.stat()
+        return FileStamp(str(path), status.st_size, status.st_mtime_ns, _end(path, status.st_size))
+    except OSError:
+        return None
+
+
+def stamps(path: Path) -> tuple[FileStamp, ...]:
+    """All files of a log: the file with what a database writes beside it, or those of a folder."""
+    if os.path.isdir(path):  # noqa: PTH112 it never raises
+        found = sorted(Path(top, name) for top, _, names in os.walk(path) for name in names)
+    else:
+        found = [path, *(path.with_name(path.name + end) for end in ("-wal",) if path.suffix == ".db")]
+    return tuple(one for each in found if (one := stamp(each)) is not None)
+
+
+def has_grown(before: FileStamp) -> bool:
+    """Whether a file that has changed still holds all it held, with something more behind it."""
+    path = Path(before.path)
+    try:
+        return path.stat().st_size > before.size and _end(path, before.size) == before.end
+    except OSError:
+        return False
+
+
+def _end(path: Path, size: int) -> str:
+    begin = max(0, size - _END)
+    return blake3(HeldLog(path).read(begin, size - begin)).hexdigest(length=_DIGITS // 2)

@@ -1,0 +1,141 @@
+"""What was made of logs before, kept by what those logs were, so that nothing unchanged is read twice."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from platformdirs import user_cache_path
+
+from core.settings import Settings
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+VERSION = 1
+LARGEST = 64_000_000
+"""Bytes one value may have once it is unpacked."""
+_DAY = 86_400
+_TABLE = """
+CREATE TABLE IF NOT EXISTS kept (
+    key TEXT PRIMARY KEY, value BLOB NOT NULL, size INTEGER NOT NULL, used INTEGER NOT NULL
+) WITHOUT ROWID
+"""
+
+
+class ReadingCache:
+    """Small values by key in one file; whatever is wrong with that file costs only time."""
+
+    def __init__(self, path: Path, limit: int) -> None:
+        self.path = path
+        self.limit = limit
+        """Bytes kept at most; what was not used for longest goes first."""
+
+    def load(self, keys: Iterable[str]) -> dict[str, bytes]:
+        """The values that are kept, by key."""
+        wanted = list(keys)
+        if not self.path.exists():
+            return {}
+        found: dict[str, bytes] = {}
+        today = _today()
+        with contextlib.suppress(sqlite3.Error, OSError), self._open() as store:
+            stale = []
+            for key in wanted:
+                row = store.execute("SELECT value, used FROM kept WHERE key = ?", (key,)).fetchone()
+                if row is None:
+                    continue
+                with contextlib.suppress(zstd.ZstdError, TypeError):
+                    found[key] = zstd.ZstdDecompressor().decompress(row[0], LARGEST)
+                if row[1] != today:
+                    stale.append((today, key))
+            if stale:
+                store.executemany("UPDATE kept SET used = ? WHERE key = ?", stale)
+        return found
+
+    def save(self, values: dict[str, bytes]) -> bool:
+        """Keep these; False where they cannot be written."""
+        if not values:
+            return True
+        rows = [
+            (key, packed, len(packed), _today())
+            for key, value in values.items()
+            if (packed := _packed(value))
+        ]
+        for _ in range(2):
+            try:
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+                with self._open() as store:
+                    store.executemany("INSERT OR REPLACE INTO kept VALUES (?, ?, ?, ?)", rows)
+                    self._tidy(store)
+                return True
+            except sqlite3.DatabaseError as error:
+                if isinstance(error, sqlite3.OperationalError):
+                    return False
+                self.clear()
+            except OSError:
+                return False
+        return False
+
+    def clear(self) -> bool:
+        """Forget it all; whether anything was kept."""
+        there = self.path.exists()
+        for end in ("", "-wal", "-shm", "-journal"):
+            self.path.with_name(self.path.name + end).unlink(missing_ok=True)
+        return there
+
+    def count(self) -> int:
+        """How many values are kept."""
+        if self.path.exists():
+            with contextlib.suppress(sqlite3.Error, OSError), self._open() as store:
+                return int(store.execute("SELECT count(*) FROM kept").fetchone()[0])
+        return 0
+
+    @contextlib.contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        store = sqlite3.connect(self.path, timeout=2.0)
+        try:
+            with store:
+                if store.execute("PRAGMA user_version").fetchone()[0] != VERSION:
+                    store.execute("DROP TABLE IF EXISTS kept")
+                    store.execute(_TABLE)
+                    store.execute(f"PRAGMA user_version = {VERSION}")
+                yield store
+        finally:
+            store.close()
+
+    def _tidy(self, store: sqlite3.Connection) -> None:
+        total = int(store.execute("SELECT coalesce(sum(size), 0) FROM kept").fetchone()[0])
+        if total <= self.limit:
+            return
+        for key, size in store.execute("SELECT key, size FROM kept ORDER BY used, key").fetchall():
+            if total <= self.limit:
+                return
+            store.execute("DELETE FROM kept WHERE key = ?", (key,))
+            total -= size
+
+
+def reading_cache(settings: Settings) -> ReadingCache | None:
+    """The cache on this machine, unless it is switched off."""
+    chosen = settings.timeline.cache
+    if not chosen.on or chosen.limit == 0:
+        return None
+    return ReadingCache(default_path(), chosen.limit * 1_000_000)
+
+
+def default_path() -> Path:
+    """Where the platform keeps what can be made again."""
+    return user_cache_path("nooscope", appauthor=False) / "readings.db"
+
+
+def _packed(value: bytes) -> bytes:
+    return zstd.compress(value, 3) if len(value) <= LARGEST else b""
+
+
+def _today() -> int:
+    return int(time.time()) // _DAY

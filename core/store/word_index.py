@@ -1,0 +1,232 @@
+"""An index of the words in logs: which words stand at which place, never the text itself."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+from platformdirs import user_cache_path
+
+from core.errors import StoreError
+
+VERSION = 1
+_TABLES = """
+CREATE TABLE log (
+    id INTEGER PRIMARY KEY, name TEXT UNIQUE NOT NULL, path TEXT NOT NULL, session TEXT NOT NULL,
+    agent TEXT NOT NULL, project TEXT NOT NULL, title TEXT NOT NULL, main TEXT NOT NULL,
+    stamp TEXT NOT NULL, offset INTEGER NOT NULL, line INTEGER NOT NULL, at REAL, changed REAL NOT NULL
+);
+CREATE TABLE place (
+    id INTEGER PRIMARY KEY, log INTEGER NOT NULL, at REAL, offset INTEGER NOT NULL,
+    length INTEGER NOT NULL, entry TEXT NOT NULL, file TEXT NOT NULL
+);
+CREATE INDEX place_log ON place (log);
+CREATE VIRTUAL TABLE words USING fts5(
+    said, content='', tokenize="unicode61 tokenchars '_./-'"
+);
+"""
+_DROPPED = "DROP TABLE IF EXISTS words; DROP TABLE IF EXISTS place; DROP TABLE IF EXISTS log;"
+_LOOKED_AT = 20_000
+"""Places with the words that are put in order at most, the last ones read, where nothing narrows them."""
+
+
+class IndexedLog(NamedTuple):
+    """A log whose words are in the index."""
+
+    name: str
+    """What tells it from other stretches of the same file."""
+    path: str
+    session: str
+    agent: str
+    project: str
+    title: str
+    main: str
+    """The main log of its session."""
+    stamp: str
+    """What the file was."""
+    offset: int
+    """How far it was read."""
+    line: int
+    at: float | None
+    """The last time it told."""
+    changed: float
+    """When the file was last written."""
+
+
+class Place(NamedTuple):
+    """Where words stand in a log."""
+
+    at: float | None
+    offset: int
+    length: int
+    entry: str
+    file: str = ""
+    """The file in a log that is a folder; blank where it is the log itself."""
+
+
+class Match(NamedTuple):
+    """A place with the words that were looked for, and its log."""
+
+    log: IndexedLog
+    place: Place
+
+
+class Narrowed(NamedTuple):
+    """Which logs and times are looked at."""
+
+    agent: str = ""
+    project: str = ""
+    """A part of the project's path."""
+    since: float | None = None
+    main: tuple[str, ...] | None = None
+    """Only sessions with one of these main logs."""
+
+
+class WordIndex:
+    """A file that several nooscopes may use at once; what it holds can be made again from the logs."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        self.path = path or default_path()
+
+    def logs(self) -> dict[str, IndexedLog]:
+        """Every log in the index, by name."""
+        if not self.path.exists():
+            return {}
+        with self._open() as store:
+            rows = store.execute(f"SELECT {_COLUMNS} FROM log").fetchall()  # noqa: S608 our own words
+        return {row[0]: IndexedLog(*row) for row in rows}
+
+    def add(
+        self,
+        log: IndexedLog,
+        words: Iterable[tuple[Place, str]],
+        after: Callable[[], IndexedLog],
+        *,
+        anew: bool,
+    ) -> int:
+        """Take in a log's words, in place of what was known of it or behind that; how many places.
+
+        `after` says what there is to know of the log once its words were handed out. All of it is written or
+        nothing.
+        """
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self._open() as store:
+            if anew:
+                _remove(store, log.name)
+            number = _note(store, log)
+            last = max(
+                store.execute("SELECT coalesce(max(id), 0) FROM words_docsize").fetchone()[0],
+                store.execute("SELECT coalesce(max(id), 0) FROM place").fetchone()[0],
+            )
+            rowid = last
+            for rowid, (place, said) in enumerate(words, last + 1):
+                store.execute("INSERT INTO place VALUES (?, ?, ?, ?, ?, ?, ?)", (rowid, number, *place))
+                store.execute("INSERT INTO words (rowid, said) VALUES (?, ?)", (rowid, said))
+            _note(store, after())
+        return int(rowid - last)
+
+    def remove(self, names: Iterable[str]) -> None:
+        """Take out logs; once most of the index is of such, it is emptied to be made again."""
+        with self._open() as store:
+            for name in names:
+                _remove(store, name)
+            live = store.execute("SELECT count(*) FROM place").fetchone()[0]
+            every = store.execute("SELECT count(*) FROM words_docsize").fetchone()[0]
+            if every > 1000 and live * 2 < every:
+                store.executescript(_DROPPED + _TABLES)
+
+    def find(self, query: str, narrowed: Narrowed, most: int) -> list[Match]:
+        """The places that match a query of FTS5, the latest first."""
+        if not self.path.exists():
+            return []
+        conditions, values = _conditions(narrowed)
+        columns = ", ".join(f"log.{name}" for name in IndexedLog._fields)
+        places = ", ".join(f"place.{name}" for name in Place._fields)
+        bound = "" if conditions else f"ORDER BY rowid DESC LIMIT {_LOOKED_AT}"
+        statement = f"""
+            SELECT {columns}, {places}
+            FROM (SELECT rowid AS number FROM words WHERE words MATCH ? {bound})
+            JOIN place ON place.id = number JOIN log ON log.id = place.log
+            {conditions} ORDER BY coalesce(place.at, log.changed) DESC, place.id DESC LIMIT ?
+        """  # noqa: S608 our own words
+        with self._open() as store:
+            rows = store.execute(statement, (query, *values, most)).fetchall()
+        size = len(IndexedLog._fields)
+        return [Match(IndexedLog(*row[:size]), Place(*row[size:])) for row in rows]
+
+    def clear(self) -> bool:
+        """Forget it all; whether there was anything."""
+        there = self.path.exists()
+        for end in ("", "-wal", "-shm", "-journal"):
+            self.path.with_name(self.path.name + end).unlink(missing_ok=True)
+        return there
+
+    @contextlib.contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        """The index, made new where it is of another version or damaged."""
+        try:
+            store = sqlite3.connect(self.path, timeout=5.0)
+            try:
+                with store:
+                    _prepare(store)
+                    yield store
+            finally:
+                store.close()
+        except sqlite3.OperationalError as error:
+            raise StoreError(f"{self.path}: {error}") from error
+        except sqlite3.DatabaseError as error:
+            self.clear()
+            raise StoreError(f"{self.path} was damaged ({error}) and is taken away; search again") from error
+
+
+def default_path() -> Path:
+    """Where the platform keeps what can be made again."""
+    return user_cache_path("nooscope", appauthor=False) / "words.db"
+
+
+_COLUMNS = ", ".join(IndexedLog._fields)
+_UPDATES = ", ".join(f"{name} = excluded.{name}" for name in IndexedLog._fields)
+
+
+def _prepare(store: sqlite3.Connection) -> None:
+    if store.execute("PRAGMA user_version").fetchone()[0] != VERSION:
+        store.executescript(_DROPPED + _TABLES + f"PRAGMA user_version = {VERSION};")
+    store.execute("PRAGMA synchronous = OFF")
+
+
+def _note(store: sqlite3.Connection, log: IndexedLog) -> int:
+    """Write down what is known of a log; its number."""
+    values = ", ".join("?" * len(log))
+    statement = (
+        f"INSERT INTO log ({_COLUMNS}) VALUES ({values}) "  # noqa: S608 our own words
+        f"ON CONFLICT (name) DO UPDATE SET {_UPDATES}"
+    )
+    store.execute(statement, log)
+    return int(store.execute("SELECT id FROM log WHERE name = ?", (log.name,)).fetchone()[0])
+
+
+def _remove(store: sqlite3.Connection, name: str) -> None:
+    store.execute("DELETE FROM place WHERE log IN (SELECT id FROM log WHERE name = ?)", (name,))
+    store.execute("DELETE FROM log WHERE name = ?", (name,))
+
+
+def _conditions(narrowed: Narrowed) -> tuple[str, Sequence[str | float]]:
+    parts: list[str] = []
+    values: list[str | float] = []
+    if narrowed.agent:
+        parts.append("log.agent = ?")
+        values.append(narrowed.agent)
+    if narrowed.project:
+        parts.append("instr(lower(log.project), lower(?)) > 0")
+        values.append(narrowed.project)
+    if narrowed.since is not None:
+        parts.append("coalesce(place.at, log.changed) >= ?")
+        values.append(narrowed.since)
+    if narrowed.main is not None:
+        parts.append("log.main IN (SELECT value FROM json_each(?))")
+        values.append(msgspec.json.encode(narrowed.main).decode())
+    return ("WHERE " + " AND ".join(parts) if parts else ""), values

@@ -1,0 +1,86 @@
+"""What lies at hand of a session: the command that resumes it, and the pane it runs in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from core.agents.registry import AGENTS
+from core.agents.resuming import resume_command
+from core.live.tmux import Pane, go_to, is_inside, pane_of, panes
+
+
+@pytest.mark.parametrize(
+    ("agent", "command"),
+    [
+        ("claude-code", "claude --resume s-1"),
+        ("codex", "codex resume s-1"),
+        ("gemini", "gemini --resume s-1"),
+        ("qwen", "qwen --resume s-1"),
+        ("copilot-cli", "copilot --resume s-1"),
+        ("cursor", "cursor-agent --resume s-1"),
+        ("opencode", "opencode -s s-1"),
+        ("pi", "pi --session /logs/s-1.jsonl"),
+    ],
+)
+def test_each_agent_has_its_own_command(agent: str, command: str) -> None:
+    assert resume_command(agent, "s-1", "/logs/s-1.jsonl", "") == command
+    assert resume_command(agent, "s-1", "/logs/s-1.jsonl", "/work/a b") == f"cd '/work/a b' && {command}"
+
+
+def test_what_a_log_says_is_quoted_or_refused() -> None:
+    assert resume_command("codex", "a; rm -rf ~", "/l", "/w") == "cd /w && codex resume 'a; rm -rf ~'"
+    for session, project in (("", "/w"), ("--yolo", "/w"), ("a\nb", "/w"), ("a", "/w\x1b[31m")):
+        assert resume_command("codex", session, "/l", project) == ""
+    assert resume_command("swe-agent", "s", "/l", "/w") == ""
+    assert resume_command("unheard-of", "s", "/l", "/w") == ""
+
+
+def test_every_command_says_which_session() -> None:
+    for agent in AGENTS:
+        assert not agent.resume or {"{session}", "{path}"} & set(agent.resume), agent.name
+
+
+PANES = [
+    Pane("%1", "/work/a", "bash"),
+    Pane("%2", "/work/a", "node"),
+    Pane("%3", "/work/a", "claude"),
+    Pane("%4", "/work/b", "claude"),
+]
+
+
+@pytest.mark.parametrize(
+    ("project", "program", "own", "found"),
+    [
+        ("/work/a", "claude", "", "%3"),
+        ("/work/a", "codex", "", "%2"),
+        ("/work/a", "claude", "%3", "%2"),
+        ("/work/b", "claude", "%4", None),
+        ("/work/c", "claude", "", None),
+        ("", "claude", "", None),
+    ],
+)
+def test_the_pane_is_found_by_folder_and_program(
+    project: str, program: str, own: str, found: str | None
+) -> None:
+    pane = pane_of(PANES, project, program, own)
+    assert (pane.id if pane is not None else None) == found
+
+
+def test_a_shell_is_no_agent() -> None:
+    assert pane_of(PANES[:1], "/work/a", "claude") is None
+
+
+def test_tmux_is_asked_and_told() -> None:
+    asked: list[Sequence[str]] = []
+
+    def run(words: Sequence[str]) -> str:
+        asked.append(words)
+        return "%1\t/work/a\tclaude\nbroken line\n"
+
+    (pane,) = panes(run)
+    assert pane == Pane("%1", "/work/a", "claude")
+    go_to(pane, run)
+    assert asked[1] == ["switch-client", "-t", "%1"]
+    assert is_inside({"TMUX": "x"}) and not is_inside({})

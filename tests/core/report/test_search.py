@@ -1,0 +1,228 @@
+"""Words in all sessions: found where they stand, without secrets, and from where a log grew."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from core.agents.record_texts import LONGEST, bounded, raw_texts, record_time
+from core.errors import StoreError, UsageError
+from core.report.log_tree import LogTree
+from core.report.search import Hit, fill, fts_query, search, snippet
+from core.settings import Settings
+from core.store.word_index import Narrowed, WordIndex
+from tests.core.logs import log_lines as logs
+
+SECRET = "sk-" + "ant-api03-" + "Qx7" * 12
+
+
+class Library:
+    """A folder of logs with an index of their words."""
+
+    def __init__(self, root: Path) -> None:
+        self.folder = root / "logs"
+        self.folder.mkdir()
+        self.index = WordIndex(root / "cache" / "words.db")
+
+    def put(self, name: str, data: bytes) -> Path:
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+        return path
+
+    def fill(self) -> int:
+        """Bring the index up to date as a new process would; how many logs were read."""
+        tree = LogTree(Settings(), None)
+        return fill(self.index, tree, tree.sessions([self.folder]), lambda _number, _total: None)
+
+    def find(self, *words: str, most: int = 20, **narrowed: object) -> list[Hit]:
+        return search(self.index, words, Narrowed(**narrowed), most)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Library:
+    return Library(tmp_path)
+
+
+def test_words_are_found_with_who_said_them_and_where(library: Library) -> None:
+    path = library.put(
+        "s-1.jsonl",
+        logs.prompt(0, "migrate the Billing service")
+        + logs.call(1, "t1", arguments={"command": "npm test -- src/billing.spec.ts"})
+        + logs.result(2, "t1", "FAIL src/billing.spec.ts: expected 200, got 404", error=True),
+    )
+    assert library.fill() == 1
+    asked, called, answered = (
+        library.find(*words)[0] for words in (["migrate"], ["npm", "test"], ["got", "404"])
+    )
+    assert (asked.speaker, called.speaker, answered.speaker) == ("asked", "call", "result")
+    assert answered.snippet == "FAIL src/billing.spec.ts: expected 200, got 404"
+    assert (asked.session, asked.agent, asked.project) == ("s-1", "claude-code", "/work/project")
+    assert asked.title == "migrate the Billing service"
+    assert asked.path == str(path)
+    assert answered.place == logs.stamp(2)
+    assert [hit.speaker for hit in library.find("billing")] == ["result", "call", "asked"], "the latest first"
+
+
+@pytest.mark.parametrize("word", ["billing.spec.ts", "src/billing.spec.ts", "spec", "billing", "BILL", "src"])
+def test_names_are_found_by_their_parts(library: Library, word: str) -> None:
+    library.put("s-1.jsonl", logs.prompt(0, "look at src/billing.spec.ts."))
+    library.fill()
+    assert len(library.find(word)) == 1
+
+
+def test_a_phrase_and_all_words(library: Library) -> None:
+    library.put("s-1.jsonl", logs.prompt(0, "drop the legacy table") + logs.prompt(5, "the table is legacy"))
+    library.fill()
+    assert len(library.find("legacy", "table")) == 2
+    assert [hit.at for hit in library.find("legacy table")] == [logs.START]
+    assert library.find("legacy", "absent") == []
+
+
+def test_no_secret_is_in_the_index_or_shown(library: Library) -> None:
+    library.put("s-1.jsonl", logs.prompt(0, f"the key is {SECRET} for deploy"))
+    library.fill()
+    (hit,) = library.find("deploy")
+    assert hit.snippet == "the key is <redacted> for deploy"
+    assert library.find(SECRET) == []
+    assert SECRET.encode() not in library.index.path.read_bytes()
+    assert SECRET.lower().encode() not in library.index.path.read_bytes()
+
+
+def test_only_what_was_added_is_read(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = logs.prompt(0, "alpha")
+    path = library.put("s-1.jsonl", first)
+    assert (library.fill(), library.fill()) == (1, 0)
+    taken: list[int] = []
+    from core.logs.records import records as read
+    from core.report import search as module
+
+    def counting(log: object, *rest: object) -> object:
+        for record in read(log, *rest):  # type: ignore[arg-type]
+            taken.append(record.where.offset)
+            yield record
+
+    monkeypatch.setattr(module, "records", counting)
+    path.write_bytes(first + logs.prompt(9, "beta"))
+    assert library.fill() == 1
+    assert taken == [len(first)]
+    assert [len(library.find(word)) for word in ("alpha", "beta")] == [1, 1]
+    path.write_bytes(logs.prompt(0, "gamma") + logs.prompt(3, "delta") * 3)
+    assert library.fill() == 1
+    assert [len(library.find(word)) for word in ("alpha", "beta", "gamma")] == [0, 0, 1]
+
+
+def test_a_line_that_is_not_whole_is_left_for_later(library: Library) -> None:
+    last = logs.prompt(9, "omega point")
+    path = library.put("s-1.jsonl", logs.prompt(0, "alpha") + last[:-20])
+    library.fill()
+    assert library.find("omega") == []
+    path.write_bytes(logs.prompt(0, "alpha") + last)
+    library.fill()
+    assert [hit.snippet for hit in library.find("omega")] == ["omega point"]
+    assert len(library.find("alpha")) == 1
+
+
+def test_a_log_that_went_away_is_not_found(library: Library) -> None:
+    path = library.put("s-1.jsonl", logs.prompt(0, "alpha"))
+    library.put("s-2.jsonl", logs.prompt(50, "beta", session="s-2"))
+    library.fill()
+    path.unlink()
+    library.fill()
+    assert library.find("alpha") == []
+    assert len(library.find("beta")) == 1
+
+
+def test_results_are_narrowed(library: Library) -> None:
+    library.put("s-1.jsonl", logs.prompt(0, "alpha", cwd="/work/one"))
+    library.put("s-2.jsonl", logs.prompt(500, "alpha", session="s-2", cwd="/work/Two"))
+    library.fill()
+    assert [hit.session for hit in library.find("alpha")] == ["s-2", "s-1"]
+    assert [hit.session for hit in library.find("alpha", project="two")] == ["s-2"]
+    assert [hit.session for hit in library.find("alpha", since=logs.START + 500)] == ["s-2"]
+    assert library.find("alpha", since=logs.START + 500.1) == []
+    assert library.find("alpha", agent="codex") == []
+    assert len(library.find("alpha", agent="claude-code")) == 2
+    assert [hit.session for hit in library.find("alpha", main=(str(library.folder / "s-1.jsonl"),))] == [
+        "s-1"
+    ]
+    assert len(library.find("alpha", most=1)) == 1
+
+
+def test_a_document_is_found_by_its_entries(library: Library) -> None:
+    library.put("chats/session-1.json", logs.gemini(2))
+    library.fill()
+    (hit,) = library.find("go")
+    assert (hit.agent, hit.snippet, hit.at) == ("gemini", "go", logs.START + 1)
+
+
+def test_an_index_of_another_version_or_damaged_is_made_again(library: Library) -> None:
+    library.put("s-1.jsonl", logs.prompt(0, "alpha"))
+    library.fill()
+    library.index.path.write_bytes(b"no database at all, not even nearly so" * 200)
+    with pytest.raises(StoreError, match="search again"):
+        library.fill()
+    assert library.fill() == 1
+    assert len(library.find("alpha")) == 1
+    assert library.index.clear() and not library.index.clear()
+    assert library.find("alpha") == []
+
+
+@pytest.mark.parametrize("words", [[], [""], ['"'], ["*", "()"]])
+def test_a_query_needs_a_word(words: list[str]) -> None:
+    with pytest.raises(UsageError, match="at least one word"):
+        fts_query(words)
+
+
+@pytest.mark.parametrize("word", ['a"b', "NEAR(", "x AND y", "col:umn", "-dash", "l*", "ünï"])
+def test_no_word_is_taken_for_a_query_language(library: Library, word: str) -> None:
+    library.put("s-1.jsonl", logs.prompt(0, "alpha"))
+    library.fill()
+    assert library.find(word) == []
+
+
+def test_a_snippet_shows_where_most_words_stand_together() -> None:
+    text = "found " + "x " * 200 + "it was not found here"
+    assert "not found" in snippet(text, ["not", "found"])
+    assert snippet("a\x1b[31mb word\nnext", ["word"]) == "a [31mb word next"
+    assert snippet("", ["word"]) == ""
+
+
+def test_long_texts_keep_both_ends_and_hide_what_is_cut() -> None:
+    key = "-----BEGIN " + "PRIVATE KEY-----\n" + "MIIEvQ" * 700 + "\n-----END " + "PRIVATE KEY-----"
+    text = "begin " + "word " * 3000 + key + " middle " * 300 + "end"
+    short = bounded(text)
+    assert short.startswith("begin") and short.endswith("end")
+    assert len(short) <= LONGEST + 1
+    assert "MIIEvQ" not in bounded("word " * 3000 + key + " middle " * 100)
+
+
+def test_thoughts_pictures_and_ids_are_no_words() -> None:
+    data = logs.line(
+        0,
+        type="assistant",
+        message={
+            "role": "assistant",
+            "content": [
+                {"type": "thinking", "thinking": "hidden"},
+                {"type": "image", "source": {"data": "QUJD"}},
+                {"type": "text", "text": "shown"},
+            ],
+        },
+    )
+    assert [(one.speaker, one.text) for one in raw_texts(data)] == [("said", "shown")]
+    assert raw_texts(b"") == [] and raw_texts(b"\0\0") == []
+
+
+@pytest.mark.parametrize(
+    ("value", "at"),
+    [
+        ({"timestamp": "1970-01-01T00:00:05Z"}, 5.0),
+        ({"info": {"time": {"created": 7000}}}, 7000.0),
+        ([], None),
+        ({}, None),
+    ],
+)
+def test_the_time_of_a_record(value: object, at: float | None) -> None:
+    assert record_time(value) == at

@@ -1,0 +1,212 @@
+"""`nooscope cost`: what sessions cost, and where today is heading."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from core.report.formatting import count, home_path, money, plain, short
+from tui.cli import streams
+from tui.cli.command import CliCommand
+from tui.cli.options import (
+    add_settings_options,
+    positive_argument,
+    settings_from,
+    since_argument,
+    since_moment,
+)
+
+if TYPE_CHECKING:
+    from core.logs.session import LogSession
+    from core.report.cost import Forecast, SessionCost, Sum
+    from core.settings import Settings
+
+_AXES = ("day", "project", "model", "agent", "session")
+_SHOWN = 40
+"""Rows on a terminal, unless all are asked for."""
+_SMALL = 4_000_000
+"""Bytes below which starting another process costs more than it saves."""
+_WIDEST = 60
+
+
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "paths", nargs="*", type=Path, metavar="PATH", help="look in these files, folders or patterns instead"
+    )
+    parser.add_argument("--by", choices=_AXES, default="day", help="what a row is (default: a day)")
+    parser.add_argument(
+        "--since", type=since_argument, metavar="WHEN", help="from then on: today, 7d, 12h or 2026-01-31"
+    )
+    parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.add_argument("--all", action="store_true", help=f"on a terminal, more than {_SHOWN} rows")
+    parser.add_argument(
+        "--jobs", type=positive_argument, metavar="N", help="how many logs at once (default: one a core)"
+    )
+    parser.add_argument(
+        "--forget", action="store_true", help="forget what was read before, then end (logs stay untouched)"
+    )
+    add_settings_options(parser)
+
+
+def _run(args: argparse.Namespace) -> int:
+    from core.report.cost import SessionCost, by, forecast, total
+    from core.report.log_tree import LogTree, agent_folders, checked_paths
+    from core.store.reading_cache import ReadingCache, default_path, reading_cache
+
+    if args.forget:
+        there = ReadingCache(default_path(), 0).clear()
+        print("forgotten what was read from logs" if there else "nothing had been kept")
+        return 0
+    settings = settings_from(args).settings
+    now = time.time()
+    tree = LogTree(settings, reading_cache(settings))
+    paths = checked_paths(args.paths) or agent_folders(os.environ, Path.home())
+    found = tree.sessions(paths) if args.paths else tree.sessions_or_none(paths)
+    for fault in tree.faults:
+        print(f"nooscope: {fault.file}: {fault.reason}", file=sys.stderr)
+    costs = tree.each("cost", found, SessionCost, lambda missing: _read(missing, settings, args.jobs))
+    since = None if args.since is None else since_moment(args.since, now)
+    sums = by(args.by, costs, None, since)
+    today = forecast(costs, settings.screen.cost, now, None)
+    if args.json:
+        _print_json(args.by, sums, total(sums.values()), today, costs)
+    else:
+        _print_text(args, sums, total(sums.values()), today, costs)
+    return 0
+
+
+def _read(missing: list[LogSession], settings: Settings, wanted: int | None) -> Iterator[SessionCost]:
+    """Read the sessions that are not known yet, with a line of progress."""
+    from core.report.cost import session_cost
+
+    jobs = min(wanted or os.cpu_count() or 1, len(missing))
+    if jobs <= 1 or (not wanted and sum(map(_size, missing)) < _SMALL):
+        costs: Iterator[SessionCost] = (session_cost(session, settings) for session in missing)
+    else:
+        from core.report.process_pool import shared_out
+
+        costs = shared_out(jobs, session_cost, missing, settings)
+    for number, cost in enumerate(costs, 1):
+        streams.progress(f"{number} of {len(missing)} sessions")
+        yield cost
+    streams.progress("")
+
+
+def _size(session: LogSession) -> int:
+    return sum(log.path.stat().st_size for log in session.logs if log.path.is_file())
+
+
+def _print_json(
+    axis: str, sums: dict[str, Sum], whole: Sum, today: Forecast, costs: list[SessionCost]
+) -> None:
+    from core.report.formatting import readable_json
+
+    named = {cost.path + "\n" + cost.session: cost for cost in costs}
+    rows = []
+    for name, one in sums.items():
+        cost = named.get(name) if axis == "session" else None
+        about: dict[str, Any] = {axis: name}
+        if cost is not None:
+            about = {
+                "session": cost.session,
+                "agent": cost.agent,
+                "project": cost.project,
+                "title": cost.title,
+                "path": cost.path,
+                "sub_agents": cost.subs,
+            }
+        rows.append({**about, **_facts(one)})
+    expected = {
+        "spent": _facts(today.spent),
+        "dollars_an_hour": today.rate,
+        "until_hour": today.until,
+        "expected_dollars": today.expected,
+        "budget_dollars": today.budget or None,
+        "over_budget": today.over,
+    }
+    print(readable_json({"by": axis, "rows": rows, "total": _facts(whole), "today": expected}))
+
+
+def _facts(one: Sum) -> dict[str, Any]:
+    return {
+        "dollars": round(one.dollars, 6) if one.priced else None,
+        "at_least": bool(one.unpriced),
+        "sub_agents_dollars": round(one.sub_dollars, 6),
+        "turns": one.priced + one.unpriced,
+        "unpriced_turns": one.unpriced,
+        "tokens": one.tokens,
+        "unknown_share": round(one.unknown, 4),
+    }
+
+
+def _print_text(
+    args: argparse.Namespace, sums: dict[str, Sum], whole: Sum, today: Forecast, costs: list[SessionCost]
+) -> None:
+    if not sums:
+        print("No turns found." if args.since is None else f"No turns since {args.since}.")
+        return
+    every = args.all or not sys.stdout.isatty()
+    shown = list(sums.items()) if every else list(sums.items())[:_SHOWN]
+    titles = {cost.path + "\n" + cost.session: cost for cost in costs}
+    table: list[tuple[str, ...]] = [(args.by, "cost", "sub-agents", "turns", "tokens", "without a price")]
+    for name, one in [*shown, ("all", whole)]:
+        table.append(
+            (
+                _row_name(args.by, name, titles),
+                money(one.dollars, one.priced, one.unpriced),
+                f"${one.sub_dollars:,.2f}" if one.sub_dollars else "-",
+                f"{one.priced + one.unpriced:,}",
+                short(one.tokens),
+                f"{100 * one.unknown:.0f}%" if one.unknown >= 0.005 else "<1%" if one.unpriced else "-",
+            )
+        )
+    _print_columns(table)
+    if len(shown) < len(sums):
+        print(f"{count(len(sums) - len(shown), 'row')} more with --all")
+    print()
+    print("\n".join(forecast_lines(today)))
+
+
+def _row_name(axis: str, name: str, costs: dict[str, SessionCost]) -> str:
+    if axis == "project":
+        return plain(home_path(plain(name)), _WIDEST)
+    if axis == "session" and name in costs:
+        cost = costs[name]
+        return plain(f"{cost.agent}  {cost.title or cost.session}", _WIDEST)
+    return plain(name, _WIDEST)
+
+
+def _print_columns(table: list[tuple[str, ...]]) -> None:
+    from rich.cells import cell_len
+
+    widths = [max(cell_len(row[column]) for row in table) for column in range(len(table[0]))]
+    for row in table:
+        first = row[0] + " " * (widths[0] - cell_len(row[0]))
+        rest = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
+        print("  ".join([first, *rest]).rstrip())
+
+
+def forecast_lines(today: Forecast) -> list[str]:
+    """Today so far, the pace, and what it comes to, for a person."""
+    spent = today.spent
+    if not spent.priced:
+        return ["today: unknown, no turn has a known price" if spent.unpriced else "today: nothing yet"]
+    first = f"today: {money(spent.dollars, spent.priced, spent.unpriced)}"
+    if today.budget:
+        first += f" of ${today.budget:,.2f}"
+    lines = [first]
+    if today.expected is not None and today.rate is not None:
+        when = "midnight" if today.until == 24 else "evening"
+        lines.append(f"at this pace (${today.rate:,.2f} an hour) ${today.expected:,.2f} by {when}")
+    if today.over:
+        passed = spent.dollars > today.budget
+        lines.append(f"▲ the day's budget {'is spent' if passed else 'will not last'}")
+    return lines
+
+
+COMMAND = CliCommand(_add_arguments, _run)

@@ -1,0 +1,112 @@
+"""`nooscope search`: find words in all sessions."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from core.report.formatting import count, home_path, plain
+from tui.cli import streams
+from tui.cli.command import CliCommand
+from tui.cli.options import positive_argument, settings_from, since_argument, since_moment
+
+if TYPE_CHECKING:
+    from core.report.search import Hit
+
+_MOST = 20
+_SPOKEN = {"asked": "you", "said": "agent", "call": "call", "result": "result"}
+
+
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("words", nargs="*", metavar="WORD", help="words that all stand there; quote a phrase")
+    parser.add_argument("--agent", default="", metavar="NAME", help="only sessions of this agent")
+    parser.add_argument("--project", default="", metavar="NAME", help="only projects whose path holds this")
+    parser.add_argument(
+        "--since", type=since_argument, metavar="WHEN", help="from then on: today, 7d, 12h or 2026-01-31"
+    )
+    parser.add_argument(
+        "--in",
+        dest="paths",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="look in this file or folder instead; may be given again",
+    )
+    parser.add_argument("--most", type=positive_argument, default=_MOST, metavar="N", help="places at most")
+    parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.add_argument("--forget", action="store_true", help="take the index of words away, then end")
+    parser.add_argument(
+        "--set",
+        dest="assignments",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help="change one setting",
+    )
+
+
+def _run(args: argparse.Namespace) -> int:
+    from core.store.word_index import WordIndex
+
+    index = WordIndex()
+    if args.forget:
+        print("the index of words is taken away" if index.clear() else "there was no index of words")
+        return 0
+    from core.report.log_tree import LogTree, agent_folders, checked_paths
+    from core.report.search import fill, fts_query, search
+    from core.store.reading_cache import reading_cache
+    from core.store.word_index import Narrowed
+
+    fts_query(args.words)
+    settings = settings_from(argparse.Namespace(assignments=args.assignments, project=None)).settings
+    tree = LogTree(settings, reading_cache(settings))
+    paths = checked_paths(args.paths) or agent_folders(os.environ, Path.home())
+    names = tree.sessions(paths) if args.paths else tree.sessions_or_none(paths)
+    for fault in tree.faults:
+        print(f"nooscope: {fault.file}: {fault.reason}", file=sys.stderr)
+    fill(index, tree, names, _progress)
+    streams.progress("")
+    since = None if args.since is None else since_moment(args.since, time.time())
+    mains = tuple({name.logs[0].path for name in names}) if args.paths else None
+    narrowed = Narrowed(args.agent, args.project, since, mains)
+    hits = search(index, args.words, narrowed, args.most)
+    if args.json:
+        from core.report.formatting import readable_json
+
+        print(readable_json({"hits": [hit._asdict() for hit in hits]}))
+    else:
+        _print_text(hits, args.most)
+    return 0
+
+
+def _progress(number: int, total: int) -> None:
+    streams.progress(f"reading {number} of {total} sessions")
+
+
+def _print_text(hits: list[Hit], most: int) -> None:
+    if not hits:
+        print("Nothing found.")
+        return
+    for hit in hits:
+        when = hit.place[:16].replace("T", " ") if hit.at is not None else "undated"
+        project = plain(home_path(plain(hit.project)), 40) or "-"
+        print(f"{when}  {hit.agent}  {project}  {plain(hit.title, 60)}".rstrip())
+        print(f"  {_SPOKEN[hit.speaker]}: {hit.snippet}")
+        session = f" --session {_quoted(plain(hit.session))}" if hit.shared else ""
+        print(f"  nooscope replay {_quoted(home_path(plain(hit.path)))} --at {hit.place}{session}")
+    more = f"; there may be more, see --most {most * 5}" if len(hits) == most else ""
+    print(f"\n{count(len(hits), 'place')}{more}")
+
+
+def _quoted(path: str) -> str:
+    import shlex
+
+    return path if path.startswith("~/") and " " not in path else shlex.quote(path)
+
+
+COMMAND = CliCommand(_add_arguments, _run)
