@@ -51,6 +51,7 @@ _SCREENS = {
     "events": ("tui.screens.events", "EventsScreen"),
     "mind": ("tui.screens.mind", "MindScreen"),
     "governance": ("tui.screens.governance", "GovernanceScreen"),
+    "response": ("tui.screens.response", "ResponseScreen"),
     "tuning": ("tui.screens.tuning", "TuningScreen"),
     "help": ("tui.screens.help", "HelpScreen"),
 }

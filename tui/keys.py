@@ -56,6 +56,14 @@ KEYS: list[BindingType] = [
         id="show.governance",
         tooltip="Budgets, pressures, affect fields",
     ),
+    Binding(
+        "r",
+        "show('response')",
+        "response",
+        show=False,
+        id="show.response",
+        tooltip="Response: advice, what was told, outlook and facts",
+    ),
     Binding("question_mark", "show('help')", "help", key_display="?", id="show.help", tooltip="Every key"),
     Binding("q", "quit", "quit", show=False, id="quit", tooltip="Leave nooscope"),
 ]

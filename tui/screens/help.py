@@ -22,6 +22,7 @@ from tui.screens.events import EventsScreen
 from tui.screens.governance import GovernanceScreen
 from tui.screens.help_text import KeyRow, Topic, binding_names, help_lines, matching_topics, topic
 from tui.screens.mind import MindScreen
+from tui.screens.response import ResponseScreen
 from tui.widgets.common.key_line import KeyLine
 from tui.widgets.common.panel import Panel
 from tui.widgets.common.text_page import TextPage
@@ -32,6 +33,7 @@ _SCREENS: dict[str, tuple[type[Board], tuple[type[Panel], ...]]] = {
     "Events": (EventsScreen, (EventTable, PassagePane)),
     "Mind": (MindScreen, MindScreen.CARDS),
     "Governance": (GovernanceScreen, GovernanceScreen.CARDS),
+    "Response": (ResponseScreen, ResponseScreen.CARDS),
 }
 
 
