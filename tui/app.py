@@ -30,6 +30,7 @@ from core.store.carry_over import CarryOverStore
 from core.timeline.cache import Cache, user_cache
 from core.timeline.configured_start import ConfiguredStart, configured_start
 from core.timeline.initial_state import PLAIN, InitialState
+from core.timeline.jumps import Landing
 from core.timeline.places import parse_place
 from core.timeline.run_inputs import InitialStates
 from core.timeline.timeline import Timeline
@@ -172,12 +173,13 @@ class NooscopeApp(App[None]):
     @on(messages.Seek)
     @on(messages.SeekTime)
     @on(messages.StepBy)
-    @on(messages.JumpMark)
+    @on(messages.Jump)
     @on(messages.GoLive)
     @on(messages.TogglePlay)
     @on(messages.SpeedChange)
     @on(messages.SelectAgent)
-    @on(messages.ToggleBookmark)
+    @on(messages.SetBookmark)
+    @on(messages.RemoveBookmark)
     def _ask(self, message: Message) -> None:
         if self.feed is not None:
             self.feed.ask(message)
@@ -254,11 +256,29 @@ class NooscopeApp(App[None]):
     def action_speed(self, steps: int) -> None:
         self.post_message(messages.SpeedChange(steps))
 
-    def action_jump(self, forward: bool) -> None:
-        self.post_message(messages.JumpMark(forward))
+    def action_jump(self, forward: bool, to: Landing = "trouble") -> None:
+        self.post_message(messages.Jump(forward, to))
 
     def action_bookmark(self) -> None:
-        self.post_message(messages.ToggleBookmark())
+        """Ask for a note and set a bookmark; where one stands, ask whether it should go."""
+        from tui.screens.bookmark import NoteScreen, RemovalScreen
+
+        if self.view is None or not self.view.total:
+            return
+        place = self.view.index
+        standing = next((mark for mark in self.bookmarks if mark.place == place), None)
+        if standing is None:
+            self.push_screen(NoteScreen(place), partial(self._set_bookmark, place))
+        else:
+            self.push_screen(RemovalScreen(standing), partial(self._remove_bookmark, place))
+
+    def _set_bookmark(self, place: int, note: str | None) -> None:
+        if note is not None:
+            self.post_message(messages.SetBookmark(place, note))
+
+    def _remove_bookmark(self, place: int, agreed: bool | None) -> None:
+        if agreed:
+            self.post_message(messages.RemoveBookmark(place))
 
     def action_zoom(self, steps: int) -> None:
         for strip in self.screen.query(TimelineStrip):

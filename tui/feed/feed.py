@@ -26,6 +26,7 @@ from core.store.bookmarks import Bookmarks
 from core.store.labels import Labels
 from core.timeline.cache import Cache
 from core.timeline.initial_state import PLAIN, InitialState
+from core.timeline.jumps import landing
 from core.timeline.run_inputs import InitialStates
 from core.timeline.timeline import Timeline
 from tui.feed.film import Film, ending, subject_of
@@ -36,13 +37,14 @@ from tui.feed.messages import (
     Changed,
     Failed,
     GoLive,
-    JumpMark,
+    Jump,
+    RemoveBookmark,
     Seek,
     SeekTime,
     SelectAgent,
+    SetBookmark,
     SpeedChange,
     StepBy,
-    ToggleBookmark,
     TogglePlay,
 )
 from tui.feed.playhead import Playhead
@@ -220,7 +222,7 @@ class Feed:
 
     def _answer(self, asked: Message) -> None:
         head = self._head
-        if not isinstance(asked, StepBy | JumpMark | SpeedChange | ToggleBookmark | Apply):
+        if not isinstance(asked, StepBy | Jump | SpeedChange | SetBookmark | RemoveBookmark | Apply):
             self._visited = ""
         match asked:
             case Seek():
@@ -238,12 +240,12 @@ class Feed:
                 head.faster(asked.steps)
             case SelectAgent():
                 self._agent = asked.name
-            case JumpMark():
+            case Jump():
                 self._jump(asked)
             case Apply():
                 self._apply(asked.settings)
-            case ToggleBookmark():
-                self._shelf.toggle(self._film.timeline, self._head.index)
+            case SetBookmark() | RemoveBookmark():
+                self._shelf.answer(self._film.timeline, asked)
 
     def _apply(self, settings: Settings) -> None:
         """Let other settings hold from here on."""
@@ -251,13 +253,11 @@ class Feed:
         if self._driver is not None:
             self._driver.apply(settings)
 
-    def _jump(self, asked: JumpMark) -> None:
-        """To just after the next or previous mark, and to the mind it is about."""
-        marks = self._film.timeline.marks
-        here = self._head.index - 1
-        found = marks.after(here, asked.kinds) if asked.forward else marks.before(here, asked.kinds)
+    def _jump(self, asked: Jump) -> None:
+        """To just after the next or previous such event, and to the mind it is about."""
+        found = landing(self._film.timeline, self._head.index - 1, asked.forward, asked.to)
         if found is None:
-            self._post(Failed(f"nothing {'later' if asked.forward else 'earlier'} to jump to"))
+            self._post(Failed(f"no {asked.to} {'later' if asked.forward else 'earlier'}"))
         else:
             self._head.step(found.place + 1 - self._head.index)
             self._visited = found.agent

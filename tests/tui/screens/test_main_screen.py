@@ -98,7 +98,7 @@ async def test_the_timeline_zooms_and_shows_other_readings(log: Path, app_on: Ma
             await pilot.press("minus")
         assert strip.zoom == 0
         await pilot.press("0", "down")
-        assert strip.series == "seeking"
+        assert strip.series == "frustration"
         assert "seeking" in str(strip.border_title)
 
 

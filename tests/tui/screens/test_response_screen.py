@@ -49,7 +49,7 @@ async def test_no_card_is_clipped(kind: type[Card]) -> None:
     async with app.run_test(size=(60, 40)):
         for index in (0, 1, 40, 600):
             view = view_at(recorded(), index)
-            for width in (32, 36, 56, 75, 76, 116, 196):
+            for width in (32, 36, 56, 76, 91, 92, 116, 196):
                 for line in (*card.said(view, width), *card.more(view, width)):
                     assert sum(len(piece) for piece, _ in line) <= width, text([line])
                     assert {ink for _, ink in line} <= set(STYLES)

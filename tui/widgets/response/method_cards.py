@@ -11,7 +11,7 @@ from tui.feed.view import View
 from tui.widgets.common.card import Card, gauge, heading, pair, sentence, signed
 
 _MODES = {"auto": "on the memo", "notify": "tells you", "background": "noted in silence"}
-_WIDE = 76
+_WIDE = 92
 """Width from which the terms stand in columns."""
 _DETECTORS = {
     "exact": "same calls again",
