@@ -78,6 +78,8 @@ class Rerun:
         self._next = 1
         self._run = Run(self._society(self.eras[0].settings), timeline.run.origin)
         self._marks: list[Mark] = []
+        self.texts: dict[tuple[int, str], str] = {}
+        """What each method said, by place and name; of a whole run only."""
         self._every = max(1, len(timeline) // _SAMPLES)
         self._levels: dict[str, tuple[float, ...]] = {}
 
@@ -129,7 +131,8 @@ class Rerun:
     def _live(self, until: int) -> None:
         step, events = self._run.step, self.timeline.events
         for place in range(self.done, until):
-            step(place, events[place])
+            for firing in step(place, events[place]).reaction.fired:
+                self.texts[place, firing.method] = firing.text
             self.done = place + 1
 
     def _feel(self, until: int) -> None:
