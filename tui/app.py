@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -24,9 +25,11 @@ import themes
 from core.errors import NooscopeError
 from core.live.carry_over import CarryOver
 from core.live.source import Target
+from core.report.formatting import count, span
 from core.settings import Settings
 from core.store.bookmarks import Bookmark, Bookmarks
 from core.store.carry_over import CarryOverStore
+from core.store.last_look import Look
 from core.timeline.cache import Cache, user_cache
 from core.timeline.configured_start import ConfiguredStart, configured_start
 from core.timeline.initial_state import PLAIN, InitialState
@@ -52,6 +55,7 @@ _SCREENS = {
     "events": ("tui.screens.events", "EventsScreen"),
     "mind": ("tui.screens.mind", "MindScreen"),
     "governance": ("tui.screens.governance", "GovernanceScreen"),
+    "recap": ("tui.screens.recap", "RecapScreen"),
     "response": ("tui.screens.response", "ResponseScreen"),
     "tuning": ("tui.screens.tuning", "TuningScreen"),
     "help": ("tui.screens.help", "HelpScreen"),
@@ -102,6 +106,8 @@ class NooscopeApp(App[None]):
         self._faults: tuple[str, ...] = ()
         """What was last wrong with policies and rules."""
         self._terminal_title: str = self.TITLE
+        self._look: Look | None = None
+        """How far the session on the screen was seen before."""
         self._settled = False
         """The session is read, and frozen so that collecting garbage does not walk it again."""
         self._themes = UserThemes(theme_folder or user_theme_folder())
@@ -135,6 +141,7 @@ class NooscopeApp(App[None]):
             self.feed.stop()
         self.view, self.recording, self.bookmarks = None, None, ()
         self._settled = False
+        self._look = None
         gc.unfreeze()
         initial = self._initial()
         live = target.live and self._watching
@@ -213,6 +220,15 @@ class NooscopeApp(App[None]):
     @on(messages.Bookmarked)
     def _bookmarked(self, message: messages.Bookmarked) -> None:
         self.bookmarks = message.bookmarks
+
+    @on(messages.LookedBefore)
+    def _looked_before(self, message: messages.LookedBefore) -> None:
+        """Say that something happened since; one key tells what."""
+        self._look = message.look
+        if message.new:
+            since = span(max(0.0, time.time() - message.look.when))
+            new = count(message.new, "event")
+            self.notify(f"{new} since you last looked, {since} ago: press l to read them", markup=False)
 
     @on(messages.Failed)
     def _failed(self, message: messages.Failed) -> None:
@@ -311,6 +327,11 @@ class NooscopeApp(App[None]):
                 FleetScreen(self.settings, self._fleet, self._initial_states(self._initial())), "fleet"
             )
         self.push_screen("fleet")
+
+    def action_recap(self) -> None:
+        """What happened since the person last looked."""
+        if self.recording is not None and len(self.recording):
+            self._push("recap", self._look, time.time())
 
     def action_show(self, name: str) -> None:
         self._push(name)

@@ -93,6 +93,14 @@ KEYS: list[BindingType] = [
         id="show.response",
         tooltip="Response: advice, what was told, outlook and facts",
     ),
+    Binding(
+        "l",
+        "recap",
+        "recap",
+        show=False,
+        id="show.recap",
+        tooltip="Recap: what happened since you last looked",
+    ),
     Binding("question_mark", "show('help')", "help", key_display="?", id="show.help", tooltip="Every key"),
     Binding("q", "quit", "quit", show=False, id="quit", tooltip="Leave nooscope"),
 ]

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from core.agents.words import Words, telling_line, words_of
 from core.events import MAIN, Event, Prompt, ToolUse, Turn
+from core.report.formatting import span
 from core.safe_text import safe
 
 LATELY = 20
@@ -178,6 +179,24 @@ class Teller:
         if len(self._known) > _REMEMBERED:
             self._known.popitem(last=False)
         return words
+
+
+def now_lines(now: Now, at: float) -> list[str]:
+    """What is going on, a line for each thing that is known; `at` is the moment one looks from."""
+    told = []
+    if now.asked:
+        told.append(f"asked   “{now.asked}”, {span(max(0.0, at - now.asked_at))} before")
+    if now.tool:
+        told.append(f"{'doing' if now.running else 'did':<8}{now.tool} {now.doing}".rstrip())
+    if now.failed:
+        why = f": {now.error}" if now.error else ""
+        often = "once" if now.times == 1 else f"{now.times} times"
+        told.append(f"failed  {now.failed}, {often}{why}")
+    if now.said:
+        told.append(f"said    “{now.said}”")
+    if now.failures:
+        told.append(f"        {now.failures} of the last {now.calls} calls failed")
+    return told
 
 
 def _line(words: str) -> str:

@@ -173,7 +173,6 @@ _WEIGHTS = {
     "method": 3.0,
     "regime": 2.5,
     "agent": 2.0,
-    "prompt": 2.0,
     "shift": 1.5,
     "dream": 1.0,
 }
@@ -185,7 +184,6 @@ _VERBS = {
     "method": "{} speaks",
     "regime": "regime turns to {}",
     "agent": "sub-agent {}",
-    "prompt": "{} of the person",
     "shift": "{}",
     "dream": "dream ({})",
 }
@@ -202,7 +200,7 @@ def _marked(timeline: Timeline, marks: Iterable[Mark]) -> list[_Sentence]:
 
 def _sentence(timeline: Timeline, group: list[Mark]) -> _Sentence:
     first = group[0]
-    words = _VERBS[first.kind].format(one_line(first.name))
+    words = _VERBS[first.kind].format(one_line(first.name).replace("_", " "))
     if len(group) > 1:
         words += f", {len(group)} times"
     if first.kind == "signal":

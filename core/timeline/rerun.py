@@ -84,6 +84,11 @@ class Rerun:
         self._levels: dict[str, tuple[float, ...]] = {}
 
     @property
+    def era_count(self) -> int:
+        """Stretches with settings of their own that it knows of."""
+        return len(self.eras)
+
+    @property
     def total(self) -> int:
         """Events of the recording by now."""
         return len(self.timeline)

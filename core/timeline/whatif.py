@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -24,6 +25,8 @@ _FIRST = 0.012
 """Seconds until the first partial result."""
 _EVERY = 0.25
 """Seconds between two partial results."""
+_BREATH = 0.002
+"""Seconds between two batches that nobody waits for, so that a key press is answered first."""
 _LEAST = 1e-4
 """Smaller differences are no difference to the eye."""
 
@@ -128,6 +131,18 @@ def _mean_gap(actual: Track, other: Track, series: str, rows: int) -> float:
     return float(np.abs(mine[:rows] - theirs[:rows]).mean() / max(1.0, float(np.abs(mine[:rows]).max())))
 
 
+_UNEDITED: WeakKeyDictionary[Timeline, Rerun] = WeakKeyDictionary()
+"""Of each recording, the run with its own settings; it is the same for all edits."""
+
+
+def _unedited(timeline: Timeline) -> Rerun:
+    """The recording run again as it was, for the words that it does not keep."""
+    known = _UNEDITED.get(timeline)
+    if known is None or known.era_count != len(timeline.changes):
+        known = _UNEDITED[timeline] = Rerun(timeline, {})
+    return known
+
+
 class WhatIf:
     """One set of edits over one recording; run it again when the recording went on."""
 
@@ -159,10 +174,11 @@ class WhatIf:
                     due = time.monotonic() + _EVERY
             if rerun is not None and not cancelled():
                 post(self.result())
-        self._unedited = unedited = self._unedited or Rerun(self.timeline, {})
+        self._unedited = unedited = _unedited(self.timeline)
         while unedited.advance(_BATCH):
             if cancelled():
                 return
+            time.sleep(_BREATH)
         if not cancelled():
             post(self.result())
 

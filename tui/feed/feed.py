@@ -142,6 +142,8 @@ class Feed:
         except NooscopeError as error:
             self._post(Failed(str(error), fatal=True))
         finally:
+            if not self._head.loading:
+                self._shelf.leave(len(self._film))
             if self._driver is not None:
                 self._driver.close()
                 self._complain(self._driver)
@@ -302,6 +304,8 @@ class Feed:
                 keep_recording(driver, self._cache)
 
     def _loaded(self, source: Source) -> None:
+        self._open_shelf(source)
+        self._shelf.look_back(len(self._film))
         self._head.loading = False
         self._ending = None
         self._due = self._urgent = True

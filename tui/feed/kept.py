@@ -10,8 +10,9 @@ from core.errors import StoreError
 from core.report.formatting import clock, plain
 from core.store.bookmarks import Bookmark, Bookmarks
 from core.store.labels import Labels
+from core.store.last_look import LastLook, Look
 from core.timeline.timeline import Timeline
-from tui.feed.messages import Bookmarked, Failed, Noticed, RemoveBookmark, SetBookmark
+from tui.feed.messages import Bookmarked, Failed, LookedBefore, Noticed, RemoveBookmark, SetBookmark
 
 
 class Shelf:
@@ -39,6 +40,17 @@ class Shelf:
         if self._kept is None:
             self._kept = self._make(session)
             self._tell(self._kept)
+
+    def look_back(self, events: int) -> None:
+        """Tell how far the session, of so many events now, had been seen before."""
+        look = None if self._kept is None else LastLook(self._kept.folder, self._kept.key).read()
+        if look is not None:
+            self._post(LookedBefore(look, max(0, events - look.events)))
+
+    def leave(self, events: int) -> None:
+        """Remember how far it is seen now."""
+        if self._kept is not None:
+            LastLook(self._kept.folder, self._kept.key).keep(Look(events, self._wall()))
 
     def answer(self, timeline: Timeline, asked: SetBookmark | RemoveBookmark) -> None:
         """Set or remove what a person asked for."""

@@ -13,6 +13,7 @@ from core.timeline.jumps import Landing
 if TYPE_CHECKING:
     from core.settings import Settings
     from core.store.bookmarks import Bookmark
+    from core.store.last_look import Look
     from core.timeline.timeline import Timeline
     from tui.feed.view import View
 
@@ -121,6 +122,15 @@ class Bookmarked(Message):
     """From the feed: the session's bookmarks, in order of place."""
 
     bookmarks: tuple[Bookmark, ...]
+
+
+@dataclass
+class LookedBefore(Message):
+    """From the feed: how far the person had seen this session when they last left it."""
+
+    look: Look
+    new: int
+    """Events recorded since."""
 
 
 @dataclass
