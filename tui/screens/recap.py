@@ -30,7 +30,8 @@ _TITLES = (
 class RecapScreen(Board):
     """The events since the last look as a page; of a session seen for the first time, all of them."""
 
-    CSS_PATH: ClassVar[CSSPathType | None] = ["board.tcss", "help.tcss"]
+    CSS_PATH: ClassVar[CSSPathType | None] = "board.tcss"
+    DEFAULT_CSS = "RecapScreen #page { height: 1fr; }"
     AUTO_FOCUS = "TextPage"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("l", "leave", "back", show=False, id="recap.leave", tooltip="Back to where you were"),
@@ -48,8 +49,10 @@ class RecapScreen(Board):
         yield TextPage(id="page")
         yield KeyLine()
 
-    def on_mount(self) -> None:
-        self._tell()
+    def watch_recording(self) -> None:
+        """Tell once there is something to tell; the page stays as it is while events come."""
+        if self.recording is not None and self.is_mounted:
+            self._tell()
 
     def action_whole(self) -> None:
         if self._look is not None:
@@ -59,13 +62,16 @@ class RecapScreen(Board):
     def _tell(self) -> None:
         """Read the words in a thread, so that a slow disk holds up nothing."""
         page = self.query_one(TextPage)
+        timeline = self.recording
+        events = [] if timeline is None else list(timeline.events)
         look = None if self._all else self._look
         if look is None:
             page.border_title = "The whole session"
         else:
             page.border_title = f"Since you last looked, {span(max(0.0, self._now - look.when))} ago"
-        timeline = self.recording
-        events = [] if timeline is None else list(timeline.events)
+        if look is not None and look.events >= len(events):
+            page.border_title = f"Nothing {str(page.border_title).lower()}; the whole session"
+            look = None
         since = min(len(events), look.events) if look is not None else 0
         page.border_subtitle = count(len(events) - since, "event")
         start = events[0].at if events else 0.0

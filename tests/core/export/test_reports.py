@@ -9,8 +9,8 @@ from pathlib import Path
 from core.events import Event, ToolUse
 from core.export.cast import HEIGHT, PAUSE, WIDTH, cast, columns, fitted
 from core.export.markdown import report, said
-from core.report.troubles import Trouble, troubles
 from core.export.words import error_line
+from core.report.troubles import Trouble, troubles
 from tests.core.export.films import SECRET, hostile, made
 from tests.core.logs import log_lines as logs
 

@@ -28,6 +28,9 @@ async def test_what_came_since_is_said_and_told(tmp_path: Path, app_on: Make) ->
     async with app.run_test(size=(120, 40)) as pilot:
         await shown(app, pilot, lambda view: view.total == 200)
         assert not any("since you last looked" in note.message for note in app._notifications)
+        assert app.feed is not None
+        app.feed.stop()
+        await until(pilot, lambda: any((tmp_path / "bookmarks" / "looks").glob("*.json")))
     log.write_bytes(lines(events))
     app = app_on(log)
     async with app.run_test(size=(120, 40)) as pilot:
