@@ -45,7 +45,8 @@ from tui.feed.notices import Terminal, notifier_of, terminal_title
 from tui.feed.view import View
 from tui.keys import KEYS
 from tui.screens.main import MainScreen
-from tui.screens.palette import SessionSearch, key_commands
+from tui.screens.palette import PlaceSearch, SessionSearch, key_commands
+from tui.widgets.common.panel import Panel
 from tui.widgets.common.timeline_strip import TimelineStrip
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ class NooscopeApp(App[None]):
     CSS_PATH = Path(__file__).parent / "screens" / "main.tcss"
     BINDINGS: ClassVar[list[BindingType]] = KEYS
     ENABLE_COMMAND_PALETTE = True
+    COMMANDS = App.COMMANDS | {PlaceSearch, SessionSearch}
 
     view: var[View | None] = var(None)
     recording: var[Timeline | None] = var(None)
@@ -332,6 +334,26 @@ class NooscopeApp(App[None]):
         """What happened since the person last looked."""
         if self.recording is not None and len(self.recording):
             self._push("recap", self._look, time.time())
+
+    def show_panel(self, panel: Panel) -> None:
+        """Go back to the main screen and focus one of its panels."""
+        while len(self.screen_stack) > 1:
+            self.pop_screen()
+        panel.focus()
+
+    def show_setting(self, name: str) -> None:
+        """Open the bench with the cursor on a setting."""
+        from tui.screens.tuning_bench.bench import Bench
+
+        if not self.screen.query(Bench):
+            self._push("tuning")
+        self.call_after_refresh(self._find_setting, name)
+
+    def _find_setting(self, name: str) -> None:
+        from tui.widgets.tuning.settings_list import SettingsList
+
+        for settings in self.screen.query(SettingsList):
+            settings.show(name)
 
     def action_show(self, name: str) -> None:
         self._push(name)

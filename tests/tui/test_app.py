@@ -62,7 +62,7 @@ async def test_one_after_the_other(log: Path, app_on: Make, key: str, to: Landin
     async with app.run_test(size=(120, 40)) as pilot:
         await shown(app, pilot, lambda view: view.total == 300)
         assert app.recording is not None
-        places = []
+        places: list[int] = []
         while found := landing(app.recording, places[-1] - 1 if places else -1, True, to):
             places.append(found.place + 1)
         await pilot.press("home")

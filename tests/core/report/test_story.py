@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from core.agents.words import Words
-from core.events import Event, Prompt, SessionEnd, ToolUse, Turn
+from core.events import Action, Event, Outcome, Prompt, SessionEnd, ToolUse, Turn
 from core.report.story import Story, story
 
 
-def use(at: float, action: str = "shell_exec", outcome: str = "success", **more: Any) -> ToolUse:
+def use(at: float, action: Action = "shell_exec", outcome: Outcome = "success", **more: Any) -> ToolUse:
     return ToolUse(at=at, agent="main", action=action, tool="Bash", outcome=outcome, **more)
 
 
@@ -33,7 +33,7 @@ def read(event: Event) -> Words:
 
 
 def test_every_question_is_answered() -> None:
-    events = [
+    events: list[Event] = [
         prompt(0),
         use(10, outcome="failure", purpose="test", program="npm", shape=1),
         use(20, outcome="failure", purpose="test", program="npm", shape=1),

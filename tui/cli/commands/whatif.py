@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from tui.cli.carried import add_plain_option, edits_of, initial_states_of
@@ -58,7 +59,7 @@ def _run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _edited(args: argparse.Namespace, timeline: Timeline, edits: dict[str, Any]) -> int:
+def _edited(args: argparse.Namespace, timeline: Timeline, edits: Mapping[str, Any]) -> int:
     """Run with other settings, and say what fires, what is silenced and what is said otherwise."""
     from core.timeline.whatif import WhatIf
 
