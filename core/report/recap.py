@@ -76,7 +76,7 @@ def frame_lines(frame: Frame) -> list[str]:
     """A frame in a handful of lines."""
     receptor, mind = frame.receptor, frame.mind
     lines = [
-        f"{one_line(frame.agent)} after {frame.events} events: {receptor.meta.state} "
+        f"{one_line(frame.agent)} after {_many(frame.events, 'event')}: {receptor.meta.state} "
         f"({receptor.behaviour.short.pattern}), regime {mind.cortical.regime}, phase {mind.cortical.phase}, "
         f"governor {frame.governor.state}",
         ", ".join(

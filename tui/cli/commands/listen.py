@@ -73,7 +73,9 @@ async def _listen(args: argparse.Namespace, settings: Settings) -> int:
     )
     await stopped.wait()
     await receiver.close()
-    print(f"nooscope: {inbox.written:,} events received", file=sys.stderr)
+    from core.report.formatting import count
+
+    print(f"nooscope: {count(inbox.written, 'event')} received", file=sys.stderr)
     return 0
 
 

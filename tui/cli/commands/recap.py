@@ -23,7 +23,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _run(args: argparse.Namespace) -> int:
     from core.report.chrono import ChronoNav, Request, SummaryPolicy
-    from core.report.formatting import plain
+    from core.report.formatting import count, plain
     from core.report.recap import tokens
     from core.report.story import story
     from core.timeline.places import parse_place
@@ -37,7 +37,7 @@ def _run(args: argparse.Namespace) -> int:
     at = timeline.time_of(len(timeline))
     nav.go(Request(begin, "backward", SummaryPolicy("none")), at)
     arrival = nav.go(Request(end, "forward", SummaryPolicy(args.form, max(1, left))), at)
-    print(f"from {begin} to {end} of {len(timeline)} events")
+    print(f"from {begin} to {end} of {count(len(timeline), 'event')}")
     for line in [*told, "", *arrival.summary, *([""] if arrival.summary else []), *arrival.lines]:
         print(plain(line))
     return 0
