@@ -33,13 +33,13 @@ PANELS: dict[str, Callable[..., Panel]] = {
     "emotion": EmotionAxes,
     "triangle": NeuronTriangle,
     "paths": PathTree,
-    "sleep": ContextGauge,
+    "context": ContextGauge,
     "salience": SalienceQueue,
     "signals": SignalFeed,
 }
 """In the order of their keys."""
 
-ASIDE = ("paths", "sleep", "salience")
+ASIDE = ("paths", "context", "salience")
 """Panels that share one place on a small terminal."""
 
 

@@ -100,7 +100,7 @@ def mark_reason(mark: Mark, timeline: Timeline) -> str:
     if axis is None or track is None or not 0 <= row < len(track.columns):
         return advice
     value, limit = (track.columns.value(f"{name}.{axis}", row) for name in ("axis", "threshold"))
-    return f"{axis} {fraction(value)}, fires at {fraction(limit)}: {advice}"
+    return f"{advice} · {axis} {fraction(value)}, fires at {fraction(limit)}"
 
 
 def mark_amount(mark: Mark) -> str:

@@ -45,7 +45,7 @@ def test_the_trigger_is_the_value_against_its_threshold() -> None:
     value, limit = (track.columns.value(f"{name}.frustration", row) for name in ("axis", "threshold"))
     assert value >= limit
     said = mark_reason(mark, timeline)
-    assert said.startswith(f"frustration {value:.2f}, fires at {limit:.2f}: ".replace("0.", "."))
+    assert said.endswith(f"frustration {value:.2f}, fires at {limit:.2f}".replace("0.", "."))
     assert "(x)" in said
 
 
