@@ -99,7 +99,7 @@ async def test_the_timeline_zooms_and_shows_other_readings(log: Path, app_on: Ma
         assert strip.zoom == 0
         await pilot.press("0", "down")
         assert strip.series == "frustration"
-        assert "seeking" in str(strip.border_title)
+        assert "frustration" in str(strip.border_title)
 
 
 async def test_resized_while_it_plays(log: Path, app_on: Make) -> None:
