@@ -64,9 +64,11 @@ def _mark(timeline: Timeline, here: int, forward: bool) -> Place | None:
         method.id for method in rules.methods if method.mode == "notify" and method.action.kind != "done"
     }
     found = marks.after(here, _KINDS) if forward else marks.before(here, _KINDS)
-    while found is not None and not is_trouble(found, telling):
+    while found is not None:
+        if any(is_trouble(mark, telling) for mark in marks.between(found.place, found.place + 1)):
+            return Place(found.place, found.agent)
         found = marks.after(found.place, _KINDS) if forward else marks.before(found.place, _KINDS)
-    return None if found is None else Place(found.place, found.agent)
+    return None
 
 
 def is_trouble(mark: Mark, telling: set[str]) -> bool:
