@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -25,13 +26,16 @@ import themes
 from core.errors import NooscopeError
 from core.live.carry_over import CarryOver
 from core.live.source import Target
+from core.report.formatting import count, span
 from core.report.now import Now
 from core.settings import Settings
 from core.store.bookmarks import Bookmark, Bookmarks
 from core.store.carry_over import CarryOverStore
+from core.store.last_look import Look
 from core.timeline.cache import Cache, user_cache
 from core.timeline.configured_start import ConfiguredStart, configured_start
 from core.timeline.initial_state import PLAIN, InitialState
+from core.timeline.jumps import Landing
 from core.timeline.places import parse_place
 from core.timeline.run_inputs import InitialStates
 from core.timeline.timeline import Timeline
@@ -43,8 +47,9 @@ from tui.feed.notices import Terminal, notifier_of, terminal_title
 from tui.feed.view import View
 from tui.keys import KEYS
 from tui.screens.main import MainScreen
-from tui.screens.palette import SessionSearch, key_commands
+from tui.screens.palette import PlaceSearch, SessionSearch, key_commands
 from tui.widgets.common.now_strip import NowStrip
+from tui.widgets.common.panel import Panel
 from tui.widgets.common.timeline_strip import TimelineStrip
 
 if TYPE_CHECKING:
@@ -54,6 +59,8 @@ _SCREENS = {
     "transcript": ("tui.screens.transcript", "TranscriptScreen"),
     "mind": ("tui.screens.mind", "MindScreen"),
     "governance": ("tui.screens.governance", "GovernanceScreen"),
+    "recap": ("tui.screens.recap", "RecapScreen"),
+    "response": ("tui.screens.response", "ResponseScreen"),
     "tuning": ("tui.screens.tuning", "TuningScreen"),
     "help": ("tui.screens.help", "HelpScreen"),
 }
@@ -68,6 +75,7 @@ class NooscopeApp(App[None]):
     CSS_PATH = Path(__file__).parent / "screens" / "main.tcss"
     BINDINGS: ClassVar[list[BindingType]] = KEYS
     ENABLE_COMMAND_PALETTE = True
+    COMMANDS = App.COMMANDS | {PlaceSearch, SessionSearch}
 
     view: var[View | None] = var(None)
     recording: var[Timeline | None] = var(None)
@@ -107,6 +115,8 @@ class NooscopeApp(App[None]):
         self._terminal_title: str = self.TITLE
         self._words = True
         """Words of the log may be shown."""
+        self._look: Look | None = None
+        """How far the session on the screen was seen before."""
         self._settled = False
         """The session is read, and frozen so that collecting garbage does not walk it again."""
         self._themes = UserThemes(theme_folder or user_theme_folder())
@@ -141,6 +151,7 @@ class NooscopeApp(App[None]):
         self.view, self.recording, self.bookmarks = None, None, ()
         self._settled = False
         self._at = target.at
+        self._look = None
         gc.unfreeze()
         initial = self._initial()
         live = target.live and self._watching
@@ -180,12 +191,13 @@ class NooscopeApp(App[None]):
     @on(messages.Seek)
     @on(messages.SeekTime)
     @on(messages.StepBy)
-    @on(messages.JumpMark)
+    @on(messages.Jump)
     @on(messages.GoLive)
     @on(messages.TogglePlay)
     @on(messages.SpeedChange)
     @on(messages.SelectAgent)
-    @on(messages.ToggleBookmark)
+    @on(messages.SetBookmark)
+    @on(messages.RemoveBookmark)
     def _ask(self, message: Message) -> None:
         if self.feed is not None:
             self.feed.ask(message)
@@ -229,6 +241,15 @@ class NooscopeApp(App[None]):
     def _bookmarked(self, message: messages.Bookmarked) -> None:
         self.bookmarks = message.bookmarks
 
+    @on(messages.LookedBefore)
+    def _looked_before(self, message: messages.LookedBefore) -> None:
+        """Say that something happened since; one key tells what."""
+        self._look = message.look
+        if message.new:
+            since = span(max(0.0, time.time() - message.look.when))
+            new = count(message.new, "event")
+            self.notify(f"{new} since you last looked, {since} ago: press l to read them", markup=False)
+
     @on(messages.Failed)
     def _failed(self, message: messages.Failed) -> None:
         severity: SeverityLevel = "error" if message.fatal else "warning"
@@ -271,11 +292,29 @@ class NooscopeApp(App[None]):
     def action_speed(self, steps: int) -> None:
         self.post_message(messages.SpeedChange(steps))
 
-    def action_jump(self, forward: bool) -> None:
-        self.post_message(messages.JumpMark(forward))
+    def action_jump(self, forward: bool, to: Landing = "trouble") -> None:
+        self.post_message(messages.Jump(forward, to))
 
     def action_bookmark(self) -> None:
-        self.post_message(messages.ToggleBookmark())
+        """Ask for a note and set a bookmark; where one stands, ask whether it should go."""
+        from tui.screens.bookmark import NoteScreen, RemovalScreen
+
+        if self.view is None or not self.view.total:
+            return
+        place = self.view.index
+        standing = next((mark for mark in self.bookmarks if mark.place == place), None)
+        if standing is None:
+            self.push_screen(NoteScreen(place), partial(self._set_bookmark, place))
+        else:
+            self.push_screen(RemovalScreen(standing), partial(self._remove_bookmark, place))
+
+    def _set_bookmark(self, place: int, note: str | None) -> None:
+        if note is not None:
+            self.post_message(messages.SetBookmark(place, note))
+
+    def _remove_bookmark(self, place: int, agreed: bool | None) -> None:
+        if agreed:
+            self.post_message(messages.RemoveBookmark(place))
 
     def action_words(self) -> None:
         """Hide all words of the log, or show them again, until the program ends."""
@@ -357,6 +396,31 @@ class NooscopeApp(App[None]):
 
         if self.view is not None:
             show_pane(self, self.view.subject.tool, self.view.subject.project)
+
+    def action_recap(self) -> None:
+        """What happened since the person last looked."""
+        if self.recording is not None and len(self.recording):
+            self._push("recap", self._look, time.time())
+
+    def show_panel(self, panel: Panel) -> None:
+        """Go back to the main screen and focus one of its panels."""
+        while len(self.screen_stack) > 1:
+            self.pop_screen()
+        panel.focus()
+
+    def show_setting(self, name: str) -> None:
+        """Open the bench with the cursor on a setting."""
+        from tui.screens.tuning_bench.bench import Bench
+
+        if not self.screen.query(Bench):
+            self._push("tuning")
+        self.call_after_refresh(self._find_setting, name)
+
+    def _find_setting(self, name: str) -> None:
+        from tui.widgets.tuning.settings_list import SettingsList
+
+        for settings in self.screen.query(SettingsList):
+            settings.show(name)
 
     def action_show(self, name: str) -> None:
         self._push(name)

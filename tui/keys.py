@@ -20,11 +20,40 @@ KEYS: list[BindingType] = [
     Binding(
         "full_stop", "speed(1)", "faster", key_display=".", show=False, id="play.faster", tooltip="Faster"
     ),
-    Binding("n", "jump(True)", "alert", id="jump.next", tooltip="To the next alert"),
+    Binding("n", "jump(True)", "trouble", id="jump.next", tooltip="To the next trouble or question to you"),
     Binding(
-        "N", "jump(False)", "previous alert", show=False, id="jump.previous", tooltip="To the previous alert"
+        "N",
+        "jump(False)",
+        "previous trouble",
+        show=False,
+        id="jump.previous",
+        tooltip="To the trouble or question before",
     ),
-    Binding("b", "bookmark", "bookmark", id="bookmark.add", tooltip="Bookmark this moment"),
+    Binding("x", "jump(True, 'failure')", "failure", id="jump.failure", tooltip="To the next failed call"),
+    Binding(
+        "X",
+        "jump(False, 'failure')",
+        "previous failure",
+        show=False,
+        id="jump.failure_before",
+        tooltip="To the failed call before",
+    ),
+    Binding("p", "jump(True, 'prompt')", "prompt", id="jump.prompt", tooltip="To your next prompt"),
+    Binding(
+        "P",
+        "jump(False, 'prompt')",
+        "previous prompt",
+        show=False,
+        id="jump.prompt_before",
+        tooltip="To your prompt before",
+    ),
+    Binding(
+        "b",
+        "bookmark",
+        "bookmark",
+        id="bookmark.add",
+        tooltip="Bookmark this moment with a note, or remove it",
+    ),
     Binding("g", "goto", "go to", show=False, id="jump.goto", tooltip="To a time or an event"),
     Binding(
         "slash", "search", "search", key_display="/", id="search", tooltip="Find a mark, path or bookmark"
@@ -72,6 +101,22 @@ KEYS: list[BindingType] = [
         "W", "next_in_need", "next", show=False, id="hand.next", tooltip="The next session that needs you"
     ),
     Binding("J", "pane", "pane", show=False, id="hand.pane", tooltip="Go to its pane of tmux"),
+    Binding(
+        "r",
+        "show('response')",
+        "response",
+        show=False,
+        id="show.response",
+        tooltip="Response: advice, what was told, outlook and facts",
+    ),
+    Binding(
+        "l",
+        "recap",
+        "recap",
+        show=False,
+        id="show.recap",
+        tooltip="Recap: what happened since you last looked",
+    ),
     Binding("question_mark", "show('help')", "help", key_display="?", id="show.help", tooltip="Every key"),
     Binding("q", "quit", "quit", show=False, id="quit", tooltip="Leave nooscope"),
 ]

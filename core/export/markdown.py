@@ -11,10 +11,10 @@ from core.agents.words import first_line, telling_line
 from core.events import MAIN, Prompt, ToolUse
 from core.export.film import Film
 from core.export.html import title
-from core.export.troubles import Trouble, troubles
 from core.logs.event_redaction import one_line
 from core.percept import AXES
 from core.report.recap import figure, short_clock, token_amount
+from core.report.troubles import Trouble, troubles
 
 _PROMPTS = 12
 _FILES = 15

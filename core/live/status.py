@@ -254,7 +254,8 @@ def _trouble(facts: StatusFacts, limits: Limits) -> Status | None:
     if facts.stuck is not None:
         return Status("stuck", 3, *facts.stuck)
     if facts.context >= limits.fleet.context:
-        left = "" if facts.turns_left is None else f", about {facts.turns_left} turns left"
+        turns = "turn" if facts.turns_left == 1 else "turns"
+        left = "" if facts.turns_left is None else f", about {facts.turns_left} {turns} left"
         why = f"context {100 * facts.context:.0f}% of the way to compaction{left}"
         return Status("context full", 2, None, why)
     if facts.halt is not None:

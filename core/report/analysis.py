@@ -13,12 +13,16 @@ from core.engine import Step
 from core.events import MAIN, Compaction, Event
 from core.logs.session import LogSession, read
 from core.report.compaction import Preserved, preserve
+from core.report.story import story
 from core.report.summary import Gatherer, Skipped, Summary
 from core.settings import Settings
 from core.society import Society
 from core.timeline.initial_state import PLAIN, InitialState
 from core.timeline.opening import seed_of
 from core.timeline.timeline import SettingsChange, turned
+
+_TOLD = 50_000
+"""The last events that are told in words."""
 
 
 class Analysis(NamedTuple):
@@ -44,6 +48,7 @@ def analyse(
     gatherer = Gatherer(str(session.path))
     lines: list[bytes] = []
     preserved: list[Preserved] = []
+    lately: deque[Event] = deque(maxlen=_TOLD)
     for place, event in enumerate(read(session, kit, settings.ingest.lines)):
         society = turned(begun, society, changes, place)
         if isinstance(event, Compaction) and event.agent in society.agents:
@@ -52,6 +57,7 @@ def analyse(
         gatherer.add(event, step)
         if each is not None:
             each(event, step, society)
+        lately.append(event)
         if metrics and step.thought.rows:
             record = society.engine(event.agent).mind.heart.metrics.record
             lines += [msgspec.json.encode(record(row)) for row in step.thought.rows]
@@ -60,6 +66,7 @@ def analyse(
     summary.id = summary.id or session.id
     summary.agent = summary.agent or session.tool
     summary.preserved = preserved
+    summary.story = story(tuple(lately), summary.started)
     faults = kit.diagnostics
     summary.skipped = Skipped(
         faults.total,

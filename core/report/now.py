@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from core.agents.words import NOTHING, WordReader, Words, first_line, telling_line, words_of
 from core.events import MAIN, Event, Prompt, ToolUse, Turn
+from core.report.formatting import span
 from core.safe_text import safe
 
 LATELY = 20
@@ -270,6 +271,24 @@ class NowReader:
 def one_row(words: str) -> str:
     """All lines in one, the breaks between them shown."""
     return " ⏎ ".join(safe(line.strip()) for line in words.splitlines() if line.strip())[:_LINE]
+
+
+def now_lines(now: Now, at: float) -> list[str]:
+    """What is going on, a line for each thing that is known; `at` is the moment one looks from."""
+    told = []
+    if now.asked:
+        told.append(f"asked   “{now.asked}”, {span(max(0.0, at - now.asked_at))} before")
+    if now.tool:
+        told.append(f"{'doing' if now.running else 'did':<8}{now.tool} {now.doing}".rstrip())
+    if now.failed:
+        why = f": {now.error}" if now.error else ""
+        often = "once" if now.times == 1 else f"{now.times} times"
+        told.append(f"failed  {now.failed}, {often}{why}")
+    if now.said:
+        told.append(f"said    “{now.said}”")
+    if now.failures:
+        told.append(f"        {now.failures} of the last {now.calls} calls failed")
+    return told
 
 
 def _line(words: str) -> str:

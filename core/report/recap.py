@@ -76,7 +76,7 @@ def frame_lines(frame: Frame) -> list[str]:
     """A frame in a handful of lines."""
     receptor, mind, story = frame.receptor, frame.mind, frame.story
     lines = [
-        f"{one_line(frame.agent)} after {frame.events} events: {story.state} "
+        f"{one_line(frame.agent)} after {_many(frame.events, 'event')}: {story.state} "
         f"({receptor.behaviour.short.pattern}), regime {story.regime}, phase {story.phase}, "
         f"governor {story.governor}",
         ", ".join(
@@ -174,7 +174,6 @@ _WEIGHTS = {
     "method": 3.0,
     "regime": 2.5,
     "agent": 2.0,
-    "prompt": 2.0,
     "shift": 1.5,
     "dream": 1.0,
 }
@@ -187,7 +186,6 @@ _VERBS = {
     "method": "{} speaks",
     "regime": "regime turns to {}",
     "agent": "sub-agent {}",
-    "prompt": "{} of the person",
     "shift": "{}",
     "dream": "dream ({})",
 }
@@ -204,7 +202,7 @@ def _marked(timeline: Timeline, marks: Iterable[Mark]) -> list[_Sentence]:
 
 def _sentence(timeline: Timeline, group: list[Mark]) -> _Sentence:
     first = group[0]
-    words = _VERBS[first.kind].format(one_line(first.name))
+    words = _VERBS[first.kind].format(one_line(first.name).replace("_", " "))
     if len(group) > 1:
         words += f", {len(group)} times"
     if first.kind == "signal":

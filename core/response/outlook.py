@@ -20,33 +20,36 @@ Direction = Literal["too early", "worse", "usual", "better"]
 STAGES: tuple[tuple[int, Stage], ...] = ((20, "20"), (15, "15"), (10, "10"))
 """From how many actions on each stage holds, the latest first."""
 
-_WORDS: dict[str, str] = {
-    "actions": "{n} actions so far",
-    "looks": "{n} files read or searches made",
-    "tests": "{n} test runs",
-    "changes": "{n} edits of files that were there",
-    "changed_files": "{n} files changed",
-    "failures": "{n} calls failed",
-    "failures_in_a_row": "{n} failures in a row",
-    "same_error": "{n} times an error seen before",
-    "failed_edits": "{n} edits failed",
-    "failed_reads": "{n} reads failed",
-    "same_result": "{n} calls again with the same result",
-    "rereads": "{n} files read again with nothing edited",
-    "new_files": "{n} times a new file",
-    "checks_passed": "{n} edits checked by a command that passed",
-    "runs_since_change": "{n} commands run since the first change",
-    "edits_since_pass": "{n} edits since a command last went well",
-    "since_good_edit": "{n} actions since the last good edit",
-    "since_change": "{n} actions since the last change",
-    "since_run": "{n} actions since a command was run",
-    "failures_since_edit": "{n} failures since the last good edit",
-    "edits_recent": "{n} edits among the last ten actions",
-    "stale_recent": "{n} stale results among the last ten",
-    "words_of_checking": "{n} phrases of checking",
-    "words_of_doubt": "{n} phrases of doubt",
+_WORDS: dict[str, tuple[str, str]] = {
+    "actions": ("1 action so far", "{n} actions so far"),
+    "looks": ("1 file read or search made", "{n} files read or searches made"),
+    "tests": ("1 test run", "{n} test runs"),
+    "changes": ("1 edit of a file that was there", "{n} edits of files that were there"),
+    "changed_files": ("1 file changed", "{n} files changed"),
+    "failures": ("1 call failed", "{n} calls failed"),
+    "failures_in_a_row": ("the last action failed", "{n} failures in a row"),
+    "same_error": ("once an error seen before", "{n} times an error seen before"),
+    "failed_edits": ("1 edit failed", "{n} edits failed"),
+    "failed_reads": ("1 read failed", "{n} reads failed"),
+    "same_result": ("1 call again with the same result", "{n} calls again with the same result"),
+    "rereads": ("1 file read again with nothing edited", "{n} files read again with nothing edited"),
+    "new_files": ("once a new file", "{n} times a new file"),
+    "checks_passed": (
+        "1 edit checked by a command that passed",
+        "{n} edits checked by a command that passed",
+    ),
+    "runs_since_change": ("1 command run since the first change", "{n} commands run since the first change"),
+    "edits_since_pass": ("1 edit since a command last went well", "{n} edits since a command last went well"),
+    "since_good_edit": ("1 action since the last good edit", "{n} actions since the last good edit"),
+    "since_change": ("1 action since the last change", "{n} actions since the last change"),
+    "since_run": ("1 action since a command was run", "{n} actions since a command was run"),
+    "failures_since_edit": ("1 failure since the last good edit", "{n} failures since the last good edit"),
+    "edits_recent": ("1 edit among the last ten actions", "{n} edits among the last ten actions"),
+    "stale_recent": ("1 stale result among the last ten", "{n} stale results among the last ten"),
+    "words_of_checking": ("1 phrase of checking", "{n} phrases of checking"),
+    "words_of_doubt": ("1 phrase of doubt", "{n} phrases of doubt"),
 }
-"""How each count is told."""
+"""How each count is told: one, and any other number."""
 
 
 class Reason(NamedTuple):
@@ -146,7 +149,8 @@ def outlook(facts: FactsReading, ended: bool, settings: OutlookSettings) -> Outl
         amount = weight * (log1p(number) - mean)
         if abs(amount) >= settings.telling:
             word = "worse" if amount > 0.0 else "better"
-            reasons.append(Reason(name, number, amount, f"{_WORDS[name].format(n=number)}: {word}"))
+            said = _WORDS[name][number != 1].format(n=number)
+            reasons.append(Reason(name, number, amount, f"{said}: {word}"))
     reasons.sort(key=lambda reason: -abs(reason.amount))
     shift = shift_of(facts, stage) - settings.own_shift
     direction: Direction = (

@@ -10,6 +10,7 @@ from core.settings.trust import PERSON, PROJECT
 from core.settings.tunable import Group, part, tunable
 
 Series = Literal[
+    "activity",
     "frustration",
     "seeking",
     "confidence",
@@ -35,7 +36,7 @@ class ScreenSettings(Group, project=PERSON):
     tail: float = tunable(
         1.0, "A longer log shows its end first, then reads all.", ge=0, le=1000, step=0.5, unit="MB"
     )
-    series: Series = tunable("frustration", "Reading the timeline begins with.", project=PROJECT)
+    series: Series = tunable("activity", "Reading the timeline begins with.", project=PROJECT)
     gap: float = tunable(
         600.0, "A silence this long is drawn as a gap.", ge=10, le=86_400, step=10, unit="s", project=PROJECT
     )

@@ -25,8 +25,6 @@ MarkKind = Literal[
     "background",
 ]
 MARK_KINDS: tuple[MarkKind, ...] = get_args(MarkKind)
-ALERTS: frozenset[MarkKind] = frozenset(("signal", "halt", "quarantine", "method"))
-"""What one jumps to when one asks for the next alert."""
 
 
 class Mark(NamedTuple):

@@ -78,8 +78,15 @@ class Rerun:
         self._next = 1
         self._run = Run(self._society(self.eras[0].settings), timeline.run.origin)
         self._marks: list[Mark] = []
+        self.texts: dict[tuple[int, str], str] = {}
+        """What each method said, by place and name; of a whole run only."""
         self._every = max(1, len(timeline) // _SAMPLES)
         self._levels: dict[str, tuple[float, ...]] = {}
+
+    @property
+    def era_count(self) -> int:
+        """Stretches with settings of their own that it knows of."""
+        return len(self.eras)
 
     @property
     def total(self) -> int:
@@ -129,7 +136,8 @@ class Rerun:
     def _live(self, until: int) -> None:
         step, events = self._run.step, self.timeline.events
         for place in range(self.done, until):
-            step(place, events[place])
+            for firing in step(place, events[place]).reaction.fired:
+                self.texts[place, firing.method] = firing.text
             self.done = place + 1
 
     def _feel(self, until: int) -> None:

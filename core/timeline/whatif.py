@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from core.percept import AXES
 from core.timeline.firings import Difference, compare
 from core.timeline.marks import Mark
 from core.timeline.rerun import FELT, Rerun
+from core.timeline.silenced import silenced_by_cooldown, silenced_by_flow, why_unchanged
 from core.timeline.timeline import Timeline
 from core.timeline.track import CODES, NAMES, Track
 
@@ -23,8 +25,18 @@ _FIRST = 0.012
 """Seconds until the first partial result."""
 _EVERY = 0.25
 """Seconds between two partial results."""
+_BREATH = 0.002
+"""Seconds between two batches that nobody waits for, so that a key press is answered first."""
 _LEAST = 1e-4
 """Smaller differences are no difference to the eye."""
+
+
+class TextChange(NamedTuple):
+    """What a method said, and what it would have said at the same event."""
+
+    mark: Mark
+    before: str
+    after: str
 
 
 class WhatIfResult(NamedTuple):
@@ -43,6 +55,10 @@ class WhatIfResult(NamedTuple):
     """Every mechanism was run over every event."""
     share: float
     """Of the work done so far, from 0 to 1."""
+    silenced: Difference | None = None
+    """Crossings that were or would not be heard; None until all is run."""
+    texts: tuple[TextChange, ...] | None = None
+    """Words that kept methods would have said otherwise; None until they are known."""
 
     @property
     def settled(self) -> bool:
@@ -56,6 +72,13 @@ class WhatIfResult(NamedTuple):
             runs.insert(0, self.felt)
         found = [(run.tracks.get(agent), run.done) for run in runs if run is not None]
         return max(found, key=lambda one: one[1], default=(None, 0))
+
+    def why_unchanged(self, agent: str) -> list[str]:
+        """Why nothing fires otherwise; empty where something does, or where all is not run yet."""
+        if self.whole is None or self.silenced is None or not self.difference.equal:
+            return []
+        unheard = [pair.other for pair in self.silenced.kept + self.silenced.moved] + [*self.silenced.gained]
+        return why_unchanged(tuple(self.edits), self.whole.tracks, unheard, agent)
 
     def changes(self) -> list[tuple[int, str, Mark]]:
         """Every difference by place: `+` gained, `-` lost, `~` moved."""
@@ -108,6 +131,18 @@ def _mean_gap(actual: Track, other: Track, series: str, rows: int) -> float:
     return float(np.abs(mine[:rows] - theirs[:rows]).mean() / max(1.0, float(np.abs(mine[:rows]).max())))
 
 
+_UNEDITED: WeakKeyDictionary[Timeline, Rerun] = WeakKeyDictionary()
+"""Of each recording, the run with its own settings; it is the same for all edits."""
+
+
+def _unedited(timeline: Timeline) -> Rerun:
+    """The recording run again as it was, for the words that it does not keep."""
+    known = _UNEDITED.get(timeline)
+    if known is None or known.era_count != len(timeline.changes):
+        known = _UNEDITED[timeline] = Rerun(timeline, {})
+    return known
+
+
 class WhatIf:
     """One set of edits over one recording; run it again when the recording went on."""
 
@@ -116,6 +151,8 @@ class WhatIf:
         self.edits = dict(edits)
         self.felt: Rerun | None = None
         self.whole: Rerun | None = None
+        self._unedited: Rerun | None = None
+        """The recording as it was, run again for the words that it does not keep."""
 
     @property
     def behind(self) -> bool:
@@ -137,6 +174,41 @@ class WhatIf:
                     due = time.monotonic() + _EVERY
             if rerun is not None and not cancelled():
                 post(self.result())
+        self._unedited = unedited = _unedited(self.timeline)
+        while unedited.advance(_BATCH):
+            if cancelled():
+                return
+            time.sleep(_BREATH)
+        if not cancelled():
+            post(self.result())
+
+    def _texts(self) -> tuple[TextChange, ...] | None:
+        """Where a method fires in both runs and its words differ."""
+        unedited, whole = self._unedited, self.whole
+        if unedited is None or whole is None or min(unedited.done, whole.done) < len(self.timeline):
+            return None
+        before, after = unedited.texts, whole.texts
+        return tuple(
+            TextChange(mark, before[key], after[key])
+            for mark in self.timeline.marks
+            if mark.kind in ("method", "background")
+            and (key := (mark.place, mark.name)) in before
+            and before[key] != after.get(key, before[key])
+        )
+
+    def _silenced(self) -> Difference | None:
+        """Crossings that were not heard in either run."""
+        timeline, whole = self.timeline, self.whole
+        if whole is None or whole.done < len(timeline):
+            return None
+        events, initial = timeline.events, timeline.initial
+        actual = silenced_by_flow(timeline.tracks, events)
+        actual += silenced_by_cooldown(
+            timeline.tracks, timeline.marks.between(0, len(timeline)), timeline.settings, initial
+        )
+        other = silenced_by_flow(whole.tracks, events)
+        other += silenced_by_cooldown(whole.tracks, whole.marks(), whole.eras[-1].settings, initial)
+        return compare(actual, other, timeline.settings.timeline.branch.near)
 
     def _rerun(self, feels: bool) -> Rerun | None:
         """The run of the receptor alone, where the edits touch it; the run of everything."""
@@ -162,5 +234,14 @@ class WhatIf:
         weight = 0.15 if felt is not None else 0.0
         share = (weight * run + (1.0 - weight) * lived) / total if total else 1.0
         return WhatIfResult(
-            self.edits, felt, whole, compare(actual, other, near), done, total, lived >= total, share
+            self.edits,
+            felt,
+            whole,
+            compare(actual, other, near),
+            done,
+            total,
+            lived >= total,
+            share,
+            self._silenced(),
+            self._texts(),
         )

@@ -8,17 +8,17 @@ import pytest
 
 from tests.tui.panel_app import PanelApp, flowing, recording, stuck
 from tui.widgets.common.panel import Panel
+from tui.widgets.main.context import ContextGauge
 from tui.widgets.main.emotion import EmotionAxes
 from tui.widgets.main.salience import SalienceQueue
 from tui.widgets.main.signals import SignalFeed
-from tui.widgets.main.sleep import SleepGauge
 from tui.widgets.main.triangle import NeuronTriangle
 
 Compare = Callable[..., bool]
 PANELS: dict[str, type[Panel]] = {
     "emotion": EmotionAxes,
     "triangle": NeuronTriangle,
-    "sleep": SleepGauge,
+    "sleep": ContextGauge,
     "salience": SalienceQueue,
     "signals": SignalFeed,
 }

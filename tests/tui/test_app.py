@@ -11,12 +11,14 @@ from textual.command import CommandList, CommandPalette
 from bench.workload import session
 from core.live.source import Target
 from core.settings import Settings
+from core.timeline.jumps import Landing, landing
 from tests.core.logs import log_lines as logs
 from tests.tui.conftest import lines, shown, until
 from tui.app import NooscopeApp
 from tui.feed.messages import OpenSession
 from tui.feed.view import View
 from tui.keys import KEYS
+from tui.screens.bookmark import NoteScreen, RemovalScreen
 from tui.screens.goto import GotoScreen
 from tui.screens.picker import PickerScreen
 
@@ -56,25 +58,22 @@ async def test_the_keys_of_the_film(log: Path, app_on: Make) -> None:
         await shown(app, pilot, lambda view: view.mode == "live" and view.index == 300)
 
 
-async def test_alerts_one_after_the_other(log: Path, app_on: Make) -> None:
+@pytest.mark.parametrize(("key", "to"), [("n", "trouble"), ("x", "failure"), ("p", "prompt")])
+async def test_one_after_the_other(log: Path, app_on: Make, key: str, to: Landing) -> None:
     app = app_on(log)
     async with app.run_test(size=(120, 40)) as pilot:
         await shown(app, pilot, lambda view: view.total == 300)
         assert app.recording is not None
-        places = sorted(
-            {
-                mark.place + 1
-                for mark in app.recording.marks
-                if mark.kind in ("signal", "halt", "quarantine", "method")
-            }
-        )
+        places: list[int] = []
+        while found := landing(app.recording, places[-1] - 1 if places else -1, True, to):
+            places.append(found.place + 1)
         await pilot.press("home")
         await shown(app, pilot, lambda view: view.index == 0)
-        await pilot.press("n")
+        await pilot.press(key)
         await shown(app, pilot, lambda view: view.index == places[0])
-        await pilot.press("n")
+        await pilot.press(key)
         await shown(app, pilot, lambda view: view.index == places[1])
-        await pilot.press("N")
+        await pilot.press(key.upper())
         await shown(app, pilot, lambda view: view.index == places[0])
 
 
@@ -106,9 +105,25 @@ async def test_a_bookmark_stands_on_the_timeline_and_goes_again(log: Path, app_o
     async with app.run_test(size=(120, 40)) as pilot:
         await shown(app, pilot, lambda view: view.total == 300)
         await pilot.press("left", "b")
+        await until(pilot, lambda: isinstance(app.screen, NoteScreen))
+        await pilot.press("w", "h", "y", "enter")
         await shown(app, pilot, lambda view: [mark.place for mark in app.bookmarks] == [299])
+        assert app.bookmarks[0].note == "why"
+        assert any("why" in note.message for note in app._notifications)
         await pilot.press("b")
+        await until(pilot, lambda: isinstance(app.screen, RemovalScreen))
+        await pilot.press("escape", "b", "enter")
         await shown(app, pilot, lambda view: app.bookmarks == ())
+        assert any(note.title == "Bookmark removed" for note in app._notifications)
+
+
+async def test_a_note_that_is_not_given_sets_no_bookmark(log: Path, app_on: Make) -> None:
+    app = app_on(log)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await shown(app, pilot, lambda view: view.total == 300)
+        await pilot.press("b", "escape")
+        await pilot.pause()
+        assert app.bookmarks == () and len(app.screen_stack) == 1
 
 
 async def test_agents_are_switched(log: Path, app_on: Make) -> None:

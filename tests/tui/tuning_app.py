@@ -77,7 +77,7 @@ class Stage(App[None]):
         )
 
     @on(messages.Seek)
-    @on(messages.JumpMark)
+    @on(messages.Jump)
     @on(messages.Failed)
     def _note(self, message: Message) -> None:
         self.asked.append(message)

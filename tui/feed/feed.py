@@ -28,6 +28,7 @@ from core.store.bookmarks import Bookmarks
 from core.store.labels import Labels
 from core.timeline.cache import Cache
 from core.timeline.initial_state import PLAIN, InitialState
+from core.timeline.jumps import landing
 from core.timeline.run_inputs import InitialStates
 from core.timeline.timeline import Timeline
 from tui.feed.film import Film, ending, subject_of
@@ -38,14 +39,15 @@ from tui.feed.messages import (
     Changed,
     Failed,
     GoLive,
-    JumpMark,
+    Jump,
     ReadWords,
+    RemoveBookmark,
     Seek,
     SeekTime,
     SelectAgent,
+    SetBookmark,
     SpeedChange,
     StepBy,
-    ToggleBookmark,
     TogglePlay,
 )
 from tui.feed.playhead import Playhead
@@ -148,6 +150,8 @@ class Feed:
         except NooscopeError as error:
             self._post(Failed(str(error), fatal=True))
         finally:
+            if not self._head.loading:
+                self._shelf.leave(len(self._film))
             if self._driver is not None:
                 self._driver.close()
                 self._complain(self._driver)
@@ -231,7 +235,7 @@ class Feed:
 
     def _answer(self, asked: Message) -> None:
         head = self._head
-        if not isinstance(asked, StepBy | JumpMark | SpeedChange | ToggleBookmark | Apply):
+        if not isinstance(asked, StepBy | Jump | SpeedChange | SetBookmark | RemoveBookmark | Apply):
             self._visited = ""
         match asked:
             case Seek():
@@ -249,12 +253,12 @@ class Feed:
                 head.faster(asked.steps)
             case SelectAgent():
                 self._agent = asked.name
-            case JumpMark():
+            case Jump():
                 self._jump(asked)
             case Apply():
                 self._apply(asked.settings)
-            case ToggleBookmark():
-                self._shelf.toggle(self._film.timeline, self._head.index)
+            case SetBookmark() | RemoveBookmark():
+                self._shelf.answer(self._film.timeline, asked)
 
     def _apply(self, settings: Settings) -> None:
         """Let other settings hold from here on."""
@@ -262,13 +266,11 @@ class Feed:
         if self._driver is not None:
             self._driver.apply(settings)
 
-    def _jump(self, asked: JumpMark) -> None:
-        """To just after the next or previous mark, and to the mind it is about."""
-        marks = self._film.timeline.marks
-        here = self._head.index - 1
-        found = marks.after(here, asked.kinds) if asked.forward else marks.before(here, asked.kinds)
+    def _jump(self, asked: Jump) -> None:
+        """To just after the next or previous such event, and to the mind it is about."""
+        found = landing(self._film.timeline, self._head.index - 1, asked.forward, asked.to)
         if found is None:
-            self._post(Failed(f"nothing {'later' if asked.forward else 'earlier'} to jump to"))
+            self._post(Failed(f"no {asked.to} {'later' if asked.forward else 'earlier'}"))
         else:
             self._head.step(found.place + 1 - self._head.index)
             self._visited = found.agent
@@ -314,6 +316,8 @@ class Feed:
                 keep_recording(driver, self._cache)
 
     def _loaded(self, source: Source) -> None:
+        self._open_shelf(source)
+        self._shelf.look_back(len(self._film))
         self._head.loading = False
         self._ending = None
         self._due = self._urgent = True

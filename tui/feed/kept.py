@@ -7,11 +7,12 @@ from collections.abc import Callable
 from textual.message import Message
 
 from core.errors import StoreError
-from core.report.formatting import clock
+from core.report.formatting import clock, plain
 from core.store.bookmarks import Bookmark, Bookmarks
 from core.store.labels import Labels
+from core.store.last_look import LastLook, Look
 from core.timeline.timeline import Timeline
-from tui.feed.messages import Bookmarked, Failed
+from tui.feed.messages import Bookmarked, Failed, LookedBefore, Noticed, RemoveBookmark, SetBookmark
 
 
 class Shelf:
@@ -40,21 +41,53 @@ class Shelf:
             self._kept = self._make(session)
             self._tell(self._kept)
 
-    def toggle(self, timeline: Timeline, place: int) -> None:
-        """Set one at a place, or take away the one that stands there."""
+    def look_back(self, events: int) -> None:
+        """Tell how far the session, of so many events now, had been seen before."""
+        look = None if self._kept is None else LastLook(self._kept.folder, self._kept.key).read()
+        if look is not None:
+            self._post(LookedBefore(look, max(0, events - look.events)))
+
+    def leave(self, events: int) -> None:
+        """Remember how far it is seen now."""
+        if self._kept is not None:
+            LastLook(self._kept.folder, self._kept.key).keep(Look(events, self._wall()))
+
+    def answer(self, timeline: Timeline, asked: SetBookmark | RemoveBookmark) -> None:
+        """Set or remove what a person asked for."""
+        if isinstance(asked, SetBookmark):
+            self.put(timeline, asked.place, asked.note)
+        else:
+            self.remove(asked.place)
+
+    def put(self, timeline: Timeline, place: int, note: str) -> None:
+        """Set one at a place, and say so."""
         kept = self._kept
-        if kept is None or not len(timeline):
+        if kept is None or not 0 <= place <= len(timeline) or not len(timeline):
+            return
+        at = timeline.time_of(place)
+        name = f"event {place} at {clock(at - timeline.events[0].at)}"
+        try:
+            kept.put(Bookmark(name=name, place=place, at=at, created=self._wall(), note=note))
+        except StoreError as error:
+            self._post(Failed(str(error)))
+        else:
+            self._post(Noticed("done", "Bookmark set", f"{name}{f': {note}' if note else ''}"))
+        self._tell(kept)
+
+    def remove(self, place: int) -> None:
+        """Take away those that stand at a place, and say so."""
+        kept = self._kept
+        if kept is None:
             return
         try:
             standing = [mark for mark in kept.read() if mark.place == place]
             for mark in standing:
                 kept.remove(mark.name)
-            if not standing:
-                at = timeline.time_of(place)
-                name = f"event {place} at {clock(at - timeline.events[0].at)}"
-                kept.put(Bookmark(name=name, place=place, at=at, created=self._wall()))
         except StoreError as error:
             self._post(Failed(str(error)))
+        else:
+            for mark in standing:
+                self._post(Noticed("done", "Bookmark removed", plain(mark.name, 60)))
         self._tell(kept)
 
     def _tell(self, kept: Bookmarks) -> None:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual.message import Message
 
-from core.timeline.marks import ALERTS, MarkKind
+from core.timeline.jumps import Landing
 
 if TYPE_CHECKING:
     from core.settings import Settings
     from core.store.bookmarks import Bookmark
+    from core.store.last_look import Look
     from core.timeline.timeline import Timeline
     from tui.feed.view import View
 
@@ -46,11 +46,11 @@ class SeekTime(Message):
 
 
 @dataclass
-class JumpMark(Message):
-    """Move the playhead to the next or previous mark of these kinds."""
+class Jump(Message):
+    """Move the playhead to the next or previous trouble, failure or prompt."""
 
     forward: bool = True
-    kinds: Collection[MarkKind] = field(default=ALERTS)
+    to: Landing = "trouble"
 
 
 @dataclass
@@ -125,8 +125,18 @@ class Apply(Message):
 
 
 @dataclass
-class ToggleBookmark(Message):
-    """Remember the playhead, or forget the bookmark that stands there."""
+class SetBookmark(Message):
+    """Remember a place, with a person's note."""
+
+    place: int
+    note: str = ""
+
+
+@dataclass
+class RemoveBookmark(Message):
+    """Forget the bookmarks that stand at a place."""
+
+    place: int
 
 
 @dataclass
@@ -134,6 +144,15 @@ class Bookmarked(Message):
     """From the feed: the session's bookmarks, in order of place."""
 
     bookmarks: tuple[Bookmark, ...]
+
+
+@dataclass
+class LookedBefore(Message):
+    """From the feed: how far the person had seen this session when they last left it."""
+
+    look: Look
+    new: int
+    """Events recorded since."""
 
 
 @dataclass

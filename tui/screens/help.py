@@ -21,6 +21,7 @@ from tui.screens.board import Board
 from tui.screens.governance import GovernanceScreen
 from tui.screens.help_text import KeyRow, Topic, binding_names, help_lines, matching_topics, topic
 from tui.screens.mind import MindScreen
+from tui.screens.response import ResponseScreen
 from tui.screens.transcript import TranscriptScreen
 from tui.widgets.common.key_line import KeyLine
 from tui.widgets.common.panel import Panel
@@ -32,6 +33,7 @@ _SCREENS: dict[str, tuple[type[Board], tuple[type[Panel], ...]]] = {
     "Transcript": (TranscriptScreen, (Document, PassagePane)),
     "Mind": (MindScreen, MindScreen.CARDS),
     "Governance": (GovernanceScreen, GovernanceScreen.CARDS),
+    "Response": (ResponseScreen, ResponseScreen.CARDS),
 }
 
 

@@ -25,24 +25,24 @@ from tui.widgets.common.key_line import KeyLine
 from tui.widgets.common.now_strip import NowStrip
 from tui.widgets.common.panel import Panel
 from tui.widgets.common.timeline_strip import TimelineStrip
+from tui.widgets.main.context import ContextGauge
 from tui.widgets.main.emotion import EmotionAxes
 from tui.widgets.main.paths import PathTree
 from tui.widgets.main.salience import SalienceQueue
 from tui.widgets.main.signals import SignalFeed
-from tui.widgets.main.sleep import SleepGauge
 from tui.widgets.main.triangle import NeuronTriangle
 
 PANELS: dict[str, Callable[..., Panel]] = {
     "emotion": EmotionAxes,
     "triangle": NeuronTriangle,
     "paths": PathTree,
-    "sleep": SleepGauge,
+    "context": ContextGauge,
     "salience": SalienceQueue,
     "signals": SignalFeed,
 }
 """In the order of their keys."""
 
-ASIDE = ("paths", "sleep", "salience")
+ASIDE = ("paths", "context", "salience")
 """Panels that share one place on a small terminal."""
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from functools import partial
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 
-from textual.app import SystemCommand
+from textual.app import App, SystemCommand
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 from textual.dom import DOMNode
@@ -15,10 +15,12 @@ from textual.screen import Screen
 
 from core.receptor.readings import NodeReading
 from core.report.formatting import clock, plain
+from core.settings.layers import tunables
 from core.store.bookmarks import Bookmark
 from core.timeline.timeline import Timeline
 from tui.feed.messages import Seek, ShowTranscript
 from tui.feed.view import View
+from tui.widgets.common.panel import Panel
 
 _MOST = 60
 
@@ -31,6 +33,64 @@ class _Observatory(Protocol):
     bookmarks: tuple[Bookmark, ...]
 
     def post_message(self, message: Message) -> bool: ...
+
+
+def named_places(app: App[Any]) -> Iterator[tuple[str, str, Callable[[], object]]]:
+    """Every screen, panel and setting by its name, what it holds, and how to get there."""
+    observatory = cast(_Places, app)
+    for name, holds in SCREEN_NAMES.items():
+        go = observatory.action_fleet if name == "fleet" else partial(observatory.action_show, name)
+        if name == "recap":
+            go = observatory.action_recap
+        yield f"Screen: {name}", holds, go
+    for panel in app.screen_stack[0].query(Panel):
+        if panel.TITLE:
+            yield f"Panel: {panel.TITLE}", "on the main screen", partial(observatory.show_panel, panel)
+    for setting, each in tunables().items():
+        yield f"Setting: {setting}", each.sentence, partial(observatory.show_setting, setting)
+
+
+SCREEN_NAMES: dict[str, str] = {
+    "events": "every event, searchable",
+    "mind": "clock, cortical state, habituation, homeostasis, sleep, dreams, episodes",
+    "governance": "budgets, pressures, affect fields, quarantine, sub-agents",
+    "response": "candidates, memo, queue, what was told, outlook, facts, learned",
+    "recap": "what happened since you last looked",
+    "tuning": "every setting, and what it would do",
+    "fleet": "all sessions of this machine",
+    "help": "every key and what each panel means",
+}
+"""What each screen holds, in words one would look for."""
+
+
+class _Places(Protocol):
+    """What getting to a named place needs of the app."""
+
+    def action_show(self, name: str) -> None: ...
+    def action_fleet(self) -> None: ...
+    def action_recap(self) -> None: ...
+    def show_panel(self, panel: Panel) -> None: ...
+    def show_setting(self, name: str) -> None: ...
+
+
+class PlaceSearch(Provider):
+    """Screens, panels and settings by name; what one types may stand anywhere in the name or its words."""
+
+    async def discover(self) -> Hits:
+        for text, help_text, go in named_places(self.app):
+            if not text.startswith("Setting"):
+                yield DiscoveryHit(Content(text), go, text, help_text)
+
+    async def search(self, query: str) -> Hits:
+        words = query.lower().split()
+        found = 0
+        for text, help_text, go in named_places(self.app):
+            if all(word in f"{text} {help_text}".lower() for word in words):
+                found += 1
+                inside = all(word in text.lower() for word in words)
+                yield Hit((1.0 if inside else 0.5) - found / 1000, Content(text), go, text, help_text)
+            if found >= _MOST:
+                return
 
 
 class SessionSearch(Provider):

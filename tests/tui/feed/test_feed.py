@@ -16,7 +16,7 @@ from bench.workload import session
 from core.live.source import Target
 from core.settings import Settings
 from core.store.bookmarks import Bookmarks
-from core.timeline.marks import MarkKind
+from core.timeline.jumps import TROUBLED
 from core.timeline.opening import seed_of
 from core.timeline.timeline import Timeline
 from tests.tui.conftest import lines
@@ -27,18 +27,18 @@ from tui.feed.messages import (
     Bookmarked,
     Failed,
     GoLive,
-    JumpMark,
+    Jump,
+    RemoveBookmark,
     Seek,
     SelectAgent,
+    SetBookmark,
     StepBy,
-    ToggleBookmark,
     TogglePlay,
 )
 from tui.feed.playhead import Playhead
 from tui.feed.view import View
 
 PATIENCE = 20.0
-SIGNALS: tuple[MarkKind, ...] = ("signal",)
 
 
 class Mail:
@@ -153,13 +153,17 @@ def test_what_is_no_log_is_said_in_a_sentence(tmp_path: Path) -> None:
 def test_a_jump_shows_whom_it_is_about_and_any_other_move_comes_back(log: Path) -> None:
     timeline = Timeline(Settings(), seed=seed_of("bench-1"))
     timeline.extend(session(300, agents=2))
-    mark = next(mark for mark in timeline.marks if mark.kind == "signal" and mark.agent != "main")
+    mark = next(
+        mark
+        for mark in timeline.marks
+        if mark.kind == "signal" and mark.name in TROUBLED and mark.agent != "main"
+    )
     with running(log, live=False) as (feed, mail):
         feed.ask(TogglePlay())
         mail.view(lambda view: view.total == 300)
         feed.ask(Seek(mark.place))
         mail.view(lambda view: view.index == mark.place)
-        feed.ask(JumpMark(True, kinds=SIGNALS))
+        feed.ask(Jump(True))
         assert mail.view(lambda view: view.index == mark.place + 1).agent == mark.agent
         feed.ask(StepBy(-1))
         assert mail.view(lambda view: view.index == mark.place).agent == mark.agent
@@ -171,13 +175,13 @@ def test_a_jump_shows_whom_it_is_about_and_any_other_move_comes_back(log: Path) 
 
 
 def test_a_bookmark_is_set_kept_and_taken_away(log: Path) -> None:
-    for expected in ([120], []):
+    for expected, asked in (([120], SetBookmark(120, "here it broke")), ([], RemoveBookmark(120))):
         with running(log, live=False) as (feed, mail):
             feed.ask(TogglePlay())
             mail.view(lambda view: view.total == 300)
             feed.ask(Seek(120))
             mail.view(lambda view: view.index == 120)
-            feed.ask(ToggleBookmark())
+            feed.ask(asked)
             places: list[int] | None = None
             while places != expected:
                 told = mail.next(Bookmarked)

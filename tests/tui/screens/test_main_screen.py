@@ -98,8 +98,8 @@ async def test_the_timeline_zooms_and_shows_other_readings(log: Path, app_on: Ma
             await pilot.press("minus")
         assert strip.zoom == 0
         await pilot.press("0", "down")
-        assert strip.series == "seeking"
-        assert "seeking" in str(strip.border_title)
+        assert strip.series == "frustration"
+        assert "frustration" in str(strip.border_title)
 
 
 async def test_resized_while_it_plays(log: Path, app_on: Make) -> None:

@@ -12,7 +12,7 @@ from core.settings.layers import tunables, value_of
 from core.settings.listing import SettingGroup, SettingRow
 from core.store.profiles import read_profile
 from tests.tui.tuning_app import Stage, seen, settle
-from tui.feed.messages import Apply, Failed, JumpMark, Seek
+from tui.feed.messages import Apply, Failed, Jump, Seek
 from tui.screens.tuning_bench.profile_screens import ProfilePicker, SaveScreen
 from tui.widgets.tuning.firing_table import FiringTable
 from tui.widgets.tuning.setting_details import SettingDetails
@@ -199,7 +199,7 @@ async def test_jumping_from_difference_to_difference(tmp_path: Path) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         await pilot.press("n")
-        assert isinstance(app.asked[-1], JumpMark)
+        assert isinstance(app.asked[-1], Jump)
         app.bench.query_one(SettingsList).show("receptor.ambient.offset.confidence")
         await pilot.press("left", "left", "left", "left")
         await settle(pilot)

@@ -35,7 +35,7 @@ async def test_the_tree_keeps_order_folds_and_cursor_both_ways(log: Path, app_on
     async with app.run_test(size=(120, 40)) as pilot:
         await still_at(app, pilot)
         tree = app.screen.query_one(PathTree)
-        await press(pilot, "3", "s", "down", "x", "down", "down")
+        await press(pilot, "3", "s", "down", "u", "down", "down")
         assert tree.order == "recency" and tree.folded and tree.cursor
         before = tree.look()
         await press(pilot, "z")
@@ -43,7 +43,7 @@ async def test_the_tree_keeps_order_folds_and_cursor_both_ways(log: Path, app_on
         assert zoomed is not tree and zoomed.look() == before
         assert [row.path for row in zoomed.rows] == [row.path for row in tree.rows]
         assert "by recency" in str(zoomed.border_subtitle)
-        await press(pilot, "s", "X", "down")
+        await press(pilot, "s", "U", "down")
         chosen = zoomed.look()
         assert chosen.order == "edits" and chosen.folded != before.folded and chosen.cursor != before.cursor
         await press(pilot, "escape")
@@ -51,7 +51,7 @@ async def test_the_tree_keeps_order_folds_and_cursor_both_ways(log: Path, app_on
         assert tree.look() == chosen
         assert [row.path for row in tree.rows] == [row.path for row in zoomed.rows]
         assert "by edits" in str(tree.border_subtitle)
-        await press(pilot, "X")
+        await press(pilot, "U")
         assert tree.folded != chosen.folded and zoomed.folded == chosen.folded
 
 
@@ -105,10 +105,10 @@ async def test_the_film_is_drawn_alike_on_every_screen(
         await press(pilot, "0", "down", "plus", "3", there)
         above = app.screen.query_one(TimelineStrip)
         assert above is not strip
-        assert above.series == "seeking" and above.zoom == 1
-        assert "seeking" in str(above.border_title)
+        assert above.series == "frustration" and above.zoom == 1
+        assert "frustration" in str(above.border_title)
         above.action_series(1)
         await press(pilot, "plus", back)
         assert isinstance(app.screen, MainScreen)
-        assert strip.series == above.series != "seeking" and strip.zoom == 2
+        assert strip.series == above.series != "frustration" and strip.zoom == 2
         assert above.series in str(strip.border_title)

@@ -43,8 +43,10 @@ def _run(args: argparse.Namespace) -> int:
             print(f"nooscope: {notice}", file=sys.stderr)
         return 0
     if args.taken is not None:
+        from core.report.formatting import count
+
         imported = import_bookmarks(_take(Path(args.taken)))
-        print(f"{imported.added} bookmarks imported from {imported.sessions} sessions")
+        print(f"{count(imported.added, 'bookmark')} imported from {count(imported.sessions, 'session')}")
         return 0
     if not args.path:
         print("nooscope: name a log, or use --export or --import", file=sys.stderr)

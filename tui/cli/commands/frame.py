@@ -26,6 +26,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _run(args: argparse.Namespace) -> int:
     from core.report.difference import frame_lines
+    from core.report.now import Landmarks, Teller, now_lines
     from core.timeline.places import parse_place
     from tui.cli.recordings import open_recording
 
@@ -35,7 +36,11 @@ def _run(args: argparse.Namespace) -> int:
     if args.json:
         print(words.readable_json({"index": index, "of": len(timeline), "frame": frame}))
         return 0
-    print(f"after {index} of {len(timeline)} events, agent {words.plain(frame.agent)}")
+    print(f"after {index} of {words.count(len(timeline), 'event')}, agent {words.plain(frame.agent)}")
+    for line in now_lines(
+        Teller().now(Landmarks(timeline.events, frame.agent), index), timeline.time_of(index)
+    ):
+        print(words.plain(line))
     for sentence in (*frame.receptor.facts.sentences, *frame.response.outlook.sentences):
         print(words.plain(sentence))
     for line in frame_lines(frame):

@@ -1,4 +1,4 @@
-"""`nooscope recap`: what happened between two moments, told from our own readings."""
+"""`nooscope recap`: what happened between two moments, in the log's words and in our own readings."""
 
 from __future__ import annotations
 
@@ -23,20 +23,37 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _run(args: argparse.Namespace) -> int:
     from core.report.chrono import ChronoNav, Request, SummaryPolicy
-    from core.report.formatting import plain
+    from core.report.formatting import count, plain
+    from core.report.recap import tokens
+    from core.report.story import story
     from core.timeline.places import parse_place
     from tui.cli.recordings import open_recording
 
     timeline = open_recording(args.path, initial_states_of(args, settings_from(args).settings))
     begin, end = sorted((parse_place(timeline, args.begin), parse_place(timeline, args.end)))
+    told = _within(story(timeline.events[begin:end], timeline.events[0].at).lines(), args.tokens)
+    left = args.tokens - sum(map(tokens, told))
     nav = ChronoNav(timeline)
     at = timeline.time_of(len(timeline))
     nav.go(Request(begin, "backward", SummaryPolicy("none")), at)
-    arrival = nav.go(Request(end, "forward", SummaryPolicy(args.form, args.tokens)), at)
-    print(f"from {begin} to {end} of {len(timeline)} events")
-    for line in [*arrival.summary, *([""] if arrival.summary else []), *arrival.lines]:
+    arrival = nav.go(Request(end, "forward", SummaryPolicy(args.form, max(1, left))), at)
+    print(f"from {begin} to {end} of {count(len(timeline), 'event')}")
+    for line in [*told, "", *arrival.summary, *([""] if arrival.summary else []), *arrival.lines]:
         print(plain(line))
     return 0
+
+
+def _within(lines: list[str], most: int) -> list[str]:
+    """As many of the first lines as so many tokens take."""
+    from core.report.recap import tokens
+
+    kept: list[str] = []
+    for line in lines:
+        most -= tokens(line)
+        if most < 0:
+            break
+        kept.append(line)
+    return kept
 
 
 COMMAND = CliCommand(_add_arguments, _run)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from tui.cli.carried import add_plain_option, edits_of, initial_states_of
@@ -12,6 +13,8 @@ from tui.cli.options import add_settings_options, settings_from
 if TYPE_CHECKING:
     from core.timeline.firings import Difference, Pair
     from core.timeline.marks import Mark
+    from core.timeline.timeline import Timeline
+    from core.timeline.whatif import WhatIfResult
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,7 +35,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    from core.timeline.branch import dream, edited, pre_steer
+    from core.timeline.branch import dream, pre_steer
     from core.timeline.places import parse_place
     from tui.cli.recordings import open_recording
 
@@ -46,7 +49,7 @@ def _run(args: argparse.Namespace) -> int:
     elif args.dream is not None:
         branch = dream(timeline, args.dream)
     else:
-        branch = edited(timeline, edits)
+        return _edited(args, timeline, edits)
     branch.grow()
     difference = branch.difference()
     if args.json:
@@ -56,7 +59,41 @@ def _run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _print_json(difference: Difference, events: int) -> None:
+def _edited(args: argparse.Namespace, timeline: Timeline, edits: Mapping[str, Any]) -> int:
+    """Run with other settings, and say what fires, what is silenced and what is said otherwise."""
+    from core.timeline.whatif import WhatIf
+
+    whatif = WhatIf(timeline, edits)
+    whatif.run(lambda _: None, lambda: False)
+    result = whatif.result()
+    if args.json:
+        _print_json(result.difference, result.done, result)
+    else:
+        _print_text(result.difference, timeline.events[0].at, result.done)
+        _print_unheard(result, timeline.events[0].at)
+    return 0
+
+
+def _print_unheard(result: WhatIfResult, start: float) -> None:
+    from core.events import MAIN
+    from core.report.formatting import clock, plain
+
+    for sentence in result.why_unchanged(MAIN):
+        print(sentence)
+    silenced = result.silenced
+    if silenced is not None and (silenced.kept or not silenced.equal):
+        print("crossings that are not heard (was, would be):")
+        for name, (kept, gained, lost, moved) in silenced.table().items():
+            print(f"  {name.replace('_', ' ')}: {kept + lost + moved}, {kept + gained + moved}")
+        for mark in silenced.gained:
+            print(f"░ {clock(mark.at - start)}  {mark.name.replace('_', ' ')}  {plain(mark.agent, 24)}")
+    for change in result.texts or ():
+        print(f"≠ {clock(change.mark.at - start)}  {change.mark.name}")
+        print(f"    was:   {plain(change.before)}")
+        print(f"    would: {plain(change.after)}")
+
+
+def _print_json(difference: Difference, events: int, result: WhatIfResult | None = None) -> None:
     from core.report.formatting import readable_json
 
     def mark(each: Mark) -> dict[str, Any]:
@@ -72,6 +109,17 @@ def _print_json(difference: Difference, events: int) -> None:
         "lost": [mark(each) for each in difference.lost],
         "moved": [pair(each) for each in difference.moved],
     }
+    if result is not None and result.silenced is not None:
+        unheard = result.silenced
+        told["silenced"] = {
+            "kept": [mark(each.actual) for each in unheard.kept],
+            "gained": [mark(each) for each in unheard.gained],
+            "lost": [mark(each) for each in unheard.lost],
+            "moved": [pair(each) for each in unheard.moved],
+        }
+        told["texts"] = [
+            {**mark(each.mark), "was": each.before, "would": each.after} for each in result.texts or ()
+        ]
     print(readable_json(told))
 
 

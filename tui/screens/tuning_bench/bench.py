@@ -25,7 +25,7 @@ from core.store.profile_files import ProfileFiles
 from core.store.profiles import SettingsProfile, taken_over
 from core.timeline.labelling import judged_labels, missed_label
 from core.timeline.timeline import Timeline
-from tui.feed.messages import Apply, Failed, JumpMark, Seek
+from tui.feed.messages import Apply, Failed, Jump, Seek
 from tui.feed.view import View
 from tui.screens.tuning_bench.bench_keys import BENCH_KEYS
 from tui.screens.tuning_bench.effects import Effects
@@ -305,10 +305,10 @@ applied, and nothing is kept before it is saved.
     # What differs
 
     def action_difference(self, direction: int) -> None:
-        """Put the playhead at the next or previous difference; to the next alert where nothing is changed."""
+        """Put the playhead at the next or previous difference; to trouble where nothing is changed."""
         compared = self.effects.compared
         if self.view is None or compared is None:
-            self.post_message(JumpMark(direction > 0))
+            self.post_message(Jump(direction > 0))
             return
         places = sorted({place + 1 for place, _, _ in compared.changes()})
         found = [place for place in places if (place - self.view.index) * direction > 0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from core.percept import SIGNALS, Axis
 from core.report.formatting import fraction, plain, short
 from core.timeline.marks import Mark
+from core.timeline.timeline import Timeline
 from tui.widgets.common.timeline_cells import GLYPHS
 
 _STATE = ("•", "quiet")
@@ -70,6 +71,36 @@ def mark_text(mark: Mark) -> str:
     if mark.kind == "regime":
         return f"regime {name}"
     return name.replace("_", " ")
+
+
+_ADVICE: dict[str, str] = {
+    "flow_active": "steady work; other signals are silent meanwhile",
+    "compound_frustration_seeking": "fails and searches: it may lack something you know",
+    "frustration_spike": "look at the last failure (x)",
+    "seeking_spike": "reads and searches a lot without settling on an edit",
+    "uncertainty_spike": "results contradict it: check what it assumes",
+    "confidence_sustained": "edits hold: a good moment to commit",
+    "fatigue_rising": "long at work: a fresh start may help",
+}
+_KIND_ADVICE: dict[str, str] = {
+    "method": "an answer to the signals; r shows its words",
+    "halt": "effort no longer pays; v shows the budgets",
+    "quarantine": "v shows which fields left their bounds",
+    "compaction": "what it knew is summed up: check that your wishes are kept",
+    "shift": "the work moved to other files; 3 shows where",
+}
+
+
+def mark_reason(mark: Mark, timeline: Timeline) -> str:
+    """What brought a mark about, and what to do, in one line."""
+    advice = _ADVICE.get(mark.name, "") if mark.kind == "signal" else _KIND_ADVICE.get(mark.kind, "")
+    axis = SIGNAL_AXES.get(mark.name) if mark.kind == "signal" else None
+    track = timeline.tracks.get(mark.agent)
+    row = -1 if track is None else track.row(mark.place)
+    if axis is None or track is None or not 0 <= row < len(track.columns):
+        return advice
+    value, limit = (track.columns.value(f"{name}.{axis}", row) for name in ("axis", "threshold"))
+    return f"{advice} · {axis} {fraction(value)}, fires at {fraction(limit)}"
 
 
 def mark_amount(mark: Mark) -> str:

@@ -22,7 +22,7 @@ class Scroller(Panel, ScrollView, inherit_bindings=False):
     Scroller {
         overflow-x: hidden; overflow-y: auto; scrollbar-size-vertical: 1;
         scrollbar-background: $background; scrollbar-background-hover: $panel;
-        scrollbar-color: $panel-lighten-2; scrollbar-color-hover: $accent;
+        scrollbar-color: $quiet; scrollbar-color-hover: $accent;
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [

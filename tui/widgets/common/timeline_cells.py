@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from core.percept import AGENT_STATES, AXES
+from core.percept import AGENT_STATES, AXES, SIGNALS
 from core.timeline.columns import Numbers
 from core.timeline.marks import Mark, MarkKind
 from core.timeline.timeline import Timeline
@@ -29,6 +29,7 @@ GLYPHS: dict[MarkKind, tuple[str, str]] = {
     "prompt": ("│", "live"),
 }
 """How each kind is drawn, the one that wins a cell first; changes of state are the band."""
+_FLOW = 1 << SIGNALS.index("flow_active")
 _RANK = {kind: rank for rank, kind in enumerate(GLYPHS)}
 
 BANDS: dict[str, tuple[str, str]] = {
@@ -117,6 +118,22 @@ def band(track: Track | None, window: EventWindow) -> list[str]:
         code = stuck if (inside == stuck).any() else int(codes[end])
         states.append(AGENT_STATES[code])
     return states
+
+
+def silenced(track: Track | None, window: EventWindow) -> list[bool]:
+    """The cells in which the flow gate keeps all other signals from being sent."""
+    if track is None or window.stop <= window.start:
+        return [False] * window.width
+    edges = window.edges()
+    first = track.row(edges[0] - 1)
+    codes = track.columns.column("signals", max(0, first), track.row(edges[-1] - 1) + 1).astype(np.int64)
+    flows = np.bitwise_and(codes, _FLOW) != 0
+    rows = [track.row(edge - 1) - max(0, first) for edge in edges]
+    found = []
+    for begin, end in pairwise(rows):
+        inside = flows[begin + 1 : end + 1] if end > begin else flows[max(0, end) : end + 1]
+        found.append(bool(inside.any()))
+    return found
 
 
 def winners(marks: Sequence[Mark], window: EventWindow) -> dict[int, MarkKind]:

@@ -19,10 +19,11 @@ from tui.feed.messages import Seek
 from tui.feed.view import View
 from tui.widgets.common import timeline_cells as strip
 from tui.widgets.common.panel import Panel
+from tui.widgets.common.timeline_activity import CallPlaces, activity_names, activity_rows, shade
 from tui.widgets.common.timeline_cells import BANDS, GLYPHS, EventWindow
 
 SERIES: tuple[Series, ...] = get_args(Series)
-_LABEL = 6
+_LABEL = 8
 _ROOMY = 90
 """Width from which the rows are named."""
 _CLOSEST = 16
@@ -52,22 +53,30 @@ class TimelineStrip(Panel):
     HELP: ClassVar[str] = """\
 ## Timeline
 
-Every column is a stretch of the session, by events. From above: a reading (up and down choose which),
+Every column is a stretch of the session, by events. From above: what was done, or a reading (up and down
+choose which). What was done is how many calls failed (`×` one, else a figure, `+` more than nine), how many
+were made against the busiest stretch, and the context's share of the way to compaction. Then
 the agent's state (`·` idle, `─` exploring, `═` delegating, `━` deep work, `▄` stuck), and marks:
 `│` prompt, `▲` signal, `◆` method, `■` halt, `▣` quarantine, `▽` compaction, `◦` dream, `◇` context shift,
 `+` sub-agent, `~` regime, `⚑` bookmark, `╎` a long silence.
+`░` shades stretches in which the flow gate silences all other signals.
 `┃` is the playhead, `▐` the live edge. Click or drag to seek; the wheel, `+` and `-` zoom.
 """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
-            "up", "series(-1)", "Reading", show=False, id="timeline.series.up", tooltip="The previous reading"
+            "up",
+            "series(-1)",
+            "other reading",
+            key_display="↑↓",
+            id="timeline.series.up",
+            tooltip="The previous reading",
         ),
         Binding(
             "down", "series(1)", "Reading", show=False, id="timeline.series.down", tooltip="Next reading"
         ),
     ]
 
-    series: reactive[Series] = reactive("frustration")
+    series: reactive[Series] = reactive("activity")
     zoom: reactive[int] = reactive(0)
     """How often the stretch shown was halved."""
     bookmarks: reactive[tuple[Bookmark, ...]] = reactive(())
@@ -76,6 +85,7 @@ the agent's state (`·` idle, `─` exploring, `═` delegating, `━` deep work
     def __init__(self, gap: float = 600.0, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
         self._gap = gap
+        self._calls = CallPlaces()
         self._ground: _Ground | None = None
         self._ground_for: tuple[object, ...] = ()
         self._start = 0
@@ -90,8 +100,7 @@ the agent's state (`·` idle, `─` exploring, `═` delegating, `━` deep work
             return [[("nothing recorded yet", "quiet")]]
         window = self._window(view, len(timeline), room)
         ground = self._drawn(timeline, view, window, max(2, height))
-        curve = len(ground.rows) - 2
-        names = [*["1", *([""] * (curve - 2)), "0"][-curve:], "state", "marks"]
+        names = [*_names(self.series, len(ground.rows) - 2), "state", "marks"]
         head = window.cell(view.index)
         edge = view.mode == "live" and window.stop >= len(timeline)
         return [
@@ -169,15 +178,18 @@ the agent's state (`·` idle, `─` exploring, `═` delegating, `━` deep work
             last = self._ground.window
             stale = (window.stop - last.stop) * window.width > last.stop - last.start
         if stale or self._ground is None:
-            self._ground = _ground(
-                timeline,
-                view.agent,
-                self.series,
-                window,
-                height,
-                self._gap,
-                [mark.place for mark in self.bookmarks],
-            )
+            track = timeline.tracks.get(view.agent)
+            shaded = strip.silenced(track, window)
+            curve = max(1, height - 2)
+            if self.series == "activity":
+                counts = self._calls.counts(timeline.events, view.agent, window)
+                rows = activity_rows(counts, strip.heights(track, "context", window), curve)
+            else:
+                values = [float(value) for value in strip.heights(track, self.series, window)]
+                rows = _curve(values, curve, self.series if self.series in AXES else "plain")
+            rows.append([BANDS[state] for state in strip.band(track, window)])
+            rows.append(_marks(timeline, window, self._gap, [mark.place for mark in self.bookmarks]))
+            self._ground = _Ground(window, [shade(row, shaded) for row in rows])
             self._ground_for = key
         return self._ground
 
@@ -208,22 +220,11 @@ the agent's state (`·` idle, `─` exploring, `═` delegating, `━` deep work
             self.post_message(Seek(self._ground.window.place(cell)))
 
 
-def _ground(
-    timeline: Timeline,
-    agent: str,
-    series: str,
-    window: EventWindow,
-    height: int,
-    gap: float,
-    bookmarks: list[int],
-) -> _Ground:
-    track = timeline.tracks.get(agent)
-    values = strip.heights(track, series, window)
-    ink = series if series in AXES else "plain"
-    rows = _curve([float(value) for value in values], max(1, height - 2), ink)
-    rows.append([BANDS[state] for state in strip.band(track, window)])
-    rows.append(_marks(timeline, window, gap, bookmarks))
-    return _Ground(window, rows)
+def _names(series: str, curve: int) -> list[str]:
+    """What stands before the rows of the curve."""
+    if series == "activity":
+        return activity_names(curve)
+    return ["1", *([""] * (curve - 2)), "0"][-curve:]
 
 
 def _curve(values: list[float], height: int, ink: str) -> list[list[tuple[str, str]]]:

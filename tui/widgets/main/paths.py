@@ -68,8 +68,8 @@ The bar is heat: visits that fade with work time. Its colour says how near a pat
         Binding("E", "edit", "edit", show=False, id="paths.edit", tooltip="Open this file in your editor"),
         Binding("z", "zoom", "zoom", id="paths.zoom", tooltip="This panel alone, with its details"),
         Binding("s", "sort", "sort", id="paths.sort", tooltip="By heat, by recency, by edits"),
-        Binding("x", "fold", "fold", id="paths.fold", tooltip="Open or close this folder"),
-        Binding("X", "fold_all", "fold all", id="paths.fold_all", tooltip="Open or close every folder"),
+        Binding("u", "fold", "fold", id="paths.fold", tooltip="Open or close this folder"),
+        Binding("U", "fold_all", "fold all", id="paths.fold_all", tooltip="Open or close every folder"),
         Binding(
             "slash", "filter", "filter", id="paths.filter", tooltip="Only paths that contain these letters"
         ),

@@ -15,12 +15,14 @@ from tui.draw.line import Line, fit
 from tui.feed.messages import Seek
 from tui.feed.view import View
 from tui.widgets.common.mark_filter import MarkFilter
-from tui.widgets.common.mark_words import mark_amount, mark_glyph, mark_style, mark_text
+from tui.widgets.common.mark_words import mark_amount, mark_glyph, mark_reason, mark_style, mark_text
 from tui.widgets.common.panel import Panel
 
 KINDS: tuple[MarkKind, ...] = ("signal", "method", "halt", "quarantine", "compaction", "shift")
 """What the feed holds."""
 _PAGE = 10
+_TOLD = (36, 6)
+"""Width and height from which each entry has a second line."""
 
 
 class FeedLook(NamedTuple):
@@ -42,6 +44,8 @@ What happened that may be worth a look, newest first, never later than the playh
 `▲` a signal of trouble and `△` one of things going well, with how far above its threshold it was; `◆` a
 method that answered; `■` the governor would have halted; `▣` quarantine; `▽` the context was compacted; `◇`
 the work moved to other files.
+
+Below each entry stands what brought it about and what may be done.
 
 **Up** and **down** choose an entry, **enter** takes the playhead there, **a** shows all agents or only the
 one on screen, **z** gives the feed the whole screen.
@@ -85,19 +89,25 @@ another matter: signals say that something is unusual *for this agent*.
         """The entry under the cursor; None follows the newest."""
         self._top = 0
         self._rows = 0
+        self._each = 1
+        """Lines of an entry."""
 
     def lines(self, view: View, width: int, height: int) -> list[Line]:
         stop = self._stop(view)
-        self._rows = max(1, height)
+        self._each = 2 if width >= _TOLD[0] and height >= _TOLD[1] else 1
+        self._rows = max(1, height // self._each)
         if stop == 0:
             return [[(fit("nothing fired so far", width), "quiet")]]
         cursor = self._cursor(stop)
         self._top = min(max(self._top, cursor - self._rows + 1), cursor, max(0, stop - self._rows))
         kept = self._marks_kept.kept
-        return [
-            self._row(kept[stop - 1 - place], view, width, place == cursor)
-            for place in range(self._top, min(stop, self._top + self._rows))
-        ]
+        made: list[Line] = []
+        for place in range(self._top, min(stop, self._top + self._rows)):
+            mark = kept[stop - 1 - place]
+            made.append(self._row(mark, view, width, place == cursor))
+            if self._each == 2 and self.recording is not None:
+                made.append([(fit(f"  {mark_reason(mark, self.recording)}", width), "quiet")])
+        return made
 
     def subtitle(self, view: View) -> str:
         stop = self._stop(view)
@@ -150,7 +160,7 @@ another matter: signals say that something is unusual *for this agent*.
         inside = event.get_content_offset(self)
         if self.view is None or inside is None:
             return
-        place = self._top + inside.y
+        place = self._top + inside.y // self._each
         stop = self._stop(self.view)
         if place < stop:
             self._choose(place, stop)

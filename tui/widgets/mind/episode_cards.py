@@ -115,7 +115,7 @@ The opinion is the tier this moment would deserve.
                 priced = money(spend.money, spend.turns - spend.unpriced, spend.unpriced)
                 made.append(
                     pair(
-                        f"{spend.tier}  {spend.turns:,} turns",
+                        f"{spend.tier}  {count(spend.turns, 'turn')}",
                         f"{_tokens(view, spend.tokens)}  {priced}",
                         width,
                     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from core.mind.homeostasis import RuleState
-from core.report.formatting import fraction, plain
+from core.report.formatting import count, fraction, plain
 from tui.draw.gauge import TRACK
 from tui.draw.line import Line, fit
 from tui.feed.view import View
@@ -57,7 +57,7 @@ Vitality weighs the budget left against accuracy; its phase falls with it.
                 marks=[(mind.vitality.next_bound, "╎", "threshold")] if mind.vitality.next_bound else None,
             ),
             gauge("budget left", state.budget_remaining, width, f"{100 * state.budget_remaining:.0f}%"),
-            pair("skill", f"{forecast.skill:+.2f} over {forecast.scored:,} calls", width),
+            pair("skill", f"{forecast.skill:+.2f} over {count(forecast.scored, 'call')}", width),
             pair("next call fails", f"{100 * forecast.next_failure:.0f}%", width),
             pair("phase", story.phase, width, ink="alert" if state.phase == "terminal" else "plain"),
             self._regime(view, width),

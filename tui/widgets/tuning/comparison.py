@@ -16,11 +16,12 @@ from core.timeline.timeline import Timeline
 from core.timeline.track import Track
 from core.timeline.whatif import WhatIfResult, changed_series, filled_series
 from tui.draw.canvas import Canvas
-from tui.draw.line import Line, fit
+from tui.draw.line import Line, fit, wrapped
 from tui.feed.messages import Seek
 from tui.feed.view import View
 from tui.widgets.common import timeline_cells as strip
 from tui.widgets.common.panel import Panel
+from tui.widgets.common.timeline_activity import SHADE
 from tui.widgets.common.timeline_cells import EventWindow
 
 _DIFFERENCE_GLYPHS = {"=": ("·", "quiet"), "~": ("~", "threshold"), "+": ("+", "live"), "-": ("−", "alert")}
@@ -44,7 +45,8 @@ class Comparison(Panel):
 ## Actual against what-if
 
 The dim line is what was, the bright one what would have been; the dotted ones are their thresholds. Below:
-`·` firings in both, `+` gained, `−` lost, `~` moved. `n` and `N` jump from one difference to the next.
+`·` firings in both, `+` gained, `−` lost, `~` moved; `░` shades stretches in which flow silences all other
+signals. `n` and `N` jump from one difference to the next. Where nothing fires otherwise, it says why.
 Labels stand below them: `✓` right, `✗` wrong, `?` missed.
 """
     EMPTY: ClassVar[str] = "waiting for the first event"
@@ -92,6 +94,10 @@ Labels stand below them: `✓` right, `✗` wrong, `?` missed.
         chosen = changed_series(timeline, self.compared, view.agent, self.named, max(1, room // _LEAST))
         chosen = filled_series(chosen, room // _ROOMY)
         made: list[Line] = []
+        for sentence in self.compared.why_unchanged(view.agent) if self.compared else ():
+            made += [[(line, "strong")] for line in wrapped(sentence, max(8, width))]
+        room = max(_LEAST, room - len(made))
+        chosen = chosen[: max(1, room // _LEAST)]
         for number, series in enumerate(chosen):
             tall = room // len(chosen) + (1 if number < room % len(chosen) else 0)
             made += self._curve(timeline, view, series, width, min(tall, 13))
@@ -166,9 +172,12 @@ Labels stand below them: `✓` right, `✗` wrong, `?` missed.
             if order.index(kind) >= order.index(cells.get(cell, "=")):
                 cells[cell] = kind
         head = self._window.cell(view.index)
+        run = compared.whole if compared is not None and compared.complete else None
+        shaded = strip.silenced((run or timeline).tracks.get(view.agent), self._window)
         line: Line = []
         for cell in range(width):
-            glyph, ink = _DIFFERENCE_GLYPHS[cells[cell]] if cell in cells else (" ", "plain")
+            empty = (SHADE, "flow-dim") if shaded[cell] else (" ", "plain")
+            glyph, ink = _DIFFERENCE_GLYPHS[cells[cell]] if cell in cells else empty
             if cell == head:
                 glyph, ink = (glyph, "cursor") if cell in cells else ("│", "strong")
             line.append((glyph, ink))

@@ -37,7 +37,9 @@ class FiringTable(Scroller):
 ## What would have fired
 
 For each signal, method, halt and quarantine: how often it fired, how often it would have fired, and how many
-of these are kept, gained, lost or moved in time. Enter jumps to the next difference of the row.
+of these are kept, gained, lost or moved in time. Below, `░` crossings that are not heard: silenced by flow
+or by a cooldown; and `≠` methods that fire as before and say something else. Enter jumps to the next
+difference of the row.
 """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "jump", "jump", id="firings.jump", tooltip="To the next difference of this row"),
@@ -66,6 +68,7 @@ of these are kept, gained, lost or moved in time. Enter jumps to the next differ
             table = self.compared.difference.table()
             self._listed = [(name, *row) for name, row in table.items()]
             self._listed.sort(key=lambda row: (-(row[2] + row[3] + row[4]), row[0]))
+            self._listed += _unheard(self.compared)
             self._listed_for = None
         else:
             self._listed = _actual(self.recording)
@@ -119,11 +122,34 @@ of these are kept, gained, lost or moved in time. Enter jumps to the next differ
             return
         name = self._listed[self._cursor][0]
         places = [place for place, _, mark in compared.changes() if key_of(mark) == name]
+        places += _unheard_places(compared, name)
         if not places:
             self.post_message(Failed(f"{name.replace('_', ' ')} fires as before"))
             return
         later = [place for place in places if place + 1 > view.index]
         self.post_message(Seek((later or places)[0] + 1))
+
+
+def _unheard(compared: WhatIfResult) -> list[Counted]:
+    """Crossings that are not heard, then methods whose words differ."""
+    rows = [] if compared.silenced is None else compared.silenced.table().items()
+    told = Counter(change.mark.name for change in compared.texts or ())
+    return [
+        *((f"░ {name}", *row) for name, row in rows),
+        *((f"≠ {name} says otherwise", 0, 0, 0, number) for name, number in sorted(told.items())),
+    ]
+
+
+def _unheard_places(compared: WhatIfResult, row: str) -> list[int]:
+    """Where the crossings or the words of a row are."""
+    if row.startswith("≠"):
+        name = row.removeprefix("≠ ").removesuffix(" says otherwise")
+        return [change.mark.place for change in compared.texts or () if change.mark.name == name]
+    silenced = compared.silenced
+    if silenced is None or not row.startswith("░"):
+        return []
+    marks = [*silenced.gained, *silenced.lost, *(pair.other for pair in silenced.moved + silenced.kept)]
+    return sorted(mark.place for mark in marks if f"░ {mark.name}" == row)
 
 
 def _rooms(width: int) -> tuple[int, int]:

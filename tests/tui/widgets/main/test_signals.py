@@ -12,14 +12,41 @@ from core.timeline.marks import MARK_KINDS, Mark
 from core.timeline.timeline import Timeline
 from tests.tui.panel_app import MARKS, SIZES, START, PanelApp, check, recording, stuck, text, view_at
 from tui.draw.styles import STYLES
-from tui.widgets.common.mark_words import mark_amount, mark_glyph, mark_style, mark_text
+from tui.widgets.common.mark_words import mark_amount, mark_glyph, mark_reason, mark_style, mark_text
 from tui.widgets.main.signals import KINDS, SignalFeed
 
 SHOWN = [place for place, kind, _, _ in MARKS if kind in KINDS]
 
 
-def _rows(panel: SignalFeed, width: int = 50, height: int = 20, index: int = 240) -> list[str]:
-    return text(panel.lines(replace(stuck(), index=index), width, height)).splitlines()
+def _rows(panel: SignalFeed, width: int = 50, height: int = 40, index: int = 240) -> list[str]:
+    """The first line of each entry."""
+    lines = text(panel.lines(replace(stuck(), index=index), width, height)).splitlines()
+    return [line for line in lines if not line.startswith("  ")]
+
+
+@pytest.mark.parametrize(("width", "height", "told"), [(36, 6, True), (35, 6, False), (36, 5, False)])
+def test_a_second_line_tells_trigger_and_advice_where_there_is_room(
+    width: int, height: int, told: bool
+) -> None:
+    timeline = Timeline(Settings())
+    timeline.extend(session(600))
+    panel = SignalFeed()
+    panel.recording = timeline
+    lines = text(panel.lines(view_at(timeline, 599), width, height)).splitlines()
+    assert any(line.startswith("  ") for line in lines) is told
+
+
+def test_the_trigger_is_the_value_against_its_threshold() -> None:
+    timeline = Timeline(Settings())
+    timeline.extend(session(600))
+    mark = next(mark for mark in timeline.marks if mark.name == "frustration_spike")
+    track = timeline.tracks[mark.agent]
+    row = track.row(mark.place)
+    value, limit = (track.columns.value(f"{name}.frustration", row) for name in ("axis", "threshold"))
+    assert value >= limit
+    said = mark_reason(mark, timeline)
+    assert said.endswith(f"frustration {value:.2f}, fires at {limit:.2f}".replace("0.", "."))
+    assert "(x)" in said
 
 
 def _feed() -> SignalFeed:
@@ -143,10 +170,10 @@ async def test_unattended_it_shows_the_newest_again() -> None:
 async def test_the_mouse_chooses_goes_and_scrolls() -> None:
     app = PanelApp(_feed(), stuck(), recording())
     async with app.run_test(size=(60, 12)) as pilot:
-        await pilot.click(SignalFeed, offset=(10, 3))
+        await pilot.click(SignalFeed, offset=(10, 5))
         assert app.panel.border_subtitle == "3 of 10"
         assert app.sought == []
-        await pilot.click(SignalFeed, offset=(10, 2), times=2)
+        await pilot.click(SignalFeed, offset=(10, 3), times=2)
         await pilot.pause()
         assert app.sought == [231]
         await pilot._post_mouse_events([_scroll()], SignalFeed, offset=(10, 3))

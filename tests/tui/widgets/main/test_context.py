@@ -1,4 +1,4 @@
-"""The sleep gauge: two bars, their forecasts, and the marks of the past."""
+"""The context: its bar, its forecast, what to do, and the marks of the past."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from core.settings import Settings
 from core.timeline.timeline import Timeline
 from tests.tui.panel_app import SIZES, PanelApp, check, recording, stuck, text, view_at
 from tui.feed.view import View
-from tui.widgets.main.sleep import SleepGauge
+from tui.widgets.main.context import ContextGauge, advice
 
 
 def _with(view: View, **more: Any) -> View:
@@ -21,27 +21,38 @@ def _with(view: View, **more: Any) -> View:
 
 
 def _shown(view: View, width: int, height: int) -> str:
-    panel = SleepGauge()
+    panel = ContextGauge()
     panel.recording = recording()
     return text(panel.lines(view, width, height))
 
 
-def test_both_gauges_and_forecasts() -> None:
-    rows = _shown(stuck(), 60, 6).splitlines()
-    assert rows[0].startswith("sleep") and rows[0].endswith("71%")
-    assert rows[1] == "load 21/30 · dream in ~9 ticks, full in 11m 30s of work"
-    assert rows[2].startswith("context") and rows[2].endswith("89%")
-    assert rows[3] == "148.2k of 167.0k tokens · compaction in ~12 turns"
-    assert rows[5] == "▽ 1 compaction  ◦ 2 dreams, the last 13m 20s ago"
+def test_bar_forecast_and_advice() -> None:
+    rows = _shown(stuck(), 64, 6).splitlines()
+    assert rows[0].startswith("context") and rows[0].endswith("89%")
+    assert rows[1] == "148.2k of 167.0k tokens · compaction in ~12 turns"
+    assert rows[2].rstrip() == "it forgets soon: let it write down what matters, or compact now"
+    assert rows[4].startswith("▽ 1 compaction, the last ") and "dream" not in "".join(rows)
+
+
+@pytest.mark.parametrize(
+    ("context", "words"),
+    [
+        (0.49, "enough room"),
+        (0.5, "after the next commit"),
+        (0.849, "after the next"),
+        (0.85, "forgets soon"),
+    ],
+)
+def test_advice_by_how_full_it_is(context: float, words: str) -> None:
+    assert words in advice(_with(stuck(), context=context).frame.mind.sleep)
 
 
 def test_a_context_near_compaction_is_an_alert_in_words_and_colour() -> None:
-    panel = SleepGauge()
+    panel = ContextGauge()
     near = [ink for line in panel.lines(stuck(), 40, 4) for _, ink in line]
     far = [ink for line in panel.lines(_with(stuck(), context=0.4), 40, 4) for _, ink in line]
     assert "alert-tag" in near and "alert-tag" not in far
     assert text(panel.lines(stuck(), 40, 1)).startswith("context")
-    assert text(panel.lines(_with(stuck(), context=0.4), 40, 1)).startswith("sleep")
 
 
 def test_a_log_without_token_counts_says_so() -> None:
@@ -55,40 +66,16 @@ def test_a_context_past_the_point_promises_no_turns() -> None:
     assert "177.6k of 167.0k tokens, past the compaction point" in _shown(view, 60, 6)
 
 
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"needed": True, "dream_ticks": 4}, "dream due in 4 ticks"),
-        ({"ticks": None, "minutes": None, "dream_ticks": None}, "no dream expected"),
-        ({"intensive": True}, "load 21/30, intensive · dream in ~9 ticks"),
-    ],
-)
-def test_the_forecast_in_words(changes: dict[str, Any], words: str) -> None:
-    assert words in _shown(_with(stuck(), **changes), 60, 6)
-
-
-def test_past_compactions_and_dreams_stand_in_their_places() -> None:
-    strip = _shown(stuck(), 60, 6).splitlines()[4]
-    assert strip.index("▽") == 96 * 60 // 240
-    assert strip.index("◦") == 160 * 60 // 240
-    early = _shown(replace(stuck(), index=120), 60, 6).splitlines()[4]
+def test_past_compactions_stand_in_their_places() -> None:
+    strip = _shown(stuck(), 60, 6).splitlines()[3]
+    assert strip.index("▽") == 96 * 60 // 240 and "◦" not in strip
+    early = _shown(replace(stuck(), index=120), 60, 6).splitlines()[3]
     assert early.index("▽") == 96 * 60 // 120
-    assert "◦" not in early
 
 
-def test_curves_come_with_room() -> None:
+def test_the_curve_comes_with_room() -> None:
     assert "so far" not in _shown(stuck(), 60, 6)
-    assert "pressure so far" in _shown(stuck(), 60, 10)
-    tall = _shown(stuck(), 60, 20)
-    assert "pressure so far" in tall and "context so far" in tall
-
-
-def test_details_list_the_dreams() -> None:
-    panel = SleepGauge()
-    panel.recording = recording()
-    shown = text(panel.details(stuck(), 76, 22))
-    assert "00:26:40 ◦ dream at 100%: 5 episodes compressed, 1 faded traces dropped" in shown
-    assert "00:16:00 ◦ dream after a compaction: 11 episodes compressed" in shown
+    assert "context so far" in _shown(stuck(), 60, 10)
 
 
 @pytest.mark.parametrize(("width", "height"), SIZES)
@@ -96,7 +83,7 @@ def test_details_list_the_dreams() -> None:
 def test_nothing_is_clipped_on_a_busy_session(width: int, height: int, index: int) -> None:
     timeline = Timeline(Settings())
     timeline.extend(session(300))
-    panel = SleepGauge()
+    panel = ContextGauge()
     panel.recording = timeline
     view = view_at(timeline, index)
     check(panel.lines(view, width, height), width, height)
@@ -104,7 +91,7 @@ def test_nothing_is_clipped_on_a_busy_session(width: int, height: int, index: in
 
 
 async def test_it_draws_and_zooms() -> None:
-    app = PanelApp(SleepGauge(), stuck(), recording(), size=(60, 12))
+    app = PanelApp(ContextGauge(), stuck(), recording(), size=(60, 12))
     async with app.run_test(size=(60, 12)) as pilot:
         assert "89%" in app.seen()
         await pilot.press("enter")

@@ -1,0 +1,180 @@
+"""A stretch of a session in words: what was asked, what was done and where, what failed, how it ended."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+
+from msgspec import Struct
+
+from core.agents.words import Words, telling_line, words_of
+from core.events import MAIN, Compaction, Event, Prompt, SessionEnd, ToolUse, Turn
+from core.report.formatting import count, plain
+from core.report.recap import short_clock
+from core.report.troubles import Trouble, troubles
+
+_WIDE = 160
+"""Letters of a line at most."""
+_ASKED = 6
+_FILES = 5
+_TROUBLES = 6
+_LOOKED_BACK = 12
+"""Answers looked through for the last with words."""
+
+Read = Callable[[Event], Words]
+
+
+class Story(Struct, frozen=True):
+    """Lines for each of the four questions; every one is safe for a terminal."""
+
+    asked: tuple[str, ...] = ()
+    done: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+    ended: tuple[str, ...] = ()
+
+    def lines(self) -> list[str]:
+        """All of it, each question before its answers."""
+        made: list[str] = []
+        told = (("asked", self.asked), ("done", self.done), ("failed", self.failed), ("ended", self.ended))
+        for name, answers in told:
+            made += [f"{name if number == 0 else '':<8}{line}" for number, line in enumerate(answers)]
+        return made
+
+
+def story(events: Sequence[Event], begin: float | None = None, read: Read = words_of) -> Story:
+    """What lies in a stretch; times are counted from `begin`, or from its first event."""
+    if not events:
+        return Story()
+    start = events[0].at if begin is None else begin
+    return Story(
+        tuple(_asked(events, start, read)),
+        tuple(_done(events)),
+        tuple(_failed(events, start, read)),
+        tuple(_ended(events, start, read)),
+    )
+
+
+def _asked(events: Sequence[Event], start: float, read: Read) -> Iterator[str]:
+    prompts = [event for event in events if isinstance(event, Prompt) and event.agent == MAIN]
+    if not prompts:
+        yield "nothing new"
+        return
+    shown = prompts if len(prompts) <= _ASKED else [prompts[0], *prompts[1 - _ASKED :]]
+    for number, prompt in enumerate(shown):
+        if number == 1 and len(shown) < len(prompts):
+            yield f"… {count(len(prompts) - len(shown), 'prompt')} more …"
+        words = "you stopped it" if prompt.interrupt else _quoted(read(prompt).said)
+        yield f"{_when(prompt, start)} {words or count(prompt.characters, 'character')}"
+
+
+def _done(events: Sequence[Event]) -> Iterator[str]:
+    uses = [event for event in events if isinstance(event, ToolUse)]
+    if not uses:
+        yield "no call was made"
+        return
+    edited: Counter[str] = Counter()
+    for use in uses:
+        if use.action == "file_edit" and use.outcome in ("success", "empty"):
+            edited.update(use.targets[:1])
+    commands = sum(use.action == "shell_exec" for use in uses)
+    looks = sum(use.action in ("file_read", "search") for use in uses)
+    edits = sum(edited.values())
+    parts = ", ".join((count(edits, "edit"), count(commands, "command"), count(looks, "look")))
+    yield f"{count(len(uses), 'call')}: {parts}"
+    if edited:
+        files = [
+            f"{plain(path, 60)}{f' ({n} times)' if n > 1 else ''}" for path, n in edited.most_common(_FILES)
+        ]
+        more = f", and {count(len(edited) - _FILES, 'more file')}" if len(edited) > _FILES else ""
+        yield f"edited {', '.join(files)}{more}"
+    checks = Counter(
+        (use.purpose, use.outcome == "failure") for use in uses if use.purpose in ("test", "build", "commit")
+    )
+    if checks:
+        yield ", ".join(
+            f"{purpose} {'failed' if failed else 'passed'} {_times(number)}"
+            for (purpose, failed), number in sorted(checks.items())
+        )
+    if compactions := sum(isinstance(event, Compaction) for event in events):
+        yield f"the context was compacted {_times(compactions)}"
+
+
+def _failed(events: Sequence[Event], start: float, read: Read) -> Iterator[str]:
+    found = troubles(events)
+    if not found:
+        yield "no call failed"
+        return
+    found.sort(key=lambda trouble: (trouble.solved is not None, -trouble.failures, trouble.first))
+    for trouble in found[:_TROUBLES]:
+        yield from _trouble(events, trouble, start, read)
+    if len(found) > _TROUBLES:
+        still = sum(trouble.solved is None for trouble in found[_TROUBLES:])
+        yield f"and {len(found) - _TROUBLES} more, {still} of them not seen to work again"
+
+
+def _trouble(events: Sequence[Event], trouble: Trouble, start: float, read: Read) -> Iterator[str]:
+    use = events[trouble.last]
+    if not isinstance(use, ToolUse):
+        return
+    words = read(use)
+    what = _line(words.command) or " ".join(use.targets[:2]) or use.program
+    named = plain(f"{use.tool} {what}".strip(), _WIDE // 2)
+    error = plain(telling_line(words.output), _WIDE // 2)
+    why = f": {error}" if error else ""
+    yield f"{_when(events[trouble.first], start)} {named}, {_times(trouble.failures)}{why}"
+    if trouble.solved is None:
+        yield "  not seen to work again"
+        return
+    edits = ", ".join(plain(path, 50) for path in trouble.edits[:3])
+    more = f" and {len(trouble.edits) - 3} more" if len(trouble.edits) > 3 else ""
+    after = f" after edits of {edits}{more}" if edits else " with no edit in between"
+    yield f"  worked at {_when(events[trouble.solved], start)}{after}"
+
+
+def _ended(events: Sequence[Event], start: float, read: Read) -> Iterator[str]:
+    last = events[-1]
+    calls = [event for event in events if isinstance(event, ToolUse) and event.agent == MAIN]
+    if isinstance(last, SessionEnd):
+        yield f"{_when(last, start)} the session is over"
+    elif isinstance(last, Turn):
+        yield f"{_when(last, start)} with an answer"
+    elif isinstance(last, Prompt):
+        yield f"{_when(last, start)} with your prompt, not answered yet"
+    elif calls:
+        outcome = {"failure": "which failed", "pending": "without a result yet"}.get(
+            calls[-1].outcome, "which went well"
+        )
+        words = _line(read(calls[-1]).command) or " ".join(calls[-1].targets[:2])
+        named = plain(f"{calls[-1].tool} {words}".strip(), _WIDE // 2)
+        yield f"{_when(calls[-1], start)} with {named}, {outcome}"
+    looked = 0
+    for event in reversed(events):
+        if isinstance(event, Turn) and event.agent == MAIN:
+            looked += 1
+            said = _quoted(_last_line(read(event).said))
+            if said:
+                yield f"it said {said}"
+                return
+            if looked >= _LOOKED_BACK:
+                return
+
+
+def _when(event: Event, start: float) -> str:
+    return short_clock(event.at - start)
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number:,} times"
+
+
+def _line(words: str) -> str:
+    return next((line.strip() for line in words.splitlines() if line.strip()), "")
+
+
+def _last_line(words: str) -> str:
+    return next((line.strip() for line in reversed(words.splitlines()) if line.strip()), "")
+
+
+def _quoted(words: str) -> str:
+    line = plain(_line(words), _WIDE)
+    return f"“{line}”" if line else ""

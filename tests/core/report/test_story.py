@@ -1,0 +1,91 @@
+"""A stretch in words: asked, done, failed and how it was solved, ended."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from core.agents.words import Words
+from core.events import Action, Event, Outcome, Prompt, SessionEnd, ToolUse, Turn
+from core.report.story import Story, story
+
+
+def use(at: float, action: Action = "shell_exec", outcome: Outcome = "success", **more: Any) -> ToolUse:
+    return ToolUse(at=at, agent="main", action=action, tool="Bash", outcome=outcome, **more)
+
+
+def prompt(at: float, **more: Any) -> Prompt:
+    return Prompt(at=at, agent="main", characters=12, **more)
+
+
+def turn(at: float) -> Turn:
+    return Turn(at=at, agent="main")
+
+
+def read(event: Event) -> Words:
+    """Words made by hand instead of read from a log."""
+    if isinstance(event, Prompt):
+        return Words(said="migrate the billing \x1b[31mservice\nplease")
+    if isinstance(event, Turn):
+        return Words(said="First line.\nTwo tests still fail.")
+    return Words(command="npm test", output="FAIL billing.spec.ts: expected 200, got 404\n")
+
+
+def test_every_question_is_answered() -> None:
+    events: list[Event] = [
+        prompt(0),
+        use(10, outcome="failure", purpose="test", program="npm", shape=1),
+        use(20, outcome="failure", purpose="test", program="npm", shape=1),
+        use(30, "file_edit", targets=("src/mock.ts",)),
+        use(40, purpose="test", program="npm", shape=1),
+        turn(50),
+    ]
+    told = story(events, read=read)
+    assert told.asked[0].startswith("0:00 “migrate the billing") and "\x1b" not in told.asked[0]
+    assert told.done[0] == "4 calls: 1 edit, 3 commands, 0 looks"
+    assert told.done[1] == "edited src/mock.ts"
+    assert told.done[2] == "test passed once, test failed 2 times"
+    assert told.failed[0] == "0:10 Bash npm test, 2 times: FAIL billing.spec.ts: expected 200, got 404"
+    assert told.failed[1] == "  worked at 0:40 after edits of src/mock.ts"
+    assert told.ended == ("0:50 with an answer", "it said “Two tests still fail.”")
+    assert [line[:8].strip() for line in told.lines() if line[:8].strip()] == [
+        "asked",
+        "done",
+        "failed",
+        "ended",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("last", "words"),
+    [
+        (prompt(9), "with your prompt, not answered yet"),
+        (use(9, outcome="failure"), "Bash npm test, which failed"),
+        (use(9, outcome="pending"), "without a result yet"),
+        (use(9), "which went well"),
+        (SessionEnd(at=9, agent="main"), "the session is over"),
+    ],
+)
+def test_how_it_ended(last: Event, words: str) -> None:
+    assert words in story([prompt(0), last], read=read).ended[0]
+
+
+@pytest.mark.parametrize(("prompts", "more"), [(6, False), (7, True)])
+def test_many_prompts_are_cut_in_the_middle(prompts: int, more: bool) -> None:
+    asked = story([prompt(float(at)) for at in range(prompts)], read=read).asked
+    assert any("more" in line for line in asked) is more
+    assert asked[0].startswith("0:00") and asked[-1].startswith(f"0:0{prompts - 1}")
+
+
+def test_what_never_worked_again_comes_first_and_nothing_is_told_of_nothing() -> None:
+    events = [
+        use(1, outcome="failure", shape=1),
+        use(2, shape=1),
+        use(3, outcome="failure", shape=2),
+    ]
+    failed = story(events, read=read).failed
+    assert failed[0].startswith("0:02") and failed[1] == "  not seen to work again"
+    assert failed[3] == "  worked at 0:01 with no edit in between"
+    assert story([]) == Story()
+    assert story([turn(1)], read=read).failed == ("no call failed",)

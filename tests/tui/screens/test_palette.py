@@ -1,0 +1,63 @@
+"""The palette finds screens, panels, settings and moments by name, and goes there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from textual.command import CommandPalette
+
+from core.settings.layers import tunables
+from tests.tui.conftest import shown, until
+from tui.app import NooscopeApp
+from tui.screens.governance import GovernanceScreen
+from tui.screens.mind import MindScreen
+from tui.screens.palette import SCREEN_NAMES, named_places
+from tui.screens.response import ResponseScreen
+from tui.widgets.main.paths import PathTree
+from tui.widgets.tuning.settings_list import SettingsList
+
+Make = Callable[..., NooscopeApp]
+
+
+async def test_everything_has_a_name(log: Path, app_on: Make) -> None:
+    app = app_on(log)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await shown(app, pilot, lambda view: view.total == 300)
+        names = [text for text, _, _ in named_places(app)]
+        assert {f"Screen: {name}" for name in SCREEN_NAMES} <= set(names)
+        assert {f"Setting: {name}" for name in tunables()} <= set(names)
+        assert "Panel: Signals" in names and len(names) == len(set(names))
+
+
+@pytest.mark.parametrize(
+    ("typed", "kind"),
+    [("mind", MindScreen), ("governance", GovernanceScreen), ("screen response", ResponseScreen)],
+)
+async def test_typing_a_screens_name_opens_it(log: Path, app_on: Make, typed: str, kind: type) -> None:
+    app = app_on(log)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await shown(app, pilot, lambda view: view.total == 300)
+        go = next(go for text, _, go in named_places(app) if text == f"Screen: {typed.split()[-1]}")
+        await pilot.press("ctrl+p")
+        await until(pilot, lambda: isinstance(app.screen, CommandPalette))
+        await pilot.press("escape")
+        await until(pilot, lambda: not isinstance(app.screen, CommandPalette))
+        go()
+        await until(pilot, lambda: isinstance(app.screen, kind))
+
+
+async def test_a_setting_and_a_panel_are_gone_to(log: Path, app_on: Make) -> None:
+    app = app_on(log)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await shown(app, pilot, lambda view: view.total == 300)
+        places = {text: go for text, _, go in named_places(app)}
+        name = "receptor.ambient.offset.fatigue"
+        places[f"Setting: {name}"]()
+        await until(
+            pilot,
+            lambda: any(settings.name_here == name for settings in app.screen.query(SettingsList)),
+        )
+        places["Panel: Paths"]()
+        await until(pilot, lambda: len(app.screen_stack) == 1 and isinstance(app.focused, PathTree))

@@ -1,0 +1,149 @@
+"""The response screen: every term, the memo word for word, what was told, and the outlook."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from core.response.interventions import Intervention, QueueReading, Told
+from core.response.outlook import OutlookReading, Reason
+from core.response.reaction import ResponseReading
+from tests.tui.panel_app import text, view_at
+from tests.tui.screen_app import Stage, recorded
+from tui.draw.styles import STYLES
+from tui.feed.view import View
+from tui.screens.response import ResponseScreen
+from tui.widgets.common.card import Card
+from tui.widgets.response.method_cards import CandidateCard, LearnedCard, PressureToAskCard
+from tui.widgets.response.outlook_cards import FactsCard, OutlookCard
+from tui.widgets.response.told_cards import MemoCard, QueueCard, ToldCard
+
+
+def with_response(view: View, **changed: object) -> View:
+    """A view whose response differs."""
+    response: ResponseReading = replace(view.frame.response, **changed)
+    return replace(view, frame=replace(view.frame, response=response))
+
+
+async def seen(kind: type[Card], view: View, width: int = 70, *, alone: bool = False) -> str:
+    """What a card says of a moment."""
+    card = kind()
+    app = Stage(card)
+    async with app.run_test(size=(width + 4, 70)) as pilot:
+        card.detailed = alone
+        card.view = view
+        await pilot.pause()
+        return text(card.more(view, width) if alone else card.said(view, width))
+
+
+def word(message: str = "look at the mock", number: int = 1) -> Intervention:
+    return Intervention(
+        number, "follow_up", "decide", None, False, message, 160, "engram_probe", 100.0, 400.0, "stuck"
+    )
+
+
+@pytest.mark.parametrize("kind", ResponseScreen.CARDS, ids=lambda kind: kind.__name__)
+async def test_no_card_is_clipped(kind: type[Card]) -> None:
+    card = kind()
+    app = Stage(card)
+    async with app.run_test(size=(60, 40)):
+        for index in (0, 1, 40, 600):
+            view = view_at(recorded(), index)
+            for width in (32, 36, 56, 76, 91, 92, 116, 196):
+                for line in (*card.said(view, width), *card.more(view, width)):
+                    assert sum(len(piece) for piece, _ in line) <= width, text([line])
+                    assert {ink for _, ink in line} <= set(STYLES)
+
+
+async def test_the_terms_of_a_score_multiply_to_it() -> None:
+    view = view_at(recorded(), 600)
+    one = replace(
+        view.frame.response.candidates[0],
+        id="frustration_alert",
+        cue="frustration",
+        signal_match=1.0,
+        state_match=0.5,
+        intensity=0.4,
+        sensitivity=0.8,
+        learned=1.1,
+        recency=1.0,
+        score=0.176,
+        threshold=0.1,
+        fired=True,
+        why="fired: 0.176 is above 0.1",
+    )
+    shown = await seen(CandidateCard, with_response(view, candidates=(one,)), 100, alone=True)
+    row = next(line for line in shown.splitlines() if "frustration alert" in line)
+    assert row.split()[:3] == ["◆", "frustration", "alert"]
+    state, signal, sensitivity, learned, rested, score = map(float, row.split()[3:9])
+    assert state * signal * sensitivity * learned * rested == pytest.approx(score)
+    assert "fired: 0.176 is above 0.1" in shown
+
+
+@pytest.mark.parametrize(("pressure", "asked"), [(0.59, False), (0.6, True), (0.61, True)])
+async def test_pressure_against_its_threshold(pressure: float, asked: bool) -> None:
+    view = with_response(view_at(recorded(), 600), pressure=pressure, asks_at=0.6)
+    shown = await seen(PressureToAskCard, view)
+    assert ("you are asked" in shown) is asked
+    assert "threshold .60" in shown and "╎" in shown
+
+
+async def test_the_memo_word_for_word() -> None:
+    view = with_response(view_at(recorded(), 600), memo_text="[ask_person] Needs you: stuck.")
+    assert "[ask_person] Needs you: stuck." in await seen(MemoCard, view)
+    assert "empty" in await seen(MemoCard, with_response(view, memo_text=""))
+
+
+async def test_what_waits_and_what_was_told_with_before_and_after() -> None:
+    view = replace(view_at(recorded(), 600), at=110.0)
+    told = (
+        Told(word("first"), "delivered", view.start + 60.0, 0.7, "deep_work", 0.2),
+        Told(word("second", 2), "delivered", view.start + 90.0, 0.6, None, None),
+        Told(word("third", 3), "expired", view.start + 95.0, 0.5, None, None),
+    )
+    queue = QueueReading((word("next"),), told, 4)
+    view = with_response(view, queue=queue)
+    shown = await seen(ToldCard, view)
+    assert "frustration before: stuck .70, after: deep work .20 ▼" in shown
+    assert "not yet known" in shown and "its moment never came" in shown
+    assert shown.index("third") < shown.index("second") < shown.index("first")
+    waits = await seen(QueueCard, view)
+    assert "next" in waits and "before its next decision, from engram probe, 4m 50s left" in waits
+
+
+async def test_outlook_says_direction_band_and_reasons() -> None:
+    reasons = (
+        Reason("failures", 9, 0.8, "9 calls failed: worse"),
+        Reason("tests", 4, -0.3, "4 test runs: better"),
+    )
+    reading = OutlookReading("20", "worse", 0.9, 0.3, None, reasons, "runs")
+    shown = await seen(OutlookCard, with_response(view_at(recorded(), 600), outlook=reading))
+    assert "worse than is usual" in shown and "+0.9 (+0.6 to +1.2)" in shown
+    assert "▲ 9 calls failed" in shown and "▼ 4 test runs" in shown
+    early = OutlookReading("too early", "too early", 0.0, 0.0, None, (), "runs")
+    assert "too early" in await seen(OutlookCard, with_response(view_at(recorded(), 600), outlook=early))
+
+
+async def test_learned_deltas_and_facts() -> None:
+    view = view_at(recorded(), 600)
+    assert "nothing learned" in await seen(LearnedCard, with_response(view, learned=()))
+    assert "-0.12" in await seen(LearnedCard, with_response(view, learned=(("frustration", -0.12),)))
+    facts = view.frame.receptor.facts
+    shown = await seen(FactsCard, view)
+    assert (
+        f"{facts.actions:,}" in shown and f"{facts.failures_recent} of the last {facts.of_failures}" in shown
+    )
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
+async def test_the_screen_opens_and_a_card_zooms(size: tuple[int, int]) -> None:
+    app = Stage(ResponseScreen(), recorded())
+    async with app.run_test(size=size) as pilot:
+        await pilot.pause()
+        assert "Outlook" in app.seen() and "Asking for you" in app.seen()
+        await pilot.press("enter")
+        await pilot.pause()
+        assert app.screen.maximized is not None
+        await pilot.press("escape", "r")
+        await pilot.pause()
+        assert app.left

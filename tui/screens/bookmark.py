@@ -1,0 +1,69 @@
+"""Asks for a note before a bookmark is set, and whether before one is removed."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Input, Label
+
+from core.report.formatting import plain
+from core.store.bookmarks import Bookmark
+
+_BOX = """
+    align: center middle;
+    & > Vertical {
+        width: 60; max-width: 90%; height: auto; padding: 0 1;
+        border: round $accent; border-title-color: $accent; background: $surface;
+    }
+    & Label { color: $quiet; width: 100%; }
+    & Input, & Input:focus { border: none; padding: 0; height: 1; background: $surface; }
+"""
+
+
+class NoteScreen(ModalScreen[str | None]):
+    """A line for the note; gives it back, or None where no bookmark is wanted."""
+
+    DEFAULT_CSS = f"NoteScreen {{ {_BOX} }}"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "dismiss(None)", "cancel", id="bookmark.leave", tooltip="Set no bookmark"),
+    ]
+
+    def __init__(self, place: int) -> None:
+        super().__init__()
+        self._place = place
+
+    def compose(self) -> ComposeResult:
+        with Vertical() as box:
+            box.border_title = f"Bookmark at event {self._place:,}"
+            yield Input(placeholder="a note, or nothing", max_length=300)
+            yield Label("enter sets it, esc sets none")
+
+    def on_input_submitted(self, message: Input.Submitted) -> None:
+        self.dismiss(message.value.strip())
+
+
+class RemovalScreen(ModalScreen[bool | None]):
+    """Whether the bookmark that stands here should go."""
+
+    DEFAULT_CSS = f"RemovalScreen {{ {_BOX} }}"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "dismiss(True)", "remove", id="bookmark.remove", tooltip="Remove the bookmark"),
+        Binding("escape", "dismiss(False)", "keep", id="bookmark.keep", tooltip="Keep the bookmark"),
+    ]
+
+    def __init__(self, bookmark: Bookmark) -> None:
+        super().__init__()
+        self._bookmark = bookmark
+
+    def compose(self) -> ComposeResult:
+        with Vertical() as box:
+            box.border_title = "Remove this bookmark?"
+            yield Label(Content(plain(self._bookmark.name, 56)))
+            if self._bookmark.note:
+                yield Label(Content(plain(self._bookmark.note, 300)))
+            yield Label("enter removes it, esc keeps it")

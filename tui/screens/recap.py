@@ -1,0 +1,100 @@
+"""What happened since the person last looked, in words."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual._path import CSSPathType
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.worker import get_current_worker
+
+from core.report.formatting import count, span
+from core.report.story import Story, story
+from core.settings.screen import ScreenSettings
+from core.store.last_look import Look
+from tui.draw.line import Line, wrapped
+from tui.screens.board import Board
+from tui.widgets.common.header import StatusHeader
+from tui.widgets.common.key_line import KeyLine
+from tui.widgets.common.text_page import TextPage
+
+_TITLES = (
+    ("asked", "What was asked"),
+    ("done", "What was done, and where"),
+    ("failed", "What failed, and how it was solved"),
+    ("ended", "How it stands"),
+)
+
+
+class RecapScreen(Board):
+    """The events since the last look as a page; of a session seen for the first time, all of them."""
+
+    CSS_PATH: ClassVar[CSSPathType | None] = "board.tcss"
+    DEFAULT_CSS = "RecapScreen #page { height: 1fr; }"
+    AUTO_FOCUS = "TextPage"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("l", "leave", "back", show=False, id="recap.leave", tooltip="Back to where you were"),
+        Binding("w", "whole", "whole session", id="recap.whole", tooltip="The whole session, or since then"),
+    ]
+
+    def __init__(self, look: Look | None, now: float, settings: ScreenSettings | None = None) -> None:
+        super().__init__(settings)
+        self._look = look
+        self._now = now
+        self._all = look is None
+
+    def compose(self) -> ComposeResult:
+        yield StatusHeader().data_bind(Board.view)
+        yield TextPage(id="page")
+        yield KeyLine()
+
+    def watch_recording(self) -> None:
+        """Tell once there is something to tell; the page stays as it is while events come."""
+        if self.recording is not None and self.is_mounted:
+            self._tell()
+
+    def action_whole(self) -> None:
+        if self._look is not None:
+            self._all = not self._all
+            self._tell()
+
+    def _tell(self) -> None:
+        """Read the words in a thread, so that a slow disk holds up nothing."""
+        page = self.query_one(TextPage)
+        timeline = self.recording
+        events = [] if timeline is None else list(timeline.events)
+        look = None if self._all else self._look
+        if look is None:
+            page.border_title = "The whole session"
+        else:
+            page.border_title = f"Since you last looked, {span(max(0.0, self._now - look.when))} ago"
+        if look is not None and look.events >= len(events):
+            page.border_title = f"Nothing {str(page.border_title).lower()}; the whole session"
+            look = None
+        since = min(len(events), look.events) if look is not None else 0
+        page.border_subtitle = count(len(events) - since, "event")
+        start = events[0].at if events else 0.0
+
+        def work() -> None:
+            told = story(events[since:], start)
+            if not get_current_worker().is_cancelled:
+                self.app.call_from_thread(self._show, told, len(events) == since)
+
+        self.run_worker(work, name="recap", group="recap", thread=True, exclusive=True)
+
+    def _show(self, told: Story, nothing: bool) -> None:
+        if self.is_attached:
+            self.query_one(TextPage).show(lambda width: _page(told, nothing, width))
+
+
+def _page(told: Story, nothing: bool, width: int) -> list[Line]:
+    if nothing:
+        return [[("nothing happened since", "quiet")]]
+    lines: list[Line] = []
+    for name, title in _TITLES:
+        lines += [[(title, "strong")]]
+        for answer in getattr(told, name):
+            lines += [[("  " + line, "plain")] for line in wrapped(answer, max(8, width - 2))]
+        lines.append([])
+    return lines

@@ -1,0 +1,153 @@
+"""The context: how full it is, how near the agent is to forgetting, and what to do about it."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from typing import ClassVar
+
+from core.mind.readings import SleepReading
+from core.report.formatting import count, short, span
+from core.timeline.track import Track
+from tui.draw.gauge import area, meter
+from tui.draw.line import Line, first_fit, fit, joined_cells
+from tui.feed.view import View
+from tui.widgets.common.mark_filter import MarkFilter
+from tui.widgets.common.panel import Panel
+from tui.widgets.common.timeline_cells import GLYPHS
+
+NEAR = 0.85
+"""Share of the way to compaction from which on it is near."""
+_LABEL = 8
+_TALLEST = 8
+_HALF = 0.5
+
+
+class ContextGauge(Panel):
+    """How full the context is, when it will be cut, and when that happened before."""
+
+    TITLE: ClassVar[str] = "Context"
+    HELP: ClassVar[str] = """\
+## Context
+
+How full the agent's real context is, measured to the *compaction point*, where its program will summarise and
+cut it, not to the end of the window; how many turns are left until then, and what may be done.
+
+`▽` is a compaction. The curve is the context so far; the line under it holds the marks.
+
+How far to trust it: context comes from the token counts of the log and is exact where the log has them; the
+turns left assume that it grows as it did of late. The model's own sleep and dreams are on the mind screen.
+"""
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id, classes=classes)
+        self._cuts = MarkFilter("compaction")
+
+    def lines(self, view: View, width: int, height: int) -> list[Line]:
+        sleep = view.frame.mind.sleep
+        ranked: list[tuple[int, Line]] = [
+            (0, context_bar(sleep, width)),
+            (1, context_line(sleep, width)),
+            (2, [(fit(advice(sleep), width), "alert" if sleep.context >= NEAR else "plain")]),
+        ]
+        chart = self._chart(view, width, height - 4) if height > 4 else []
+        ranked += [(5 if number < len(chart) - 1 else 4, line) for number, line in enumerate(chart)]
+        ranked.append((3, self._past(view, width)))
+        keep = sorted(range(len(ranked)), key=lambda number: ranked[number][0])[: max(1, height)]
+        return [ranked[number][1] for number in sorted(keep)]
+
+    def details(self, view: View, width: int, height: int) -> list[Line]:
+        return self.lines(view, width, height)
+
+    def _chart(self, view: View, width: int, room: int) -> list[Line]:
+        """The context over all events; under it the compactions."""
+        track = None if self.recording is None else self.recording.tracks.get(view.agent)
+        if track is None or width < 8:
+            return []
+        rows = track.row(view.index - 1) + 1
+        made: list[Line] = []
+        tall = min(_TALLEST, room - 2)
+        if tall >= 2 and rows:
+            made.append([("context so far", "quiet")])
+            drawn = area(_stretched(track, "context", rows, width), tall)
+            made += [[(text, "uncertainty-dim")] for text in drawn]
+        return [*made, self._strip(view, track, rows, width)]
+
+    def _strip(self, view: View, track: Track, rows: int, width: int) -> Line:
+        """When the context was cut."""
+        cells, inks = ["─"] * width, ["track"] * width
+        if self.recording is None or not rows:
+            return joined_cells(cells, inks)
+        stop = self._cuts.until(self.recording.marks, view.index, view.agent)
+        number = 0
+        while number < stop:
+            cell = min(width - 1, max(0, track.row(self._cuts.places[number])) * width // rows)
+            cells[cell], inks[cell] = GLYPHS["compaction"]
+            after = -(-(cell + 1) * rows // width)
+            if after >= rows:
+                break
+            number = bisect_left(self._cuts.places, track.indexes[after], number + 1)
+        return joined_cells(cells, inks)
+
+    def _past(self, view: View, width: int) -> Line:
+        """How often it was cut, and how long ago."""
+        cuts = view.frame.mind.sleep.compactions
+        tries = [f"▽ {count(cuts, 'compaction')}", f"▽ {cuts}"]
+        if self.recording is not None:
+            stop = self._cuts.until(self.recording.marks, view.index, view.agent)
+            for mark in self._cuts.kept[stop - 1 : stop] if stop else ():
+                tries.insert(0, f"{tries[0]}, the last {span(max(0.0, view.at - mark.at))} ago")
+        return [(first_fit(tries, width), "quiet")]
+
+
+def advice(sleep: SleepReading) -> str:
+    """What a person may do about the context."""
+    if not sleep.context_tokens:
+        return "this log tells no tokens: nothing can be foreseen"
+    if sleep.context >= NEAR:
+        return "it forgets soon: let it write down what matters, or compact now"
+    if sleep.context >= _HALF:
+        return "a good moment to compact is after the next commit"
+    return "enough room"
+
+
+def _stretched(track: Track, name: str, rows: int, width: int) -> list[float | None]:
+    _, tops = track.columns.envelope(name, 0, rows, width)
+    found = tops.tolist()
+    return [found[cell * len(found) // width] for cell in range(width)]
+
+
+def context_bar(sleep: SleepReading, width: int) -> Line:
+    """The context against the compaction point."""
+    near = sleep.context >= NEAR
+    if not sleep.context_tokens:
+        return [(fit("context", _LABEL), "quiet"), (fit("not in this log", width - _LABEL), "quiet")]
+    label: Line = [(fit("context", _LABEL), "plain")]
+    if near:
+        label = [("context", "alert-tag"), (" ", "plain")]
+    return [
+        *label,
+        *meter(sleep.context, max(1, width - _LABEL - 5), "alert" if near else "uncertainty"),
+        (f" {sleep.context:>4.0%}", "alert" if near else "plain"),
+    ]
+
+
+def context_line(sleep: SleepReading, width: int) -> Line:
+    """Tokens against the compaction point, and the turns left."""
+    tokens, point = short(sleep.context_tokens), short(sleep.compaction_point)
+    if not sleep.context_tokens:
+        return [(fit(f"compaction would be at {point}", width), "quiet")]
+    left = sleep.turns_to_compaction
+    if sleep.context_tokens >= sleep.compaction_point:
+        past = f"{tokens} of {point} tokens, past the compaction point", f"{tokens}/{point}, past it"
+        return [(first_fit(past, width), "alert")]
+    tries = [f"{tokens} of {point} tokens", f"{tokens}/{point}"]
+    if left is not None:
+        turns = count(left, "turn")
+        tries = [
+            f"{tokens} of {point} tokens · compaction in ~{turns}",
+            f"{tokens}/{point} · compaction in ~{turns}",
+            f"{tokens}/{point} · ~{turns} left",
+            f"{tokens}/{point} · ~{turns}",
+            *tries,
+        ]
+    return [(first_fit(tries, width), "alert" if sleep.context >= NEAR else "quiet")]
