@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import signal
+import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import active_children, get_context
+from multiprocessing.context import BaseContext
 from typing import Any, TypeVar
 
 from core.errors import NooscopeError
@@ -34,6 +37,12 @@ def _undisturbed() -> Iterator[None]:
         raise KeyboardInterrupt
 
 
+def _start_method() -> BaseContext:
+    """Copies of this process where that is safe, as they have loaded everything already; else fresh ones."""
+    alone = threading.active_count() == 1
+    return get_context("fork" if sys.platform == "linux" and alone else "spawn")
+
+
 def shared_out(
     jobs: int,
     work: Callable[..., T],
@@ -45,9 +54,11 @@ def shared_out(
 
     No helper hears a ctrl+c of its own: it reaches the program, which ends them all.
     """
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=prepare) as pool:
+    with ProcessPoolExecutor(jobs, mp_context=_start_method(), initializer=prepare) as pool:
         try:
-            with _undisturbed():
+            with _undisturbed(), warnings.catch_warnings():
+                # Threads that a library of numbers keeps are ended and begun anew around a copy.
+                warnings.simplefilter("ignore", DeprecationWarning)
                 futures = [pool.submit(work, item, *more) for item in items]
             for future in futures:
                 yield future.result()
