@@ -5,14 +5,18 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from core.agents.registry import make_kit
 from core.errors import UnreadableLog
 from core.events import AgentStart, Event, Prompt, SessionStart, ToolUse
+from core.logs import records
 from core.logs.finder import sessions
+from core.logs.lines import Line
 from core.logs.session import LogSession, identity, merge, read
 from tests.core.agents.real_logs import FOLDERS
 from tests.core.logs import log_lines as logs
@@ -110,6 +114,36 @@ def test_a_call_cut_off_in_the_original_is_told_by_the_copy(tmp_path: Path) -> N
     assert [(event.id, event.outcome) for event in read(later, kit) if isinstance(event, ToolUse)] == [
         ("late", "success")
     ]
+
+
+def test_logs_that_share_a_beginning_are_read_once_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    genuine = records.read_lines
+
+    def counted(path: Path, *more: Any) -> Iterator[Line]:
+        opened.append(path.stem)
+        return genuine(path, *more)
+
+    for age in range(4):
+        path = tmp_path / f"s-{age}.jsonl"
+        path.write_bytes(logs.session(2 + age, session=f"s-{age}"))
+        os.utime(path, (1000 + age, 1000 + age))
+    found = sessions([tmp_path], make_kit())
+    assert [session.family for session in found] == [(tmp_path / "s-0.jsonl", age) for age in range(4)]
+    assert [session.repeated for session in found] == [True, True, True, False]
+    monkeypatch.setattr(records, "read_lines", counted)
+    assert [uses(list(read(session, make_kit()))) for session in found] == [
+        ["t0", "t1"],
+        ["t2"],
+        ["t3"],
+        ["t4"],
+    ]
+    assert opened == ["s-0", "s-1", "s-2", "s-3"]
+    (tmp_path / "s-1.jsonl").write_bytes(logs.session(4, session="s-1"))
+    assert uses(list(read(found[2], make_kit()))) == []
+    assert opened[4:] == ["s-1", "s-2"]
 
 
 def test_unrelated_sessions_are_no_copies(tmp_path: Path) -> None:

@@ -15,6 +15,8 @@ from tui.cli.command import CliCommand
 from tui.cli.options import add_settings_options, positive_argument, settings_from
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from core.logs.session import LogSession
     from core.report.analysis import Analysis
     from core.settings import Settings
@@ -59,13 +61,17 @@ def _analyses(found: list[LogSession], settings: Settings, args: argparse.Namesp
     metrics = bool(args.metrics)
     begun = [(session, spoken_start(starts, session.id)) for session in found]
     jobs = min(args.jobs or os.cpu_count() or 1, len(found))
-    if jobs <= 1 or (not args.jobs and sum(map(_size, found)) < _SMALL):
-        for each in begun:
-            yield analysed(each, metrics)
-        return
-    from core.report.process_pool import shared_out
+    from core.report.process_pool import one_by_one, shared_out
 
-    yield from shared_out(jobs, analysed, begun, metrics, prepare=streams.prepare_streams)
+    if jobs <= 1 or (not args.jobs and sum(map(_size, found)) < _SMALL):
+        yield from one_by_one(analysed, begun, metrics, family=family_of)
+        return
+    yield from shared_out(jobs, analysed, begun, metrics, prepare=streams.prepare_streams, family=family_of)
+
+
+def family_of(begun: tuple[LogSession, RunInputs]) -> tuple[Path, int]:
+    """Sessions that repeat each other's events belong together, the oldest first."""
+    return begun[0].family
 
 
 def analysed(begun: tuple[LogSession, RunInputs], metrics: bool) -> Analysis:
