@@ -298,5 +298,5 @@ class Receptor(Stateful):
 
     def levels(self) -> tuple[float, ...]:
         """Thresholds, then baselines, each in the order of AXES: what a curve is drawn from."""
-        neuron, baseline, field = self._neuron, self._ambient.baseline, self._meta.field
-        return (*[neuron.terms(axis, baseline, field)[0] for axis in range(len(AXES))], *baseline)
+        baseline = self._ambient.baseline
+        return (*self._neuron.thresholds(baseline, self._meta.field), *baseline)
