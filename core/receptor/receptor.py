@@ -9,7 +9,7 @@ from core.events import Compaction, Event, Prompt, ToolUse, Turn
 from core.percept import AXES, AgentState, Axis, Percept, Signal
 from core.receptor.ambient import AmbientEstimator
 from core.receptor.commander import Commander
-from core.receptor.emotion import EmotionEngine
+from core.receptor.emotion import EmotionEngine, Explanation
 from core.receptor.facts import ActionFacts
 from core.receptor.gate import FlowGate
 from core.receptor.heatmap import Heatmap
@@ -249,6 +249,10 @@ class Receptor(Stateful):
     def why(self, axis: Axis, at: float | None = None) -> Why:
         """Which impulses of which events make up the value of an axis."""
         return self._emotion.why(axis, self._clock.now + self._clock.ahead(at)[1])
+
+    def explained(self, at: float | None = None) -> Explanation:
+        """The same of all axes, worked out only when it is looked at."""
+        return Explanation(self._emotion, self._clock.now + self._clock.ahead(at)[1])
 
     def read(self, at: float | None = None) -> ReceptorReading:
         """Everything a screen shows; with a later `at`, as it will be then if nothing happens."""
