@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from core.events import Compaction, Event, Prompt, ToolUse, Turn
 from core.percept import AXES, AgentState, Axis, Percept, Signal
@@ -31,7 +31,6 @@ LEVELS = (*(f"threshold.{axis}" for axis in AXES), *(f"baseline.{axis}" for axis
 
 
 _NO_CAUSES: tuple[str, ...] = ()
-_TOLD = (LONG_PROMPT,)
 _make = tuple.__new__
 """Builds a named tuple without its Python-level constructor: these are made for every event."""
 
@@ -73,6 +72,8 @@ class Receptor(Stateful):
         "facts",
     )
     NAMED = True
+    TOLD: ClassVar = (LONG_PROMPT,)
+    """Causes of a long prompt."""
     STATE = (
         "_events",
         inner("_clock"),
@@ -133,7 +134,7 @@ class Receptor(Stateful):
         if type(event) is Prompt:
             clock.update(event.at, True)
             self._commander.slide(clock.wall)
-            told = _TOLD if event.characters > self._long_prompt else _NO_CAUSES
+            told = self.TOLD if event.characters > self._long_prompt else _NO_CAUSES
             return self._feel(event.at, told, self._commander.pattern, False)
         if type(event) is Turn:
             self.facts.said(event)
