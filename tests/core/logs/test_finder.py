@@ -15,8 +15,11 @@ from core.agents.registry import make_kit
 from core.errors import UnreadableLog
 from core.events import AgentStart, Event, Prompt, SessionStart, ToolUse
 from core.logs import records
+from core.logs.agent import Agent, recognise
 from core.logs.finder import sessions
+from core.logs.format import Format, Sample
 from core.logs.lines import Line
+from core.logs.reader import Reader
 from core.logs.session import LogSession, identity, merge, read
 from tests.core.agents.real_logs import FOLDERS
 from tests.core.logs import log_lines as logs
@@ -270,3 +273,26 @@ def test_a_file_that_vanishes_before_it_is_read_is_counted(tmp_path: Path) -> No
     log.unlink()
     assert list(read(session, kit)) == []
     assert kit.diagnostics.counts == {"vanished": 1}
+
+
+def test_no_format_is_asked_after_a_certain_one() -> None:
+    asked: list[str] = []
+
+    def format_(name: str, sure: int) -> Format:
+        def sniff(_sample: Sample) -> int:
+            asked.append(name)
+            return sure
+
+        return Format(name, "lines", sniff, Reader)
+
+    def found(*sure: int) -> str:
+        asked.clear()
+        agents = [
+            Agent(str(place), str(place), (format_(str(place), one),)) for place, one in enumerate(sure)
+        ]
+        best = recognise(Sample(b"{}", Path("x")), tuple(agents))
+        return best.name if best else ""
+
+    assert (found(80, 99, 99), asked) == ("1", ["0", "1", "2"])
+    assert (found(80, 100, 100), asked) == ("1", ["0", "1"])
+    assert (found(0, 0), asked) == ("", ["0", "1"])
