@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from core.agents.claude_code.reader import ClaudeCode
 from core.agents.registry import make_kit
 from core.errors import UnreadableLog
 from core.events import AgentStart, Event, Prompt, SessionStart, ToolUse
@@ -18,8 +19,7 @@ from core.logs import records
 from core.logs.agent import Agent, recognise
 from core.logs.finder import sessions
 from core.logs.format import Format, Sample
-from core.logs.lines import Line
-from core.logs.reader import Reader
+from core.logs.lines import Line, read_lines
 from core.logs.session import LogSession, identity, merge, read
 from tests.core.agents.real_logs import FOLDERS
 from tests.core.logs import log_lines as logs
@@ -123,7 +123,7 @@ def test_logs_that_share_a_beginning_are_read_once_each(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[str] = []
-    genuine = records.read_lines
+    genuine = read_lines
 
     def counted(path: Path, *more: Any) -> Iterator[Line]:
         opened.append(path.stem)
@@ -283,7 +283,7 @@ def test_no_format_is_asked_after_a_certain_one() -> None:
             asked.append(name)
             return sure
 
-        return Format(name, "lines", sniff, Reader)
+        return Format(name, "lines", sniff, ClaudeCode)
 
     def found(*sure: int) -> str:
         asked.clear()
