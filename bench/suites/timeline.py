@@ -37,7 +37,7 @@ def figures() -> list[Figure]:
             "events/s",
             12_000,
             "higher",
-            note="columns, marks and key frames kept",
+            note="with columns, marks and key frames",
         ),
         _beside_the_step(),
         Figure(

@@ -10,13 +10,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tui.cli import streams
-from tui.cli.carried import add_plain_option, initial_states_of, spoken_start
+from tui.cli.carried import add_plain_option, family_of, initial_states_of, spoken_start
 from tui.cli.command import CliCommand
 from tui.cli.options import add_settings_options, positive_argument, settings_from
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from core.logs.session import LogSession
     from core.report.analysis import Analysis
     from core.settings import Settings
@@ -67,11 +65,6 @@ def _analyses(found: list[LogSession], settings: Settings, args: argparse.Namesp
         yield from one_by_one(analysed, begun, metrics, family=family_of)
         return
     yield from shared_out(jobs, analysed, begun, metrics, prepare=streams.prepare_streams, family=family_of)
-
-
-def family_of(begun: tuple[LogSession, RunInputs]) -> tuple[Path, int]:
-    """Sessions that repeat each other's events belong together, the oldest first."""
-    return begun[0].family
 
 
 def analysed(begun: tuple[LogSession, RunInputs], metrics: bool) -> Analysis:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from core.logs.door import is_there
 from core.store.config_path import PROJECT_SETTINGS
 from tui.cli import streams
-from tui.cli.carried import add_plain_option, initial_states_of, spoken_start
+from tui.cli.carried import add_plain_option, family_of, initial_states_of, spoken_start
 from tui.cli.command import CliCommand
 from tui.cli.options import positive_argument, settings_from
 
@@ -76,7 +76,6 @@ def sweeps(
 ) -> Iterator[Sweep]:
     """Every session at every value, as many at once as there are cores."""
     from core.report.process_pool import one_by_one, shared_out
-    from tui.cli.commands.analyze import family_of
 
     jobs = min(wanted or os.cpu_count() or 1, len(begun))
     size = sum(_size(session) for session, _ in begun)
