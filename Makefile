@@ -56,7 +56,7 @@ models: $(VENV)/.run
 
 fit: $(VENV)/.test
 	@test -n "$(DATA)" || { echo 'make fit DATA="FILE ..." DATE=YEAR-MONTH-DAY'; exit 2; }
-	@$(BIN)/python -m bench.fit $(DATA) --date "$(DATE)" $(ARGS)
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m bench.fit $(DATA) --date "$(DATE)" $(ARGS)
 
 docs: $(VENV)/.test
 	@$(BIN)/python -m bench.docs

@@ -16,6 +16,8 @@ from core.receptor import Receptor, ReceptorReading
 from core.response import Learned, Reaction, Response, ResponseReading, RuleSet
 from core.settings import Settings
 from core.state import Stateful, inner
+from core.story import Facts as StoryFacts
+from core.story import Story, tell
 
 
 class Step(NamedTuple):
@@ -39,6 +41,8 @@ class Frame(Struct, frozen=True):
     governor: GovernorReading
     affect: AffectReading
     response: ResponseReading
+    story: Story
+    """State, flow, regime, phase and governor as they are told together."""
 
 
 class Engine(Stateful):
@@ -109,15 +113,48 @@ class Engine(Stateful):
         """All readings, decayed to `at` where that is later than the last event; nothing changes."""
         moment = self._at if at is None or at < self._at else at
         receptor = self.receptor.read(moment)
+        mind = self.mind.read(moment, receptor.now)
+        governor = self.governor.read()
         return Frame(
             at=moment,
             agent=self.agent,
             events=self._events,
             receptor=receptor,
-            mind=self.mind.read(moment, receptor.now),
-            governor=self.governor.read(),
+            mind=mind,
+            governor=governor,
             affect=self.affect.read(moment, receptor.now),
             response=self.response.read(self.affect.modulation.escalation_threshold),
+            story=tell(
+                StoryFacts(
+                    receptor.meta.state,
+                    receptor.gate.firing,
+                    mind.regime.regime,
+                    mind.cortical.phase,
+                    governor.state,
+                    receptor.behaviour.short.failure_rate,
+                    self.response.loops.current is not None,
+                    self.response.ended,
+                )
+            ),
+        )
+
+    def story(self, step: Step) -> Story:
+        """The words for the moment after a step."""
+        return tell(self.story_facts(step))
+
+    def story_facts(self, step: Step) -> StoryFacts:
+        """What the mechanisms say after a step, each for itself."""
+        percept = step.percept
+        signals = percept.signals
+        return StoryFacts(
+            percept.state,
+            bool(signals) and signals[0].name == "flow_active",
+            step.thought.regime,
+            self.mind.heart.vitality.phase,
+            step.verdict.state,
+            percept.failure_rate,
+            self.response.loops.current is not None,
+            self.response.ended,
         )
 
     def renew(self, blank: Mapping[str, Any], seed: int, agent: str) -> None:

@@ -107,6 +107,8 @@ class Turn(_Base, frozen=True, kw_only=True, gc=False, tag="turn"):
     """How many different phrases of checking its words held."""
     doubting: int = 0
     """How many different phrases of doubt its words held."""
+    said: Where | None = None
+    """The place of the words themselves; None where it said none."""
 
 
 class ToolUse(_Base, frozen=True, kw_only=True, gc=False, tag="tool_use"):
@@ -169,11 +171,21 @@ class AgentEnd(_Base, frozen=True, kw_only=True, gc=False, tag="agent_end"):
     duration: float | None = None
 
 
+class Advice(_Base, frozen=True, kw_only=True, gc=False, tag="advice"):
+    """A sentence of ours reached the agent, marked as such."""
+
+    characters: int
+    call: int = 0
+    """Fingerprint of the sentence."""
+
+
 class SessionEnd(_Base, frozen=True, kw_only=True, gc=False, tag="session_end"):
     """The log says it is over."""
 
     reason: str = ""
 
 
-Event: TypeAlias = SessionStart | Prompt | Turn | ToolUse | Compaction | AgentStart | AgentEnd | SessionEnd
+Event: TypeAlias = (
+    SessionStart | Prompt | Turn | ToolUse | Compaction | AgentStart | AgentEnd | Advice | SessionEnd
+)
 EVENT_KINDS: tuple[type[Event], ...] = get_args(Event)

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from msgspec.structs import replace
 from rich.console import Console
 from textual import on
 from textual.app import App, SystemCommand
@@ -24,6 +25,7 @@ import themes
 from core.errors import NooscopeError
 from core.live.carry_over import CarryOver
 from core.live.source import Target
+from core.report.now import Now
 from core.settings import Settings
 from core.store.bookmarks import Bookmark, Bookmarks
 from core.store.carry_over import CarryOverStore
@@ -42,13 +44,14 @@ from tui.feed.view import View
 from tui.keys import KEYS
 from tui.screens.main import MainScreen
 from tui.screens.palette import SessionSearch, key_commands
+from tui.widgets.common.now_strip import NowStrip
 from tui.widgets.common.timeline_strip import TimelineStrip
 
 if TYPE_CHECKING:
     from core.live.fleet.roster import Roster
 
 _SCREENS = {
-    "events": ("tui.screens.events", "EventsScreen"),
+    "transcript": ("tui.screens.transcript", "TranscriptScreen"),
     "mind": ("tui.screens.mind", "MindScreen"),
     "governance": ("tui.screens.governance", "GovernanceScreen"),
     "tuning": ("tui.screens.tuning", "TuningScreen"),
@@ -100,6 +103,8 @@ class NooscopeApp(App[None]):
         self._faults: tuple[str, ...] = ()
         """What was last wrong with policies and rules."""
         self._terminal_title: str = self.TITLE
+        self._words = True
+        """Words of the log may be shown."""
         self._settled = False
         """The session is read, and frozen so that collecting garbage does not walk it again."""
         self._themes = UserThemes(theme_folder or user_theme_folder())
@@ -147,6 +152,7 @@ class NooscopeApp(App[None]):
             notifier=notifier_of(self) if live else None,
             initial_states=self._initial_states(initial),
         )
+        self._tell_words()
         self.run_worker(self.feed.run, name="feed", group="feed", thread=True)
 
     def _initial_states(self, initial: InitialState) -> InitialStates:
@@ -180,6 +186,14 @@ class NooscopeApp(App[None]):
     def _ask(self, message: Message) -> None:
         if self.feed is not None:
             self.feed.ask(message)
+
+    @on(messages.ScreenChanged)
+    def _tell_words(self) -> None:
+        """Have words read only while they are seen."""
+        if self.feed is not None:
+            front = next((one for one in reversed(self.screen_stack) if not one.is_modal), None)
+            watched = front is not None and bool(front.query(NowStrip))
+            self.feed.ask(messages.ReadWords(self._words, watched))
 
     @on(messages.Apply)
     def _apply(self, message: messages.Apply) -> None:
@@ -230,9 +244,9 @@ class NooscopeApp(App[None]):
         while len(self.screen_stack) > 1:
             self.pop_screen()
 
-    @on(messages.ShowEvents)
-    def _show_events(self, message: messages.ShowEvents) -> None:
-        self._push("events", message.path)
+    @on(messages.ShowTranscript)
+    def _show_transcript(self, message: messages.ShowTranscript) -> None:
+        self._push("transcript", message.path)
 
     def action_help_quit(self) -> None:
         """Quit on ctrl+c, as programs in a terminal do; copying a selection comes first."""
@@ -258,6 +272,15 @@ class NooscopeApp(App[None]):
 
     def action_bookmark(self) -> None:
         self.post_message(messages.ToggleBookmark())
+
+    def action_words(self) -> None:
+        """Hide all words of the log, or show them again, until the program ends."""
+        self._words = not self._words
+        if self.view is not None:
+            self.view = replace(
+                self.view, words=self._words, now=Now(), subject=replace(self.view.subject, title="")
+            )
+        self._tell_words()
 
     def action_zoom(self, steps: int) -> None:
         for strip in self.screen.query(TimelineStrip):

@@ -36,10 +36,17 @@ KEYS: list[BindingType] = [
     Binding("a", "agent(1)", "agent", show=False, id="agent.next", tooltip="The next agent of the session"),
     Binding("A", "agent(-1)", "agent", show=False, id="agent.previous", tooltip="The agent before"),
     Binding("o", "sessions", "sessions", show=False, id="show.sessions", tooltip="Open another session"),
+    Binding("h", "words", "hide words", id="words.hide", tooltip="Hide all words of the log, or show them"),
     Binding("t", "show('tuning')", "tune", id="show.tuning", tooltip="Every setting, and what it would do"),
     Binding("T", "tune_beside", "beside", show=False, id="show.tuning_beside", tooltip="Tune beside this"),
     Binding("f", "fleet", "fleet", id="show.fleet", tooltip="All sessions of this machine"),
-    Binding("e", "show('events')", "events", id="show.events", tooltip="Every event, searchable"),
+    Binding(
+        "e",
+        "show('transcript')",
+        "transcript",
+        id="show.transcript",
+        tooltip="All that was asked, done and said, searchable",
+    ),
     Binding(
         "m",
         "show('mind')",

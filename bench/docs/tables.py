@@ -302,6 +302,16 @@ def commands() -> str:
 
 _EVERYWHERE = ("--help", "--set", "--project", "--theme", "--no-motion")
 
+
+def dataset(name: str) -> str:
+    """The columns of one table of a dataset."""
+    from core.batch.schema import TABLES as DATASET
+
+    return table(
+        ("column", "type", "what it holds"), [(f"`{col.name}`", col.type, col.about) for col in DATASET[name]]
+    )
+
+
 TABLES: dict[str, Callable[..., str]] = {
     "settings": settings,
     "foreign": foreign,
@@ -323,5 +333,6 @@ TABLES: dict[str, Callable[..., str]] = {
     "told": told,
     "tools": tools,
     "commands": commands,
+    "dataset": dataset,
 }
 """By the word that stands in a page's mark."""

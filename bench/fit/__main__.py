@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bench.fit import impulses, outlook
 from bench.fit.runs import walked
-from bench.fit.tables import write_impulses, write_outlook
+from bench.fit.tables import write_impulses, write_lexicon, write_outlook
 
 
 def main() -> None:
@@ -23,7 +23,9 @@ def main() -> None:
     runs = walked(given.paths)
     data = ", ".join(path.name for path in given.paths)
     if given.only != "impulses":
-        write_outlook(outlook.fit(runs), runs, given.date, data)
+        found = outlook.fit(runs)
+        write_lexicon(found, runs, given.date, data)
+        write_outlook(found, runs, given.date, data)
     if given.only != "outlook":
         write_impulses(impulses.fit(runs), runs, given.date, data)
         subprocess.run([sys.executable, "-m", "bench.fit.profiles"], check=True)

@@ -28,23 +28,18 @@ ROWS = (
     "long_since_edit",
     "change",
     "run_since_change",
-    "words_of_checking",
-    "words_of_doubt",
-    "every_event",
+    "changed_file",
+    "test_run",
+    "first_check",
+    "failing_since_edit",
 )
 """Causes that stand often enough in labelled runs to be fitted."""
 POINTS = ("10", "15", "20", "end")
 RIDGE = 30.0
-LEAST = {
-    "shell_failure": 0.1,
-    "failed_edit": 0.05,
-    "failed_read": 0.05,
-    "check_failed": 0.0,
-    "same_result": 0.0,
-}
-"""The least that trouble adds, whatever the data say: an axis must mean what its name says."""
-MOST = {"shell_success": -0.05, "check_passed": 0.0, "file_edit": 0.0}
-"""The most that success adds."""
+LEAST = dict.fromkeys(("shell_failure", "failed_edit", "failed_read", "same_result"), 0.0)
+"""Trouble never lowers frustration, whatever the data say: an axis must mean what its name says."""
+MOST = dict.fromkeys(("shell_success", "check_passed", "file_edit", "file_read", "search_found"), 0.0)
+"""What goes well never raises it."""
 _CAP, _FREEZE = 30.0, 180.0
 
 
@@ -54,6 +49,11 @@ class AxisFit(NamedTuple):
     half_life: float
     unit: str
     weights: Floats
+    """Impulses of the rows on frustration."""
+    usual: float
+    """What they come to in the mean run."""
+    lift: float
+    """What an impulse of one with every event would come to."""
     auc: dict[str, float]
 
 
@@ -73,9 +73,7 @@ def decayed(run: Walked, half_life: float, unit: str) -> Floats:
     for place, (causes, at) in enumerate(zip(run.causes, run.times, strict=True)):
         gap = max(0.0, at - before)
         before = max(before, at)
-        passed = 1.0 if unit == "actions" else 0.0 if gap > _FREEZE else min(gap, _CAP)
-        sums *= 0.5 ** (passed / half_life)
-        sums[-1] += 1.0
+        sums *= 0.5 ** (_passed(gap, unit) / half_life)
         for cause in causes:
             if cause in ROWS:
                 sums[ROWS.index(cause)] += 1.0
@@ -124,7 +122,26 @@ def fit_axis(
         )
         ranked = ranking.rank(shifts[point][places])
         scores[point] = ranked.auc if ranked else 0.5
-    return AxisFit(half_life, unit, weights, scores)
+    ended = made["end"][1] @ weights
+    scale = SPREAD / float(np.sqrt(np.mean([ended[model == each].var() for each in np.unique(model)])))
+    lift = float(np.mean([held(run, half_life, unit) for run in runs]))
+    return AxisFit(half_life, unit, weights * scale, scale * float(ended.mean()), lift, scores)
+
+
+def held(run: Walked, half_life: float, unit: str) -> float:
+    """The mean over a run of what one impulse with every event comes to."""
+    level = total = 0.0
+    before = run.times[0]
+    for at in run.times:
+        level = level * 0.5 ** (_passed(max(0.0, at - before), unit) / half_life) + 1.0
+        before = max(before, at)
+        total += level
+    return total / len(run.times)
+
+
+def _passed(gap: float, unit: str) -> float:
+    """What a gap between actions counts for: long pauses fade nothing."""
+    return 1.0 if unit == "actions" else 0.0 if gap > _FREEZE else min(gap, _CAP)
 
 
 def _bounded(
@@ -161,12 +178,23 @@ def _bounded(
 
 
 TRIAL = 0.02
-"""What trial and error adds to frustration with every event, beside the fitted rows."""
-SCALE = 0.12
-"""How much of an axis one unit of log-odds is."""
+"""What trial and error adds to frustration with every event.
+
+Alternating failures are too rare in labelled runs to be fitted; a quarter of the published impulse keeps the
+state that is made from it within reach."""
+IMPLEMENTATION = 0.01
+"""What the pattern of implementation adds to confidence and flow with every event.
+
+A quarter of the published impulse, for it stands in most events and would drown the fitted rows."""
+LEVEL, SPREAD = 0.08, 0.04
+"""Where the mean of an axis lies in a usual run, and how far runs of one model differ.
+
+The fit tells the order of runs and no unit: these two give the axis its own, low enough that a quick session,
+whose impulses have less time to fade, stays below 1. Every event lifts a usual run to its level.
+"""
 DOCUMENT = {"frustration": 180.0, "confidence": 120.0, "flow": 180.0}
 """Half-lives of the fitted axes in seconds, as published."""
-FREE = ((4.0, "actions"), (8.0, "actions"), (16.0, "actions"), (180.0, "seconds"), (600.0, "seconds"))
+FREE = ((1.0, "actions"), (2.0, "actions"), (4.0, "actions"), (16.0, "actions"), (600.0, "seconds"))
 """Half-lives tried where they are free."""
 
 
@@ -192,7 +220,11 @@ def fit(runs: list[Walked]) -> Fits:
 
 def impulse(axis: str, row: str, fit: AxisFit) -> float:
     """What one event of a row adds to an axis; what raises frustration lowers the other two."""
-    weight = float(fit.weights[ROWS.index(row)]) * SCALE
-    if row == "every_event":
-        return round(abs(weight), 4)
-    return round(weight if axis == "frustration" else -weight, 4)
+    sign = 1.0 if axis == "frustration" else -1.0
+    return round(sign * float(fit.weights[ROWS.index(row)]), 4) + 0.0
+
+
+def every_event(axis: str, fit: AxisFit) -> float:
+    """What every event adds, so that a usual run lies at the level."""
+    sign = 1.0 if axis == "frustration" else -1.0
+    return round(max(0.0, LEVEL - sign * fit.usual) / fit.lift, 4)

@@ -1,4 +1,7 @@
-"""The read-out's weights, a stage at a time, with what they are worth on tasks they have not seen."""
+"""The read-out's weights, a stage at a time, with what they are worth on tasks they have not seen.
+
+Phrases are chosen anew inside every fold, so that the scores hold for the whole procedure.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bench.fit.ridge import Floats, folds, logistic, standardised
-from bench.fit.runs import COLUMNS, STAGES, Walked, at_stage, groups
-from core.timeline.ranking import Ranking
+from bench.fit.phrases import Chosen, choose
+from bench.fit.ridge import Floats, Ints, folds, logistic, standardised
+from bench.fit.runs import COLUMNS, STAGES, Standing, Walked, at_stage, groups
+from core.timeline.ranking import Bools, Ranking
 
-NAMES = (
-    "actions",
+GOING = (
     "looks",
     "tests",
     "changes",
@@ -29,10 +32,32 @@ NAMES = (
     "since_good_edit",
     "since_change",
     "edits_recent",
-    "words_of_checking",
-    "words_of_doubt",
 )
+"""Counts looked at while a run goes on."""
+ENDED = (
+    "actions",
+    "tests",
+    "changes",
+    "changed_files",
+    "failures",
+    "same_error",
+    "failed_edits",
+    "failed_reads",
+    "rereads",
+    "new_files",
+    "checks_passed",
+    "runs_since_change",
+    "edits_since_pass",
+    "since_good_edit",
+    "since_run",
+    "failures_since_edit",
+    "edits_recent",
+)
+"""Counts looked at when it has ended."""
+WORDS = ("words_of_checking", "words_of_doubt")
 RIDGE = 30.0
+RIDGE_OF_WORDS = 120.0
+"""Words carry over to other tasks less well than counts: they are held closer to nothing."""
 SEEDS = (1, 2, 3)
 _DRAWS = 30
 
@@ -40,6 +65,7 @@ _DRAWS = 30
 class StageFit(NamedTuple):
     """One stage's weights and scores."""
 
+    names: tuple[str, ...]
     runs: int
     means: Floats
     weights: Floats
@@ -47,58 +73,110 @@ class StageFit(NamedTuple):
     auc: float
     low: float
     high: float
+    auc_of_counts: float
     brier: float
     base_brier: float
     calibration: float
 
 
-def fit(runs: list[Walked]) -> dict[str, StageFit]:
-    """All stages."""
-    return {stage: _fit(runs, stage) for stage in STAGES}
+class OutlookFit(NamedTuple):
+    """All stages, and the phrases that were chosen on all runs."""
+
+    stages: dict[str, StageFit]
+    phrases: Chosen
 
 
-def crossed(runs: list[Walked], stage: str, seed: int, ridge: float = RIDGE) -> tuple[list[int], Floats]:
-    """The shift of every run still going, from weights fitted without its task."""
-    places, every = at_stage(runs, stage)
-    x = every[:, [COLUMNS.index(name) for name in NAMES]]
+def fit(runs: list[Walked]) -> OutlookFit:
+    """All stages; phrases are chosen over all of them at once."""
+    standing = {stage: at_stage(runs, stage) for stage in STAGES}
+    model, failed = groups(runs), np.array([run.failed for run in runs])
+    tasks = [run.task for run in runs]
+    spoken = {stage: (each.places, each.spoken) for stage, each in standing.items()}
+    everything = np.ones(len(runs), bool)
+    shifts = {stage: np.zeros(len(runs)) for stage in STAGES}
+    plain = {stage: np.zeros(len(runs)) for stage in STAGES}
+    for seed in SEEDS:
+        fold = folds(tasks, seed)
+        for number in np.unique(fold):
+            inside = fold != number
+            chosen = choose(spoken, model, failed, inside)
+            for stage, each in standing.items():
+                for words, sums in ((True, shifts), (False, plain)):
+                    x = columns(each, stage, chosen if words else None)
+                    places = np.array(each.places)
+                    out = ~inside[places]
+                    sums[stage][places[out]] += _apart(x, model[places], failed[places], out) / len(SEEDS)
+    phrases = choose(spoken, model, failed, everything)
+    return OutlookFit(
+        {
+            stage: _stage(runs, stage, each, phrases, shifts[stage], plain[stage])
+            for stage, each in standing.items()
+        },
+        phrases,
+    )
+
+
+def names_of(stage: str) -> tuple[str, ...]:
+    """The counts of a stage, the words last."""
+    return (*(ENDED if stage == "end" else GOING), *WORDS)
+
+
+def columns(standing: Standing, stage: str, chosen: Chosen | None) -> Floats:
+    """Logarithms of one more than each count; without phrases the words are nothing."""
+    counts = standing.counts[:, [COLUMNS.index(name) for name in names_of(stage)]]
+    for place, phrases in enumerate(chosen or (), counts.shape[1] - len(WORDS)):
+        counts[:, place] = standing.spoken[:, phrases].sum(1)
+    return np.log1p(counts)
+
+
+def _ridge(width: int) -> Floats:
+    ridge = np.full(width, RIDGE)
+    ridge[-len(WORDS) :] = RIDGE_OF_WORDS
+    return ridge
+
+
+def _apart(x: Floats, model: Ints, failed: Bools, out: Bools) -> Floats:
+    """Shifts of the runs that are out, from weights fitted without them."""
+    inside = ~out
+    _, means, spread = standardised(x[inside], model[inside])
+    known = (x - means) / spread
+    weights = logistic(known[inside], failed[inside].astype(float), model[inside], _ridge(x.shape[1]))
+    return np.asarray(known[out] @ weights)
+
+
+def _stage(
+    runs: list[Walked], stage: str, standing: Standing, phrases: Chosen, crossed: Floats, plain: Floats
+) -> StageFit:
+    places = standing.places
+    x = columns(standing, stage, phrases)
     model = groups(runs)[places]
     y = np.array([runs[place].failed for place in places], float)
-    fold = folds([runs[place].task for place in places], seed)
-    shifts = np.zeros(len(places))
-    for number in np.unique(fold):
-        inside = fold != number
-        _, means, spread = standardised(x[inside], model[inside])
-        known = (x - means) / spread
-        weights = logistic(known[inside], y[inside], model[inside], ridge)
-        shifts[~inside] = known[~inside] @ weights
-    return places, shifts
-
-
-def _fit(runs: list[Walked], stage: str) -> StageFit:
-    places, every = at_stage(runs, stage)
-    x = every[:, [COLUMNS.index(name) for name in NAMES]]
-    model = groups(runs)[places]
-    y = np.array([runs[place].failed for place in places], float)
-    tasks = [runs[place].task for place in places]
     known, means, spread = standardised(x, model)
-    weights = logistic(known, y, model, RIDGE)
+    ridge = _ridge(x.shape[1])
+    weights = logistic(known, y, model, ridge)
     generator = np.random.default_rng(5)
     drawn = [
-        known @ logistic(known, y, model, RIDGE, generator.poisson(1.0, len(y)).astype(float))
+        known @ logistic(known, y, model, ridge, generator.poisson(1.0, len(y)).astype(float))
         for _ in range(_DRAWS)
     ]
-    shifts = np.mean([crossed(runs, stage, seed)[1] for seed in SEEDS], axis=0)
-    ranked = Ranking(y > 0.5, [runs[place].model for place in places], tasks).rank(shifts)
-    assert ranked is not None
+    ranking = Ranking(
+        y > 0.5, [runs[place].model for place in places], [runs[place].task for place in places]
+    )
+    shifts = crossed[places]
+    ranked, counted = ranking.rank(shifts), ranking.rank(plain[places])
+    if ranked is None or counted is None:
+        raise SystemExit(f"Stage {stage}: no model has enough runs of both ends to be ranked.")
     base = np.array([y[model == group].mean() for group in model])
     usual = np.array([shifts[model == group].mean() for group in model])
     chances = _chances(shifts - usual, base)
     return StageFit(
+        names_of(stage),
         len(places),
         means,
         weights / spread,
         float(np.std(drawn, axis=0).mean()),
         *ranked,
+        counted.auc,
         float(np.mean((chances - y) ** 2)),
         float(np.mean((base - y) ** 2)),
         _calibration(chances, y),

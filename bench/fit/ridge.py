@@ -19,7 +19,7 @@ def logistic(
     x: Floats,
     y: Floats,
     groups: Ints,
-    ridge: float,
+    ridge: float | Floats,
     sample: Floats | None = None,
     offset: Floats | None = None,
 ) -> Floats:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
+from unittest.mock import patch
 
 import numpy as np
 
+import core.agents.models
+from bench.fit.phrases import POOL
 from bench.fit.ridge import Floats, Ints
-from core.agents.labelled import labelled_run, sources
+from core.agents.labelled import LabelledRun, labelled_run, sources
+from core.agents.lexicon import Tone, plain_words
 from core.agents.registry import make_kit
 from core.events import ToolUse, Turn
 from core.receptor.facts import COUNTS, ActionFacts
@@ -28,48 +34,90 @@ class Walked(NamedTuple):
     failed: bool
     counts: Floats
     """A row an action, a column a count."""
+    spoken: Floats
+    """A row an action, a column a phrase of the pool: answers up to then that held it."""
     causes: tuple[tuple[str, ...], ...]
     times: tuple[float, ...]
+
+
+@contextmanager
+def _heard() -> Iterator[list[str]]:
+    """Everything agents say while runs are read; a turn then carries the place of its words."""
+    said: list[str] = []
+
+    def listen(words: str) -> Tone:
+        said.append(words)
+        return Tone(len(said) - 1)
+
+    with patch.object(core.agents.models, "tone", listen):
+        yield said
 
 
 def walked(paths: list[Path]) -> list[Walked]:
     """Every labelled run, walked through the plain figures."""
     kit = make_kit()
     found: list[Walked] = []
-    for source in sources(paths):
-        run = labelled_run(source, kit)
-        if isinstance(run, str):
-            raise SystemExit(run)
-        facts = ActionFacts(FactSettings())
-        rows: list[list[float]] = []
-        causes: list[tuple[str, ...]] = []
-        times: list[float] = []
-        for event in run.events:
-            if isinstance(event, Turn):
-                facts.said(event)
-            elif isinstance(event, ToolUse) and event.outcome in EFFECTIVE and event.action != "plan":
-                causes.append(facts.update(event))
-                times.append(event.at)
-                rows.append([getattr(facts, name) for name in COLUMNS])
-        if rows:
-            found.append(
-                Walked(
-                    run.model, run.task, not run.resolved, np.array(rows, float), tuple(causes), tuple(times)
-                )
-            )
+    with _heard() as said:
+        for source in sources(paths):
+            said.clear()
+            run = labelled_run(source, kit)
+            if isinstance(run, str):
+                raise SystemExit(run)
+            one = _walk(run, said)
+            if one is not None:
+                found.append(one)
     return found
 
 
-def at_stage(runs: list[Walked], stage: str) -> tuple[list[int], Floats]:
-    """Runs still going at a stage, by their places, and the logarithms of their counts there."""
+def _walk(run: LabelledRun, said: list[str]) -> Walked | None:
+    facts = ActionFacts(FactSettings())
+    rows: list[list[float]] = []
+    causes: list[tuple[str, ...]] = []
+    times: list[float] = []
+    spoken = np.zeros(len(POOL))
+    heard: list[Floats] = []
+    for event in run.events:
+        if isinstance(event, Turn):
+            words = plain_words(said[event.checking])
+            spoken = spoken + [phrase in words for phrase in POOL]
+        elif isinstance(event, ToolUse) and event.outcome in EFFECTIVE and event.action != "plan":
+            causes.append(facts.update(event))
+            times.append(event.at)
+            rows.append([getattr(facts, name) for name in COLUMNS])
+            heard.append(spoken)
+    if not rows:
+        return None
+    return Walked(
+        run.model,
+        run.task,
+        not run.resolved,
+        np.array(rows, float),
+        np.array(heard),
+        tuple(causes),
+        tuple(times),
+    )
+
+
+class Standing(NamedTuple):
+    """The runs still going at a stage."""
+
+    places: list[int]
+    counts: Floats
+    spoken: Floats
+
+
+def at_stage(runs: list[Walked], stage: str) -> Standing:
+    """Runs still going at a stage, by their places, with their counts there."""
     if stage == "end":
-        places = list(range(len(runs)))
-        rows = [run.counts[-1] for run in runs]
+        places, last = list(range(len(runs))), -1
     else:
-        least = int(stage)
-        places = [place for place, run in enumerate(runs) if len(run.counts) > least]
-        rows = [runs[place].counts[least - 1] for place in places]
-    return places, np.log1p(np.array(rows))
+        places = [place for place, run in enumerate(runs) if len(run.counts) > int(stage)]
+        last = int(stage) - 1
+    return Standing(
+        places,
+        np.array([runs[place].counts[last] for place in places]),
+        np.array([runs[place].spoken[last] for place in places]),
+    )
 
 
 def groups(runs: list[Walked]) -> Ints:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import core.agents.tables
 import core.response.tables
 import core.settings
-from bench.fit.impulses import ROWS, TRIAL, AxisFit, Fits, impulse
-from bench.fit.outlook import NAMES, StageFit
+from bench.fit.impulses import IMPLEMENTATION, ROWS, TRIAL, AxisFit, Fits, every_event, impulse
+from bench.fit.outlook import OutlookFit
+from bench.fit.phrases import POOL
 from bench.fit.runs import Walked
 
 IMPULSES = Path(core.settings.__file__).parent / "fitted.toml"
+LEXICON = Path(core.agents.tables.__file__).parent / "lexicon.toml"
 OUTLOOK = Path(core.response.tables.__file__).parent / "outlook.toml"
 
 
@@ -27,36 +30,54 @@ def about(runs: list[Walked], date: str, data: str) -> list[str]:
     ]
 
 
-def write_outlook(fits: dict[str, StageFit], runs: list[Walked], date: str, data: str) -> None:
+def write_outlook(fit: OutlookFit, runs: list[Walked], date: str, data: str) -> None:
     """The weights of every stage with their cross-validated scores."""
     lines = [
-        "# Weights of the read-out, made by `make fit`; scores are of tasks left out of the fit.",
-        "# A count enters as the logarithm of one more than it, its mean taken off.",
+        "# Weights of the read-out, made by `make fit`; scores are of tasks left out of the fit and of the",
+        "# choice of phrases. A count enters as the logarithm of one more than it, its mean taken off.",
         "",
         *about(runs, date, data),
     ]
-    for stage, fit in fits.items():
+    for stage, one in fit.stages.items():
         lines += [
             f'[stage."{stage}"]',
-            f"runs = {fit.runs}",
-            f"band = {fit.band:.3f}",
-            f"auc = {fit.auc:.3f}",
-            f"auc_interval = [{fit.low:.3f}, {fit.high:.3f}]",
-            f"brier = {fit.brier:.4f}",
-            f"brier_of_base_rate = {fit.base_brier:.4f}",
-            f"calibration_error = {fit.calibration:.4f}",
+            f"runs = {one.runs}",
+            f"band = {one.band:.3f}",
+            f"auc = {one.auc:.3f}",
+            f"auc_interval = [{one.low:.3f}, {one.high:.3f}]",
+            f"auc_of_counts_alone = {one.auc_of_counts:.3f}",
+            f"brier = {one.brier:.4f}",
+            f"brier_of_base_rate = {one.base_brier:.4f}",
+            f"calibration_error = {one.calibration:.4f}",
             f'[stage."{stage}".counts]',
         ]
         lines += [
             f"{name} = {{ mean = {mean:.4f}, weight = {weight:.4f} }}"
-            for name, mean, weight in zip(NAMES, fit.means, fit.weights, strict=True)
+            for name, mean, weight in zip(one.names, one.means, one.weights, strict=True)
         ]
         lines.append("")
         print(
-            f"{stage:>4}: {fit.runs} runs, auc {fit.auc:.3f} ({fit.low:.3f} to {fit.high:.3f}), "
-            f"calibration {fit.calibration:.3f}"
+            f"{stage:>4}: {one.runs} runs, auc {one.auc:.3f} ({one.low:.3f} to {one.high:.3f}), "
+            f"counts alone {one.auc_of_counts:.3f}, calibration {one.calibration:.3f}"
         )
     OUTLOOK.write_text("\n".join(lines))
+
+
+def write_lexicon(fit: OutlookFit, runs: list[Walked], date: str, data: str) -> None:
+    """The phrases chosen on all runs."""
+    lines = [
+        "# Phrases an agent says, made by `make fit`; an event carries two counts and none of the words.",
+        "# Each is looked for in lowercase text between single spaces, code left out. Where an agent",
+        "# says one kind more often than usual for it, runs ended well (checking) or badly (doubting)",
+        "# more often than usual, in most agents.",
+        "",
+        *about(runs, date, data),
+        "[lexicon]",
+    ]
+    for kind, places in fit.phrases._asdict().items():
+        lines += [f"{kind} = [", *(f'    "{POOL[place]}",' for place in places), "]"]
+        print(f"{kind}: {', '.join(POOL[place].strip() for place in places)}")
+    LEXICON.write_text("\n".join([*lines, ""]))
 
 
 def write_impulses(fits: Fits, runs: list[Walked], date: str, data: str) -> None:
@@ -75,8 +96,9 @@ def write_impulses(fits: Fits, runs: list[Walked], date: str, data: str) -> None
                 f'unit = "{fit.unit}"',
                 f"auc = {{ {', '.join(f'{_key(at)} = {score:.3f}' for at, score in fit.auc.items())} }}",
                 f"[{name}.{axis}.impulse]",
-                *([f"trial_error = {TRIAL}"] if axis == "frustration" else []),
+                f"trial_error = {TRIAL}" if axis == "frustration" else f"implementation = {IMPLEMENTATION}",
                 *(f"{row} = {impulse(axis, row, fit)}" for row in ROWS),
+                f"every_event = {every_event(axis, fit)}",
                 "",
             ]
             _say(name, axis, fit)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import gzip
-import io
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any, NamedTuple, cast
+from typing import IO, NamedTuple, cast
 
 import msgspec
 
@@ -59,7 +58,7 @@ def _lines(path: Path) -> Iterator[Source]:
             packed = raw.read(2) == _GZIP
             raw.seek(0)
             file = cast("IO[bytes]", gzip.GzipFile(fileobj=raw)) if packed else raw
-            for number, line in enumerate(io.BufferedReader(cast(Any, file)), 1):
+            for number, line in enumerate(file, 1):
                 if line.strip():
                     yield Source(str(path), number, line)
     except (OSError, EOFError) as error:

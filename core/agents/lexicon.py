@@ -29,16 +29,21 @@ CHECKING, DOUBTING = _phrases()
 SILENT = Tone()
 
 
-def tone(said: str) -> Tone:
-    """Count the phrases of an agent's words, code and calls left out."""
-    if not said:
-        return SILENT
+def plain_words(said: str) -> str:
+    """An agent's words in lowercase between single spaces, code and calls left out."""
     if _CALL in said:
         said = said[: said.index(_CALL)]
     said = said[:_LOOKED_AT]
     if _FENCE in said:
         said = " ".join(said.split(_FENCE)[::2])
-    text = f" {' '.join(said.lower().split())} "
+    return f" {' '.join(said.lower().split())} "
+
+
+def tone(said: str) -> Tone:
+    """Count the phrases of an agent's words."""
+    if not said:
+        return SILENT
+    text = plain_words(said)
     return Tone(
         sum([1 for phrase in CHECKING if phrase in text]), sum([1 for phrase in DOUBTING if phrase in text])
     )

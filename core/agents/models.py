@@ -163,11 +163,12 @@ class Models:
         stop: str = "",
         cost: float | None = None,
         said: str = "",
+        said_at: Where | None = None,
     ) -> Turn:
         """A turn with its context added up, its window and its cost; `window` and `cost` of the log win.
 
         Where a log tells no tokens the cost is unknown, not nothing. Of what was said only the counts of its
-        phrases are kept.
+        phrases are kept, and where it stands: `said_at`, or the turn's own place.
         """
         checking, doubting = tone(said)
         context = input_tokens + cache_read + cache_write
@@ -189,6 +190,7 @@ class Models:
             stop=stop,
             checking=checking,
             doubting=doubting,
+            said=(said_at or where) if said and not said.isspace() else None,
         )
 
     def _row(self, model: str) -> Model:

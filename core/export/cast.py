@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import msgspec
 
+from core.agents.words import first_line, telling_line
 from core.export.film import Film, Moment
 from core.export.html import title
-from core.export.words import error_line, first_line
 from core.logs.event_redaction import one_line
 from core.percept import AXES
 from core.report.recap import figure, short_clock
@@ -71,7 +71,7 @@ class _Strip:
             sign = _SIGNS.get(moment.outcome or "", " ")
             self.doing = f"{sign} {moment.what}" + (f"  {text}" if text else "")
             if moment.outcome == "failure":
-                error = error_line(moment.spoken.result)
+                error = telling_line(moment.spoken.result)
                 self.failed = f"✗ {moment.what}" + (f": {error}" if error else "")
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from core.engine import Step
 from core.events import (
     MAIN,
+    Advice,
     AgentEnd,
     AgentStart,
     Compaction,
@@ -28,6 +29,7 @@ from core.logs.session import LogSession
 from core.report.recap import token_amount
 from core.report.summary import Gatherer, Summary
 from core.settings import Settings
+from core.story import Story
 from core.timeline.initial_state import PLAIN, InitialState
 from core.timeline.marks import Mark
 from core.timeline.opening import seed_of
@@ -80,7 +82,7 @@ def film(
     initial: InitialState = PLAIN,
 ) -> Film:
     """Run a session's events, and read the words that may be shown."""
-    words = Words(session, events, settings.ingest.lines, privacy.longest) if privacy.words else None
+    words = Words(session, privacy.longest) if privacy.words else None
     run = Run(initial._replace(seed=seed_of(session.id)).society(settings))
     tracker = StatusTracker(settings.response.notices.final)
     gatherer = Gatherer()
@@ -98,7 +100,10 @@ def film(
         facts = tracker.facts(run.society, pending if event is last else ())
         spoken = SILENT if words is None else _new(words.of(event), event)
         status = privacy.status(status_of(facts, tracker.last, limits))
-        moments.append(_moment(event, tracker.last, step, status, facts.context, cost, spoken, privacy))
+        story = run.society.engine(event.agent).story(step)
+        moments.append(
+            _moment(event, tracker.last, step, story, status, facts.context, cost, spoken, privacy)
+        )
     summary = gatherer.close(run.society.frame(MAIN))
     summary.id, summary.agent = summary.id or session.id, summary.agent or session.tool
     ending = status_of(tracker.facts(run.society, pending), tracker.last + limits.fleet.left, limits)
@@ -109,6 +114,7 @@ def _moment(
     event: Event,
     at: float,
     step: Step,
+    story: Story,
     status: Status,
     context: float,
     cost: float,
@@ -124,8 +130,8 @@ def _moment(
         outcome=use.outcome if use else None,
         duration=use.duration if use else None,
         axes=step.percept.axes,
-        state=step.percept.state,
-        regime=step.thought.regime,
+        state=story.state,
+        regime=story.regime,
         status=status,
         context=context,
         cost=cost,
@@ -154,6 +160,8 @@ def what(event: Event, privacy: Privacy) -> str:
         case Compaction():
             before, after = token_amount(event.tokens_before), token_amount(event.tokens_after)
             return f"context compacted, {before} to {after} tokens"
+        case Advice():
+            return f"nooscope told it something ({event.characters:,} characters)"
         case AgentStart():
             return f"sub-agent {privacy.agent(event.child)} starts"
         case AgentEnd():

@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 
+from core.agents.words import first_line, telling_line
 from core.export.film import Film, Moment
-from core.export.words import error_line, first_line
 from core.live.status import GLYPHS
 from core.logs.event_redaction import one_line
 from core.percept import AXES
@@ -129,7 +129,7 @@ def _line(moment: Moment) -> list[str]:
     text = one_line(first_line(moment.spoken.text), _LINE)
     if moment.outcome != "failure":
         return [text] if text else []
-    return [text, one_line(error_line(moment.spoken.result), _LINE)]
+    return [text, one_line(telling_line(moment.spoken.result), _LINE)]
 
 
 def _words(moments: Sequence[Moment]) -> list[list[str]]:

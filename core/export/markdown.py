@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
+from core.agents.words import first_line, telling_line
 from core.events import MAIN, Prompt, ToolUse
 from core.export.film import Film
 from core.export.html import title
 from core.export.troubles import Trouble, troubles
-from core.export.words import error_line, first_line
 from core.logs.event_redaction import one_line
 from core.percept import AXES
 from core.report.recap import figure, short_clock, token_amount
@@ -138,7 +138,7 @@ def _trouble(film: Film, trouble: Trouble) -> Iterator[str]:
     what = said(moment.what) + (f": {said(command)}" if command else "")
     times = "once" if trouble.failures == 1 else f"{trouble.failures} times"
     yield f"- {_when(film, film.moments[trouble.first].at)} {what} failed {times}"
-    error = error_line(moment.spoken.result)
+    error = telling_line(moment.spoken.result)
     if error:
         yield f"  - the error: {said(error)}"
     if trouble.solved is None:

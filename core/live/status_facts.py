@@ -136,7 +136,7 @@ def with_minds(
         halt=halt,
         fuse=fuse,
         quarantine=_first(quarantined, working, "affect is quarantined"),
-        stuck=_first(stuck, working, "frustrated, by trial and error"),
+        stuck=_stuck(stuck, society, working),
         context=gauge.fill,
         turns_left=gauge.turns_left(),
         running=sum(name != MAIN for name in working),
@@ -182,6 +182,18 @@ def _first(since: Mapping[str, float], working: Sequence[str], why: str) -> Trou
     for name in working:
         if name in since:
             return Trouble(since[name], _of(name, why))
+    return None
+
+
+def _stuck(since: Mapping[str, float], society: Society, working: Sequence[str]) -> Trouble | None:
+    """A storm of failures; the state alone, which good runs see as well, is no reason to call a person."""
+    for name in working:
+        if name in since:
+            receptor = society.engine(name).receptor
+            if receptor.storm:
+                return Trouble(
+                    since[name], _of(name, f"{receptor.facts.failures_in_a_row} actions in a row failed")
+                )
     return None
 
 

@@ -61,15 +61,33 @@ def _row(where: Where, longest: int) -> Passage:
 
 def raw(where: Where) -> bytes:
     """What stands at a place, as it is, bounded; for those who take out what they show and redact that."""
-    if where.entry.startswith("/"):
+    return Documents().raw(where)
+
+
+class Documents:
+    """Reads places of logs; the last record of which a part was asked for is kept decoded."""
+
+    def __init__(self) -> None:
+        self._last: tuple[tuple[str, int, int, int, int], Any] | None = None
+
+    def raw(self, where: Where) -> bytes:
+        """What stands at a place, as it is, bounded; blank where it is not there any more."""
+        if not where.entry.startswith("/"):
+            if where.entry:
+                return content(Path(where.file), where.entry)
+            return _bytes(where, min(where.length, LONGEST))
         try:
-            value = msgspec.json.decode(_bytes(where, min(where.length, LONGEST)))
-            return msgspec.json.encode(_point(value, where.entry))
+            return msgspec.json.encode(_point(self._whole(where), where.entry))
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError, LookupError, ValueError):
             return b""
-    if where.entry:
-        return content(Path(where.file), where.entry)
-    return _bytes(where, min(where.length, LONGEST))
+
+    def _whole(self, where: Where) -> Any:
+        status = Path(where.file).stat()
+        key = where.file, where.offset, where.length, status.st_mtime_ns, status.st_size
+        last = self._last
+        if last is None or last[0] != key:
+            last = self._last = key, msgspec.json.decode(_bytes(where, min(where.length, LONGEST)))
+        return last[1]
 
 
 def _bytes(where: Where, length: int) -> bytes:

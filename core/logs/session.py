@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from core.events import (
     MAIN,
+    Advice,
     AgentEnd,
     AgentStart,
     Compaction,
@@ -85,6 +86,8 @@ def identity(event: Event) -> Hashable:
             return "prompt", event.agent, event.at, event.call
         case Compaction():
             return "compaction", event.agent, event.at
+        case Advice():
+            return "advice", event.agent, event.at, event.call
         case AgentStart():
             return "agent", event.child
         case AgentEnd():

@@ -44,6 +44,8 @@ COUNTS = (
     "edits_since_pass",
     "since_good_edit",
     "since_change",
+    "since_run",
+    "failures_since_edit",
     "looks_before_edit",
     "words_of_checking",
     "words_of_doubt",
@@ -67,6 +69,7 @@ class ActionFacts(Stateful):
         "_generation",
         "_kept",
         "_long",
+        "_many",
         "_looked",
         "_recent",
         "_results",
@@ -110,6 +113,8 @@ class ActionFacts(Stateful):
     edits_since_pass: int
     since_good_edit: int
     since_change: int
+    since_run: int
+    failures_since_edit: int
     looks_before_edit: int
     words_of_checking: int
     words_of_doubt: int
@@ -117,6 +122,7 @@ class ActionFacts(Stateful):
     def __init__(self, settings: FactSettings) -> None:
         self._kept = settings.kept
         self._long = settings.long_since_edit
+        self._many = settings.failing_since_edit
         self._recent: deque[int] = deque(maxlen=settings.recent)
         self._failing: deque[bool] = deque(maxlen=settings.failing)
         self._calls: dict[int, int] = {}
@@ -156,6 +162,7 @@ class ActionFacts(Stateful):
         self.actions += 1
         self.since_good_edit += 1
         self.since_change += 1
+        self.since_run += 1
         failed = event.outcome == "failure"
         mark = self._repeated(event, causes)
         if failed:
@@ -178,6 +185,8 @@ class ActionFacts(Stateful):
         self._failing.append(failed)
         if self.since_good_edit > self._long:
             causes.append("long_since_edit")
+        if self.failures_since_edit > self._many:
+            causes.append("failing_since_edit")
         return tuple(causes)
 
     def _repeated(self, event: ToolUse, causes: list[str]) -> int:
@@ -207,6 +216,7 @@ class ActionFacts(Stateful):
     def _failure(self, result: int) -> None:
         self.failures += 1
         self.failures_in_a_row += 1
+        self.failures_since_edit += 1
         if result:
             if result in self._errors:
                 self.same_error += 1
@@ -243,6 +253,7 @@ class ActionFacts(Stateful):
             self.edits += 1
             self.edits_since_pass += 1
             self.since_good_edit = 0
+            self.failures_since_edit = 0
             self._dirty = True
             self._generation += 1
             if target and not known & _OWN:
@@ -253,15 +264,20 @@ class ActionFacts(Stateful):
                 causes.append("change")
                 if not known & _EDITED:
                     self.changed_files += 1
+                    causes.append("changed_file")
             known |= _EDITED
         if target:
             self._files[target] = known
 
     def _run(self, event: ToolUse, failed: bool, causes: list[str]) -> None:
         self.runs += 1
+        self.since_run = 0
         if event.purpose == "test":
             self.tests += 1
+            causes.append("test_run")
         if self.changes:
+            if not self.runs_since_change:
+                causes.append("first_check")
             self.runs_since_change += 1
             causes.append("run_since_change")
         if self._dirty:

@@ -189,12 +189,30 @@ class FactsReading(Struct, frozen=True, kw_only=True):
     """Actions since the last good edit, or since the beginning."""
     since_change: int
     """Actions since the last change, or since the beginning."""
+    since_run: int
+    """Actions since the last command, or since the beginning."""
+    failures_since_edit: int
+    """Failures since the last good edit, or since the beginning."""
     looks_before_edit: int
     """Files read and searches made before the first change."""
     words_of_checking: int
     """Phrases of checking in the agent's words, each counted once an answer."""
     words_of_doubt: int
     """Phrases of doubt in the agent's words, each counted once an answer."""
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The figures a person asks for first, in words; none before the first action."""
+        if not self.actions:
+            return ()
+        edit = "the last good edit" if self.edits else "the beginning, no edit yet"
+        return (
+            f"{self.failures_recent} of the last {self.of_failures} actions failed",
+            f"{self.same_error} failures with an error seen before",
+            f"{self.edits_since_pass} edits since a command last went well",
+            f"{self.since_good_edit} actions since {edit}",
+            f"{self.looks_before_edit} files read or searches made before the first change",
+        )
 
 
 class ReceptorReading(Struct, frozen=True):

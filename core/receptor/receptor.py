@@ -69,6 +69,7 @@ class Receptor(Stateful):
         "_neuron",
         "_signals",
         "_silence",
+        "_storm",
         "facts",
     )
     NAMED = True
@@ -101,6 +102,7 @@ class Receptor(Stateful):
         self._failures = settings.flow.failures
         self.facts = ActionFacts(settings.facts)
         """Plain figures of what the agent did."""
+        self._storm = settings.meta.stuck_failures
         self._long_prompt = settings.emotion.long_prompt
         self._disruption_flow = settings.emotion.disruption_flow
         self._disruption_share = settings.emotion.disruption_share
@@ -116,6 +118,11 @@ class Receptor(Stateful):
     def heatmap(self) -> Heatmap:
         """Where the work is."""
         return self._heatmap
+
+    @property
+    def storm(self) -> bool:
+        """Whether so many actions in a row have failed that it is being stuck whatever else is felt."""
+        return 0 < self._storm <= self.facts.failures_in_a_row
 
     def step(self, event: Event) -> Percept:
         """Walk one event through the receptor."""

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import msgspec
 
 from core.agents.registry import make_kit
-from core.events import MAIN, Compaction
+from core.engine import Step
+from core.events import MAIN, Compaction, Event
 from core.logs.session import LogSession, read
 from core.report.compaction import Preserved, preserve
 from core.report.summary import Gatherer, Skipped, Summary
 from core.settings import Settings
+from core.society import Society
 from core.timeline.initial_state import PLAIN, InitialState
 from core.timeline.opening import seed_of
 from core.timeline.timeline import SettingsChange, turned
@@ -32,8 +34,9 @@ def analyse(
     metrics: bool = False,
     initial: InitialState = PLAIN,
     later: Sequence[SettingsChange] = (),
+    each: Callable[[Event, Step, Society], object] | None = None,
 ) -> Analysis:
-    """Run a session through the minds of its agents, begun from its own seed."""
+    """Run a session through the minds of its agents, begun from its own seed; `each` sees every step."""
     kit = make_kit(settings.ingest)
     begun = initial._replace(seed=seed_of(session.id))
     society = begun.society(settings)
@@ -47,6 +50,8 @@ def analyse(
             preserved.append(preserve(society.frame(event.agent), event))
         step = society.step(event)
         gatherer.add(event, step)
+        if each is not None:
+            each(event, step, society)
         if metrics and step.thought.rows:
             record = society.engine(event.agent).mind.heart.metrics.record
             lines += [msgspec.json.encode(record(row)) for row in step.thought.rows]

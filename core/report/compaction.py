@@ -12,7 +12,7 @@ from core.errors import StateError
 from core.events import AgentEnd, AgentStart, Compaction, Prompt, ToolUse, Turn
 from core.governor.kinetics import Budgets
 from core.logs.event_redaction import one_line
-from core.mind.cortical import Phase, Regime
+from core.mind.cortical import Regime
 from core.percept import AgentState, Pattern
 from core.report.recap import Centre, figure, token_amount, work_centre
 from core.timeline.timeline import Timeline
@@ -72,7 +72,7 @@ class Preserved(Struct, frozen=True):
     state: AgentState
     pattern: Pattern
     regime: Regime
-    phase: Phase
+    phase: str
     governor: GovernorKept
     warnings: tuple[Warned, ...]
     centre: Centre | None
@@ -105,10 +105,10 @@ def preserve(
         at=event.at,
         agent=event.agent,
         trigger=event.trigger,
-        state=receptor.meta.state,
+        state=frame_before.story.state,
         pattern=receptor.behaviour.short.pattern,
-        regime=mind.cortical.regime,
-        phase=mind.cortical.phase,
+        regime=frame_before.story.regime,
+        phase=frame_before.story.phase,
         governor=GovernorKept(
             governor.state,
             governor.step,
@@ -221,7 +221,7 @@ def _narrative(frame: Frame, ends: Sequence[OpenEnd]) -> str:
     strongest = max(axes, key=lambda axis: axis.value - axis.threshold)
     over = "over" if strongest.value >= strongest.threshold else "under"
     centre = work_centre(frame.receptor.heatmap)
-    words = f"{frame.receptor.meta.state} in {frame.receptor.behaviour.short.pattern}"
+    words = f"{frame.story.state} in {frame.receptor.behaviour.short.pattern}"
     if centre is not None:
         words += f" around {one_line(centre.path)}"
     words += (

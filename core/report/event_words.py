@@ -1,11 +1,9 @@
-"""What a person reads of one event, and which events a filter lets through."""
+"""What a person reads of one event without its words."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import NamedTuple
-
 from core.events import (
+    Advice,
     AgentEnd,
     AgentStart,
     Compaction,
@@ -17,7 +15,6 @@ from core.events import (
     Turn,
 )
 from core.report.formatting import count, short
-from core.timeline.marks import Mark
 
 OUTCOME_SIGNS: dict[str, tuple[str, str]] = {
     "success": ("✓", "confidence"),
@@ -36,22 +33,9 @@ KINDS: dict[type, str] = {
     Compaction: "compaction",
     AgentStart: "agent start",
     AgentEnd: "agent end",
+    Advice: "advice",
     SessionEnd: "session end",
 }
-
-
-class EventFilter(NamedTuple):
-    """Which events are listed; an empty word lets all through."""
-
-    agent: str = ""
-    kind: str = ""
-    outcome: str = ""
-    path: str = ""
-    """This path and all below it."""
-    text: str = ""
-
-
-ALL = EventFilter()
 
 
 def kind_of(event: Event) -> str:
@@ -75,6 +59,8 @@ def about(event: Event) -> tuple[str, str]:
     """What it was about, in words, and the first path it went to; to be made plain before they are shown."""
     if isinstance(event, ToolUse):
         return _deed(event), event.targets[0] if event.targets else ""
+    if isinstance(event, Advice):
+        return f"told the agent, {count(event.characters, 'character')}", ""
     if isinstance(event, Prompt):
         return "stopped the agent" if event.interrupt else count(event.characters, "character"), ""
     if isinstance(event, Turn):
@@ -108,37 +94,3 @@ def touches(event: Event, path: str) -> bool:
         return False
     below = path.rstrip("/") + "/"
     return any(target == path or target.startswith(below) for target in event.targets)
-
-
-def words_of(event: Event, marks: Iterable[Mark] = ()) -> str:
-    """All that a search looks through, in small letters."""
-    words, path = about(event)
-    targets = " ".join(event.targets) if isinstance(event, ToolUse) else path
-    fired = " ".join(f"{mark.kind} {mark.name}" for mark in marks)
-    parts = (event.agent, kind_of(event), tool_of(event), words, outcome_of(event), targets, fired)
-    return " ".join(parts).casefold()
-
-
-def fits(event: Event, wanted: EventFilter, marks: Iterable[Mark] = ()) -> bool:
-    """Whether the filter lets an event through."""
-    agent, kind, outcome, path, text = wanted
-    if agent and event.agent != agent:
-        return False
-    if kind and kind_of(event) != kind:
-        return False
-    if outcome and outcome_of(event) != outcome:
-        return False
-    if path and not touches(event, path):
-        return False
-    return not text or text.casefold() in words_of(event, marks)
-
-
-def sift(
-    events: Sequence[Event], start: int, stop: int, wanted: EventFilter, marks: Collection[Mark]
-) -> list[int]:
-    """Places of the events from `start` to `stop` that the filter lets through."""
-    fired: dict[int, list[Mark]] = {}
-    for mark in marks:
-        fired.setdefault(mark.place, []).append(mark)
-    lookup: Mapping[int, Sequence[Mark]] = fired
-    return [place for place in range(start, stop) if fits(events[place], wanted, lookup.get(place, ()))]

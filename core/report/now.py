@@ -5,10 +5,11 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from msgspec import Struct
 
-from core.agents.words import Words, telling_line, words_of
+from core.agents.words import NOTHING, WordReader, Words, first_line, telling_line, words_of
 from core.events import MAIN, Event, Prompt, ToolUse, Turn
 from core.safe_text import safe
 
@@ -17,6 +18,8 @@ LATELY = 20
 _LINE = 400
 """Characters of a line that is handed out at most."""
 _REMEMBERED = 256
+_AHEAD = 8
+"""Calls looked through for one that was at work."""
 _LOOKED_BACK = 8
 """Answers looked through for one with words."""
 
@@ -27,6 +30,8 @@ class Now(Struct, frozen=True):
     asked: str = ""
     """The first line of the last prompt."""
     asked_at: float = 0.0
+    characters: int = 0
+    """How long that prompt is."""
     tool: str = ""
     """The tool at work, or the last that was."""
     doing: str = ""
@@ -36,6 +41,7 @@ class Now(Struct, frozen=True):
     """It has no result yet."""
     failed: str = ""
     """What failed last: its command."""
+    failed_tool: str = ""
     error: str = ""
     """The line of its output that says why."""
     failed_at: float = 0.0
@@ -53,20 +59,27 @@ class Now(Struct, frozen=True):
 class Landmarks:
     """Where in a recording an agent was asked, worked, failed and spoke; found by bisection."""
 
-    __slots__ = ("_calls", "_events", "_failures", "_prompts", "_turns")
+    __slots__ = ("_calls", "_events", "_failures", "_prompts", "_seen", "_turns", "agent")
 
     def __init__(self, events: Sequence[Event], agent: str = MAIN) -> None:
         self._events = events
+        self.agent = agent
+        self._seen = 0
         self._prompts: list[int] = []
         self._calls: list[int] = []
         self._failures: list[int] = []
         self._turns: list[int] = []
-        for place, event in enumerate(events):
-            if event.agent == agent:
-                self.add(place, event)
+        self.grow()
 
-    def add(self, place: int, event: Event) -> None:
-        """Take in the event at a place; places come in order."""
+    def grow(self) -> None:
+        """Take in what the recording took in since."""
+        events, agent = self._events, self.agent
+        for place in range(self._seen, len(events)):
+            if events[place].agent == agent:
+                self._add(place, events[place])
+        self._seen = len(events)
+
+    def _add(self, place: int, event: Event) -> None:
         kind = type(event)
         if kind is ToolUse:
             self._calls.append(place)
@@ -86,6 +99,17 @@ class Landmarks:
         """The last call."""
         found = self._before(self._calls, index)
         return found if isinstance(found, ToolUse) else None
+
+    def open_call(self, index: int, at: float) -> ToolUse | None:
+        """The last call that was made by a moment and answered only after the first `index` events."""
+        first = bisect_right(self._calls, index - 1)
+        coming = (self._events[place] for place in self._calls[first : first + _AHEAD])
+        made = [
+            call
+            for call in coming
+            if isinstance(call, ToolUse) and call.duration is not None and call.at - call.duration <= at
+        ]
+        return made[-1] if made else None
 
     def failure(self, index: int) -> tuple[ToolUse | None, int]:
         """The last failure since the last prompt, and how often the same call failed since then."""
@@ -127,26 +151,36 @@ class Landmarks:
 class Teller:
     """Puts landmarks into words, which are read from the log once and remembered for a while."""
 
-    def __init__(self, read: Callable[[Event], Words] = words_of) -> None:
+    def __init__(self, read: Callable[[Event], Words] = words_of, *, names: bool = True) -> None:
         self._read = read
+        self._names = names
+        """A call without words is told by its paths or its program."""
         self._known: OrderedDict[int, tuple[Event, Words]] = OrderedDict()
 
-    def now(self, marks: Landmarks, index: int, held: Sequence[Event] = ()) -> Now:
-        """What is going on after the first `index` events; `held` are calls without a result yet."""
+    def now(self, marks: Landmarks, index: int, held: Sequence[Event] = (), at: float | None = None) -> Now:
+        """What is going on after the first `index` events; `held` are calls without a result yet.
+
+        Without any, a call that the recording answers only after the moment `at` is at work.
+        """
         prompt = marks.prompt(index)
-        running = [call for call in held if isinstance(call, ToolUse) and call.agent == MAIN]
+        running = [call for call in held if isinstance(call, ToolUse) and call.agent == marks.agent]
+        if not running and at is not None and (coming := marks.open_call(index, at)) is not None:
+            running = [coming]
         call = running[-1] if running else marks.call(index)
+        began = (call.duration or 0.0) if call and running and call.outcome != "pending" else 0.0
         failure, times = marks.failure(index)
         failures, calls = marks.lately(index)
         said, spoke = self._said(marks.turns(index))
         return Now(
             asked=_line(self._words(prompt).said) if prompt else "",
             asked_at=prompt.at if prompt else 0.0,
+            characters=prompt.characters if prompt else 0,
             tool=call.tool if call else "",
             doing=self._doing(call) if call else "",
-            doing_at=call.at if call else 0.0,
+            doing_at=call.at - began if call else 0.0,
             running=bool(running),
             failed=self._doing(failure) if failure else "",
+            failed_tool=failure.tool if failure else "",
             error=_line(telling_line(self._words(failure).output)) if failure else "",
             failed_at=failure.at if failure else 0.0,
             times=times,
@@ -157,7 +191,10 @@ class Teller:
         )
 
     def _doing(self, call: ToolUse) -> str:
-        return _line(self._words(call).command) or " ".join(call.targets[:3]) or call.program
+        named = safe(" ".join(call.targets[:3])) if self._names else ""
+        if named and call.action in ("file_read", "file_edit"):
+            return named
+        return one_row(self._words(call).command) or named or (safe(call.program) if self._names else "")
 
     def _said(self, turns: Sequence[Turn]) -> tuple[str, float]:
         for turn in turns:
@@ -166,6 +203,14 @@ class Teller:
                 paragraphs = [line.strip() for line in words.splitlines() if line.strip()]
                 return safe(paragraphs[-1])[:_LINE] if paragraphs else "", turn.at
         return "", 0.0
+
+    def line(self, event: Event) -> str:
+        """The first line of what somebody said."""
+        return _line(self._words(event).said)
+
+    def forget(self) -> None:
+        """Read all words anew."""
+        self._known.clear()
 
     def _words(self, event: Event) -> Words:
         key = id(event)
@@ -180,6 +225,52 @@ class Teller:
         return words
 
 
+class NowReader:
+    """What is going on at any place of a recording, in words read from the session's own logs."""
+
+    def __init__(self) -> None:
+        self._reader = WordReader(())
+        self._teller = Teller(self._reader.words)
+        self._silent = Teller(lambda _: NOTHING, names=False)
+        self._marks: Landmarks | None = None
+        self._of: Sequence[Event] = ()
+
+    def allow(self, logs: Sequence[Path]) -> None:
+        """Let words be read from these logs."""
+        if logs != self._reader.logs:
+            self._reader.logs = logs
+            self._teller.forget()
+
+    def now(
+        self,
+        events: Sequence[Event],
+        index: int,
+        at: float,
+        agent: str = MAIN,
+        held: Sequence[Event] = (),
+        *,
+        words: bool = True,
+    ) -> Now:
+        """After the first `index` events, at a moment; without `words` nothing is read."""
+        marks = self._landmarks(events, agent)
+        return (self._teller if words else self._silent).now(marks, index, held, at)
+
+    def title(self, events: Sequence[Event]) -> str:
+        """What the person asked first, in a line."""
+        first = next((event for event in events if isinstance(event, Prompt) and not event.interrupt), None)
+        return "" if first is None else self._teller.line(first)
+
+    def _landmarks(self, events: Sequence[Event], agent: str) -> Landmarks:
+        if self._marks is None or self._of is not events or self._marks.agent != agent:
+            self._marks, self._of = Landmarks(events, agent), events
+        self._marks.grow()
+        return self._marks
+
+
+def one_row(words: str) -> str:
+    """All lines in one, the breaks between them shown."""
+    return " ⏎ ".join(safe(line.strip()) for line in words.splitlines() if line.strip())[:_LINE]
+
+
 def _line(words: str) -> str:
-    """The first line with something in it."""
-    return safe(next((line.strip() for line in words.splitlines() if line.strip()), ""))[:_LINE]
+    return safe(first_line(words))[:_LINE]

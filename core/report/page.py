@@ -24,6 +24,8 @@ def summary_text(summary: Summary, width: int = 100) -> str:
     for label, rows in (
         ("when", _when(summary)),
         ("tool uses", _tool_uses(summary)),
+        ("facts", summary.facts.sentences if summary.facts else ()),
+        ("outlook", summary.outlook.sentences if summary.outlook else ()),
         ("patterns", [_shares(summary.patterns)]),
         ("states", [_shares(summary.states)]),
         ("regimes", [_shares(summary.regimes)]),

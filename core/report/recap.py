@@ -74,11 +74,11 @@ def _heat(node: NodeReading) -> float:
 
 def frame_lines(frame: Frame) -> list[str]:
     """A frame in a handful of lines."""
-    receptor, mind = frame.receptor, frame.mind
+    receptor, mind, story = frame.receptor, frame.mind, frame.story
     lines = [
-        f"{one_line(frame.agent)} after {frame.events} events: {receptor.meta.state} "
-        f"({receptor.behaviour.short.pattern}), regime {mind.cortical.regime}, phase {mind.cortical.phase}, "
-        f"governor {frame.governor.state}",
+        f"{one_line(frame.agent)} after {frame.events} events: {story.state} "
+        f"({receptor.behaviour.short.pattern}), regime {story.regime}, phase {story.phase}, "
+        f"governor {story.governor}",
         ", ".join(
             f"{axis.axis} {figure(axis.value)}/{figure(axis.threshold)}{'!' if axis.firing else ''}"
             for axis in receptor.axes
@@ -169,6 +169,7 @@ _WEIGHTS = {
     "halt": 6.0,
     "quarantine": 5.0,
     "compaction": 4.5,
+    "advice": 4.2,
     "signal": 4.0,
     "method": 3.0,
     "regime": 2.5,
@@ -181,6 +182,7 @@ _VERBS = {
     "halt": "the governor would halt: {}",
     "quarantine": "quarantine {}",
     "compaction": "the context was compacted ({})",
+    "advice": "nooscope {}",
     "signal": "{} fires",
     "method": "{} speaks",
     "regime": "regime turns to {}",

@@ -9,6 +9,7 @@ from msgspec import Struct, field
 from core.engine import Frame, Step
 from core.events import (
     MAIN,
+    Advice,
     AgentEnd,
     AgentStart,
     Compaction,
@@ -21,8 +22,10 @@ from core.events import (
     Turn,
 )
 from core.percept import AXES
+from core.receptor.readings import FactsReading
 from core.report.compaction import HotPath, Preserved
 from core.response import QUIET, Reaction
+from core.response.outlook import OutlookReading
 
 
 class Peak(Struct, frozen=True):
@@ -169,6 +172,10 @@ class Summary(Struct):
     loops: list[LoopFound] = field(default_factory=list)
     agents: list[AgentSummary] = field(default_factory=list)
     paths: list[HotPath] = field(default_factory=list)
+    facts: FactsReading | None = None
+    """Plain figures of what the main agent did."""
+    outlook: OutlookReading | None = None
+    """Whether the session went worse or better than usual."""
 
 
 _FIRINGS = 500
@@ -246,7 +253,7 @@ class Gatherer:
                 summary.agent, summary.id, summary.project = event.tool, event.session, event.project
                 summary.synthetic_time = event.synthetic_time
                 summary.untold = list(event.untold)
-            case AgentEnd() | SessionEnd():
+            case AgentEnd() | Advice() | SessionEnd():
                 pass
 
     def _touch(self, path: str, action: str, outcome: str) -> None:
@@ -346,4 +353,5 @@ class Gatherer:
         often = sorted(self._paths.items(), key=lambda item: (-item[1][0], item[0]))
         summary.paths = [HotPath(path, *touched) for path, touched in often[:_PATHS]]
         summary.active = main.receptor.now
+        summary.facts, summary.outlook = main.receptor.facts, main.response.outlook
         return summary

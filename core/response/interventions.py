@@ -9,12 +9,19 @@ from typing import Any, Literal, NamedTuple
 from msgspec import Struct
 
 from core.percept import AgentState
+from core.response.advice import sentence_print
 from core.response.method import Deliver, InterventionKind, Source, Window
 from core.settings.response import QueueSettings
 from core.state import Stateful, each, made
 
-Fate = Literal["delivered", "expired", "displaced"]
-"""At its window, past its deadline, or pushed out by more urgent ones."""
+Fate = Literal["delivered", "said", "expired", "displaced"]
+"""Its window came and nobody spoke, it reached the agent, past its deadline, or pushed out by others."""
+_ELSEWHERE = "elsewhere"
+"""Who sent a sentence that nothing here asked for: other settings, or the person."""
+
+
+_LOOKED_BACK = 8
+"""Words told last that an echo in the log may belong to."""
 
 
 class Intervention(NamedTuple):
@@ -68,7 +75,8 @@ def _rows(values: Sequence[Sequence[Any]]) -> tuple[tuple[Any, ...], ...]:
 class InterventionQueue(Stateful):
     """Keep interventions by priority until their window opens; each ends as an episode.
 
-    Nothing is sent to the agent: delivering means that this is when it would have been.
+    The queue sends nothing: delivering means that this is when it would have been; what did reach the agent
+    comes back as an event.
     """
 
     __slots__ = ("_deadline", "_follow", "_number", "_size", "_told", "open", "waiting")
@@ -134,10 +142,27 @@ class InterventionQueue(Stateful):
             self._end(one, "expired" if at > one.deadline else "delivered", at, trouble) for one in due
         )
 
+    def said(self, call: int, at: float, state: AgentState, trouble: float) -> Told:
+        """A sentence reached the agent: the one that waits or was just due, else one asked for elsewhere."""
+        for one in self.waiting:
+            if sentence_print(one.message) == call:
+                self.waiting.remove(one)
+                return self._end(one, "said", at, trouble)
+        for place in range(len(self._told) - 1, max(-1, len(self._told) - 1 - _LOOKED_BACK), -1):
+            told = self._told[place]
+            if told.fate == "delivered" and sentence_print(told.intervention.message) == call:
+                self._told[place] = told = told._replace(fate="said", at=at)
+                return told
+        self._number += 1
+        made = Intervention(
+            self._number, "steer", None, None, False, "", 0, _ELSEWHERE, at, at + self._deadline, state
+        )
+        return self._end(made, "said", at, trouble)
+
     def _end(self, one: Intervention, fate: Fate, at: float, trouble: float) -> Told:
         told = Told(one, fate, at, trouble, None, None)
         self._told.append(told)
-        if fate == "delivered":
+        if fate in ("delivered", "said"):
             self.open.append([one.number, self._follow])
         return told
 

@@ -106,6 +106,8 @@ class Action(Closed):
     """What a method says, and to whom."""
 
     say: Annotated[str, AfterValidator(_sentence)] = Field("", max_length=300)
+    tell: Annotated[str, AfterValidator(_sentence)] = Field("", max_length=300)
+    """What the agent is told, as a fact, where that differs from what the person is."""
     kind: NoticeKind = "risk"
     limit: int | None = Field(None, ge=1, le=50)
     deliver: Deliver | None = None

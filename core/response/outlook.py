@@ -39,6 +39,8 @@ _WORDS: dict[str, str] = {
     "edits_since_pass": "{n} edits since a command last went well",
     "since_good_edit": "{n} actions since the last good edit",
     "since_change": "{n} actions since the last change",
+    "since_run": "{n} actions since a command was run",
+    "failures_since_edit": "{n} failures since the last good edit",
     "edits_recent": "{n} edits among the last ten actions",
     "stale_recent": "{n} stale results among the last ten",
     "words_of_checking": "{n} phrases of checking",
@@ -71,6 +73,19 @@ class OutlookReading(Struct, frozen=True):
     reasons: tuple[Reason, ...]
     """What counts most first."""
     fitted_on: str
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The read-out in words: how it goes, then what counts most."""
+        if self.stage == "too early":
+            return ("too early to say how it goes",)
+        goes = {"worse": "worse than usual", "better": "better than usual"}.get(self.direction, "as usual")
+        known = "" if self.chance is None else f", {100 * self.chance:.0f}% of such runs go wrong"
+        return (
+            f"goes {goes}: {band_words(self)} log-odds{known}",
+            *(reason.text for reason in self.reasons),
+            f"fitted on {self.fitted_on}",
+        )
 
 
 class _Fit(NamedTuple):

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 
 from core.affect import Mood
-from core.events import MAIN, Event, Prompt, SessionEnd, ToolUse, Turn
+from core.events import MAIN, Advice, Event, Prompt, SessionEnd, ToolUse, Turn
 from core.governor import Verdict
 from core.mind import Mind, Thought
 from core.percept import AXES, Percept
@@ -17,8 +17,8 @@ from core.response.interventions import InterventionQueue, Told
 from core.response.learned import NOTHING_LEARNED, Learned, cue_deltas
 from core.response.loops import Loop, LoopDetector
 from core.response.memo import Entry, HotMemo
-from core.response.method import CUE_OF, Cue, Deliver, Method, Mode, Window
-from core.response.outlook import outlook
+from core.response.method import CUE_OF, Cue, Deliver, Method, Mode, Window, fill
+from core.response.outlook import OutlookReading, outlook
 from core.response.reaction import QUIET, Firing, Notice, Reaction, ResponseReading
 from core.response.rules import RuleSet, built_in
 from core.response.scene import Recollection, Scene
@@ -117,8 +117,11 @@ class Response(Stateful):
         tally.time(percept)
         if thought.ticks.theta:
             tally.sample(percept.axes)
-        told = self._deliver(event, percept, thought) if self.queue.waiting else ()
         kind = type(event)
+        if kind is Advice:
+            said = self.queue.said(event.call, percept.at, percept.state, percept.axes[_FRUSTRATION])  # type: ignore[union-attr]
+            return QUIET._replace(told=(said,))
+        told = self._deliver(event, percept, thought) if self.queue.waiting else ()
         reaction = QUIET
         if kind is ToolUse or kind is Prompt:
             self._ended = False
@@ -135,11 +138,16 @@ class Response(Stateful):
             else:
                 self._scorer.rest(percept.at, percept.state, ())
         elif loop is not None:
+            self._ended = self._ends(event)
             reaction = self._weigh(percept, verdict, mood, loop, False)
-        elif (kind is Turn and event.stop in self._final) or kind is SessionEnd:  # type: ignore[union-attr]
+        elif self._ends(event):
             self._ended = True
             reaction = self._done(event)
         return reaction._replace(told=told) if told else reaction
+
+    def _ends(self, event: Event) -> bool:
+        """Whether the agent ends its turn, or the session is over."""
+        return type(event) is SessionEnd or (type(event) is Turn and event.stop in self._final)
 
     def _done(self, event: Event) -> Reaction:
         if self._agent != MAIN:
@@ -217,7 +225,8 @@ class Response(Stateful):
             if notice is not None:
                 notices.append(notice)
             if method.action.deliver is not None:
-                self.queue.push(method.action.deliver, text, name, at, state, trouble)
+                told = fill(method.action.tell, scene.words()) if method.action.tell else text
+                self.queue.push(method.action.deliver, told, name, at, state, trouble)
         return Reaction(tuple(fired), tuple(notices), (), loop, tuple(checkpoints))
 
     def remember(self, firing: Firing) -> None:
@@ -264,8 +273,17 @@ class Response(Stateful):
             asks_at=asks_at,
             learned=tuple(self._learned.deltas.items()),
             checkpoints=tuple(self._checkpoints),
-            outlook=outlook(self._receptor.facts.read(), self._ended, self._settings.outlook),
+            outlook=self.outlook(),
         )
+
+    def outlook(self) -> OutlookReading:
+        """Whether the run goes worse or better than is usual for its agent."""
+        return outlook(self._receptor.facts.read(), self._ended, self._settings.outlook)
+
+    @property
+    def ended(self) -> bool:
+        """Whether the agent's last word ended its turn or the session."""
+        return self._ended
 
     def memo(self, tokens: int | None = None) -> str:
         """What could be handed to the agent now."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from core.settings.hosts import HostsSettings
 from core.settings.trust import PERSON, lower
 from core.settings.tunable import Group, part, tunable
 
@@ -112,3 +113,4 @@ class IngestSettings(Group):
     follow: FollowSettings = part(FollowSettings, "How growing logs are watched.")
     context: ContextWindowSettings = part(ContextWindowSettings, "How large an agent's context may grow.")
     tables: TableSettings = part(TableSettings, "Your own tool, window and price tables.")
+    hosts: HostsSettings = part(HostsSettings, "Sessions of many hosts on one NATS server.")

@@ -93,10 +93,11 @@ class RetestSettings(Group, project=PERSON):
 
 
 class ReworkSettings(Group, project=PERSON):
-    """One file edited again and again, with a command failing after each edit."""
+    """One file edited again and again while calls fail and no test or build passes."""
 
-    enabled: bool = tunable(True, "Watch for a file whose edits are followed by failures.", project=ON)
-    times: int = tunable(8, "Such edits of one file before it is told.", ge=2, le=200, step=1)
+    enabled: bool = tunable(True, "Watch for a file edited again and again.", project=ON)
+    times: int = tunable(10, "Edits of one file before it is told.", ge=2, le=200, step=1)
+    failures: int = tunable(4, "Failures of any kind among them, at least.", ge=0, le=100, step=1)
     kept: int = tunable(64, "Files remembered at a time.", ge=4, le=512, step=4)
 
 

@@ -294,6 +294,22 @@ class RunSinceChange(Impulse):
     """A command was run after such an edit, at any time."""
 
 
+class ChangedFile(Impulse):
+    """A file was changed for the first time that the agent did not make itself."""
+
+
+class TestRun(Impulse):
+    """Tests were run, whatever came of it."""
+
+
+class FirstCheck(Impulse):
+    """The first command after the first such edit."""
+
+
+class FailingSinceEdit(Impulse):
+    """Any action after many failures since the last good edit."""
+
+
 class WordsOfChecking(Impulse):
     """A phrase of checking in the agent's words before an action."""
 
@@ -319,11 +335,16 @@ _ROWS: dict[str, type[Impulse]] = {
     "new_file": NewFile,
     "change": Change,
     "run_since_change": RunSinceChange,
+    "changed_file": ChangedFile,
+    "test_run": TestRun,
+    "first_check": FirstCheck,
+    "failing_since_edit": FailingSinceEdit,
     "words_of_checking": WordsOfChecking,
     "words_of_doubt": WordsOfDoubt,
     "long_since_edit": LongSinceEdit,
     "every_event": EveryEvent,
     "trial_error": TrialErrorEvent,
+    "implementation": ImplementationEvent,
 }
 """Rows whose impulses on some axes are fitted to labelled runs."""
 
@@ -370,6 +391,12 @@ class ImpulseSettings(Group, project=PERSON):
     new_file: NewFile = part(NewFile, "A file was touched for the first time.")
     change: Change = part(Change, "A file was edited that the agent did not make itself.")
     run_since_change: RunSinceChange = part(RunSinceChange, "A command was run after such an edit.")
+    changed_file: ChangedFile = part(ChangedFile, "A file was changed for the first time.")
+    test_run: TestRun = part(TestRun, "Tests were run.")
+    first_check: FirstCheck = part(FirstCheck, "The first command after the first change.")
+    failing_since_edit: FailingSinceEdit = part(
+        FailingSinceEdit, "Any action after many failures since the last good edit."
+    )
     words_of_checking: WordsOfChecking = part(WordsOfChecking, "A phrase of checking was said.")
     words_of_doubt: WordsOfDoubt = part(WordsOfDoubt, "A phrase of doubt was said.")
     long_since_edit: LongSinceEdit = part(LongSinceEdit, "Any action long after the last good edit.")
@@ -439,6 +466,9 @@ class FactSettings(Group, project=PERSON):
     failing: int = tunable(20, "Actions among which failures are counted.", ge=3, le=100, step=1)
     long_since_edit: int = tunable(
         8, "Actions after the last good edit from which on it is long ago.", ge=1, le=100, step=1
+    )
+    failing_since_edit: int = tunable(
+        3, "Failures since the last good edit above which they are many.", ge=1, le=100, step=1
     )
     kept: int = tunable(256, "Calls, results, errors and files remembered, of each.", ge=16, le=4096, step=16)
 

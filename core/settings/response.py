@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from core.settings.advice import AdviceSettings, GuardSettings
 from core.settings.loops import LoopSettings
 from core.settings.trust import ON, PERSON, PROJECT, higher, lower
 from core.settings.tunable import Group, part, tunable
@@ -221,6 +222,8 @@ class ResponseSettings(Group, project=PERSON):
     actions: ActionSettings = part(ActionSettings, "What the actions look at.")
     memo: MemoSettings = part(MemoSettings, "Notices that could be handed to the agent.")
     queue: QueueSettings = part(QueueSettings, "Interventions that wait for their moment.")
+    advice: AdviceSettings = part(AdviceSettings, "What the agent is told.")
+    guard: GuardSettings = part(GuardSettings, "What the agent needs a permit for.")
     learning: LearningSettings = part(LearningSettings, "How sensitivity learns across sessions.")
     prior: PriorSettings = part(PriorSettings, "What one session hands to the next.")
     persona: PersonaSettings = part(PersonaSettings, "Anonymous statistics shared through a folder.")

@@ -1,10 +1,12 @@
-"""A small HTTP server for telemetry on this machine: bounded in all it takes, and mute to browsers' pages."""
+"""A small HTTP server on this machine: bounded in all it takes, and mute to browsers' pages."""
 
 from __future__ import annotations
 
 import asyncio
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from core.errors import NooscopeError
@@ -19,6 +21,7 @@ _CONNECTIONS = 64
 _WORDS = {
     200: "OK",
     400: "Bad Request",
+    401: "Unauthorized",
     403: "Forbidden",
     404: "Not Found",
     405: "Method Not Allowed",
@@ -40,6 +43,8 @@ class Request(NamedTuple):
     kind: str
     """Its media type."""
     body: bytes
+    headers: Mapping[str, str] = MappingProxyType({})
+    """By their names in small letters."""
 
 
 class Answer(NamedTuple):
@@ -58,27 +63,49 @@ class Refused(NooscopeError):
         self.status = status
 
 
-Handler = Callable[[Request], Answer]
+Handler = Callable[[Request], Answer | Awaitable[Answer]]
 
 
 class Receiver:
     """Serves until it is closed; what a handler refuses or cannot read is answered in one sentence."""
 
-    def __init__(self, handle: Handler, host: str = "127.0.0.1", port: int = 4318, body: int = _BODY) -> None:
+    def __init__(
+        self,
+        handle: Handler,
+        host: str = "127.0.0.1",
+        port: int = 4318,
+        body: int = _BODY,
+        *,
+        socket: Path | None = None,
+        patience: float = _IDLE,
+        connections: int = _CONNECTIONS,
+        admit: Callable[[Mapping[str, str]], None] | None = None,
+    ) -> None:
         self._handle = handle
         self._host = host
         self._port = port
         self._body = body
+        self._socket = socket
+        """Listen at this place of the file system instead of a port."""
+        self._patience = patience
+        """Seconds a request may take to come in whole."""
+        self._connections = connections
+        self._admit = admit
+        """Looks at the headers before any of the body is read; raises `Refused`."""
         self._open: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
 
     @property
     def port(self) -> int:
         """Where it listens, once it does."""
-        return int(self._server.sockets[0].getsockname()[1]) if self._server else self._port
+        named = self._server is not None and self._socket is None
+        return int(self._server.sockets[0].getsockname()[1]) if named and self._server else self._port
 
     async def start(self) -> None:
-        """Listen; raises `OSError` where the port is taken."""
+        """Listen; raises `OSError` where the place is taken."""
+        if self._socket is not None:
+            self._server = await asyncio.start_unix_server(self._meet, self._socket, limit=_HEAD)
+            return
         self._server = await asyncio.start_server(self._meet, self._host, self._port, limit=_HEAD)
 
     async def close(self) -> None:
@@ -92,7 +119,7 @@ class Receiver:
 
     async def _meet(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
-        if task is None or len(self._open) >= _CONNECTIONS:
+        if task is None or len(self._open) >= self._connections:
             writer.close()
             return
         self._open.add(task)
@@ -108,15 +135,18 @@ class Receiver:
     async def _once(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         """One request and its answer; False where the connection ends with it."""
         try:
-            async with asyncio.timeout(_IDLE):
+            async with asyncio.timeout(self._patience):
                 request, keep = await self._request(reader, writer)
             if request is None:
                 return False
-            answer = self._handle(request)
+            given = self._handle(request)
+            answer = given if isinstance(given, Answer) else await given
         except Refused as refused:
             answer, keep = _said(refused.status, str(refused)), False
         except Malformed as fault:
             answer, keep = _said(400, f"cannot be read: {fault}"), True
+        except TimeoutError:
+            return False
         except OSError as fault:
             answer, keep = _said(503, f"cannot be kept: {fault.strerror or fault}"), True
         head = (
@@ -153,12 +183,15 @@ class Receiver:
             raise Refused(400, "not an HTTP request")
         headers = _headers(lines)
         self._refuse_pages(headers)
+        if self._admit is not None:
+            self._admit(headers)
         if headers.get("expect", "").lower() == "100-continue":
             writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         body = await self._read_body(reader, headers)
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
         keep = words[2] == "HTTP/1.1" and headers.get("connection", "").lower() != "close"
-        return Request(words[0], words[1].partition("?")[0], kind, _unpacked(body, headers, self._body)), keep
+        plain = _unpacked(body, headers, self._body)
+        return Request(words[0], words[1].partition("?")[0], kind, plain, headers), keep
 
     def _refuse_pages(self, headers: Mapping[str, str]) -> None:
         """A page in a browser may reach loopback too; it names where it comes from, or another host."""

@@ -26,6 +26,8 @@ POINTS = ("10", "15", "20", "25", "end")
 ALARMS = ("loop", "frustration", "stuck", "halt", "ask_person")
 _METHODS = {"frustration_alert": "frustration", "ask_person": "ask_person"}
 TENTHS = 10
+ABLE = 0.9
+"""The greatest share of unresolved runs of a model that is worth watching by alarms."""
 
 
 class Walk(Struct, frozen=True):
@@ -96,7 +98,7 @@ class _Walker:
         forecast = self._engine.mind.heart.forecast
         if forecast.scored > scored:
             self._score(forecast.expected, forecast.failed)
-        for name in _raised(step):
+        for name in _raised(step, self._engine.receptor.storm):
             self._alarms.setdefault(name, self._actions)
 
     def _score(self, expected: float, failed: bool) -> None:
@@ -134,13 +136,14 @@ class _Walker:
         )
 
 
-def _raised(step: Step) -> list[str]:
+def _raised(step: Step, storm: bool) -> list[str]:
+    """What a person is told of, and the marks."""
     names = [_METHODS[fired.method] for fired in step.reaction.fired if fired.method in _METHODS]
     loop = step.reaction.loop
     if loop is not None:
         names += ["loop", f"loop.{loop.detector}"]
     if step.percept.state == "stuck":
-        names.append("stuck")
+        names += ["stuck", "mark.stuck"] if storm else ["mark.stuck"]
     if step.verdict.halted_now:
         names.append("halt")
     return names
@@ -169,6 +172,7 @@ def evaluate(walks: Sequence[Walk]) -> dict[str, Any]:
         "auc": auc,
         "intervals": intervals,
         "alarms": _alarms(walks),
+        "alarms_of_able_models": _alarms(_able(walks)),
         "calibration": _calibration(walks),
     }
 
@@ -180,6 +184,16 @@ def _model(walks: list[Walk]) -> dict[str, Any]:
         "unresolved": round(sum(walk.failed for walk in walks) / len(walks), 4),
         "own_shift": round(sum(shifts) / len(shifts), 4) if shifts else 0.0,
     }
+
+
+def _able(walks: Sequence[Walk]) -> list[Walk]:
+    """Runs of models that resolve at least a tenth of theirs: elsewhere any alarm is right."""
+    able = {walk.model for walk in walks}
+    for model in sorted(able):
+        own = [walk.failed for walk in walks if walk.model == model]
+        if sum(own) > ABLE * len(own):
+            able.discard(model)
+    return [walk for walk in walks if walk.model in able]
 
 
 def _alarms(walks: Sequence[Walk]) -> dict[str, dict[str, float | int | None]]:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from typing import Literal, NamedTuple, get_args
 
 from core.engine import Step
-from core.events import AgentEnd, AgentStart, Compaction, Event, Prompt
+from core.events import Advice, AgentEnd, AgentStart, Compaction, Event, Prompt
 
 MarkKind = Literal[
     "prompt",
@@ -20,6 +20,7 @@ MarkKind = Literal[
     "quarantine",
     "dream",
     "agent",
+    "advice",
     "method",
     "background",
 ]
@@ -111,7 +112,7 @@ class Marks:
 
 
 _Found = list[tuple[MarkKind, str, float]]
-_MARKED = frozenset((Prompt, Compaction, AgentStart, AgentEnd))
+_MARKED = frozenset((Prompt, Compaction, Advice, AgentStart, AgentEnd))
 
 
 def _told(event: Event) -> _Found:
@@ -120,6 +121,8 @@ def _told(event: Event) -> _Found:
         return [("prompt", "interrupt" if event.interrupt else "prompt", float(event.characters))]
     if isinstance(event, Compaction):
         return [("compaction", event.trigger or "compaction", float(event.tokens_before))]
+    if isinstance(event, Advice):
+        return [("advice", "told the agent", float(event.characters))]
     if isinstance(event, AgentStart | AgentEnd):
         return [("agent", f"{event.child} {'starts' if isinstance(event, AgentStart) else 'ends'}", 0.0)]
     return []

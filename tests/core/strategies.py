@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from core.events import (
     MAIN,
     Action,
+    Advice,
     AgentEnd,
     AgentStart,
     Compaction,
@@ -164,6 +165,10 @@ def _session_end(at: float, agent: str, dice: Dice) -> SessionEnd:
     return SessionEnd(at=at, agent=agent, reason=dice.one(("", "exit")))
 
 
+def _advice(at: float, agent: str, dice: Dice) -> Advice:
+    return Advice(at=at, agent=agent, characters=dice.one(_LENGTHS), call=dice.below(5))
+
+
 _MAKE: dict[str, Callable[[float, str, Dice], Event]] = {
     "tool": _tool_use,
     "turn": _turn,
@@ -171,6 +176,7 @@ _MAKE: dict[str, Callable[[float, str, Dice], Event]] = {
     "compaction": _compaction,
     "end": _session_end,
     "start": _session_start,
+    "advice": _advice,
 }
 _KINDS = (
     *("tool",) * 8,
@@ -181,6 +187,7 @@ _KINDS = (
     "child_end",
     "start",
     "end",
+    "advice",
 )
 
 

@@ -8,15 +8,15 @@ import pytest
 
 from tests.tui.screen_app import Stage, recorded
 from tui.screens.board import Board
-from tui.screens.events import EventsScreen
 from tui.screens.governance import GovernanceScreen
 from tui.screens.help import HelpScreen
 from tui.screens.mind import MindScreen
+from tui.screens.transcript import TranscriptScreen
 from tui.widgets.main.paths import PathTree
 
 Compare = Callable[..., bool]
 SCREENS: dict[str, type[Board]] = {
-    "events": EventsScreen,
+    "transcript": TranscriptScreen,
     "mind": MindScreen,
     "governance": GovernanceScreen,
     "help": HelpScreen,
@@ -50,9 +50,9 @@ def test_a_would_be_halt(snap_compare: Compare) -> None:
     assert snap_compare(app, terminal_size=SIZES["120x40"])
 
 
-def test_events_filtered(snap_compare: Compare) -> None:
-    app = Stage(EventsScreen("src/part3"), recorded(), 420)
-    assert snap_compare(app, press=["r"], terminal_size=SIZES["80x24"])
+def test_transcript_filtered(snap_compare: Compare) -> None:
+    app = Stage(TranscriptScreen("src/part3"), recorded(), 420)
+    assert snap_compare(app, press=["2"], terminal_size=SIZES["80x24"])
 
 
 @pytest.mark.parametrize("theme", ["nocturne", "daylight"])

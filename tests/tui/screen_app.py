@@ -15,7 +15,7 @@ from core.events import MAIN, Event
 from core.settings import Settings
 from core.timeline.timeline import Timeline
 from tests.tui.panel_app import view_at
-from tui.feed.messages import Seek, ShowEvents
+from tui.feed.messages import Seek, ShowTranscript
 from tui.feed.view import View
 from tui.screens.board import Board
 from tui.widgets.common.panel import Panel
@@ -98,8 +98,8 @@ class Stage(App[None]):
     def _seek(self, message: Seek) -> None:
         self.sought.append(message.to)
 
-    @on(ShowEvents)
-    def _events(self, message: ShowEvents) -> None:
+    @on(ShowTranscript)
+    def _events(self, message: ShowTranscript) -> None:
         self.paths.append(message.path)
 
     def seen(self) -> str:

@@ -18,7 +18,7 @@ from tui.screens.picker import PickerScreen
 from tui.screens.tuning_bench.bench import Bench
 from tui.widgets.common.key_line import KeyLine
 from tui.widgets.main.path_rows import _title
-from tui.widgets.transcript.event_table import EventTable
+from tui.widgets.transcript.document import Document
 
 Make = Callable[..., NooscopeApp]
 
@@ -73,14 +73,15 @@ async def test_zoom_is_offered_where_there_is_something_to_zoom(keys: list[str],
         assert ("zoom" in shown_keys) is offered
 
 
-async def test_the_list_of_events_goes_where_a_person_goes() -> None:
-    app = Observatory(recorded(), 420, screen="events")
+async def test_the_transcript_goes_where_a_person_goes() -> None:
+    app = Observatory(recorded(), 420, screen="transcript")
     async with app.run_test(size=(120, 40)) as pilot:
         await pilot.pause()
         await pilot.press("home", "down", "down")
         app.show(37)
         await pilot.pause()
-        assert app.screen.query_one(EventTable)._cursor == 36
+        document = app.screen.query_one(Document)
+        assert document.place == max(place for place in document.places if place <= 36)
 
 
 async def test_escape_takes_the_bench_beside_away_and_gives_its_room_back() -> None:

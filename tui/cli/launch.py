@@ -60,7 +60,9 @@ def sessions_here(settings: Settings) -> list[Found]:
 
 
 def has_screen() -> bool:
-    """Whether there is a terminal that can be drawn on."""
+    """Whether there is a terminal that can be drawn on, or a browser that `serve` draws in."""
+    if os.environ.get("TEXTUAL_DRIVER"):
+        return True
     able = os.environ.get("TERM", "") not in ("", "dumb", "unknown")
     return able and sys.stdout.isatty() and sys.stdin.isatty()
 

@@ -40,15 +40,16 @@ def wrapped(text: str, width: int) -> list[str]:
 
 def clipped(line: Line, width: int) -> Line:
     """A line that is too long, ended by an ellipsis."""
-    if sum(len(text) for text, _ in line) <= width:
+    if sum(cell_len(text) for text, _ in line) <= width:
         return line
     made: Line = []
     left = width
     for text, ink in line:
-        if len(text) >= left:
-            return [*made, (text[: left - 1] + "…", ink)]
+        taken = cell_len(text)
+        if taken >= left:
+            return [*made, (set_cell_size(text, max(0, left - 1)) + "…", ink)] if left > 0 else made
         made.append((text, ink))
-        left -= len(text)
+        left -= taken
     return made
 
 

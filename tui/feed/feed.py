@@ -10,8 +10,9 @@ from collections.abc import Callable
 from msgspec.structs import replace
 from textual.message import Message
 
+from core.agents.words import word_logs
 from core.errors import NooscopeError
-from core.events import MAIN
+from core.events import MAIN, Event
 from core.live.carry_over import CarryOver
 from core.live.driver import Driver
 from core.live.notices import Notifier
@@ -21,6 +22,7 @@ from core.live.status import Limits, Open, Status, StatusFacts, status_of
 from core.live.status_facts import open_calls
 from core.live.watcher import Watcher
 from core.logs.lag import UNKNOWN, is_late
+from core.report.now import NowReader
 from core.settings import Settings
 from core.store.bookmarks import Bookmarks
 from core.store.labels import Labels
@@ -37,6 +39,7 @@ from tui.feed.messages import (
     Failed,
     GoLive,
     JumpMark,
+    ReadWords,
     Seek,
     SeekTime,
     SelectAgent,
@@ -98,6 +101,9 @@ class Feed:
         self._notice = ""
         self._waiting: tuple[Open, ...] = ()
         """Calls without an answer at the end of the log."""
+        self._held: tuple[Event, ...] = ()
+        self._now = NowReader()
+        self._words = ReadWords(shown=True, watched=False)
         self._ending: View | None = None
         """The end of a long log, shown until all of it has been read."""
         self._due = self._urgent = True
@@ -195,6 +201,9 @@ class Feed:
             while True:
                 if isinstance(asked, Changed):
                     source.look()
+                elif isinstance(asked, ReadWords):
+                    self._words = asked
+                    self._due = self._urgent = True
                 elif asked is not None:
                     self._answer(asked)
                     self._due = self._urgent = True
@@ -286,7 +295,8 @@ class Feed:
 
     def _caught_up(self, driver: Driver) -> None:
         source = driver.source
-        self._waiting = open_calls(driver.held())
+        self._held = tuple(driver.held())
+        self._waiting = open_calls(self._held)
         self._even = time.monotonic()
         self._due = self._due or self._late
         if source.growing:
@@ -332,9 +342,10 @@ class Feed:
         behind = self._behind(source, now) if loading is None else 0
         self._late = is_late(behind)
         edge = self._wall() if self._head.mode == "live" and loading is None and not self._late else None
+        held = self._held if self._head.following and self._head.live and not self._late else ()
         view = self._film.view(self._head, self._visited or self._agent, edge, self._waiting)
         view = replace(
-            view,
+            self._with_words(view, source, held),
             status=self._status(driver, view, loading),
             in_flight=tuple(one.tool for one in self._waiting)
             if self._head.following and not self._late
@@ -361,6 +372,23 @@ class Feed:
     def _unread(self) -> Status:
         """All that can be said while part of the log is unread."""
         return status_of(StatusFacts(read=0.0), self._wall(), Limits.of(self._settings))
+
+    def _with_words(self, view: View, source: Source, held: tuple[Event, ...]) -> View:
+        """What is going on at the playhead; words are read only while somebody looks."""
+        shown, reads = self._words.shown, self._words.shown and self._words.watched
+        events = self._film.timeline.events
+        logs = word_logs(source.session) if source.session is not None else ()
+        if reads:
+            self._now.allow(logs)
+        title = (view.subject.title or self._now.title(events)) if reads else ""
+        return replace(
+            view,
+            now=self._now.now(events, view.index, view.at, view.agent, held, words=reads),
+            words=shown,
+            logs=tuple(log.path for log in source.session.logs) if source.session is not None else (),
+            word_logs=logs,
+            subject=replace(view.subject, title=title),
+        )
 
     def _behind(self, source: Source, now: float) -> int:
         """Events written and not read yet; where nobody can tell, it takes a while to be called behind."""

@@ -12,6 +12,7 @@ from core.live.source import Source, Target
 from core.live.status import Limits, Open, Status, StatusFacts, status_of
 from core.live.status_history import StatusHistory
 from core.logs.session import LogSession
+from core.report.spending import Spending
 from core.settings import Settings
 from core.timeline.initial_state import PLAIN, InitialState
 from core.timeline.opening import last_screen
@@ -30,6 +31,7 @@ class Film:
         self._history = StatusHistory(timeline, timeline.settings.response.notices.final)
         self._sights = Sights(timeline, self._history)
         self._subjects = Subjects(subject)
+        self._spending = Spending(timeline.events)
         self._stretch = stretch
         for count, event in enumerate(timeline.events, 1):
             self._subjects.add(count, event)
@@ -78,6 +80,7 @@ class Film:
             playing=head.playing,
             speed=head.speed,
             status=None if sight.facts is None else self._status(sight.facts, index, at, waiting),
+            spent=self._spending.at(index, at),
             burn=tokens_a_minute(timeline.events, index, at, self._stretch, shown),
         )
 

@@ -89,10 +89,23 @@ class OpenSession(Message):
 
 
 @dataclass
-class ShowEvents(Message):
-    """Open the list of events, those that touched a path where one is named."""
+class ShowTranscript(Message):
+    """Open the transcript, only what touched a path where one is named."""
 
     path: str = ""
+
+
+@dataclass
+class ScreenChanged(Message):
+    """Another screen is in front; it may show what is going on, or not."""
+
+
+@dataclass
+class ReadWords(Message):
+    """Whether words of the log may be shown, and whether anybody looks at those of now."""
+
+    shown: bool
+    watched: bool
 
 
 @dataclass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Literal
 
 from msgspec import Struct
@@ -12,6 +13,8 @@ from core.events import MAIN, Matter
 from core.live.status import Status
 from core.logs.lag import is_late
 from core.receptor.readings import Why
+from core.report.now import Now
+from core.report.spending import Spent
 from core.society import SocietyReading
 
 Mode = Literal["live", "paused", "replay"]
@@ -29,6 +32,8 @@ class Subject(Struct, frozen=True):
     synthetic_time: bool = False
     untold: tuple[Matter, ...] = ()
     """What its log never tells."""
+    title: str = ""
+    """What the session is called, or what was asked first; words of the log."""
 
 
 class View(Struct, frozen=True):
@@ -52,6 +57,15 @@ class View(Struct, frozen=True):
     mode: Mode = "replay"
     playing: bool = False
     speed: float = 1.0
+    now: Now = Now()
+    """What is going on there; without its words where nobody looks at them."""
+    logs: tuple[Path, ...] = ()
+    """The session's own files; no place outside them is read."""
+    word_logs: tuple[Path, ...] = ()
+    """Those of them in which words stand."""
+    words: bool = True
+    """Words of the log may be shown; False for a screen that others see."""
+    spent: Spent = Spent()
     burn: float = 0.0
     """Tokens a minute, lately."""
     status: Status | None = None

@@ -17,11 +17,13 @@ from textual.widget import Widget
 from core.settings.screen import ScreenSettings
 from core.store.bookmarks import Bookmark
 from core.timeline.timeline import Timeline
+from tui.feed.messages import ScreenChanged
 from tui.feed.view import View
 from tui.widgets.common.card import Card
 from tui.widgets.common.card_columns import CardColumns
 from tui.widgets.common.header import StatusHeader
 from tui.widgets.common.key_line import KeyLine
+from tui.widgets.common.now_strip import NowStrip
 from tui.widgets.common.panel import Panel
 from tui.widgets.common.timeline_strip import TimelineStrip
 
@@ -53,6 +55,7 @@ class Board(Screen[None]):
 
     def compose(self) -> ComposeResult:
         yield StatusHeader().data_bind(Board.view)
+        yield NowStrip().data_bind(Board.view)
         yield from self.body()
         strip = TimelineStrip(self._settings.gap, id="timeline")
         strip.series = self._settings.series
@@ -65,6 +68,12 @@ class Board(Screen[None]):
         place = stack.index(self)
         below = stack[place - 1].query(TimelineStrip) if place else ()
         yield from zip(below, self.query(TimelineStrip), strict=False)
+
+    def on_screen_resume(self) -> None:
+        self.post_message(ScreenChanged())
+
+    def on_screen_suspend(self) -> None:
+        self.post_message(ScreenChanged())
 
     def on_mount(self) -> None:
         """Take over how the screen below is arranged."""

@@ -18,18 +18,18 @@ from textual.widgets import Input
 from core.report.formatting import plain
 from core.settings.screen import ScreenSettings
 from tui.screens.board import Board
-from tui.screens.events import EventsScreen
 from tui.screens.governance import GovernanceScreen
 from tui.screens.help_text import KeyRow, Topic, binding_names, help_lines, matching_topics, topic
 from tui.screens.mind import MindScreen
+from tui.screens.transcript import TranscriptScreen
 from tui.widgets.common.key_line import KeyLine
 from tui.widgets.common.panel import Panel
 from tui.widgets.common.text_page import TextPage
-from tui.widgets.transcript.event_table import EventTable
+from tui.widgets.transcript.document import Document
 from tui.widgets.transcript.passage import PassagePane
 
 _SCREENS: dict[str, tuple[type[Board], tuple[type[Panel], ...]]] = {
-    "Events": (EventsScreen, (EventTable, PassagePane)),
+    "Transcript": (TranscriptScreen, (Document, PassagePane)),
     "Mind": (MindScreen, MindScreen.CARDS),
     "Governance": (GovernanceScreen, GovernanceScreen.CARDS),
 }

@@ -15,11 +15,13 @@ from textual.screen import Screen
 from core.settings.screen import ScreenSettings
 from core.store.bookmarks import Bookmark
 from core.timeline.timeline import Timeline
+from tui.feed.messages import ScreenChanged
 from tui.feed.view import View
 from tui.screens.board import HEIGHTS, WIDTHS
 from tui.screens.zoom import ZoomScreen
 from tui.widgets.common.header import StatusHeader
 from tui.widgets.common.key_line import KeyLine
+from tui.widgets.common.now_strip import NowStrip
 from tui.widgets.common.panel import Panel
 from tui.widgets.common.timeline_strip import TimelineStrip
 from tui.widgets.main.emotion import EmotionAxes
@@ -77,6 +79,7 @@ class MainScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         yield StatusHeader().data_bind(MainScreen.view)
+        yield NowStrip().data_bind(MainScreen.view)
         with Container(id="panels"):
             for number, (name, make) in enumerate(PANELS.items(), 1):
                 panel = make(id=name, classes="-aside" if name in ASIDE[1:] else None)
@@ -87,11 +90,18 @@ class MainScreen(Screen[None]):
         yield strip.data_bind(MainScreen.view, MainScreen.recording, MainScreen.bookmarks)
         yield KeyLine()
 
+    def on_screen_resume(self) -> None:
+        self.post_message(ScreenChanged())
+
+    def on_screen_suspend(self) -> None:
+        self.post_message(ScreenChanged())
+
     def on_resize(self) -> None:
         """Name the panels hidden behind the visible one, where some are."""
         hidden = self.has_class("-narrow") and self.has_class("-low")
-        for number, panel in enumerate(self.query(Panel).results(Panel), 0):
+        for panel in self.query(Panel):
             if panel.id in ASIDE:
+                number = list(PANELS).index(panel.id) + 1
                 others = "  ".join(
                     f"{list(PANELS).index(name) + 1} {name}" for name in ASIDE if name != panel.id
                 )

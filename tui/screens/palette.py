@@ -17,7 +17,7 @@ from core.receptor.readings import NodeReading
 from core.report.formatting import clock, plain
 from core.store.bookmarks import Bookmark
 from core.timeline.timeline import Timeline
-from tui.feed.messages import Seek, ShowEvents
+from tui.feed.messages import Seek, ShowTranscript
 from tui.feed.view import View
 
 _MOST = 60
@@ -73,7 +73,7 @@ class SessionSearch(Provider):
             who = "" if mark.agent == "main" else plain(mark.agent, 24)
             yield words, who, Seek(mark.place + 1)
         for path in _leaves(view.frame.receptor.heatmap.tree):
-            yield plain(path, 90), "events of this path", ShowEvents(path)
+            yield plain(path, 90), "transcript of this path", ShowTranscript(path)
 
 
 def _leaves(nodes: Iterable[NodeReading]) -> Iterator[str]:

@@ -118,10 +118,11 @@ class Task(Struct, rename="camel", gc=False):
 
 
 class Queued(Struct, gc=False):
-    """A prompt that waited for the agent."""
+    """A prompt that waited for the agent, or what a hook told it."""
 
     type: str = ""
     prompt: str | list[Piece] | None = None
+    content: list[str] | str | None = None
     commandMode: str | None = None  # noqa: N815
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from core.agents.advice import ADVICE_BYTES, is_advice, said_event
 from core.agents.calls import Calls, Result
 from core.agents.claude_code.lines import (
     Block,
@@ -76,7 +77,7 @@ def passes(record: bytes) -> bool:
         return not record.startswith((b"agent_progress", b"\\"), at) and b"\\" not in record[at : at + 64]
     if not record.startswith(_ATTACHMENT, at):
         return False
-    return b"queued_command" not in record and b"\\u" not in record
+    return b"queued_command" not in record and ADVICE_BYTES not in record and b"\\u" not in record
 
 
 class ClaudeCode(AgentReader):
@@ -96,8 +97,8 @@ class ClaudeCode(AgentReader):
         self._parents = Waiting()
         self._results = Waiting()
         self._messages: dict[str, tuple[Message, float, Where]] = {}
-        self._words: dict[str, str] = {}
-        """What each agent's open message says so far."""
+        self._words: dict[str, tuple[str, Where]] = {}
+        """What each agent's open message says so far, and where it last said something."""
         self._at = 0.0
         self._begun = False
         self._alone = agent != MAIN
@@ -127,7 +128,7 @@ class ClaudeCode(AgentReader):
     def held(self) -> list[Event]:
         """The same as far as it is known, for a log that still grows."""
         turns = [
-            self._usage.only(self._turn(agent, *held, self._words.get(agent, "")))
+            self._usage.only(self._turn(agent, *held, self._words.get(agent)))
             for agent, held in self._messages.items()
         ]
         return [*(turn for turn in turns if turn is not None), *self._calls.unanswered()]
@@ -233,7 +234,9 @@ class ClaudeCode(AgentReader):
         content = message.content
         if message.usage is not None and message.model != "<synthetic>":
             self._messages[agent] = (message, at, where)
-            self._words[agent] = self._words.get(agent, "") + spoken(content)
+            said = spoken(content)
+            if said:
+                self._words[agent] = (self._words[agent][0] if agent in self._words else "") + said, where
         if isinstance(content, list):
             for block in content:
                 if block.type == "tool_use":
@@ -367,18 +370,22 @@ class ClaudeCode(AgentReader):
             if isinstance(prompt, list):
                 prompt = "\n".join(piece.text for piece in prompt if piece.text)
             self._prompt(prompt or "", at, self._agent(line, at, where, out), where, out)
+        elif isinstance(queued, Queued) and (said := _told_by_us(queued)):
+            out.append(said_event(said, at, self._agent(line, at, where, out), where))
 
     def _close(self, agent: str, out: list[Event]) -> None:
         """One turn for each message, with the last usage its lines told."""
         held = self._messages.pop(agent, None)
-        said = self._words.pop(agent, "")
+        said = self._words.pop(agent, None)
         if held is None:
             return
         turn = self._usage.once(self._turn(agent, *held, said))
         if turn is not None:
             out.append(turn)
 
-    def _turn(self, agent: str, message: Message, at: float, where: Where, said: str) -> Turn:
+    def _turn(
+        self, agent: str, message: Message, at: float, where: Where, said: tuple[str, Where] | None
+    ) -> Turn:
         usage = message.usage or Tokens()
         return self.kit.models.turn(
             at,
@@ -394,7 +401,8 @@ class ClaudeCode(AgentReader):
             agent=agent,
             where=where,
             stop=message.stop_reason or "",
-            said=said,
+            said=said[0] if said else "",
+            said_at=said[1] if said else None,
         )
 
     def _settle(self, line: Line) -> None:
@@ -414,8 +422,16 @@ def _matters(line: Line) -> bool:
         return "<task-notification>" in block_text(line.content)
     if kind == "attachment":
         queued = read_part(line.attachment, Queued)
-        return isinstance(queued, Queued) and queued.type == "queued_command"
+        return isinstance(queued, Queued) and (queued.type == "queued_command" or bool(_told_by_us(queued)))
     return kind not in _ASIDES
+
+
+def _told_by_us(part: Queued) -> str:
+    """The sentence of ours that a hook handed to the agent; blank where it is none."""
+    if part.type != "hook_additional_context":
+        return ""
+    texts = [part.content] if isinstance(part.content, str) else part.content or []
+    return next((text for text in texts if is_advice(text)), "")
 
 
 def _as_told(line: Line) -> Told | None:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from core.agents.calls import Result
-from core.agents.loose import amount, count, decode, table, text
-from core.events import Compaction, Event, Where
+from core.agents.loose import LooseReader, amount, count, decode, table, text
+from core.events import Compaction, Event, ToolUse, Where
 from core.logs.times import seconds
-
-if TYPE_CHECKING:
-    from core.agents.cline.reader import ClineReader
 
 _COMPACTED = frozenset(
     ("condense_context", "sliding_window_truncation", "condense", "summarize_task", "compaction")
@@ -19,6 +17,18 @@ _COMPACTED = frozenset(
 _FAULTS = frozenset(("error", "diff_error", "clineignore_error", "rooignore_error"))
 _PROMPTS = frozenset(("task", "user_feedback"))
 _TOOLS = frozenset(("tool", "command", "use_mcp_server", "use_subagents", "browser_action_launch"))
+
+
+class PanelReader(LooseReader):
+    """What the panel asks of the reader it tells."""
+
+    @abstractmethod
+    def delegate(self, name: str, tool: str, at: float, where: Where, out: list[Event]) -> None:
+        """The sub-agent that a call starts, where it starts one."""
+
+    @abstractmethod
+    def end_use(self, use: ToolUse, out: list[Event]) -> None:
+        """A call that is over, and the sub-agent it started."""
 
 
 def tokens(told: dict[str, Any]) -> tuple[int, int, int, int]:
@@ -65,7 +75,7 @@ def times(messages: list[dict[str, Any]], shown: list[dict[str, Any]]) -> list[f
 class Panel:
     """Reads a task of which only the panel's messages are there."""
 
-    def __init__(self, reader: ClineReader, here: Callable[[str], Where]) -> None:
+    def __init__(self, reader: PanelReader, here: Callable[[str], Where]) -> None:
         self._reader = reader
         self._here = here
         self._open = ""

@@ -8,7 +8,7 @@ from typing import Any
 
 from core.agents.cline import panel
 from core.agents.cline.replies import called_in, judged, replies
-from core.agents.loose import STEP, LooseReader, amount, items, table, text, words
+from core.agents.loose import STEP, amount, items, table, text, words
 from core.events import AgentEnd, AgentStart, Compaction, Event, ToolUse, Where
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
@@ -22,7 +22,7 @@ _INJECTED = ("<environment_details>", "[ERROR]", "[TASK RESUMPTION]", "# TODO LI
 _FOLDER = re.compile(r"(?:Current Working|Working|Current Workspace) Directory:? ?\(?([^\n)]{1,400})")
 
 
-class ClineReader(LooseReader):
+class ClineReader(panel.PanelReader):
     """A task is one or two documents: the model's conversation is read, with the panel's times and costs.
 
     Where only the panel's messages are there, they are read in its stead.

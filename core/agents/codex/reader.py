@@ -7,6 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from core.agents.advice import is_advice, said_event
 from core.agents.calls import Result
 from core.agents.codex.cells import sort_cell
 from core.agents.codex.facts import Spent, end_fact, item_fact, read_spent
@@ -16,7 +17,7 @@ from core.agents.codex.titles import titles
 from core.agents.loose import STEP, LooseReader, count, decode, kept, table, text, words
 from core.agents.normalizer import Sorted
 from core.agents.reader import AgentKit
-from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event
+from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Where
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
 
@@ -56,8 +57,12 @@ class Codex(LooseReader):
         self._window = 0
         self._said: tuple[str, str] = ("", "")
         self._context = 0
+        self._advice = ""
         self._words = ""
         """What the agent said since its last answer was counted."""
+        self._spoke: Where | None = None
+        """Where it last did."""
+        self._context = 0
         self._compacted = ""
         self._facts: dict[str, Result] = {}
         self._running: dict[str, Sorted] = {}
@@ -151,8 +156,28 @@ class Codex(LooseReader):
             self._whole(item, out)
         elif kind in _OUTPUTS:
             self._output(item, out)
+        elif kind == "message" and item.get("role") == "developer":
+            said = words(item.get("content"))
+            if is_advice(said):
+                self._advice = said
+                self._tell_advice(out)
         elif kind == "message" and item.get("role") == "assistant":
-            self._words += words(item.get("content"))
+            said = words(item.get("content"))
+            if said:
+                self._words += said
+                self._spoke = self.here()
+
+    def _tell_advice(self, out: list[Event], *, late: bool = False) -> None:
+        """Our sentence; it stands before the result of the call it was said after, and is told behind it."""
+        if self._advice and (late or not self.calls.unanswered()):
+            out.append(said_event(self._advice, self.now, self.agent, self.here()))
+            self._advice = ""
+
+    def finish(self) -> list[Event]:
+        """What only the end completes."""
+        out: list[Event] = []
+        self._tell_advice(out, late=True)
+        return [*out, *super().finish()]
 
     def _call(self, item: dict[str, Any]) -> None:
         call, tool, arguments = _asked(item)
@@ -210,6 +235,8 @@ class Codex(LooseReader):
             self._running[process] = kind
         use = self.calls.end(call, self.now, result, self.here(), None, self._line)
         kept(use, out)
+        if self._advice:
+            self._tell_advice(out, late=True)
         if use is not None and use.action == "delegation":
             self._delegated(call, tool, item.get("output"), use.outcome == "success", out)
 
@@ -326,8 +353,9 @@ class Codex(LooseReader):
             where=self.here(),
             window=self._window,
             said=self._words,
+            said_at=self._spoke,
         )
-        self._words = ""
+        self._words, self._spoke = "", None
         self._context = context or turn.context_tokens
         if self._context != turn.context_tokens:
             turn = replace(turn, context_tokens=self._context)

@@ -2,11 +2,13 @@
 
 A line with a `kind` is an event whole, as `write` made it. A line without one is a tool use in plain words:
 `at`, `session`, `tool`, and where known `action`, `target`, `outcome`, `exit_code`, `duration`, `tokens`,
-`context_tokens`, `context_window`, `model`, `agent`, `parent`.
+`context_tokens`, `context_window`, `model`, `agent`, `parent`. A line of the kind `held` tells which events
+are begun and not ended at that place, such as calls that wait; the next such line takes its place.
 """
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 import msgspec
@@ -16,12 +18,14 @@ from core.agents.calls import Result
 from core.agents.loose import LooseReader, amount, code, count, items, table, text
 from core.events import ACTIONS, EVENT_KINDS, OUTCOMES, AgentStart, Event, SessionStart, ToolUse, Where
 from core.logs.format import Format, Sample
+from core.logs.session import identity
 from core.logs.times import seconds
 
 _KINDS = {str(kind.__struct_config__.tag): kind for kind in EVENT_KINDS}
 _PRINTS = ("call", "shape", "result", "before", "after")
 """Fingerprints, which stand as hexadecimal text: many readers of JSON lose the digits of large numbers."""
 _LARGEST = (1 << 64) - 1
+_HELD = "held"
 
 
 def write(event: Event, session: str) -> bytes:
@@ -30,7 +34,7 @@ def write(event: Event, session: str) -> bytes:
     for name in _PRINTS:
         if name in told:
             told[name] = f"{told[name]:016x}"
-    for name in ("where", "called"):
+    for name in ("where", "called", "said"):
         place = told.get(name)
         if isinstance(place, Where):
             parts = zip(Where.__struct_fields__, structs.astuple(place), strict=True)
@@ -59,30 +63,50 @@ class OpenEventsReader(LooseReader):
         self._current: str | None = None
         self._agents: set[tuple[str, str]] = set()
         self._number = 0
+        self._held: dict[Hashable, Event] = {}
 
     def read(self, value: Any, out: list[Event]) -> None:
         """Add the events of one line."""
         line = self.table(value, "line")
         if not line:
             return
-        if "kind" in line:
+        if line.get("kind") == _HELD:
+            self._hold(line)
+        elif "kind" in line:
             self._whole(line, out)
         else:
             self._plain(line, out)
 
     def finish(self) -> list[Event]:
-        """Every line stands for itself."""
-        return []
+        """What was still begun at the end."""
+        return self.held()
 
     def held(self) -> list[Event]:
-        """Nothing is held."""
-        return []
+        """What the last line of that kind tells and no later event ended."""
+        return list(self._held.values())
+
+    def _hold(self, line: dict[str, Any]) -> None:
+        told = (self._event(table(each)) for each in items(line.get("events")))
+        self._held = {identity(event): event for event in told if event is not None}
 
     def _whole(self, line: dict[str, Any], out: list[Event]) -> None:
-        kind = _KINDS.get(text(line["kind"]))
+        event = self._event(line)
+        if event is None:
+            return
+        if self._held:
+            self._held.pop(identity(event), None)
+        self._current = event.session if isinstance(event, SessionStart) else text(line.get("session"))
+        self.session = self._current or self.session
+        self._agents.add((self._current, event.agent))
+        if isinstance(event, AgentStart):
+            self._agents.add((self._current, event.child))
+        out.append(event)
+
+    def _event(self, line: dict[str, Any]) -> Event | None:
+        kind = _KINDS.get(text(line.get("kind")))
         if kind is None:
             self.note("event of an unknown kind")
-            return
+            return None
         told = dict(line)
         if kind is not SessionStart:
             told.pop("session", None)
@@ -93,16 +117,10 @@ class OpenEventsReader(LooseReader):
             for name in _PRINTS:
                 if name in told:
                     told[name] = _print(told[name])
-            event = msgspec.convert(told, kind)
+            return msgspec.convert(told, kind)
         except (msgspec.ValidationError, ValueError, TypeError) as fault:
             self.note(f"event with a wrong field: {_place(fault)}")
-            return
-        self._current = event.session if isinstance(event, SessionStart) else text(line.get("session"))
-        self.session = self._current or self.session
-        self._agents.add((self._current, event.agent))
-        if isinstance(event, AgentStart):
-            self._agents.add((self._current, event.child))
-        out.append(event)
+            return None
 
     def _plain(self, line: dict[str, Any], out: list[Event]) -> None:
         at = seconds(line.get("at"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from core.agents.advice import said_event, split_advice
 from core.agents.calls import Calls, Result
 from core.agents.loose import LooseReader, amount, code, count, table, text
 from core.agents.opencode.store import members, rows, title
@@ -40,7 +41,7 @@ class OpenCodeReader(LooseReader):
         self._sessions: dict[str, dict[str, Any]] = {}
         self._messages: dict[str, dict[str, Any]] = {}
         self._unsaid: dict[str, list[tuple[dict[str, Any], Where]]] = {}
-        self._words: dict[str, str] = {}
+        self._words: dict[str, tuple[str, Where]] = {}
         """What each open message of the agent says."""
         self._told: set[str] = set()
         self._announced: set[str] = set()
@@ -185,8 +186,8 @@ class OpenCodeReader(LooseReader):
     def _said(self, part: dict[str, Any], message: dict[str, Any], where: Where, out: list[Event]) -> None:
         asked = text(message.get("id"))
         said = text(part.get("text"))
-        if message.get("role") == "assistant":
-            self._words[asked] = self._words.get(asked, "") + said
+        if message.get("role") == "assistant" and said:
+            self._words[asked] = (self._words[asked][0] if asked in self._words else "") + said, where
         if message.get("role") != "user" or part.get("synthetic") is True or asked in self._told or not said:
             return
         session = text(part.get("sessionID")) or text(message.get("sessionID"))
@@ -218,6 +219,7 @@ class OpenCodeReader(LooseReader):
         tokens = self.table(part.get("tokens"), "tokens")
         cache = table(tokens.get("cache"))
         agent = self._agent(text(part.get("sessionID")), out)
+        said, spoke = self._words.pop(text(message.get("id")), ("", None))
         turn = self.kit.models.turn(
             self._time(part, message),
             message=name,
@@ -230,7 +232,8 @@ class OpenCodeReader(LooseReader):
             stop=text(part.get("reason")),
             agent=agent,
             where=where,
-            said=self._words.pop(text(message.get("id")), ""),
+            said=said,
+            said_at=spoke,
         )
         told = self.usage.once(turn)
         if told is not None:
@@ -254,12 +257,17 @@ class OpenCodeReader(LooseReader):
         self._told.add(name)
         at = self.moment(times.get("end"), times.get("start"), part.get("created"))
         result = _result(tool, state)
+        plain, said = split_advice(result.text)
+        if said:
+            result = result._replace(text=plain)
         if self.calls.known(name):
             use = self.calls.end(name, at, result, where, line=self._line)
         else:
             use = self.calls.both(name, tool, state.get("input"), began, at, result, where, agent)
         if use is not None:
             out.append(use)
+            if said:
+                out.append(said_event(said, at, agent, where))
             if child:
                 out.append(_report(use, child))
 

@@ -198,6 +198,8 @@ class Member:
             compactions=gauge.compactions,
             governor=governor.state,
             halt=governor.halt,
+            figures=engine.receptor.facts.read(),
+            outlook=engine.response.outlook(),
             burn=model.burn(now),
             burnt=self.heard + self._settings.screen.burn,
             last=last,

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable
 from pathlib import Path, PurePath
 
+from core.engine import Step
 from core.events import MAIN, Event, SessionStart, ToolUse, Turn
 from core.live.driver import Driver
 from core.live.fleet.row import BUCKETS
@@ -51,6 +52,7 @@ class Model:
         self.fresh = True
         """Something came since `facts` were last taken."""
         self._percept: Percept | None = None
+        self._state = ""
         self._part = settings.screen.fleet.span / BUCKETS
         self._stretch = settings.screen.burn
         self._spent: deque[tuple[float, int]] = deque(maxlen=_TURNS)
@@ -76,12 +78,13 @@ class Model:
         """Take in what came, at most so many events."""
         before = self.driver.changed
         for event, step in self.driver.poll(most):
-            self._take(event, step.percept)
+            self._take(event, step)
             self.fresh = True
         if self.driver.log_notices() or self.driver.changed > before:
             self.fresh = True
 
-    def _take(self, event: Event, percept: Percept) -> None:
+    def _take(self, event: Event, step: Step) -> None:
+        percept = step.percept
         number = int(event.at // self._part)
         frustration = percept.axes[_FRUSTRATION]
         curve = self.curve
@@ -92,6 +95,7 @@ class Model:
             curve.append((number, frustration))
         if event.agent == MAIN:
             self._percept = percept
+            self._state = self.society.engine(MAIN).story(step).state
         if isinstance(event, Turn):
             self._spent.append((event.at, event.input_tokens + event.cache_write + event.output_tokens))
             if event.model and event.agent == MAIN:
@@ -123,7 +127,7 @@ class Model:
     def mood(self) -> tuple[str, str]:
         """State and pattern of the main agent."""
         percept = self._percept
-        return ("", "") if percept is None else (percept.state, percept.pattern)
+        return ("", "") if percept is None else (self._state, percept.pattern)
 
     def burn(self, now: float) -> float:
         """Tokens a minute, all agents together."""

@@ -64,8 +64,8 @@ def _fits(row: Row, order: Order) -> bool:
     if not order.text:
         return True
     stands = row.status
-    words = (row.agent, row.project, row.session, row.model, stands.word, row.state, row.pattern, row.last)
-    text = " ".join(words).replace("_", " ").casefold()
+    told = (row.agent, row.project, row.session, row.model, stands.word, row.state, row.pattern, row.last)
+    text = " ".join((*told, row.host)).replace("_", " ").casefold()
     return all(part in text for part in order.text.casefold().split())
 
 

@@ -10,7 +10,7 @@ from core.agents.registry import AGENTS, make_kit
 from core.errors import UnreadableLog
 from core.live.fleet.member import Member
 from core.live.fleet.row import Row
-from core.logs.agent import roots
+from core.logs.agent import Agent, roots
 from core.logs.diagnostics import Diagnostics
 from core.logs.discovery import describe, find
 from core.logs.door import is_folder, is_there
@@ -35,6 +35,7 @@ class Roster:
         home: Path,
         *,
         paths: Sequence[Path] = (),
+        agents: tuple[Agent, ...] = AGENTS,
         wall: Callable[[], float] = time.time,
     ) -> None:
         self.settings = settings
@@ -46,6 +47,7 @@ class Roster:
         self._environment = environment
         self._home = home
         self._paths = list(paths)
+        self._agents = agents
         self._kit = make_kit(settings.ingest)
         self._finder = Finder(self._kit.counting(Diagnostics()), settings.ingest.lines)
         self._members: dict[str, Member] = {}
@@ -56,7 +58,7 @@ class Roster:
         """Where sessions may appear."""
         if self._paths:
             return [path if is_folder(path) else path.parent for path in self._paths if is_there(path)]
-        return list(dict.fromkeys(root for _, root in roots(AGENTS, self._environment, self._home)))
+        return list(dict.fromkeys(root for _, root in roots(self._agents, self._environment, self._home)))
 
     def look(self) -> None:
         """Search the disk; whoever is new, or changed since, is due."""
@@ -81,9 +83,9 @@ class Roster:
     def _find(self, now: float) -> list[Found]:
         active = self.settings.ingest.follow.active_within
         if not self._paths:
-            return find(AGENTS, self._environment, self._home, now=now, active_within=active)
+            return find(self._agents, self._environment, self._home, now=now, active_within=active)
         try:
-            return describe(AGENTS, self._finder.sessions(self._paths), now, active)
+            return describe(self._agents, self._finder.sessions(self._paths), now, active)
         except UnreadableLog:
             return []
 

@@ -10,7 +10,9 @@ from msgspec.structs import replace
 
 from core.live.status import Limits, Status, StatusFacts, status_of
 from core.logs.redaction import redact
+from core.receptor.readings import FactsReading
 from core.report.formatting import plain
+from core.response.outlook import OutlookReading
 
 BUCKETS = 20
 """Parts of the small curve."""
@@ -43,6 +45,10 @@ class Row(Struct, frozen=True):
     """Tokens a minute."""
     burnt: float = 0.0
     """Until when that figure holds."""
+    figures: FactsReading | None = None
+    """Plain figures of what the main agent did."""
+    outlook: OutlookReading | None = None
+    """Whether it goes worse or better than usual."""
     last: str = ""
     """The last event in words."""
     last_sign: str = ""
@@ -51,6 +57,8 @@ class Row(Struct, frozen=True):
     """Only the end of the log was read."""
     skipped: int = 0
     """Lines that could not be read."""
+    host: str = ""
+    """The machine it runs on, where that is not this one."""
 
     def at(self, now: float, limits: Limits) -> Row:
         """The same session at another moment."""
@@ -81,6 +89,7 @@ def as_json(row: Row, now: float) -> dict[str, Any]:
     since = stands.since
     return {
         "session": row.session,
+        "host": row.host,
         "agent": row.agent,
         "project": row.project,
         "path": str(row.path),
@@ -106,6 +115,12 @@ def as_json(row: Row, now: float) -> dict[str, Any]:
         "halt": row.halt,
         "loop": facts.loop.why if facts.loop else "",
         "quarantined": facts.quarantine is not None,
+        "facts": row.figures,
+        "outlook": row.outlook,
+        "sentences": [
+            *(row.figures.sentences if row.figures else ()),
+            *(row.outlook.sentences if row.outlook else ()),
+        ],
         "tokens_per_minute": round(row.burn, 1),
         "last_event": row.last,
         "last_event_at": row.last_at or None,

@@ -144,45 +144,46 @@ class Retest(_Stall):
 
 
 class Rework(_Stall):
-    """One file edited again and again, with a command failing after each edit."""
+    """One file edited again and again while calls fail and no test or build passes."""
 
-    __slots__ = ("_edited", "_failed", "_kept")
+    __slots__ = ("_edits", "_failures", "_kept", "_least")
     STATE = (
         *_Stall.STATE,
-        mapped("_failed"),
-        "_edited",
+        mapped("_edits"),
+        "_failures",
     )
 
     def __init__(self, settings: ReworkSettings) -> None:
         self._kept = settings.kept
-        self._failed: dict[str, int] = {}
+        self._least = settings.failures
+        self._edits: dict[str, int] = {}
         super().__init__(settings.times)
 
     def reset(self) -> None:
         """Forget every file."""
         super().reset()
-        self._failed.clear()
-        self._edited = ""
+        self._edits.clear()
+        self._failures = 0
+
+    @property
+    def going(self) -> bool:
+        """Whether it is worth a word: edits alone are work."""
+        return self.count >= self.limit and self._failures >= self._least
 
     def update(self, event: ToolUse, own: int) -> None:
         """Take in one call; a test or build that passes is a fresh start."""
+        self._failures += event.outcome == "failure"
         if event.action == "file_edit":
             if event.outcome == "success" and event.targets:
-                self._edited = event.targets[0]
-        elif event.action == "shell_exec":
-            if event.outcome == "failure":
-                self._count(event, own)
-            elif event.purpose in _CHECKS:
-                self.reset()
+                self._count(event, event.targets[0], own)
+        elif event.purpose in _CHECKS and event.outcome in ("success", "empty"):
+            self.reset()
 
-    def _count(self, event: ToolUse, own: int) -> None:
-        edited, self._edited = self._edited, ""
-        if not edited:
-            return
-        times = self._failed.pop(edited, 0) + 1
-        if len(self._failed) >= self._kept:
-            del self._failed[next(iter(self._failed))]
-        self._failed[edited] = times
+    def _count(self, event: ToolUse, edited: str, own: int) -> None:
+        times = self._edits.pop(edited, 0) + 1
+        if len(self._edits) >= self._kept:
+            del self._edits[next(iter(self._edits))]
+        self._edits[edited] = times
         if times >= self.count:
             self._more(event, own)
             self.count = times
@@ -190,7 +191,8 @@ class Rework(_Stall):
 
     def what(self) -> str:
         """The fact."""
-        return f"{self.subject} edited {self.count} times, and each time a command failed after it"
+        failed = f"{self._failures} failures and no test or build passed between"
+        return f"{self.subject} edited {self.count} times, {failed}"
 
 
 class Reread(_Stall):

@@ -12,8 +12,8 @@ from core.agents.lexicon import CHECKING, DOUBTING, Tone, tone
     [
         ("", Tone()),
         ("Let me verify the change.", Tone(1, 0)),
-        ("Let me VERIFY\nthe fix, and verify again.", Tone(2, 0)),
-        ("It might still fail; maybe it is that.", Tone(0, 3)),
+        ("Let me VERIFY\nthe fix, and verify again.", Tone(1, 0)),
+        ("It might still fail; maybe it is that.", Tone(0, 2)),
         ("Done.\n```\nmaybe verify\n```\nthat was it", Tone()),
         ("Go.<function=bash>verify maybe", Tone()),
         ("an await, not a pause", Tone()),

@@ -39,6 +39,7 @@ def _field(name: str, hint: Any) -> st.SearchStrategy[Any]:
         "at": _TIME,
         "where": st.none() | _PLACE,
         "called": st.none() | _PLACE,
+        "said": st.none() | _PLACE,
         "action": st.sampled_from(ACTIONS),
         "outcome": st.sampled_from(OUTCOMES),
         "purpose": st.sampled_from(PURPOSES),
@@ -201,3 +202,25 @@ def test_counted_faults(line: dict[str, Any], reason: str) -> None:
     kit = new_kit()
     read(OpenEventsReader, [line], kit)
     assert kit.diagnostics.counts == {reason: 1}
+
+
+def test_what_is_held_is_shown_until_it_ends_or_is_told_anew() -> None:
+    reader = OpenEventsReader(new_kit(), session="s")
+    waits = {"kind": "tool_use", "at": 5.0, "id": "a", "tool": "Edit", "outcome": "pending"}
+    other = waits | {"id": "b"}
+
+    def feed(told: dict[str, Any]) -> list[Event]:
+        return reader.feed(json.dumps(told).encode(), Where("x"), 1)
+
+    def held() -> list[str]:
+        return [event.id for event in reader.held() if isinstance(event, ToolUse)]
+
+    assert feed({"kind": "held", "at": 5.0, "session": "s", "events": [waits, other]}) == []
+    assert held() == ["a", "b"]
+    assert len(feed(waits | {"outcome": "success", "session": "s"})) == 1
+    assert held() == ["b"]
+    assert [event.id for event in reader.finish() if isinstance(event, ToolUse)] == ["b"]
+    feed({"kind": "held", "at": 6.0, "session": "s", "events": []})
+    assert held() == []
+    feed({"kind": "held", "at": 6.0, "session": "s", "events": [{"kind": "nothing"}, 7, None]})
+    assert held() == [] and reader.kit.diagnostics.total == 3

@@ -229,12 +229,23 @@ def test_stuck_and_flow_are_told_since_when_they_stand() -> None:
         for n in range(1, 13)
     ]
     mixed = sorted([*failing, *edits], key=lambda event: event.at)
-    facts = run([START, ASKED, *mixed])
+    assert run([START, ASKED, *mixed]).stuck is None
+    assert run([START, ASKED, *failing[:5]]).stuck is None
+    facts = run([START, ASKED, *failing[:8]])
     assert facts.stuck is not None
+    assert facts.stuck.why == "8 actions in a row failed"
     assert NOW < facts.stuck.since < facts.heard
     smooth = [
-        ToolUse(
-            at=NOW + 5.0 * n, action="file_edit", tool="Edit", targets=(f"m{n % 3}.py",), call=n, result=n
+        use(5.0 * n, outcome="success", call=n, shape=n, result=n)
+        if n % 2
+        else ToolUse(
+            at=NOW + 5.0 * n,
+            action="file_edit",
+            tool="Edit",
+            targets=(f"m{n}.py",),
+            call=n,
+            result=n,
+            before=1,
         )
         for n in range(1, 40)
     ]

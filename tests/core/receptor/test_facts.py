@@ -64,6 +64,9 @@ FAIL, EDIT = act("shell_exec", "failure", result=7), act("file_edit", path="a.py
         ((act("shell_exec", call=5, result=6),) * 3, "stale_recent", 2),
         ((act("shell_exec", call=5, result=6), act("shell_exec", call=5, result=7)), "new_result", 1),
         ((act("plan"), RUN), "actions", 1),
+        ((RUN, READ, READ), "since_run", 2),
+        ((READ, RUN), "since_run", 0),
+        ((FAIL, EDIT, FAIL, FAIL), "failures_since_edit", 2),
     ],
 )
 def test_each_figure(acts: tuple[ToolUse, ...], name: str, number: int) -> None:
@@ -82,8 +85,8 @@ def test_long_since_an_edit_begins_after_the_limit(actions: int, long: bool) -> 
         ((), act("file_edit", "failure", "a.py"), {"new_file", "failed_edit"}),
         ((), act("file_read", "failure", "a.py"), {"new_file", "failed_read"}),
         ((READ, EDIT), EDIT, {"file_edit", "edit_again", "change"}),
-        ((READ, EDIT), RUN, {"shell_success", "check_passed", "run_since_change"}),
-        ((READ, EDIT), FAIL, {"shell_failure", "check_failed", "run_since_change"}),
+        ((READ, EDIT), RUN, {"shell_success", "check_passed", "run_since_change", "first_check"}),
+        ((READ, EDIT), FAIL, {"shell_failure", "check_failed", "run_since_change", "first_check"}),
         (
             (act("search", call=2, result=3),),
             act("search", call=2, result=3),

@@ -128,7 +128,7 @@ def test_words_come_from_the_log(tmp_path: Path) -> None:
         ("", ""),
         ("one\ntwo", "two"),
         ("a\nTypeError: x is None\nnpm ERR! done in 3 s", "TypeError: x is None"),
-        ("FAIL a.test.ts\n  expected 200, got 404\nTests: 1 failed", "Tests: 1 failed"),
+        ("FAIL a.test.ts\n  expected 200, got 404\nTests: 1 failed", "FAIL a.test.ts"),
     ],
 )
 def test_the_telling_line(output: str, line: str) -> None:

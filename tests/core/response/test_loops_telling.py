@@ -172,7 +172,7 @@ def test_the_reading_says_how_near_each_detector_is() -> None:
     new = ("retest", "rework", "storm", "reread", "gave_up", "waiting")
     assert {name: shown.pop(name) for name in new} == {
         "retest": (True, 1, 8),
-        "rework": (True, 0, 8),
+        "rework": (True, 0, 10),
         "storm": (True, 4, 8),
         "reread": (True, 0, 13),
         "gave_up": (True, 4, 3),

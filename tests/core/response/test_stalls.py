@@ -46,7 +46,11 @@ def look(result: int = 3) -> ToolUse:
 END = Turn(at=0.0, stop="end_turn")
 STORIES: dict[str, tuple[int, Sequence[Event], str]] = {
     "retest": (4, [run(), edit()], "npm failed 4 times, 3 edits between, same error"),
-    "rework": (3, [edit(), run()], "a.py edited 3 times, and each time a command failed after it"),
+    "rework": (
+        4,
+        [run(), edit()],
+        "a.py edited 4 times, 4 failures and no test or build passed between",
+    ),
     "storm": (8, [run()], "8 calls in a row failed"),
     "reread": (5, [look()], "files read again 5 times, nothing edited or run between, last Read on a.py"),
     "waiting": (6, [run("success", 9, "wait")], "waited 6 times with npm, nothing changed"),

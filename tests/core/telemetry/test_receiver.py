@@ -189,3 +189,14 @@ async def test_a_full_disk_is_said_and_nothing_breaks(bench: Bench) -> None:
     bench.inbox.folder.write_bytes(b"a file where a folder should be")
     status, answer = await bench.ask("/v1/logs", prompt("s"))
     assert status == 503 and b"cannot be kept" in answer
+
+
+async def test_a_caller_that_sends_too_slowly_is_hung_up_on() -> None:
+    """Nothing is answered, and its place is free again."""
+    receiver = Receiver(lambda _: pytest.fail("no request came in whole"), port=0, patience=0.05)
+    await receiver.start()
+    reader, writer = await asyncio.open_connection("127.0.0.1", receiver.port)
+    writer.write(b"POST /events HTTP/1.1\r\nHost: localhost\r\n")
+    assert await asyncio.wait_for(reader.read(), 30) == b""
+    writer.close()
+    await receiver.close()

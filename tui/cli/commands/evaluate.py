@@ -50,6 +50,9 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="as JSON")
     parser.add_argument(
+        "--profile", metavar="NAME", help="a profile that comes with nooscope, such as as-published"
+    )
+    parser.add_argument(
         "--jobs", type=positive_argument, metavar="N", help="how many processes (default: one a core)"
     )
     add_settings_options(parser)
@@ -61,7 +64,7 @@ def _run(args: argparse.Namespace) -> int:
     from core.report.formatting import plain, readable_json
     from core.timeline.evaluation import Walk, evaluate
 
-    settings = settings_from(args).settings
+    settings = _modelled(settings_from(args).settings, args.profile)
     found = list(sources([Path(path) for path in args.paths]))
     walks: list[Walk] = []
     missed: list[str] = []
@@ -82,6 +85,23 @@ def _run(args: argparse.Namespace) -> int:
     else:
         print("\n".join(_report(result)))
     return 0
+
+
+def _modelled(settings: Settings, name: str | None) -> Settings:
+    """The settings with a profile taken over."""
+    if name is None:
+        return settings
+    from core.errors import NooscopeError
+    from core.settings.layers import with_value
+    from core.store.profile_files import PRESETS
+    from core.store.profiles import read_profiles, taken_over
+
+    known = {profile.name: profile for profile in read_profiles([("built-in", PRESETS)])}
+    if name not in known:
+        raise NooscopeError(f"--profile {name}: there is none; known are {', '.join(sorted(known))}")
+    for setting, value in taken_over(known[name], settings).items():
+        settings = with_value(settings, setting, value)
+    return settings
 
 
 def _walked(found: list[Source], settings: Settings, given: int | None) -> Iterator[Walk | Missed]:
@@ -108,7 +128,6 @@ def _walked(found: list[Source], settings: Settings, given: int | None) -> Itera
 
 def _report(result: dict[str, Any]) -> Iterator[str]:
     """The same for people: AUC for unresolved within each model, then alarms, then calibration."""
-    from core.report.formatting import plain
     from core.timeline.evaluation import POINTS
 
     yield f"{result['runs']} runs of {result['models']} models"
@@ -118,12 +137,9 @@ def _report(result: dict[str, Any]) -> Iterator[str]:
         row = result["auc"].get(name, {})
         yield f"{name:34}" + "".join(f"{_figure(row.get(point)):>8}" for point in POINTS)
     yield ""
-    yield f"{'alarm':20}{'runs':>6}{'precision':>11}{'base':>8}{'good':>8}{'recall':>8}{'action':>8}"
-    for name, row in result["alarms"].items():
-        yield (
-            f"{plain(name):20}{row['runs']:>6}{_figure(row['precision']):>11}{_figure(row['base']):>8}"
-            f"{_figure(row['good_alarmed']):>8}{_figure(row['recall']):>8}{row['median_action'] or '-':>8}"
-        )
+    yield from _alarm_rows("alarm", result["alarms"])
+    yield ""
+    yield from _alarm_rows("of able models", result["alarms_of_able_models"])
     yield ""
     calls = result["calibration"]["next_call"]
     yield f"next call fails: {calls['calls']} calls, Brier {_figure(calls['brier'])}"
@@ -133,6 +149,17 @@ def _report(result: dict[str, Any]) -> Iterator[str]:
         yield (
             f"forecast at {point}: Brier {row['brier']:.3f} (base rate alone "
             f"{row['brier_of_base_rate']:.3f}), calibration error {row['error']:.3f}"
+        )
+
+
+def _alarm_rows(title: str, alarms: dict[str, Any]) -> Iterator[str]:
+    from core.report.formatting import plain
+
+    yield f"{title:20}{'runs':>6}{'precision':>11}{'base':>8}{'good':>8}{'recall':>8}{'action':>8}"
+    for name, row in alarms.items():
+        yield (
+            f"{plain(name):20}{row['runs']:>6}{_figure(row['precision']):>11}{_figure(row['base']):>8}"
+            f"{_figure(row['good_alarmed']):>8}{_figure(row['recall']):>8}{row['median_action'] or '-':>8}"
         )
 
 

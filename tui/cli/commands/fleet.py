@@ -11,6 +11,7 @@ from core.errors import UnreadableLog
 from core.logs.door import is_there
 from tui.cli.carried import add_plain_option, edits_of, initial_states_of
 from tui.cli.command import CliCommand
+from tui.cli.hooked import add_hooks_option, serving_hooks
 from tui.cli.launch import add_screen_options, has_screen, screen_settings
 
 if TYPE_CHECKING:
@@ -20,14 +21,24 @@ if TYPE_CHECKING:
     from core.live.fleet.row import Row
     from core.settings import Settings
 
+_HOST = 3
+"""The column of hosts, left out where all are this one."""
+
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "paths", nargs="*", type=Path, metavar="PATH", help="look in these files and folders instead"
     )
+    parser.add_argument(
+        "--from",
+        dest="server",
+        metavar="URL",
+        help="sessions of all hosts that send theirs to a NATS server (nats://host:4222), see `ship`",
+    )
     parser.add_argument("--json", action="store_true", help="as JSON, once")
     parser.add_argument("--once", action="store_true", help="as a table, once")
     parser.add_argument("--within", type=_hours, metavar="HOURS", help="sessions changed so recently")
+    add_hooks_option(parser)
     add_plain_option(parser)
     add_screen_options(parser)
 
@@ -38,17 +49,44 @@ def _run(args: argparse.Namespace) -> int:
         fleet = settings.screen.fleet.model_copy(update={"within": args.within})
         screen = settings.screen.model_copy(update={"fleet": fleet})
         settings = settings.model_copy(update={"screen": screen})
+    if args.server:
+        return _of_hosts(settings, args)
     paths = [path.expanduser() for path in args.paths]
     for path in paths:
         if not is_there(path):
             raise UnreadableLog(f"{path}: no such file or folder")
+    return _show(settings, _roster(settings, paths), args)
+
+
+def _show(settings: Settings, roster: Roster, args: argparse.Namespace) -> int:
     if args.json or args.once or not has_screen():
-        return _once(settings, paths, args)
+        return _once(settings, roster, args)
     from tui.app import run_app
 
     edits = edits_of(settings, args.assignments)
-    roster = _roster(settings, paths)
-    return run_app(None, settings, fleet=roster, project=args.project, edits=edits, plain=args.plain)
+    with serving_hooks(settings, args.hooks, args.project):
+        return run_app(None, settings, fleet=roster, project=args.project, edits=edits, plain=args.plain)
+
+
+def _of_hosts(settings: Settings, args: argparse.Namespace) -> int:
+    """The sessions of all hosts, mirrored from the stream as long as this runs."""
+    import os
+
+    from platformdirs import user_cache_path
+
+    from core.errors import UsageError
+    from core.hosts.link import server_of
+    from core.hosts.mirror import Mirror
+    from core.live.fleet.hosts import HostRoster
+
+    if args.paths:
+        raise UsageError("--from shows what hosts send; leave out the paths")
+    mirror = Mirror(server_of(args.server, os.environ), user_cache_path("nooscope", appauthor=False))
+    try:
+        folder = mirror.start()
+        return _show(settings, HostRoster(settings, mirror, folder), args)
+    finally:
+        mirror.stop()
 
 
 def _hours(text: str) -> float:
@@ -66,12 +104,11 @@ def _roster(settings: Settings, paths: Sequence[Path]) -> Roster:
     return Roster(settings, os.environ, Path.home(), paths=paths)
 
 
-def _once(settings: Settings, paths: Sequence[Path], args: argparse.Namespace) -> int:
+def _once(settings: Settings, roster: Roster, args: argparse.Namespace) -> int:
     from core.live.fleet.order import Order, listed
     from core.live.fleet.row import Row
     from core.live.fleet.thread import once
 
-    roster = _roster(settings, paths)
     roster.initial_states = initial_states_of(args, settings)
     rows, now = once(roster)
     for notice in dict.fromkeys(roster.initial_states.notices):
@@ -99,12 +136,29 @@ def _print_table(rows: Sequence[Row], now: float) -> None:
     from core.live.fleet.order import census
     from core.report.formatting import age, fraction, plain, short
 
-    table = [("", "status", "for", "project", "agent", "state", "frust", "flow", "ctx", "tok/m", "why")]
+    hosts = any(row.host for row in rows)
+    table = [
+        (
+            "",
+            "status",
+            "for",
+            "host" if hosts else "",
+            "project",
+            "agent",
+            "state",
+            "frust",
+            "flow",
+            "ctx",
+            "tok/m",
+            "why",
+        )
+    ]
     table += [
         (
             row.status.glyph,
             row.status.word,
             "" if row.status.since is None else age(now - row.status.since),
+            plain(row.host, 20),
             plain(row.name, 28),
             plain(row.agent, 16),
             plain(row.state.replace("_", " ")),
@@ -116,12 +170,13 @@ def _print_table(rows: Sequence[Row], now: float) -> None:
         )
         for row in rows
     ]
-    widths = [max(len(row[column]) for row in table) for column in range(10)]
-    right = (2, 6, 7, 8, 9)
+    widths = [max(len(row[column]) for row in table) for column in range(11)]
+    right = (2, 7, 8, 9, 10)
     for *cells, why in table:
         made = [
             cell.rjust(width) if place in right else cell.ljust(width)
             for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
+            if hosts or place != _HOST
         ]
         print("  ".join([*made, why]).rstrip())
     need, look, work, rest = census(rows)

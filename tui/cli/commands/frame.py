@@ -36,6 +36,8 @@ def _run(args: argparse.Namespace) -> int:
         print(words.readable_json({"index": index, "of": len(timeline), "frame": frame}))
         return 0
     print(f"after {index} of {len(timeline)} events, agent {words.plain(frame.agent)}")
+    for sentence in (*frame.receptor.facts.sentences, *frame.response.outlook.sentences):
+        print(words.plain(sentence))
     for line in frame_lines(frame):
         print(words.plain(line))
     return 0

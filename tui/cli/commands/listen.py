@@ -1,19 +1,24 @@
-"""`nooscope listen`: take telemetry and open events on this machine, and keep them as logs."""
+"""`nooscope listen`: serve agents' hooks, and take telemetry and open events, on this machine."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
 import contextlib
+import os
 import signal
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui.cli.command import CliCommand
 from tui.cli.options import add_settings_options, port_argument, settings_from
 
 if TYPE_CHECKING:
+    from core.intake.server import IntakeServer
     from core.settings import Settings
+    from core.telemetry.inbox import Inbox
+    from core.telemetry.receiver import Receiver
 
 _PORT = 4318
 
@@ -22,19 +27,33 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--otlp",
         action="store_true",
-        required=True,
-        help="take OTLP over HTTP (/v1/logs, /v1/traces) and open events (/events), give /metrics",
+        help="also take OTLP over HTTP (/v1/logs, /v1/traces) and open events (/events), give /metrics",
     )
     parser.add_argument(
-        "--port", type=port_argument, default=_PORT, metavar="N", help=f"default: {_PORT}; 0 takes a free one"
+        "--port",
+        type=port_argument,
+        default=_PORT,
+        metavar="N",
+        help=f"of --otlp, default: {_PORT}; 0 takes a free one",
     )
     parser.add_argument(
         "--by-session", action="store_true", help="figures with a label for each session (200 at most)"
+    )
+    parser.add_argument("--no-hooks", action="store_true", help="do not serve agents' hooks")
+    parser.add_argument(
+        "--hooks-port",
+        type=port_argument,
+        metavar="N",
+        help="serve hooks on this port of loopback too, by token",
     )
     add_settings_options(parser)
 
 
 def _run(args: argparse.Namespace) -> int:
+    from core.errors import UsageError
+
+    if args.no_hooks and not args.otlp:
+        raise UsageError("without hooks there is only --otlp to listen for; add it")
     settings = settings_from(args).settings
     with contextlib.suppress(KeyboardInterrupt):
         return asyncio.run(_listen(args, settings))
@@ -42,6 +61,24 @@ def _run(args: argparse.Namespace) -> int:
 
 
 async def _listen(args: argparse.Namespace, settings: Settings) -> int:
+    telemetry = await _telemetry(args, settings) if args.otlp else None
+    intake = None if args.no_hooks else await _intake(args, settings, needed=not args.otlp)
+    stopped = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stopped.set)
+    await stopped.wait()
+    if intake is not None:
+        await intake.close()
+        _say(f"{intake.desk.calls:,} hook calls answered")
+    if telemetry is not None:
+        receiver, inbox = telemetry
+        await receiver.close()
+        _say(f"{inbox.written:,} events received")
+    return 0
+
+
+async def _telemetry(args: argparse.Namespace, settings: Settings) -> tuple[Receiver, Inbox]:
     import time
 
     from platformdirs import user_data_path
@@ -62,19 +99,42 @@ async def _listen(args: argparse.Namespace, settings: Settings) -> int:
         raise UsageError(
             f"cannot listen on 127.0.0.1:{args.port}: {fault.strerror or fault}; name another with --port"
         ) from None
-    stopped = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stopped.set)
-    print(
-        f"nooscope: listening on http://127.0.0.1:{receiver.port}, keeping sessions in {folder}; ctrl+c ends",
-        file=sys.stderr,
-        flush=True,
-    )
-    await stopped.wait()
-    await receiver.close()
-    print(f"nooscope: {inbox.written:,} events received", file=sys.stderr)
-    return 0
+    _say(f"listening on http://127.0.0.1:{receiver.port}, keeping sessions in {folder}; ctrl+c ends")
+    return receiver, inbox
+
+
+async def _intake(args: argparse.Namespace, settings: Settings, *, needed: bool) -> IntakeServer | None:
+    import time
+
+    from core.errors import NooscopeError
+    from core.intake.place import default_place
+    from core.intake.server import IntakeServer
+    from tui.cli.options import configured_initial
+
+    try:
+        intake = IntakeServer(
+            settings,
+            default_place(),
+            time.time,
+            os.environ,
+            Path.home(),
+            port=args.hooks_port,
+            initial=configured_initial(args.project),
+            say=_say,
+        )
+        await intake.start()
+    except NooscopeError as fault:
+        if needed:
+            raise
+        _say(f"hooks are not served: {fault}")
+        return None
+    named = f" and http://127.0.0.1:{intake.port}" if intake.port else ""
+    _say(f"serving hooks at {default_place().socket}{named}; ctrl+c ends")
+    return intake
+
+
+def _say(sentence: str) -> None:
+    print(f"nooscope: {sentence}", file=sys.stderr, flush=True)
 
 
 COMMAND = CliCommand(_add_arguments, _run)

@@ -17,6 +17,7 @@ from core.logs.door import is_folder, is_there
 from tui.cli import streams
 from tui.cli.carried import edits_of
 from tui.cli.command import CliCommand
+from tui.cli.hooked import add_hooks_option, serving_hooks
 from tui.cli.launch import add_screen_options, screen_settings, show_session
 from tui.cli.options import port_argument, seconds_argument, settings_from
 
@@ -39,6 +40,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         help="a log to follow, or `latest`; without it the newest active session, or a list to choose from",
     )
+    add_hooks_option(parser)
     add_screen_options(parser)
     headless = parser.add_argument_group("without a screen")
     headless.add_argument("--headless", action="store_true", help="print lines instead of showing a screen")
@@ -81,10 +83,12 @@ def _run(args: argparse.Namespace) -> int:
         named = _latest(settings) if args.path == "latest" else args.path and Path(args.path).expanduser()
         chosen = screen_settings(args, settings)
         edits = edits_of(chosen, args.assignments)
-        return show_session(named or None, chosen, live=True, project=args.project, edits=edits)
+        with serving_hooks(chosen, args.hooks, args.project):
+            return show_session(named or None, chosen, live=True, project=args.project, edits=edits)
     path = _latest(settings) if args.path in ("latest", None) else Path(args.path)
     _refuse_other_files(path, settings)
-    return Watch(path, settings, args).run()
+    with serving_hooks(settings, args.hooks, args.project):
+        return Watch(path, settings, args).run()
 
 
 def _refuse_other_files(path: Path, settings: Settings) -> None:

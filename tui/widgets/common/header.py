@@ -10,10 +10,9 @@ from rich.cells import cell_len
 
 from core.events import MAIN
 from core.logs.lag import UNKNOWN
-from core.logs.redaction import redact
-from core.report.formatting import count, plain, short, span
+from core.report.formatting import count, money, plain, short, span
 from tui.draw.gauge import meter
-from tui.draw.line import Line
+from tui.draw.line import Line, fit
 from tui.feed.view import View
 from tui.widgets.common.panel import Panel
 
@@ -26,6 +25,9 @@ _LEVELS = ("quiet", "plain", "strong", "alert")
 
 _DATE = re.compile(r"-\d{8}$")
 _ROOMY = 100
+_TITLE = 60
+_SHORTEST = 16
+"""Cells of a title at most, and below which it is left away."""
 
 
 class StatusHeader(Panel, can_focus=False):
@@ -36,11 +38,10 @@ class StatusHeader(Panel, can_focus=False):
 
 `◉ LIVE` follows the log, `‖ PAUSED` holds while the recording goes on, `▷ REPLAY` plays it.
 `LIVE, 10,240 events behind`: the log grows faster than it is read, so what is shown is not the newest.
-Then what the session does or wants, and for how long: `▲ NEEDS YOU` for a question, a plan to approve, a
-permission or an error that stops it; `working`, `waiting` on a tool, `delegating` to sub-agents, `done`,
-`stopped`; a `?` stands where the log does not tell for sure.
-State of mind: `▲` stuck, `◆` deep work, `○` exploring, `◇` delegating, `·` idle.
-Context is the share of the way to compaction; tokens a minute are those sent anew and got back.
+State: `▲` stuck, `◆` deep work, `○` exploring, `◇` delegating, `·` idle.
+Context is the share of the way to compaction, and the turns left until then at the usual pace.
+Cost is that of all agents so far (`≥` where some prices are not known), with its pace over the last
+hour; tokens a minute are those sent anew and got back.
 """
     DEFAULT_CSS = """
     StatusHeader { height: 1; border: none; padding: 0 1; background: $panel; }
@@ -49,18 +50,16 @@ Context is the share of the way to compaction; tokens a minute are those sent an
     EMPTY: ClassVar[str] = "nooscope"
 
     def lines(self, view: View, width: int, height: int) -> list[Line]:
+        left = [*_mode(view), *_subject(view, width)]
+        if width >= _ROOMY:
+            left = [[("nooscope", "strong")], *left]
+        known = [*_alarm(view), *_context(view), *_cost(view)]
         if height < 2:
-            left = [*_mode(view), *_status(view), *_subject(view, width)]
-            state, governor, *rest = _condition(view)
-            right = [state, *_notice(view)[:1], *_context(view), governor, *_who(view)[:1], *rest]
-            return [_spread(left, right, width)]
+            right = [*known, *_who(view)[:1], *_condition(view), *_notice(view)]
+            return [_spread([*left, *_title(view, width, [*left, *known])], right, width)]
         return [
-            _spread(
-                [[("nooscope", "strong")], *_mode(view), *_status(view), *_subject(view, width)],
-                _condition(view),
-                width,
-            ),
-            _spread([*_why(view), *_who(view), *_notice(view)], [*_context(view), *_spending(view)], width),
+            _spread([*left, *_title(view, width, [*left, *known])], known, width),
+            _spread([*_who(view), *_notice(view)], [*_condition(view), *_burn(view)], width),
         ]
 
 
@@ -81,22 +80,6 @@ def _mode(view: View) -> list[Line]:
     return pieces
 
 
-def _status(view: View) -> list[Line]:
-    """What the session does or wants, and for how long; of a need also in one line with the rest."""
-    status = view.status
-    if status is None:
-        return []
-    word = status.word.upper() if status.level == 3 else status.word
-    since = "" if status.since is None else f" {span(max(0.0, view.at - status.since))}"
-    return [[(f"{status.glyph} {word}", _LEVELS[status.level]), (since, "quiet")]]
-
-
-def _why(view: View) -> list[Line]:
-    if view.status is None or view.status.level < 2:
-        return []
-    return [[(plain(redact(view.status.why), 70), "plain")]]
-
-
 def _subject(view: View, width: int) -> list[Line]:
     subject = view.subject
     project = PurePath(subject.project).name or PurePath(subject.path).stem
@@ -113,7 +96,7 @@ def _subject(view: View, width: int) -> list[Line]:
 
 def _condition(view: View) -> list[Line]:
     frame = view.frame
-    state = frame.receptor.meta.state
+    state = frame.story.state
     governor = frame.governor
     if view.late and state == "idle":
         first: Line = [("… CATCHING UP", "strong")]
@@ -125,8 +108,8 @@ def _condition(view: View) -> list[Line]:
         pieces.append([(f"■ would halt: {governor.halt}", "alert")])
     else:
         ink = "strong" if governor.state == "RECOVERING" else "plain"
-        pieces.append([("governor ", "quiet"), (governor.state.lower(), ink)])
-    regime = frame.mind.regime.regime
+        pieces.append([("governor ", "quiet"), (frame.story.governor, ink)])
+    regime = frame.story.regime
     pieces.append([("regime ", "quiet"), (regime, "alert" if regime == "crisis" else "plain")])
     if frame.affect.quarantined:
         pieces.append([("▣ quarantine", "alert")])
@@ -143,10 +126,13 @@ def _who(view: View) -> list[Line]:
     ]
 
 
+def _alarm(view: View) -> list[Line]:
+    """What befell the log."""
+    return [[(f"! {plain(view.notice, 60)}", "alert")]] if view.notice else []
+
+
 def _notice(view: View) -> list[Line]:
     pieces: list[Line] = []
-    if view.notice:
-        pieces.append([(f"! {plain(view.notice, 60)}", "alert")])
     if view.in_flight:
         first = plain(view.in_flight[0], 18)
         more = f" +{len(view.in_flight) - 1}" if len(view.in_flight) > 1 else ""
@@ -167,14 +153,38 @@ def _context(view: View) -> list[Line]:
         [
             ("context ", "quiet"),
             *meter(sleep.context, 6, ink, thin=True),
-            (f" {100 * sleep.context:.0f}%", ink),
+            (f" {100 * sleep.context:.0f}%{_turns(sleep.turns_to_compaction)}", ink),
         ]
     ]
 
 
-def _spending(view: View) -> list[Line]:
-    if "tokens" in view.subject.untold and not view.burn:
-        return [[("tokens unknown", "quiet")]]
+def _turns(left: int | None) -> str:
+    """How many turns are left until compaction."""
+    return "" if left is None else f", ~{count(left, 'turn')}"
+
+
+def _cost(view: View) -> list[Line]:
+    """What it cost so far, and the pace; nothing where no turn was told of."""
+    spent = view.spent
+    if not spent.priced + spent.unpriced:
+        return []
+    said = money(spent.dollars, spent.priced, spent.unpriced).replace("at least ", "≥")
+    pieces: list[Line] = [[(said if spent.priced else f"cost {said}", "plain" if spent.priced else "quiet")]]
+    if spent.rate is not None and not view.subject.synthetic_time:
+        pieces.append([(f"${spent.rate:,.2f}/h", "plain")])
+    return pieces
+
+
+def _title(view: View, width: int, others: list[Line]) -> list[Line]:
+    """What the session is called, where there is room for some of it."""
+    room = min(_TITLE, width - _length(others) - 4)
+    title = plain(view.subject.title) if view.words else ""
+    if not title or room < _SHORTEST:
+        return []
+    return [[(title if cell_len(title) <= room else fit(title, room), "quiet")]]
+
+
+def _burn(view: View) -> list[Line]:
     return [[(f"{short(view.burn)} tokens/min", "plain" if view.burn else "quiet")]]
 
 

@@ -20,6 +20,7 @@ GLYPHS: dict[MarkKind, tuple[str, str]] = {
     "quarantine": ("▣", "alert"),
     "signal": ("▲", "strong"),
     "method": ("◆", "strong"),
+    "advice": ("»", "live"),
     "compaction": ("▽", "fatigue"),
     "dream": ("◦", "fatigue"),
     "shift": ("◇", "quiet"),

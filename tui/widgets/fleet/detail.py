@@ -62,6 +62,7 @@ def session_detail(row: Row, now: float, lines: int, width: int) -> Content:
     context = (
         f"context {100 * facts.context:.0f}% ({short(row.context_tokens)} of {short(row.compaction_point)})"
     )
+    host = f"{plain(row.host)} · " if row.host else ""
     said: list[list[tuple[str, str]]] = [
         [*head, (f"  {row.why}", "")],
         [
@@ -69,7 +70,12 @@ def session_detail(row: Row, now: float, lines: int, width: int) -> Content:
             (f" · open: {open_calls}" if open_calls else " · no call open", "" if open_calls else "$quiet"),
             (f" · last: {f'{row.last_sign} {row.last}'.strip()}", "$quiet"),
         ],
-        [(f"{plain(row.agent)} · {plain(row.model) or 'model unknown'} · {plain(row.project)}", "")],
+        [
+            (
+                f"{host}{plain(row.agent)} · {plain(row.model) or 'model unknown'} · {plain(row.project)}",
+                "",
+            )
+        ],
         [
             (f"{row.state.replace('_', ' ')}, {row.pattern.replace('_', ' ')}", ""),
             (f" · frustration {fraction(row.frustration)}, flow {fraction(row.flow)}", ""),

@@ -69,6 +69,10 @@ def _agent(row: Row, width: int, _: CellContext) -> Line:
     return [(plain(row.agent, width), "quiet")]
 
 
+def _host(row: Row, width: int, _: CellContext) -> Line:
+    return [(plain(row.host, width), "plain" if row.status.level else "quiet")]
+
+
 def _model(row: Row, width: int, _: CellContext) -> Line:
     return [(plain(_DATE.sub("", row.model.rpartition("/")[2].removeprefix("claude-")), width), "quiet")]
 
@@ -162,6 +166,7 @@ class TableLayout(NamedTuple):
     subagents: bool
     grouped: bool
     """Headings name the project already."""
+    host: int = 0
 
 
 def table_layout(rows: Sequence[Row], width: int, *, grouped: bool = False) -> TableLayout:
@@ -169,7 +174,8 @@ def table_layout(rows: Sequence[Row], width: int, *, grouped: bool = False) -> T
     project = max((len(row.name) for row in rows), default=0)
     agent = max((len(row.agent) for row in rows), default=0)
     subagents = any(row.facts.subagents for row in rows)
-    return TableLayout(width, -(-project // 4) * 4, max(5, min(agent, 14)), subagents, grouped)
+    host = min(16, -(-max((len(row.host) for row in rows), default=0) // 4) * 4)
+    return TableLayout(width, -(-project // 4) * 4, max(5, min(agent, 14)), subagents, grouped, host)
 
 
 @lru_cache(maxsize=16)
@@ -180,6 +186,7 @@ def fleet_columns(room: TableLayout) -> tuple[Column, ...]:
     chosen = [
         Column("status", 14, _word, "need"),
         Column("for", 4, _for, right=True),
+        *([Column("host", room.host, _host)] if room.host else []),
         Column("session", 8, _session, "project")
         if room.grouped
         else Column(

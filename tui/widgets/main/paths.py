@@ -12,7 +12,7 @@ from textual.widgets import Input
 from core.report.formatting import count, plain
 from tui.draw.gauge import meter
 from tui.draw.line import Line, fit, path_end
-from tui.feed.messages import ShowEvents
+from tui.feed.messages import ShowTranscript
 from tui.feed.view import View
 from tui.widgets.common.panel import Panel
 from tui.widgets.main.path_rows import (
@@ -64,7 +64,7 @@ The bar is heat: visits that fade with work time. Its colour says how near a pat
         Binding("down", "move(1)", "Down", id="paths.down", tooltip="To the path below", show=False),
         Binding("pageup", "page(-1)", "Page up", id="paths.page_up", tooltip="A page up", show=False),
         Binding("pagedown", "page(1)", "Page down", id="paths.page_down", tooltip="A page down", show=False),
-        Binding("enter", "events", "events", id="paths.events", tooltip="The events that touched this path"),
+        Binding("enter", "events", "transcript", id="paths.events", tooltip="The transcript of this path"),
         Binding("z", "zoom", "zoom", id="paths.zoom", tooltip="This panel alone, with its details"),
         Binding("s", "sort", "sort", id="paths.sort", tooltip="By heat, by recency, by edits"),
         Binding("x", "fold", "fold", id="paths.fold", tooltip="Open or close this folder"),
@@ -238,7 +238,7 @@ The bar is heat: visits that fade with work time. Its colour says how near a pat
         return super().check_action(action, parameters)
 
     def action_events(self) -> None:
-        self.post_message(ShowEvents(self.cursor))
+        self.post_message(ShowTranscript(self.cursor))
 
     @on(Input.Changed)
     def _sift(self, event: Input.Changed) -> None:

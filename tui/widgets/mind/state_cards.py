@@ -30,6 +30,7 @@ Vitality weighs the budget left against accuracy; its phase falls with it.
 
     def said(self, view: View, width: int) -> list[Line]:
         mind = view.frame.mind
+        story = view.frame.story
         state, mood, forecast = mind.cortical, mind.mood, mind.forecast
         intensity = f"{100 * mood.intensity:.0f}%"
         made: list[Line] = [
@@ -58,7 +59,7 @@ Vitality weighs the budget left against accuracy; its phase falls with it.
             gauge("budget left", state.budget_remaining, width, f"{100 * state.budget_remaining:.0f}%"),
             pair("skill", f"{forecast.skill:+.2f} over {forecast.scored:,} calls", width),
             pair("next call fails", f"{100 * forecast.next_failure:.0f}%", width),
-            pair("phase", state.phase, width, ink="alert" if state.phase == "terminal" else "plain"),
+            pair("phase", story.phase, width, ink="alert" if state.phase == "terminal" else "plain"),
             self._regime(view, width),
             pair("tier", state.tier, width),
         ]
@@ -66,10 +67,10 @@ Vitality weighs the budget left against accuracy; its phase falls with it.
 
     def _regime(self, view: View, width: int) -> Line:
         regime = view.frame.mind.regime
-        words: str = regime.regime
+        words: str = view.frame.story.regime
         if regime.candidate != regime.regime and regime.needed:
             words += f" → {regime.candidate}? {100 * min(1.0, regime.lasting / regime.needed):.0f}%"
-        return pair("regime", words, width, ink="alert" if regime.regime == "crisis" else "plain")
+        return pair("regime", words, width, ink="alert" if words.startswith("crisis") else "plain")
 
     def more(self, view: View, width: int) -> list[Line]:
         mind = view.frame.mind

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any, ClassVar
 
 import msgspec
@@ -12,6 +12,7 @@ from textual import work
 from textual.content import Content
 from textual.message import Message
 
+from core.agents.words import WordReader
 from core.events import Event
 from core.logs.excerpt import Passage, read
 from core.report.formatting import plain, short
@@ -48,15 +49,15 @@ Keys, tokens and passwords are taken out before it is shown. Nothing of it is ke
         self.place = -1
         """Of the event whose line is shown or on its way."""
 
-    def open(self, event: Event, place: int) -> None:
-        """Read the line of an event."""
+    def open(self, event: Event, place: int, logs: Sequence[Path]) -> None:
+        """Read the line of an event, where it stands in one of these logs."""
         self.place = place
-        where = event.where
+        where = event.where if WordReader(logs).inside(event.where) else None
         name = "" if where is None else f" · {plain(PurePath(where.file).name, 48)}"
         size = f" · {short(where.length)} bytes" if where is not None and where.length else ""
         self.border_title = Content(f"Line of event {place + 1:,}{name}{size}")
         if where is None:
-            self.show(lambda _: [[("this event has no line of its own in a log", "quiet")]])
+            self.show(lambda _: [[("this event has no line of its own in the session's logs", "quiet")]])
         else:
             self._read(event, place)
 

@@ -8,6 +8,7 @@ from rich.cells import cell_len
 
 from bench.workload import session
 from core.logs.lag import SAID, UNKNOWN
+from core.report.spending import Spent
 from core.settings import Settings
 from core.timeline.timeline import Timeline
 from tui.feed.film import Film
@@ -53,10 +54,26 @@ def test_the_mode_is_said_in_words_and_by_a_glyph(view: View, mode: Mode, playin
         assert word in said(replace(view, mode=mode, playing=playing, speed=4.0), width, height)[0]
 
 
-def test_state_and_context_survive_at_eighty_columns(view: View) -> None:
+def test_cost_and_context_survive_at_eighty_columns(view: View) -> None:
     (line,) = said(view, 80, 1)
-    assert view.frame.receptor.meta.state.replace("_", " ").upper() in line
-    assert f"{100 * view.frame.mind.sleep.context:.0f}%" in line
+    sleep = view.frame.mind.sleep
+    assert f"{100 * sleep.context:.0f}%, ~{sleep.turns_to_compaction} turns" in line
+    assert f"${view.spent.dollars:.2f}" in line and "/h" in line
+
+
+def test_an_unknown_price_is_said_to_be_unknown(view: View) -> None:
+    assert "cost unknown" in said(replace(view, spent=Spent(0.0, 0, 3)), 120, 1)[0]
+    assert "≥$1.00" in said(replace(view, spent=Spent(1.0, 2, 3)), 120, 1)[0]
+    assert "$" not in said(replace(view, spent=Spent()), 120, 1)[0]
+
+
+@pytest.mark.parametrize("width", [80, 120, 200])
+def test_a_title_takes_the_room_that_is_left(view: View, width: int) -> None:
+    titled = replace(view, subject=replace(view.subject, title="migrate the billing service " * 5))
+    (line,) = said(titled, width, 1)
+    assert cell_len(line) <= width and f"{100 * view.frame.mind.sleep.context:.0f}%" in line
+    assert ("migrate" in line) is (width > 80)
+    assert "migrate" not in said(replace(titled, words=False), width, 1)[0]
 
 
 def test_a_wide_status_tells_the_rest(view: View) -> None:

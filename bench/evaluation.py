@@ -1,0 +1,107 @@
+"""`python -m bench.evaluation NAME=FILE ...`: docs/evaluation.md from `nooscope evaluate --json`."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from bench.fit.tables import IMPULSES, OUTLOOK
+from core.story import RULES
+
+PAGE = Path(__file__).parents[1] / "docs" / "evaluation.md"
+READINGS = ("frustration", "confidence", "flow", "seeking", "uncertainty", "fatigue", "forecast")
+ALARMS = ("loop", "frustration", "stuck", "mark.stuck", "halt", "ask_person")
+POINTS = ("10", "20", "end")
+
+
+def main(given: list[str]) -> None:
+    tables = {name: json.loads(Path(file).read_text()) for name, file in (each.split("=") for each in given)}
+    PAGE.write_text("\n".join(_page(tables)) + "\n")
+
+
+def _page(tables: dict[str, Any]) -> Iterator[str]:
+    yield "# What the readings are worth"
+    yield ""
+    yield "Made by `python -m bench.evaluation` from the output of `nooscope evaluate --json`; fitted"
+    yield "scores are those that `make fit` wrote down. AUC is for *unresolved*, within each model and"
+    yield "averaged: .5 is chance, above it a high reading speaks against the run, below it for the run."
+    yield ""
+    yield "## The read-out and the fitted axes, on tasks left out"
+    yield ""
+    yield "Weights, phrases and impulses are chosen inside five folds of tasks and scored on the tasks"
+    yield "left out. Which counts are looked at, and the half-lives, were chosen on all runs."
+    yield ""
+    yield "| | runs | AUC | interval | counts alone | calibration error |"
+    yield "|---|---|---|---|---|---|"
+    for stage, row in tomllib.loads(OUTLOOK.read_text())["stage"].items():
+        low, high = row["auc_interval"]
+        yield (
+            f"| forecast at {stage} | {row['runs']} | {row['auc']:.3f} | {low:.2f} to {high:.2f} "
+            f"| {row['auc_of_counts_alone']:.3f} | {row['calibration_error']:.3f} |"
+        )
+    yield ""
+    yield "| fitted axis | half-life | 10 | 20 | end |"
+    yield "|---|---|---|---|---|"
+    fits = tomllib.loads(IMPULSES.read_text())
+    for profile in ("default", "fitted"):
+        for axis, row in fits[profile].items():
+            scores = " | ".join(f"{row['auc'][point]:.3f}" for point in POINTS)
+            yield f"| {profile}: {axis} | {row['half_life']:g} {row['unit']} | {scores} |"
+    yield ""
+    yield "Confidence and flow are fitted to success; their scores are given as if turned round."
+    yield ""
+    yield "## The whole engine on the runs it was fitted on"
+    yield ""
+    yield "The published figures were fitted to nothing; what was fitted reads better here than on others."
+    yield "The limits of the alarms were set on these same runs, so other runs may do worse."
+    for name, result in tables.items():
+        yield ""
+        yield f"### {name}: {result['runs']} runs of {result['models']} models"
+        yield ""
+        yield "| reading | 10 | 20 | end |"
+        yield "|---|---|---|---|"
+        for reading in READINGS:
+            row = result["auc"][reading]
+            yield f"| {reading} | {' | '.join(_figure(row.get(point)) for point in POINTS)} |"
+        yield ""
+        yield "| alarm | runs | precision | base rate of the same models | good runs alarmed | recall |"
+        yield "|---|---|---|---|---|---|"
+        yield from _alarms("", result["alarms"])
+        yield from _alarms(", models that resolve a tenth or more", result["alarms_of_able_models"])
+    yield ""
+    yield "## What may stand together"
+    yield ""
+    yield "| where | is never told | but |"
+    yield "|---|---|---|"
+    for rule in RULES:
+        yield f"| {rule.where} | {rule.never} | {rule.instead} |"
+    yield ""
+    yield "## What the figures do not say"
+    yield ""
+    yield "- The runs are repairs of Python projects by agents without a person; interactive work may differ."
+    yield "- Ranking carries over to other agents better than chances do: a percentage needs the agent's"
+    yield "  own base rate (`response.outlook.base_rate`)."
+    yield "- How hard the task is says more than anything the agent does, and is not seen here."
+    yield "- An alarm's precision means little without the base rate of the same models beside it."
+
+
+def _alarms(where: str, alarms: dict[str, Any]) -> Iterator[str]:
+    for name in ALARMS:
+        row = alarms.get(name)
+        if row and row["runs"]:
+            yield (
+                f"| {name}{where} | {row['runs']} | {_figure(row['precision'])} | {_figure(row['base'])} "
+                f"| {_figure(row['good_alarmed'])} | {_figure(row['recall'])} |"
+            )
+
+
+def _figure(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

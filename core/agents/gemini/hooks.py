@@ -1,0 +1,64 @@
+"""Gemini CLI's hooks: entries in its settings, times in milliseconds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from core.agents.hook import (
+    AgentHooks,
+    HookCall,
+    HookFile,
+    HookMoment,
+    HookReply,
+    Installing,
+    read_common,
+    specific,
+)
+
+MOMENTS: dict[str, HookMoment] = {
+    "SessionStart": "session_start",
+    "BeforeAgent": "prompt",
+    "BeforeTool": "before_tool",
+    "AfterTool": "after_tool",
+    "AfterAgent": "stop",
+    "Notification": "attention",
+    "SessionEnd": "session_end",
+}
+"""Never AfterModel: it runs for every piece of an answer."""
+_SPOKEN_TO = frozenset(("AfterTool", "BeforeAgent"))
+
+
+def file(to: Installing) -> HookFile:
+    """The person's settings, or the project's."""
+    path = (to.home if to.project is None else to.project) / ".gemini" / "settings.json"
+    entries = {}
+    for name in MOMENTS:
+        patient = to.mode == "guard" and name == "BeforeTool"
+        hook = {"type": "command", "command": to.command(name), "timeout": 600_000 if patient else 2000}
+        entries[name] = {"hooks": [hook]}
+    return HookFile(path, entries)
+
+
+def read(value: Mapping[str, Any]) -> HookCall | None:
+    """What Gemini CLI says."""
+    return read_common(value, MOMENTS)
+
+
+def answer(call: HookCall, reply: HookReply) -> dict[str, Any] | None:
+    """What it understands: it knows no `ask`."""
+    if call.moment == "before_tool" and reply.verdict:
+        return {"decision": "deny", "reason": reply.reason}
+    if reply.context and call.name in _SPOKEN_TO:
+        return specific(call, additionalContext=reply.context)
+    return None
+
+
+HOOKS = AgentHooks(
+    "gemini",
+    "gemini",
+    file,
+    read,
+    answer,
+    limits="it cannot be asked to put a question: a call that needs you is denied and may be tried again",
+)

@@ -1,0 +1,50 @@
+"""pi's hooks: an extension module of our own."""
+
+from __future__ import annotations
+
+from core.agents.hook import AgentHooks, HookFile, Installing
+from core.agents.plugin_hooks import answer, module, read
+
+_MODULE = """
+export default function (pi) {
+  let session = "pi"
+  const base = (context) => {
+    session = context?.sessionManager?.getSessionId?.() ?? session
+    return { session_id: session, cwd: process.cwd() }
+  }
+  pi.on("before_agent_start", async (event, context) => {
+    await tell({ ...base(context), hook_event_name: "UserPromptSubmit", prompt: text(event?.prompt) })
+  })
+  pi.on("tool_call", async (event, context) => {
+    const said = await tell({ ...base(context), hook_event_name: "PreToolUse", tool_name: event.toolName,
+      tool_input: event.input, tool_use_id: event.toolCallId })
+    if (said.deny) return { block: true, reason: said.deny }
+  })
+  pi.on("tool_result", async (event, context) => {
+    const words = (event.content ?? []).map((part) => text(part?.text)).join("\\n")
+    const said = await tell({ ...base(context), hook_event_name: "PostToolUse", tool_name: event.toolName,
+      tool_input: event.input, tool_use_id: event.toolCallId,
+      tool_response: { output: words, is_error: event.isError === true } })
+    if (said.context)
+      pi.sendMessage({ customType: "nooscope", content: said.context, display: true }, { deliverAs: "steer" })
+  })
+  pi.on("agent_end", async (_, context) => { await tell({ ...base(context), hook_event_name: "Stop" }) })
+}
+"""
+
+
+def file(to: Installing) -> HookFile:
+    """A module beside others, for the person or the project."""
+    folder = to.home / ".pi" / "agent" if to.project is None else to.project / ".pi"
+    values = {name: to.command(name) for name in ("FOLDER", "MODE", "DEADLINE")}
+    return HookFile(folder / "extensions" / "nooscope.ts", {}, own=True, text=module(_MODULE, "pi", values))
+
+
+HOOKS = AgentHooks(
+    "pi",
+    "pi",
+    file,
+    read,
+    answer,
+    limits="written from its documents and not yet seen with the program itself",
+)

@@ -1,0 +1,1 @@
+"""Puts our hooks into agents' settings, takes them out again, and says how they stand."""

@@ -1,0 +1,202 @@
+"""Installs, uninstalls and shows the hooks of one agent; every write can be undone as a whole."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import json
+import shutil
+import stat
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from shlex import quote
+from typing import Any, NamedTuple
+
+import msgspec
+from blake3 import blake3
+
+from core.agents.hook import AgentHooks, HookFile, HookMode, Installing
+from core.hooks import settings_file
+from core.hooks.settings_file import HooksRefused
+from core.hooks.stub import hook_stub, status_stub
+from core.store.compensation import Chain
+
+DEADLINE = 0.15
+"""Seconds after which an agent goes on without us."""
+_PROGRAM = 0o700
+_OWNER_ONLY = 0o600
+
+
+class _Record(msgspec.Struct, frozen=True):
+    """How a file was before our entries, and what we made of it."""
+
+    path: str
+    mode: str
+    was: str | None
+    """Its bytes, None where it was not there."""
+    rights: int
+    made: str
+    """Hash of what we wrote."""
+    folders: list[str]
+    """Folders that we made for it."""
+
+
+class Installed(NamedTuple):
+    """How one agent's hooks stand in one file."""
+
+    path: Path
+    state: str
+    """installed, not installed, or why it cannot be said."""
+    mode: str = ""
+
+
+class Installer:
+    """Writes below a folder of our own and into the agents' settings."""
+
+    def __init__(self, folder: Path, intake: Path, environment: Mapping[str, str], home: Path) -> None:
+        self._folder = folder
+        self._intake = intake
+        self._environment = environment
+        self._home = home
+
+    def install(
+        self,
+        hooks: AgentHooks,
+        mode: HookMode,
+        project: Path | None = None,
+        *,
+        deadline: float = DEADLINE,
+        statusline: bool = False,
+    ) -> Path:
+        """Put the hooks in, in place of those that are there; the file they went to."""
+        if shutil.which("curl") is None:
+            raise HooksRefused("curl is not installed; the hooks need it to reach nooscope")
+        if self.status(hooks, project).state == "installed":
+            self.uninstall(hooks, project)
+        wanted = self._file(hooks, project, mode, self._maker(hooks, mode, deadline))
+        before = settings_file.read(wanted.path)
+        if wanted.own and before is not None:
+            raise HooksRefused(f"{wanted.path} is there already and not ours; move it away first")
+        content, line = self._content(wanted, before, statusline)
+        rights = stat.S_IMODE(wanted.path.stat().st_mode) if before is not None else _OWNER_ONLY
+        missing = [str(folder) for folder in wanted.path.parents if not folder.exists()]
+        was = None if before is None else base64.b64encode(before).decode()
+        record = _Record(str(wanted.path), mode, was, rights, blake3(content).hexdigest(), missing)
+        with Chain("hooks", self._folder) as chain:
+            stub = self._stub(hooks.name, mode)
+            chain.write(stub, hook_stub(self._intake, hooks.name, mode, deadline).encode())
+            stub.chmod(_PROGRAM)
+            if statusline:
+                chain.write(self._line, status_stub(self._intake, line, deadline).encode())
+                self._line.chmod(_PROGRAM)
+            chain.write(self._record(wanted.path), msgspec.json.encode(record))
+            chain.write(wanted.path, content)
+            wanted.path.chmod(rights)
+        return wanted.path
+
+    def _content(self, wanted: HookFile, before: bytes | None, statusline: bool) -> tuple[bytes, str]:
+        """What is written, and the status line's command that was there."""
+        if wanted.text:
+            return wanted.text.encode(), ""
+        if wanted.own:
+            return json.dumps(wanted.entries, indent=2).encode() + b"\n", ""
+        settings = {} if before is None or not before.strip() else settings_file.parse(wanted.path, before)
+        more: dict[str, Any] = {}
+        line = ""
+        if statusline:
+            known = settings.get("statusLine")
+            line = known.get("command", "") if isinstance(known, dict) else ""
+            more["statusLine"] = {"type": "command", "command": quote(str(self._line)), "padding": 0}
+        return settings_file.written(settings_file.added(settings, wanted.entries, more), before), line
+
+    def uninstall(self, hooks: AgentHooks, project: Path | None = None) -> bool:
+        """Take the hooks out; False where there are none. The rest of the file stays byte for byte."""
+        path = self._path(hooks, project)
+        now = settings_file.read(path)
+        record = self._recorded(path)
+        if now is None:
+            self._record(path).unlink(missing_ok=True)
+            return False
+        if record is not None and blake3(now).hexdigest() == record.made:
+            return self._restore(path, record)
+        if self._file(hooks, project).own:
+            raise HooksRefused(f"{path} was changed since; look at it and delete it yourself")
+        settings = settings_file.parse(path, now)
+        if not settings_file.holds_ours(settings):
+            return False
+        before: dict[str, Any] = {}
+        if record is not None and record.was is not None:
+            with contextlib.suppress(HooksRefused):
+                before = settings_file.parse(path, base64.b64decode(record.was))
+        left = settings_file.taken_out(settings, before)
+        rights = stat.S_IMODE(path.stat().st_mode)
+        with Chain("hooks", self._folder) as chain:
+            chain.write(path, settings_file.written(left, now))
+            path.chmod(rights)
+        self._record(path).unlink(missing_ok=True)
+        return True
+
+    def _restore(self, path: Path, record: _Record) -> bool:
+        if record.was is None:
+            path.unlink()
+            for folder in record.folders:
+                with contextlib.suppress(OSError):
+                    Path(folder).rmdir()
+        else:
+            with Chain("hooks", self._folder) as chain:
+                chain.write(path, base64.b64decode(record.was))
+                path.chmod(record.rights)
+        self._record(path).unlink(missing_ok=True)
+        return True
+
+    def status(self, hooks: AgentHooks, project: Path | None = None) -> Installed:
+        """How the hooks stand."""
+        path = self._path(hooks, project)
+        record = self._recorded(path)
+        mode = record.mode if record is not None else ""
+        try:
+            now = settings_file.read(path)
+            if now is None:
+                return Installed(path, "not installed")
+            if self._file(hooks, project).own:
+                return Installed(path, "installed" if record is not None else "not installed", mode)
+            ours = settings_file.holds_ours(settings_file.parse(path, now))
+        except HooksRefused as refused:
+            return Installed(path, str(refused), mode)
+        return Installed(path, "installed" if ours else "not installed", mode if ours else "")
+
+    def _file(
+        self,
+        hooks: AgentHooks,
+        project: Path | None,
+        mode: HookMode = "observe",
+        command: Callable[[str], str] = lambda _: "",
+    ) -> HookFile:
+        return hooks.file(Installing(self._environment, self._home, project, mode, command))
+
+    def _path(self, hooks: AgentHooks, project: Path | None) -> Path:
+        return self._file(hooks, project).path
+
+    def _maker(self, hooks: AgentHooks, mode: HookMode, deadline: float) -> Callable[[str], str]:
+        values = {
+            "FOLDER": json.dumps(str(self._intake)),
+            "MODE": json.dumps(mode),
+            "DEADLINE": f"{1000 * deadline:g}",
+        }
+        return lambda name: values.get(name) or quote(str(self._stub(hooks.name, mode)))
+
+    def _stub(self, agent: str, mode: HookMode) -> Path:
+        return self._folder / f"{agent}-{mode}"
+
+    @property
+    def _line(self) -> Path:
+        return self._folder / "statusline"
+
+    def _record(self, path: Path) -> Path:
+        return self._folder / f"{blake3(str(path).encode()).hexdigest(8)}.record"
+
+    def _recorded(self, path: Path) -> _Record | None:
+        try:
+            return msgspec.json.decode(self._record(path).read_bytes(), type=_Record)
+        except (OSError, msgspec.DecodeError):
+            return None

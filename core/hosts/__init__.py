@@ -1,0 +1,1 @@
+"""Sessions of many hosts over NATS JetStream: sent where they are written, mirrored elsewhere."""

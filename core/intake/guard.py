@@ -1,0 +1,210 @@
+"""Guarded calls: decided by policy, permitted once, put to the person where they must decide."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, Literal, NamedTuple, TypeVar
+
+import msgspec
+
+from core.agents.hook import SILENCE, HookCall, HookReply
+from core.agents.normalizer import Sorted
+from core.errors import StoreError
+from core.logs.event_redaction import one_line
+from core.response.permits import Asked, Decision, Permit, PermitRefused, Safety, Standing
+from core.settings.advice import GuardSettings
+from core.store.permits import PermitEntry, PermitJournal
+
+_MOST = 200
+"""Questions that wait at once, and permits approved ahead."""
+_encode = msgspec.json.Encoder(order="sorted").encode
+K = TypeVar("K")
+V = TypeVar("V")
+Choice = Literal["once", "session", "deny"]
+
+
+class PermitQuestion(NamedTuple):
+    """A call that waits for the person."""
+
+    number: int
+    at: float
+    session: str
+    tool: str
+    what: str
+    """The call in words, redacted."""
+    reason: str
+
+
+class _Waiting(NamedTuple):
+    question: PermitQuestion
+    asked: Asked
+    decision: Decision
+    answered: asyncio.Event
+
+
+class Guard:
+    """Decides calls of all sessions; one at a time, on the intake's own loop."""
+
+    def __init__(
+        self, settings: GuardSettings, key: bytes, journal: PermitJournal, clock: Callable[[], float]
+    ) -> None:
+        self.safety = Safety(settings, key)
+        self._wait = settings.wait
+        self._journal = journal
+        self._clock = clock
+        self._number = 0
+        self._waiting: dict[int, _Waiting] = {}
+        self._approved: dict[tuple[str, str, str], Permit] = {}
+        """Approved by the person and not used yet, by session, tool and arguments."""
+        self._sessions: set[tuple[str, str]] = set()
+        """Tools the person approved for a whole session, by session and tool."""
+        self._denied: dict[tuple[str, str, str], str] = {}
+
+    def ask(self, call: HookCall, kind: Sorted, standing: Standing) -> HookReply | int:
+        """What becomes of a call: an answer, or the number of the question that was put to the person."""
+        asked = as_asked(call, kind)
+        decision = self.safety.policy.decide(asked, standing)
+        try:
+            return self._decide(asked, decision)
+        except StoreError as error:
+            if decision.verdict == "pass":
+                return SILENCE
+            return HookReply(verdict="ask", reason=f"nooscope cannot write down what it decides ({error})")
+
+    def _decide(self, asked: Asked, decision: Decision) -> HookReply | int:
+        key = (asked.session, asked.tool, asked.hash)
+        if decision.verdict == "pass":
+            return SILENCE
+        if decision.verdict == "deny":
+            self._note("denied", asked, decision)
+            return HookReply(verdict="deny", reason=f"nooscope: {decision.reason}")
+        if decision.verdict == "permit":
+            return self._used(self.safety.permit(asked, decision, self._clock()), asked, decision)
+        held = self._approved.pop(key, None)
+        if held is not None:
+            return self._used(held, asked, decision)
+        if (asked.session, asked.tool) in self._sessions:
+            permit = self.safety.permit(asked, decision, self._clock(), approved=True)
+            return self._used(permit, asked, decision)
+        reason = self._denied.pop(key, None)
+        if reason is not None:
+            return HookReply(verdict="deny", reason=reason)
+        return self._put(asked, decision)
+
+    def _used(self, permit: Permit, asked: Asked, decision: Decision) -> HookReply:
+        try:
+            self.safety.use(permit, asked, self._clock())
+        except PermitRefused as refused:
+            self._note("refused", asked, decision._replace(reason=str(refused)), permit.number)
+            return HookReply(verdict="ask", reason=f"nooscope: {refused}")
+        self._note("used", asked, decision, permit.number)
+        return SILENCE
+
+    def _put(self, asked: Asked, decision: Decision) -> int:
+        for waiting in self._waiting.values():
+            if waiting.asked == asked:
+                return waiting.question.number
+        self._number += 1
+        words = one_line(asked.command or " ".join((asked.tool, *asked.targets)), 160)
+        question = PermitQuestion(
+            self._number, self._clock(), asked.session, asked.tool, words, decision.reason
+        )
+        if len(self._waiting) >= _MOST:
+            del self._waiting[next(iter(self._waiting))]
+        self._waiting[self._number] = _Waiting(question, asked, decision, asyncio.Event())
+        self._note("asked", asked, decision, self._number)
+        return self._number
+
+    @property
+    def wait(self) -> float:
+        """Seconds a call waits for the person."""
+        return self._wait
+
+    @property
+    def questions(self) -> tuple[PermitQuestion, ...]:
+        """What waits for the person, the oldest first."""
+        return tuple(one.question for one in self._waiting.values())
+
+    async def answer_to(self, number: int, call: HookCall, kind: Sorted, standing: Standing) -> HookReply:
+        """Wait for the person; where nobody answers, the agent asks itself."""
+        waiting = self._waiting.get(number)
+        if waiting is not None:
+            try:
+                async with asyncio.timeout(self._wait):
+                    await waiting.answered.wait()
+            except TimeoutError:
+                with suppress(StoreError):
+                    self._note("unanswered", waiting.asked, waiting.decision, number)
+                return _ask_yourself(waiting.decision.reason, number)
+        reply = self.ask(call, kind, standing)
+        return _ask_yourself("it waits for the person", reply) if isinstance(reply, int) else reply
+
+    def decide(self, number: int, choice: Choice, reason: str = "") -> bool:
+        """The person decided; False where no such question waits. What cannot be written down is not done."""
+        waiting = self._waiting.get(number)
+        if waiting is None:
+            return False
+        asked, decision = waiting.asked, waiting.decision
+        key = (asked.session, asked.tool, asked.hash)
+        if choice == "deny":
+            why = f"the person denied it{': ' + one_line(reason, 200) if reason else ''}"
+            self._note("denied", asked, decision._replace(reason=why), number)
+            _put_in(self._denied, key, why)
+        else:
+            permit = self.safety.permit(asked, decision, self._clock(), approved=True)
+            self._note("approved", asked, decision, permit.number)
+            _put_in(self._approved, key, permit)
+            if choice == "session":
+                self._sessions.add((asked.session, asked.tool))
+        del self._waiting[number]
+        waiting.answered.set()
+        return True
+
+    def _note(self, what: str, asked: Asked, decision: Decision, number: int = 0) -> None:
+        entry = PermitEntry(
+            at=self._clock(),
+            what=what,
+            session=asked.session,
+            tool=asked.tool,
+            arguments=asked.hash,
+            policy=self.safety.policy.hash,
+            tier=decision.tier,
+            reason=decision.reason,
+            number=number,
+        )
+        self._journal.add(entry)
+
+
+def _put_in(kept: dict[K, V], key: K, value: V) -> None:
+    """Keep a value, and give up the oldest where there are too many."""
+    while len(kept) >= _MOST:
+        del kept[next(iter(kept))]
+    kept[key] = value
+
+
+def _ask_yourself(reason: str, number: int) -> HookReply:
+    """The agent puts its own question; the person may still let the same call pass later."""
+    way = f"the person may run `nooscope permits approve {number}`, which lets it pass once"
+    return HookReply(verdict="ask", reason=f"nooscope: {reason}; {way}")
+
+
+def as_asked(call: HookCall, kind: Sorted) -> Asked:
+    """A hook's call as the policy sees it."""
+    try:
+        arguments = _encode(call.arguments)
+    except (TypeError, ValueError, RecursionError):
+        arguments = repr(call.arguments).encode("utf-8", "replace")
+    return Asked(
+        call.session, call.tool, kind.action, kind.purpose, arguments, _command(call.arguments), kind.targets
+    )
+
+
+def _command(arguments: Any) -> str:
+    if not isinstance(arguments, dict):
+        return arguments if isinstance(arguments, str) else ""
+    found = arguments.get("command", arguments.get("cmd"))
+    if isinstance(found, list):
+        return " ".join(map(str, found))
+    return found if isinstance(found, str) else ""

@@ -1,0 +1,74 @@
+"""Where a person's one intake is found: a socket and a token in a folder only they can enter."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+from pathlib import Path
+
+from core.errors import StoreError
+
+_PRIVATE = 0o700
+_OWNER_ONLY = 0o600
+_LONGEST_SOCKET = 103
+"""Bytes a socket's path may have on every system."""
+HEADER = "x-nooscope-token"
+
+
+class Place:
+    """The folder of the intake."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.socket = folder / "socket"
+        self.token_file = folder / "token"
+        """A header line, as curl reads it from a file."""
+        self.port_file = folder / "port"
+
+    def prepare(self) -> str:
+        """Make the folder and the token where they are missing, and give the token.
+
+        Raises `StoreError` where others could get in.
+        """
+        if len(os.fsencode(self.socket)) > _LONGEST_SOCKET:
+            raise StoreError(
+                f"{self.socket}: the path is too long for a socket; set XDG_DATA_HOME to a shorter one"
+            )
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True, mode=_PRIVATE)
+            found = self.folder.lstat()
+            if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+                raise StoreError(f"{self.folder}: not a folder of your own; nothing is served from it")
+            if stat.S_IMODE(found.st_mode) != _PRIVATE:
+                self.folder.chmod(_PRIVATE)
+            return self.token() or self._renew()
+        except OSError as error:
+            raise StoreError(f"{self.folder}: {error.strerror or error}") from error
+
+    def token(self) -> str:
+        """The token; blank where there is none that only the person can read."""
+        try:
+            found = self.token_file.lstat()
+            if not stat.S_ISREG(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+                return ""
+            name, _, token = self.token_file.read_text("ascii").strip().partition(": ")
+        except (OSError, UnicodeDecodeError):
+            return ""
+        return token if name.lower() == HEADER and len(token) >= 32 else ""
+
+    def _renew(self) -> str:
+        token = secrets.token_urlsafe(32)
+        fresh = self.folder / f".token.{os.getpid()}"
+        handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, _OWNER_ONLY)
+        with os.fdopen(handle, "w") as file:
+            file.write(f"{HEADER}: {token}\n")
+        fresh.replace(self.token_file)
+        return token
+
+
+def default_place() -> Place:
+    """The person's own."""
+    from platformdirs import user_data_path
+
+    return Place(user_data_path("nooscope", appauthor=False) / "intake")

@@ -1,0 +1,293 @@
+"""One session as its hooks tell it, filled up from its log; no call is counted twice."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from core.agents.advice import said_event
+from core.agents.calls import Calls
+from core.agents.fingerprint import fingerprint
+from core.agents.hook import AgentHooks, HookCall
+from core.agents.outcomes import Result, exit_code
+from core.agents.reader import AgentKit
+from core.events import MAIN, Advice, Event, Prompt, SessionEnd, SessionStart, ToolUse, Turn
+from core.live.status import Limits, Open, StatusFacts, status_of
+from core.live.status_facts import StatusTracker
+from core.logs.event_redaction import clean, one_line
+from core.logs.follow import Follower
+from core.percept import AXES
+from core.response.advice import Advised, Adviser
+from core.response.interventions import Intervention
+from core.response.permits import Standing
+from core.settings import Settings
+from core.timeline.initial_state import InitialState
+from core.timeline.opening import seed_of
+
+_KNOWN = 4000
+"""Calls and prompts remembered, so that the log does not tell them again."""
+_FAILURES = 200
+_SPAN = 60.0
+"""Seconds within which the same prompt told by hook and by log is one."""
+_LATE = 1
+"""Acts for which a word may come late."""
+_FRESH = 120.0
+"""Seconds after which a word that waits is history."""
+_AT_ONCE = 50
+"""Events of a log that are taken in at one go."""
+_BEFORE = {"batch": ("decide", "reflect"), "prompt": ("decide",), "after_tool": ("decide", "reflect")}
+
+
+class HookedSession:
+    """The minds of one session, fed by its hooks at once and by its log for the rest.
+
+    It decides what may be said and what stands; the recording is made from the log alone.
+    """
+
+    def __init__(
+        self,
+        hooks: AgentHooks,
+        session: str,
+        kit: AgentKit,
+        settings: Settings,
+        initial: InitialState | None = None,
+        within: Callable[[Path], bool] = lambda _: False,
+    ) -> None:
+        self._kit = kit
+        self._settings = settings
+        self._within = within
+        """Whether a log lies where its agent keeps logs."""
+        self._framework = hooks.framework
+        self._calls = Calls(kit, hooks.framework)
+        self._tracker = StatusTracker(settings.response.notices.final)
+        self._limits = Limits.of(settings)
+        self.name = session
+        self.agent = hooks.name
+        self.society = (initial or InitialState())._replace(seed=seed_of(session)).society(settings)
+        self.adviser = Adviser(settings.response.advice)
+        self.follower: Follower | None = None
+        self._told: dict[str, object] = {}
+        self._known: dict[object, None] = {}
+        self._open: dict[str, Open] = {}
+        self._waits: tuple[float, str] | None = None
+        self._flow = False
+        self._heard = 0.0
+        self.project = ""
+        self._behind = False
+        """Its log is being read for the first time."""
+        self._held: deque[Event] = deque(maxlen=_KNOWN)
+        self._acts = 0
+        self._due: deque[tuple[int, Intervention]] = deque(maxlen=_FAILURES)
+        """Words whose moment came with the log's own lines, and after how many acts."""
+        self._failures: deque[tuple[float, tuple[str, ...], str]] = deque(maxlen=_FAILURES)
+        self._tokens = 0
+        self._cost = 0.0
+
+    def take(self, call: HookCall, at: float) -> None:
+        """A hook was called: what it tells becomes an event at once."""
+        self._heard = at
+        if call.project and not self.project:
+            self.project = self._calls.project = call.project
+        if call.transcript and self.follower is None and self._within(Path(call.transcript)):
+            self.follower = Follower(Path(call.transcript), self._kit, self._settings.ingest)
+            self._behind = True
+        if call.moment == "permission":
+            self._waits = at, f"{call.tool or 'it'} asks for permission"
+        elif call.moment == "attention":
+            self._waits = at, one_line(call.said, 80) or "it waits for you"
+        else:
+            self._waits = None
+        event = self._event(call, at)
+        if event is not None and self._behind:
+            self._held.append(event)
+        elif event is not None and self._new(event):
+            self._step(event)
+
+    def _event(self, call: HookCall, at: float) -> Event | None:
+        match call.moment:
+            case "prompt":
+                return Prompt(at=at, agent=call.agent, characters=len(call.said), call=fingerprint(call.said))
+            case "before_tool":
+                kind = self._kit.normalizer.sort(self._framework, call.tool, call.arguments)
+                self._open[call.id] = Open(at, call.agent, call.tool, kind.action)
+            case "after_tool":
+                self._open.pop(call.id, None)
+                code = exit_code(call.result) if call.failed else None
+                result = Result(
+                    call.result, call.failed, code, call.interrupted, duration=call.duration, empty=None
+                )
+                return self._calls.both(
+                    call.id, call.tool, call.arguments, None, at, result, None, call.agent
+                )
+            case "stop":
+                self._open.clear()
+                if call.agent == MAIN:
+                    return Turn(at=at, agent=call.agent, stop="end_turn", id=f"stop-{at:.3f}")
+            case "session_end":
+                self._open.clear()
+                return SessionEnd(at=at, agent=call.agent, reason=call.said)
+        return None
+
+    def catch_up(self) -> bool:
+        """Take in a little of what the log tells beyond the hooks; whether there is more."""
+        if self.follower is None:
+            return False
+        try:
+            events = self.follower.poll(_AT_ONCE)
+        except Exception:
+            self.follower = None
+            self._arrive()
+            raise
+        for event in events:
+            if self._new(event):
+                self._step(event)
+        more = bool(events) and self.follower.behind
+        if self._behind and not more:
+            self._arrive()
+        return more
+
+    def _arrive(self) -> None:
+        """What was before is known now: what hooks told meanwhile follows in its order."""
+        self._behind = False
+        while self._held:
+            event = self._held.popleft()
+            if self._new(event):
+                self._step(event)
+
+    def tell(self, facts: Mapping[str, object]) -> None:
+        """What only a status line knows."""
+        self._told = dict(facts)
+
+    def _new(self, event: Event) -> bool:
+        """Whether nobody told this before: calls by their id, prompts and sentences by their words."""
+        keys = _keys(event)
+        if not keys:
+            return not isinstance(event, ToolUse)
+        if any(key in self._known for key in keys):
+            return False
+        self._known[keys[0]] = None
+        if len(self._known) > _KNOWN:
+            del self._known[next(iter(self._known))]
+        return True
+
+    def _step(self, event: Event) -> None:
+        event = clean(event)
+        step = self.society.step(event)
+        self._tracker.update(event, step)
+        if isinstance(event, SessionStart):
+            self.project = event.project or self.project
+        elif isinstance(event, Turn):
+            self._tokens = event.context_tokens or self._tokens
+            self._cost += event.cost or 0.0
+        elif isinstance(event, Prompt):
+            self.adviser.turn()
+        elif isinstance(event, ToolUse):
+            self.adviser.act()
+            self._acts += 1
+            if event.outcome == "failure":
+                self._failures.append((event.at, event.targets, event.program or event.tool))
+        if event.agent == MAIN:
+            told = step.reaction.told
+            self._due.extend(
+                (self._acts, one.intervention._replace(window=None))
+                for one in told
+                if one.fate == "delivered"
+            )
+            signals = step.percept.signals
+            self._flow = bool(signals) and signals[0].name == "flow_active"
+
+    def advice(self, moment: str) -> Advised | None:
+        """What may be said to the agent at a moment; nothing of long ago, nor before the log was read."""
+        if self._behind:
+            return None
+        waiting = self.society.engine(MAIN).response.queue.waiting
+        due = [one for acts, one in self._due if self._acts - acts <= _LATE]
+        due += [one for one in waiting if self._heard - one.created_at <= _FRESH or one.sender == "person"]
+        return self.adviser.choose(due, flow=self._flow, moments=_BEFORE.get(moment, ()))
+
+    def said(self, advised: Advised, at: float) -> None:
+        """A sentence was handed over: it is an event, which the log will tell again."""
+        self.adviser.said(advised)
+        event = said_event(advised.sentence, at)
+        if self._new(event):
+            self.society.step(event)
+
+    def steer(self, message: str, at: float) -> None:
+        """A word of the person's own, for the next moment there is."""
+        self.society.engine(MAIN).response.steer(message, at)
+
+    def standing(self) -> Standing:
+        """What the governor and the budget say; nothing else is asked, and nothing while the log is read."""
+        if self._behind:
+            return Standing()
+        engine = self.society.engine(MAIN)
+        reading = engine.governor.read()
+        halted = reading.state == "HALTED"
+        return Standing(
+            (reading.halt or "halted").lower() if halted else "",
+            reading.halt == "EXTERNAL",
+            engine.mind.heart.vitality.economic,
+        )
+
+    def facts(self) -> StatusFacts:
+        """What is known of the session now."""
+        held = tuple(self._open.values())
+        facts = self._tracker.facts(self.society, (), heard=max(self._heard, self._tracker.last))
+        return replace(facts, open=held, events=max(1, facts.events))
+
+    def status(self, at: float) -> dict[str, object]:
+        """How the session stands."""
+        found = status_of(self.facts(), at, self._limits)
+        word, level, why, since = str(found.word), int(found.level), found.why, found.since
+        if self._waits is not None:
+            word, level, why, since = "needs you", 3, self._waits[1], self._waits[0]
+        engine = self.society.engine(MAIN)
+        values = engine.receptor.read(at).axes
+        loudest = max(range(len(AXES)), key=lambda place: values[place].value - values[place].threshold)
+        gauge = engine.mind.heart.gauge
+        return {
+            "session": self.name,
+            "agent": self.agent,
+            "project": one_line(self.project, 200),
+            "status": word,
+            "level": level,
+            "why": one_line(why, 200),
+            "since": since,
+            "axis": AXES[loudest],
+            "value": round(values[loudest].value, 2),
+            "context": round(gauge.fill, 3),
+            "turns_left": gauge.turns_left(),
+            "tokens": self._tokens,
+            "cost": round(self._cost, 4),
+            "budget": round(engine.mind.heart.vitality.economic, 3),
+            "governor": engine.governor.read().state,
+            **self._told,
+        }
+
+    def failed_before(self, path: str) -> list[str]:
+        """What failed at a path, in words, the newest first."""
+        wanted = self._calls.relative(path)
+        return [
+            one_line(f"{what} failed at {', '.join(targets) or 'no path'}", 200)
+            for _, targets, what in reversed(self._failures)
+            if not wanted or any(target == wanted or target.startswith(wanted + "/") for target in targets)
+        ][:10]
+
+
+def _keys(event: Event) -> tuple[tuple[object, ...], ...]:
+    """Under which names an event may have been told; a prompt's time differs a little from hook to log."""
+    match event:
+        case ToolUse():
+            return (("tool", event.id),) if event.outcome != "pending" else ()
+        case Prompt():
+            span = int(event.at // _SPAN)
+            return tuple(("prompt", event.call, span + near) for near in (0, -1, 1))
+        case Turn() if not event.id.startswith("stop-"):
+            return (("turn", event.id or event.at),)
+        case Advice():
+            return (("advice", event.call),)
+        case _:
+            return ()

@@ -1,0 +1,129 @@
+"""What came of the sentences an agent was told, beside moments like them at which nobody spoke."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from core.engine import Step
+from core.events import Event, ToolUse
+from core.response.interventions import Told
+from core.society import Society
+
+
+class AdviceMoment(NamedTuple):
+    """A word that was due, whether it was said, and whether the same trouble came again."""
+
+    at: float
+    agent: str
+    rule: str
+    said: bool
+    sentence: str
+    acts: int
+    """Acts that followed, as far as they were looked at."""
+    again: bool
+    """The same call ended the same way within them."""
+
+
+class AdviceOutcome(NamedTuple):
+    """One rule's moments, counted."""
+
+    rule: str
+    said: bool
+    came_again: int
+    stayed_away: int
+    too_early: int
+    """Too few acts have followed to tell."""
+
+
+class _Open:
+    __slots__ = ("acts", "again", "told", "trouble")
+
+    def __init__(self, told: Told, trouble: ToolUse | None) -> None:
+        self.told = told
+        self.trouble = trouble
+        self.acts = 0
+        self.again = False
+
+
+class AdviceFollower:
+    """Follows every word that was due for the acts after it."""
+
+    def __init__(self, within: int, sentences: Mapping[int, tuple[str, str]] | None = None) -> None:
+        self._within = within
+        self._sentences = sentences or {}
+        """Rule and text of what was said, by fingerprint."""
+        self._last: dict[str, ToolUse] = {}
+        self._open: dict[str, list[_Open]] = {}
+        self._done: list[AdviceMoment] = []
+        self._said: dict[int, tuple[str, str]] = {}
+
+    def take(self, event: Event, step: Step) -> None:
+        """One event and what it did."""
+        agent = event.agent
+        if isinstance(event, ToolUse) and event.outcome != "pending":
+            self._act(event)
+            self._last[agent] = event
+        for told in step.reaction.told:
+            if told.fate == "said":
+                call = getattr(event, "call", 0)
+                self._said[told.intervention.number] = self._sentences.get(call, ("", ""))
+                opened = self._open.get(agent, [])
+                self._open[agent] = [one for one in opened if one.told[0] != told.intervention]
+            if told.fate in ("said", "delivered"):
+                self._open.setdefault(agent, []).append(_Open(told, self._last.get(agent)))
+
+    def _act(self, use: ToolUse) -> None:
+        opened = self._open.get(use.agent)
+        if not opened:
+            return
+        for one in opened:
+            one.acts += 1
+            one.again = one.again or _same(one.trouble, use)
+        self._done += [self._moment(one) for one in opened if one.again or one.acts >= self._within]
+        self._open[use.agent] = [one for one in opened if not one.again and one.acts < self._within]
+
+    def _moment(self, one: _Open) -> AdviceMoment:
+        meant = one.told.intervention
+        rule, sentence = self._said.get(meant.number, ("", "")) if one.told.fate == "said" else ("", "")
+        agent = one.trouble.agent if one.trouble is not None else ""
+        return AdviceMoment(
+            one.told.at,
+            agent,
+            meant.sender if meant.sender != "elsewhere" else rule or meant.sender,
+            one.told.fate == "said",
+            sentence or meant.message,
+            one.acts,
+            one.again,
+        )
+
+    def moments(self) -> list[AdviceMoment]:
+        """All of them in the order they came, those still open too."""
+        still = [self._moment(one) for opened in self._open.values() for one in opened]
+        return sorted([*self._done, *still], key=lambda moment: moment.at)
+
+
+def _same(trouble: ToolUse | None, use: ToolUse) -> bool:
+    """Nearly the same call with the same end."""
+    if trouble is None or use.shape != trouble.shape or use.outcome != trouble.outcome:
+        return False
+    return use.outcome != "success" or use.result == trouble.result
+
+
+def follow(
+    events: Iterable[Event], society: Society, within: int, sentences: Mapping[int, tuple[str, str]]
+) -> list[AdviceMoment]:
+    """Run a session through its minds, and follow every word that was due."""
+    follower = AdviceFollower(within, sentences)
+    for event in events:
+        follower.take(event, society.step(event))
+    return follower.moments()
+
+
+def outcomes(moments: Iterable[AdviceMoment], within: int) -> list[AdviceOutcome]:
+    """What came of them, by rule, said and unsaid apart."""
+    counted: dict[tuple[str, bool], list[int]] = {}
+    for moment in moments:
+        counts = counted.setdefault((moment.rule, moment.said), [0, 0, 0])
+        counts[0 if moment.again else 1 if moment.acts >= within else 2] += 1
+    return [AdviceOutcome(rule, said, *counts) for (rule, said), counts in sorted(counted.items())]

@@ -1,0 +1,71 @@
+"""Settings of the loop back to the agent: what it is told, and what it needs a permit for."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from core.settings.trust import PERSON, higher
+from core.settings.tunable import Group, tunable
+
+
+class AdviceSettings(Group, project=PERSON):
+    """What an agent is told where its hooks were installed with --advise or --guard."""
+
+    level: Literal["off", "hint", "full"] = tunable(
+        "hint", "Nothing, only loops and halts, or all that is due."
+    )
+    urgent: int = tunable(
+        200, "Priority from which a word counts as urgent for a hint.", ge=0, le=255, step=5
+    )
+    rest: int = tunable(
+        10, "Acts for which a rule stays silent after it spoke; doubles each time.", ge=1, le=1000, step=1
+    )
+    kept: int = tunable(500, "Sentences remembered so that none is said twice.", ge=10, le=10_000, step=10)
+    within: int = tunable(
+        10, "Acts within which the same trouble counts as having come back.", ge=1, le=200, step=1
+    )
+
+
+class GuardSettings(Group, project=PERSON):
+    """What an agent under --guard needs a permit for."""
+
+    read: tuple[str, ...] = tunable((), "Further tools that only read, by name or pattern.")
+    write: tuple[str, ...] = tunable((), "Further tools that write, by name or pattern.")
+    privileged: tuple[str, ...] = tunable((), "Further tools that need you, by name or pattern.")
+    commands: tuple[str, ...] = tunable(
+        ("sudo *", "su *", "doas *", "chmod -R *", "chown -R *", "* | sh", "* | bash", "npm publish*"),
+        "Patterns of commands that need you, beside destructive ones.",
+    )
+    paths: tuple[str, ...] = tunable(
+        (
+            "*/.ssh/*",
+            "*/.gnupg/*",
+            "*/.env",
+            ".env",
+            "*/.git/*",
+            ".git/*",
+            "/etc/*",
+            "*/.claude/settings*",
+            "*/.codex/*",
+            "*/nooscope/*",
+        ),
+        "Patterns of paths whose writing needs you.",
+    )
+    lifetime: float = tunable(120.0, "How long a permit holds.", ge=1, le=3600, step=5, unit="s")
+    wait: float = tunable(
+        20.0,
+        "How long a call waits for your answer before the agent asks itself.",
+        ge=0,
+        le=500,
+        step=1,
+        unit="s",
+    )
+    steps: bool = tunable(False, "A halt for the number of steps alone stops writing too.")
+    budget: float = tunable(
+        0.0,
+        "Share of the budget left at or below which writing needs you.",
+        ge=0,
+        le=1,
+        step=0.05,
+        project=higher(0.5),
+    )

@@ -1,0 +1,118 @@
+"""The journal of permits: every decision a line, each chained to the one before it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+from blake3 import blake3
+
+from core.errors import StoreError
+
+_BEGINNING = "0" * 64
+_OWNER_ONLY = 0o600
+_LONGEST = 65_536
+"""Bytes that hold the last line for sure."""
+
+
+class PermitEntry(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One thing decided or done."""
+
+    at: float
+    what: str
+    """passed, permitted, used, asked, approved, denied, refused or unanswered."""
+    session: str
+    tool: str
+    arguments: str
+    """Hash of the call's arguments."""
+    policy: str
+    """Hash of the policy it was decided by."""
+    tier: str = ""
+    reason: str = ""
+    number: int = 0
+    """Of the permit or question."""
+
+
+class Checked(NamedTuple):
+    """How a journal stands."""
+
+    entries: int
+    fault: str
+    """What is wrong and where; blank where all is well."""
+    head: str
+    """The hash that stands for all of it."""
+
+
+class _Line(msgspec.Struct, frozen=True):
+    before: str
+    entry: msgspec.Raw
+
+
+class PermitJournal:
+    """An append-only file; a line holds the hash of the line before it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def add(self, entry: PermitEntry) -> None:
+        """Write one entry; raises `StoreError` where it cannot be kept."""
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, _OWNER_ONLY)
+            with os.fdopen(handle, "rb+") as file:
+                fcntl.flock(file, fcntl.LOCK_EX)
+                file.seek(max(0, os.fstat(handle).st_size - _LONGEST))
+                before = _last(file.read())
+                body = msgspec.json.encode(_Line(before, msgspec.Raw(msgspec.json.encode(entry))))
+                file.write(_hash(body).encode() + b" " + body + b"\n")
+                file.flush()
+        except OSError as error:
+            raise StoreError(f"{self.path}: {error.strerror or error}") from error
+
+    def read(self) -> Iterator[PermitEntry]:
+        """Every entry that can be read, oldest first."""
+        for _, body in self._lines():
+            try:
+                yield msgspec.json.decode(msgspec.json.decode(body, type=_Line).entry, type=PermitEntry)
+            except (msgspec.DecodeError, UnicodeDecodeError):
+                continue
+
+    def check(self) -> Checked:
+        """Whether every line is as it was written, and none is missing between the first and the last."""
+        before, count = _BEGINNING, 0
+        for number, (check, body) in enumerate(self._lines(), 1):
+            try:
+                line = msgspec.json.decode(body, type=_Line)
+            except (msgspec.DecodeError, UnicodeDecodeError):
+                return Checked(count, f"line {number} cannot be read", before)
+            if check != _hash(body).encode():
+                return Checked(count, f"line {number} was changed", before)
+            if line.before != before:
+                return Checked(count, f"before line {number} something was taken out or put in", before)
+            before, count = check.decode(), count + 1
+        return Checked(count, "", before)
+
+    def _lines(self) -> Iterator[tuple[bytes, bytes]]:
+        try:
+            data = self.path.read_bytes()
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise StoreError(f"{self.path}: {error.strerror or error}") from error
+        for line in data.split(b"\n"):
+            if line:
+                check, _, body = line.partition(b" ")
+                yield check, body
+
+
+def _hash(body: bytes) -> str:
+    return blake3(body).hexdigest()
+
+
+def _last(data: bytes) -> str:
+    end = data.rstrip(b"\n").rpartition(b"\n")[2]
+    return end.partition(b" ")[0].decode("ascii", "replace") if end else _BEGINNING

@@ -1,0 +1,148 @@
+"""The words behind events: found in every format, redacted, and read from the session's own logs alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.agents.claude_code.reader import ClaudeCode
+from core.agents.codex.reader import Codex
+from core.agents.record_words import answer, arguments, gist, spoken
+from core.agents.registry import make_kit
+from core.agents.words import WordReader, telling_line, words_of
+from core.events import Event, Prompt, ToolUse, Turn, Where
+from core.logs.finder import sessions
+from core.logs.session import read
+from tests.core.agents import samples
+
+
+def written(tmp_path: Path, lines: list[Any], name: str = "log.jsonl") -> list[Event]:
+    path = tmp_path / name
+    path.write_bytes(b"".join(samples.encoded(line) + b"\n" for line in lines))
+    kit = make_kit()
+    [session] = sessions([path], kit)
+    return list(read(session, kit))
+
+
+def said(events: list[Event]) -> list[str]:
+    return [words_of(event).said for event in events if isinstance(event, Turn)]
+
+
+def test_an_answer_before_a_call_is_found_in_claude_code(tmp_path: Path) -> None:
+    talk = samples.asks(1, "a", "Bash", {"command": "ls"}, message="m")
+    talk["message"]["content"] = [{"type": "text", "text": "I look first."}]
+    call = samples.asks(2, "a", "Bash", {"command": "ls -la"}, message="m")
+    events = written(tmp_path, [samples.says(0, "look"), talk, call, samples.answers(3, "a", "total 0")])
+    assert said(events) == ["I look first."]
+    [use] = [event for event in events if isinstance(event, ToolUse)]
+    assert words_of(use)[1:5] == ("ls -la", "", "", "total 0")
+
+
+def test_an_answer_without_text_has_no_place() -> None:
+    events = samples.feed(ClaudeCode(samples.new_kit()), [samples.asks(1, "a", "Bash", {"command": "ls"})])
+    assert [event.said for event in events if isinstance(event, Turn)] == [None]
+
+
+def test_an_answer_is_found_in_codex_not_its_tokens(tmp_path: Path) -> None:
+    text = [{"type": "output_text", "text": "Done with it."}]
+    lines = [
+        samples.codex_meta(0),
+        samples.codex("event_msg", 1, type="user_message", message="do it"),
+        samples.codex("response_item", 2, type="message", role="assistant", content=text),
+        samples.codex_tokens(3, 100, 0, 10),
+        samples.codex_tokens(4, 300, 0, 20),
+    ]
+    events = written(tmp_path, lines)
+    turns = [event for event in events if isinstance(event, Turn)]
+    assert said(events) == ["Done with it.", ""]
+    assert turns[0].said != turns[0].where and turns[1].said is None
+    assert Codex.name == "codex"
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"questions": [{"question": "Drop it?", "header": "x"}]}, "Drop it?"),
+        ({"files": [{"path": "a.py"}, {"path": "b.py"}]}, "a.py\nb.py"),
+        ({"commands": ["make", "make test"]}, "make\nmake test"),
+        ({"todos": [{"content": "first", "status": "in_progress"}]}, "first (in progress)"),
+        ({"command": "make test", "description": "run"}, "make test"),
+        ({"command": ["make", "test"]}, "make test"),
+        ({"query": "words", "limit": 3}, "words"),
+        ({"limit": 3}, '{"limit":3}'),
+        ({}, ""),
+        (None, ""),
+    ],
+)
+def test_a_call_is_named_by_what_says_most(given: Any, told: str) -> None:
+    assert gist(given, ()) == told
+
+
+@pytest.mark.parametrize(
+    ("record", "told"),
+    [
+        ({"toolCallId": "c", "result": {"content": "fine"}}, "fine"),
+        ({"tool_use_id": "c", "type": "tool_result", "content": '{"name": "x"}'}, "name: x"),
+        ({"tool_use_id": "c", "type": "tool_result", "content": '{"n": 3}'}, '{"n": 3}'),
+        ({"id": "c", "state": {"input": {}, "output": "done"}}, "done"),
+        ({"id": "other", "action": "ls", "observation": "a b", "state": {"open_file": "n/a"}}, "a b"),
+    ],
+)
+def test_a_result_is_found_wherever_it_stands(record: dict[str, Any], told: str) -> None:
+    assert answer([record], ToolUse(at=0, id="c")) == told
+
+
+def test_a_step_that_holds_a_state_of_its_own_still_names_its_action() -> None:
+    step = {"action": "ls -a", "observation": "x", "state": {"working_dir": "/"}}
+    assert arguments([step], ToolUse(at=0, id="step-0")) == "ls -a"
+
+
+def test_only_the_speaker_is_heard() -> None:
+    answer_ = {
+        "role": "assistant",
+        "content": [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "yes"}],
+    }
+    asked = {
+        "role": "user",
+        "content": [{"type": "text", "text": "<system-reminder>x"}, {"type": "text", "text": "hi"}],
+    }
+    assert spoken([answer_, asked], agent=True) == "yes"
+    assert spoken([answer_, asked], agent=False) == "hi"
+
+
+def test_colours_of_a_terminal_are_left_out(tmp_path: Path) -> None:
+    secret = "sk-ant-" + "api03-" + "Ab1" * 30
+    text = f"\x1b[7m171\x1b[0m type \x1b]0;title\x07x {secret[:9]}\x1b[1m{secret[9:]}"
+    lines = [samples.asks(1, "a", "Bash", {"command": "tsc"}), samples.answers(2, "a", text)]
+    [use] = [event for event in written(tmp_path, lines) if isinstance(event, ToolUse)]
+    output = words_of(use).output
+    assert output.startswith("171 type x ") and secret not in output
+
+
+def test_nothing_outside_the_logs_is_read(tmp_path: Path) -> None:
+    """An event may name any place; only those in the session's own logs are opened."""
+    own, other = tmp_path / "own.jsonl", tmp_path / "other.jsonl"
+    for path in (own, other):
+        path.write_text('{"role": "user", "content": "private"}\n')
+    reader = WordReader((own,))
+    inside = Prompt(at=0, characters=1, where=Where(str(own), 0, own.stat().st_size))
+    outside = Prompt(at=0, characters=1, where=Where(str(other), 0, other.stat().st_size))
+    around = Prompt(at=0, characters=1, where=Where(f"{own}/../other.jsonl", 0, 60))
+    assert reader.words(inside).said == "private"
+    assert not reader.words(outside).said and not reader.words(around).said
+
+
+@pytest.mark.parametrize(
+    ("output", "line"),
+    [
+        ("12 passed, 0 failed\nexit", "exit"),
+        ("Traceback (most recent call last)\nKeyError: 'a'\nDuring\nValueError: b\n", "ValueError: b"),
+        ("one.c:3: error: first\none.c:9: error: second", "one.c:3: error: first"),
+        ("bash: foo: command not found", "bash: foo: command not found"),
+        ("1 item\nE   AssertionError:   assert 200 == 404\n1 failed", "AssertionError: assert 200 == 404"),
+    ],
+)
+def test_the_line_that_tells(output: str, line: str) -> None:
+    assert telling_line(output) == line

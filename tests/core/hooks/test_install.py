@@ -1,0 +1,246 @@
+"""Hooks go in and come out; what was there stays byte for byte, and what could be harmed is refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.agents.hook import MODES, HookMode
+from core.agents.hooks import HOOKS
+from core.hooks import settings_file
+from core.hooks.install import Installer
+from core.hooks.settings_file import HooksRefused, added, holds_ours, taken_out, written
+from core.hooks.stub import hook_stub, status_stub
+
+SHARED = ("claude", "codex", "gemini")
+OWN = ("copilot", "opencode", "pi")
+KEPT = b'{"model" : "x",\n "hooks": {"Stop":[ {"hooks":[{"type":"command","command":"say done"}]} ]}}'
+
+
+def installer(home: Path) -> Installer:
+    data = home / "data" / "nooscope"
+    return Installer(data / "hooks", data / "intake", {}, home)
+
+
+def settings_of(agent: str, home: Path, project: Path | None = None) -> Path:
+    return installer(home).status(HOOKS[agent], project).path
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("agent", list(HOOKS))
+def test_in_and_out_where_nothing_was(agent: str, mode: HookMode, tmp_path: Path) -> None:
+    one = installer(tmp_path)
+    before = {path for path in tmp_path.rglob("*") if "data" not in path.parts}
+    path = one.install(HOOKS[agent], mode)
+    assert one.status(HOOKS[agent])[:] == (path, "installed", mode)
+    assert path.is_relative_to(tmp_path) and b"nooscope" in path.read_bytes()
+    assert one.uninstall(HOOKS[agent]) and not one.uninstall(HOOKS[agent])
+    assert one.status(HOOKS[agent]).state == "not installed"
+    assert {path for path in tmp_path.rglob("*") if "data" not in path.parts} == before
+
+
+@pytest.mark.parametrize("agent", SHARED)
+@pytest.mark.parametrize("kept", [KEPT, b"{}", b"{ }\n", b'{\n\t"a": 1\n}\n', '{"é": "\\u00e9"}'.encode()])
+def test_out_again_the_file_is_byte_for_byte_the_same(agent: str, kept: bytes, tmp_path: Path) -> None:
+    path = settings_of(agent, tmp_path)
+    path.parent.mkdir(parents=True)
+    path.write_bytes(kept)
+    path.chmod(0o640)
+    one = installer(tmp_path)
+    for mode in MODES:
+        one.install(HOOKS[agent], mode)
+        now = json.loads(path.read_bytes())
+        was = json.loads(kept)
+        assert taken_out(now, {}) == was and stat.S_IMODE(path.stat().st_mode) == 0o640
+        for name, entries in was.get("hooks", {}).items():
+            assert now["hooks"][name][: len(entries)] == entries
+    one.uninstall(HOOKS[agent])
+    assert path.read_bytes() == kept and stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+def test_what_was_changed_meanwhile_stays(tmp_path: Path) -> None:
+    """The agent itself wrote a setting and a hook: only our entries go."""
+    path = settings_of("claude", tmp_path)
+    path.parent.mkdir(parents=True)
+    path.write_bytes(KEPT)
+    one = installer(tmp_path)
+    one.install(HOOKS["claude"], "guard")
+    value = json.loads(path.read_bytes())
+    value["theme"] = "dark"
+    value["hooks"]["Stop"].append({"hooks": [{"type": "command", "command": "ring"}]})
+    path.write_text(json.dumps(value, indent=4))
+    assert one.uninstall(HOOKS["claude"])
+    wanted = json.loads(KEPT) | {"theme": "dark"}
+    wanted["hooks"]["Stop"].append({"hooks": [{"type": "command", "command": "ring"}]})
+    assert path.read_text() == json.dumps(wanted, indent=4)
+
+
+_names = st.text(min_size=1, max_size=6)
+_json = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_names, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(
+    st.dictionaries(_names.filter(lambda name: name not in ("hooks", "statusLine")), _json, max_size=4),
+    st.dictionaries(
+        st.sampled_from(("Stop", "PreToolUse", "Other")), st.lists(_json, max_size=3), max_size=3
+    ),
+)
+def test_taking_out_undoes_adding(rest: dict[str, Any], hooks: dict[str, Any]) -> None:
+    """Whatever else stands in the settings, in the same order."""
+    settings = {**rest, "hooks": hooks} if hooks else rest
+    entry = {"hooks": [{"type": "command", "command": "/x/nooscope/hooks/claude-advise"}]}
+    more = {"statusLine": {"type": "command", "command": "/x/nooscope/hooks/statusline"}}
+    put = added(settings, {"Stop": entry, "PostToolUse": entry}, more)
+    assert holds_ours(put) == ["/x/nooscope/hooks/claude-advise", "/x/nooscope/hooks/statusline"]
+    assert written(taken_out(put, settings), b"") == written(settings, b"")
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b'{"a": 1 /* why */}', "not plain JSON"),
+        (b'{"a": 1,}', "not plain JSON"),
+        (b'// mine\n{"a": 1}', "not plain JSON"),
+        (b'{"a": 1, "a": 2}', "twice"),
+        (b"[]", "no table"),
+        (b'{"hooks": []}', "no table"),
+        (b'{"hooks": {"Stop": {}}}', "no list"),
+        (b"\xff\xfe", "not plain JSON"),
+        (b"[" * 100_000, "not plain JSON"),
+    ],
+)
+@pytest.mark.parametrize("agent", SHARED)
+def test_what_could_be_harmed_is_refused_untouched(
+    agent: str, content: bytes, why: str, tmp_path: Path
+) -> None:
+    path = settings_of(agent, tmp_path)
+    path.parent.mkdir(parents=True)
+    path.write_bytes(content)
+    one = installer(tmp_path)
+    with pytest.raises(HooksRefused, match=why):
+        one.install(HOOKS[agent], "advise")
+    with pytest.raises(HooksRefused, match=why):
+        one.uninstall(HOOKS[agent])
+    assert why.split(" ")[0] in one.status(HOOKS[agent]).state and path.read_bytes() == content
+
+
+@pytest.mark.parametrize("agent", SHARED)
+def test_links_and_other_things_are_refused(agent: str, tmp_path: Path) -> None:
+    path = settings_of(agent, tmp_path)
+    path.parent.mkdir(parents=True)
+    real = tmp_path / "dotfiles.json"
+    real.write_bytes(b"{}")
+    path.symlink_to(real)
+    with pytest.raises(HooksRefused, match="is a link"):
+        installer(tmp_path).install(HOOKS[agent], "advise")
+    assert path.is_symlink() and real.read_bytes() == b"{}"
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(HooksRefused, match="no settings file"):
+        installer(tmp_path).install(HOOKS[agent], "advise")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="everything is readable for root")
+def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    path = settings_of("claude", tmp_path)
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"{}")
+    path.chmod(0)
+    with pytest.raises(HooksRefused, match="left alone"):
+        installer(tmp_path).install(HOOKS["claude"], "advise")
+
+
+@pytest.mark.parametrize("agent", OWN)
+def test_a_file_of_that_name_that_is_not_ours_is_left_alone(agent: str, tmp_path: Path) -> None:
+    path = settings_of(agent, tmp_path)
+    path.parent.mkdir(parents=True)
+    path.write_text("mine")
+    with pytest.raises(HooksRefused, match="not ours"):
+        installer(tmp_path).install(HOOKS[agent], "advise")
+    with pytest.raises(HooksRefused):
+        installer(tmp_path).uninstall(HOOKS[agent])
+    assert path.read_text() == "mine"
+
+
+def test_a_write_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = settings_of("claude", tmp_path)
+    path.parent.mkdir(parents=True)
+    path.write_bytes(KEPT)
+    from core.store import atomic
+
+    real = atomic.replace
+
+    def failing(to: Path, content: bytes) -> None:
+        if to == path and b"nooscope" in content:
+            raise OSError(28, "no room")
+        real(to, content)
+
+    monkeypatch.setattr(atomic, "replace", failing)
+    with pytest.raises(OSError, match="no room"):
+        installer(tmp_path).install(HOOKS["claude"], "advise")
+    assert path.read_bytes() == KEPT and installer(tmp_path).status(HOOKS["claude"]).state == "not installed"
+    left = [one.name for one in (tmp_path / "data" / "nooscope" / "hooks").iterdir()]
+    assert left == []
+
+
+def test_a_project_gets_its_own(tmp_path: Path) -> None:
+    project = tmp_path / "work"
+    project.mkdir()
+    one = installer(tmp_path)
+    path = one.install(HOOKS["claude"], "advise", project)
+    assert path == project / ".claude" / "settings.local.json"
+    assert one.status(HOOKS["claude"]).state == "not installed"
+    one.uninstall(HOOKS["claude"], project)
+    assert list(project.iterdir()) == []
+
+
+def test_a_status_line_that_was_there_is_chained_and_comes_back(tmp_path: Path) -> None:
+    path = settings_of("claude", tmp_path)
+    path.parent.mkdir(parents=True)
+    line = {"type": "command", "command": "sed 's/.*/it'\"'\"'s mine/'"}
+    path.write_text(json.dumps({"statusLine": line}))
+    one = installer(tmp_path)
+    one.install(HOOKS["claude"], "observe", statusline=True)
+    command = json.loads(path.read_bytes())["statusLine"]["command"]
+    said = subprocess.run(["sh", "-c", command], input=b"{}", capture_output=True, check=True).stdout
+    assert said.strip() == b"it's mine"
+    value = json.loads(path.read_bytes())
+    path.write_text(json.dumps(value | {"theme": "dark"}))
+    one.uninstall(HOOKS["claude"])
+    assert json.loads(path.read_bytes()) == {"statusLine": line, "theme": "dark"}
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_stub_is_silent_and_never_fails_where_nobody_listens(mode: HookMode, tmp_path: Path) -> None:
+    stub = tmp_path / "stub"
+    stub.write_text(hook_stub(tmp_path / "it's here", "claude", mode, 0.15))
+    done = subprocess.run(["sh", str(stub)], input=b"x" * 200_000, capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def test_a_status_line_alone_is_silent_too(tmp_path: Path) -> None:
+    stub = tmp_path / "stub"
+    stub.write_text(status_stub(tmp_path, "", 0.15))
+    done = subprocess.run(["sh", str(stub)], input=b"{}", capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def test_indentation_is_kept() -> None:
+    assert (
+        settings_file.written({"a": {"b": 1}}, b'{\n    "x": 1\n}')
+        == b'{\n    "a": {\n        "b": 1\n    }\n}'
+    )
+    assert settings_file.written({"a": 1}, b'{"x": 1}\n') == b'{"a": 1}\n'
+    assert settings_file.written({"a": 1}, None) == b'{\n  "a": 1\n}\n'

@@ -1,0 +1,167 @@
+"""A session told by hooks and by its log: each call counts once, and what stands is known at once."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from core.events import MAIN
+from core.intake.session import HookedSession
+from core.response.permits import Standing
+from core.settings import Settings
+from core.settings.layers import with_value
+from tests.core.intake.calls import failure, hook, read, session, tool
+
+
+def acts(one: HookedSession) -> int:
+    return one.society.engine(MAIN).governor.read().step
+
+
+def log_line(number: int, at: str, **more: object) -> str:
+    return json.dumps(
+        {
+            "sessionId": "s-1",
+            "uuid": f"u{number}",
+            "parentUuid": f"u{number - 1}" if number else None,
+            "isSidechain": False,
+            "timestamp": at,
+            "cwd": "/project",
+            **more,
+        }
+    )
+
+
+def test_a_call_told_by_hook_and_log_counts_once(tmp_path: Path) -> None:
+    log = tmp_path / "s-1.jsonl"
+    lines = [log_line(0, "2026-01-01T00:00:00Z", type="user", message={"role": "user", "content": "go"})]
+    for number in range(3):
+        use = {"type": "tool_use", "id": f"toolu_{number}", "name": "Bash", "input": {"command": "x"}}
+        end = {"type": "tool_result", "tool_use_id": f"toolu_{number}", "content": "no", "is_error": True}
+        usage = {"input_tokens": 1200, "output_tokens": 5}
+        message = {"id": f"m{number}", "model": "claude-opus-4-8", "content": [use], "usage": usage}
+        lines.append(log_line(2 * number + 1, "2026-01-01T00:00:01Z", type="assistant", message=message))
+        lines.append(
+            log_line(2 * number + 2, "2026-01-01T00:00:02Z", type="user", message={"content": [end]})
+        )
+    one = session(within=lambda path: path.parent == tmp_path)
+    at = 1_767_225_601.0
+    one.take(read(hook("UserPromptSubmit", prompt="go", transcript_path=str(log))), at)
+    assert not one.catch_up()
+    one.take(read(failure(0)), at + 1)
+    assert acts(one) == 1
+    log.write_text("\n".join(lines) + "\n")
+    one.catch_up()
+    assert acts(one) == 3
+    one.take(read(failure(2)), at + 3)
+    assert acts(one) == 3
+    one.take(read(failure(3)), at + 4)
+    assert acts(one) == 4
+    assert one.status(at + 4)["tokens"] == 1200
+
+
+def test_a_log_that_lies_elsewhere_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / "s-1.jsonl").write_text(log_line(0, "2026-01-01T00:00:00Z", type="user"))
+    one = session(within=lambda _: False)
+    one.take(read(hook("UserPromptSubmit", prompt="go", transcript_path=str(tmp_path / "s-1.jsonl"))), 1.0)
+    assert one.follower is None and not one.catch_up()
+
+
+@pytest.mark.parametrize(
+    ("call", "word", "why"),
+    [
+        (tool("PermissionRequest", 1), "needs you", "Bash asks for permission"),
+        (
+            hook("Notification", message="Claude needs your approval"),
+            "needs you",
+            "Claude needs your approval",
+        ),
+        (tool("PreToolUse", 1), "working", "Bash runs"),
+        (hook("Stop"), "done", "it ended its turn and waits for a prompt"),
+        (hook("SessionEnd", reason="other"), "ended", "the session is over"),
+    ],
+)
+def test_what_stands_is_known_at_once(call: dict[str, object], word: str, why: str) -> None:
+    one = session()
+    one.take(read(hook("UserPromptSubmit", prompt="go")), 100.0)
+    one.take(read(call), 101.0)
+    status = one.status(101.0)
+    assert (status["status"], status["why"]) == (word, why)
+
+
+def test_a_question_is_over_when_the_agent_goes_on() -> None:
+    one = session()
+    one.take(read(tool("PermissionRequest", 1)), 100.0)
+    one.take(read(tool("PostToolUse", 1, tool_response="ok")), 101.0)
+    assert one.status(101.0)["status"] == "working"
+
+
+def test_a_loop_becomes_one_sentence() -> None:
+    one = session()
+    said = []
+    for number in range(12):
+        one.take(read(failure(number)), 100.0 + number)
+        advised = one.advice("batch")
+        if advised is not None:
+            one.said(advised, 100.5 + number)
+            said.append((number, advised))
+    assert [(number, advised.rule) for number, advised in said] == [(3, "loop_alert")]
+    assert said[0][1].sentence == "[nooscope] Seen from outside: python3 failed the same way 4 times."
+    told = one.society.engine(MAIN).response.queue.read().told
+    assert [one.fate for one in told if one.intervention.sender == "loop_alert"] == ["said"]
+
+
+def test_off_means_silence() -> None:
+    one = session(with_value(Settings(), "response.advice.level", "off"))
+    for number in range(12):
+        one.take(read(failure(number)), 100.0 + number)
+        assert one.advice("batch") is None
+
+
+def test_a_halted_governor_and_what_failed_are_told() -> None:
+    one = session(with_value(Settings(), "governor.observing.stagnation_window", 6))
+    assert one.standing().halt == ""
+    one.take(read(hook("UserPromptSubmit", prompt="go")), 99.0)
+    for number in range(12):
+        one.take(read(failure(number, f"python3 missing{number}.py")), 100.0 + number)
+    assert one.standing().halt and not one.standing().fuse
+    one.take(read(hook("UserPromptSubmit", prompt="go on")), 112.0)
+    assert one.standing().halt == ""
+    for number in range(12):
+        one.take(read(failure(20 + number, f"cat src/{number}.py")), 113.0 + number)
+    assert one.failed_before("/project/src/3.py") == ["cat failed at src/3.py"]
+    assert len(one.failed_before("src")) == 10 and one.failed_before("other") == []
+
+
+def test_secrets_in_a_call_reach_nobody() -> None:
+    secret = "sk-" + "ant-api03-" + "A1b2C3d4" * 8
+    one = session()
+    for number in range(6):
+        one.take(read(failure(number, f"./{secret} go")), 100.0 + number)
+    advised = one.advice("batch")
+    assert advised is not None and secret not in advised.sentence
+    assert secret not in json.dumps(one.status(106.0)) and secret not in str(one.failed_before(""))
+
+
+def test_what_was_before_is_read_first_and_is_not_advised_on(tmp_path: Path) -> None:
+    """A loop and a halt of days ago are history; the prompt that opened the session again is not."""
+    log = tmp_path / "s-1.jsonl"
+    lines = [log_line(0, "2026-01-01T00:00:00Z", type="user", message={"role": "user", "content": "go"})]
+    for number in range(20):
+        use = {"type": "tool_use", "id": f"old_{number}", "name": "Bash", "input": {"command": "make"}}
+        end = {"type": "tool_result", "tool_use_id": f"old_{number}", "content": "no", "is_error": True}
+        when = f"2026-01-01T00:00:{number + 1:02}Z"
+        lines.append(log_line(2 * number + 1, when, type="assistant", message={"content": [use]}))
+        lines.append(log_line(2 * number + 2, when, type="user", message={"content": [end]}))
+    log.write_text("\n".join(lines) + "\n")
+    settings = with_value(Settings(), "governor.observing.stagnation_window", 6)
+    one = session(settings, within=lambda _: True)
+    at = 1_767_500_000.0
+    one.take(read(hook("UserPromptSubmit", prompt="again", transcript_path=str(log))), at)
+    one.take(read(failure(0)), at + 1)
+    assert acts(one) == 0 and one.advice("batch") is None and one.standing() == Standing()
+    while one.catch_up():
+        assert one.advice("batch") is None
+    assert acts(one) == 1 and one.standing().halt == "" and one.advice("batch") is None
+    assert one.society.engine(MAIN).governor.read().halts == 1

@@ -1,0 +1,83 @@
+"""One story: whatever the mechanisms say, what is told never contradicts itself."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+import sample_sessions
+from core.agents.registry import make_kit
+from core.engine import Engine
+from core.events import MAIN, Event
+from core.governor.machine import STATES
+from core.logs.finder import sessions
+from core.logs.session import read
+from core.mind.cortical import PHASES, SEVERITY
+from core.percept import AGENT_STATES
+from core.settings import Settings
+from core.story import RULES, Facts, Story, contradictions, tell
+
+LOGS = Path(sample_sessions.__file__).parent / "logs"
+FINE = Facts("deep_work", True, "progress", "thriving", "IDLE", 0.0, False, False)
+
+
+def test_no_combination_contradicts_itself() -> None:
+    for state, flowing, regime, phase, governor, rate, loop, ended in product(
+        AGENT_STATES, (False, True), SEVERITY, PHASES, STATES, (0.0, 0.39, 0.4), (False, True), (False, True)
+    ):
+        facts = Facts(state, flowing, regime, phase, governor, rate, loop, ended)
+        assert contradictions(tell(facts), facts) == []
+
+
+def test_what_goes_well_is_told_as_it_is() -> None:
+    assert tell(FINE) == Story("deep_work", True, "progress", "thriving", "idle")
+
+
+@pytest.mark.parametrize(("rate", "state"), [(0.399, "deep_work"), (0.4, "exploring")])
+def test_deep_work_ends_where_four_in_ten_commands_fail(rate: float, state: str) -> None:
+    assert tell(FINE._replace(failure_rate=rate)).state == state
+
+
+def test_stuck_is_told_alike_everywhere() -> None:
+    stuck = FINE._replace(state="stuck")
+    assert tell(stuck) == Story("stuck", False, "turbulence", "strained", "watching")
+    assert tell(stuck._replace(ended=True)).state == "idle"
+
+
+def test_the_check_finds_each_contradiction() -> None:
+    raw = Story("stuck", True, "calm", "thriving", "idle")
+    found = contradictions(raw, FINE._replace(state="stuck", regime="calm"))
+    assert len(found) == 4
+    assert contradictions(Story("deep_work", False, "crisis", "stable", "watching"), FINE)
+    assert contradictions(Story("stuck", False, "crisis", "strained", "watching"), FINE._replace(ended=True))
+    assert len(RULES) == 7
+
+
+def _checked(events: list[Event]) -> int:
+    engine = Engine(Settings())
+    told = 0
+    for event in events:
+        if event.agent != MAIN:
+            continue
+        step = engine.step(event)
+        story = engine.story(step)
+        facts = engine.story_facts(step)
+        assert contradictions(story, facts) == [], (event.at, facts)
+        told += 1
+    if told:
+        frame = engine.frame()
+        assert (frame.story.state, frame.story.regime) == (story.state, story.regime)
+    return told
+
+
+def test_no_sample_contradicts_itself() -> None:
+    kit = make_kit()
+    assert sum(_checked(list(read(session, kit))) for session in sessions([LOGS], kit)) > 100
+
+
+def test_no_real_log_contradicts_itself(shared_data: Path) -> None:
+    kit = make_kit()
+    found = sessions([shared_data / "real_sessions"], kit)
+    assert sum(_checked(list(read(session, kit))) for session in found) > 1000

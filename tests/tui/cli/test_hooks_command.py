@@ -1,0 +1,150 @@
+"""The commands of the loop: hooks in and out, what waits, what was said."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from core.intake.caller import call
+from core.intake.place import default_place
+from core.settings import Settings
+from tests.core.intake.calls import failure, hook, tool
+from tui.cli import main
+from tui.cli.hooked import serving_hooks
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / name[4:6]))
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def served() -> Iterator[None]:
+    with serving_hooks(Settings(), True):
+        yield
+
+
+def ask(path: str, value: object) -> object:
+    return call(default_place(), path, value, 10.0)
+
+
+def test_in_status_and_out(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["hooks", "install", "codex", "--advise"]) == 0
+    assert "/hooks" in capsys.readouterr().out
+    assert main(["hooks", "status"]) == 0
+    said = capsys.readouterr().out
+    assert "codex     installed (advise)" in said and "claude    not installed" in said
+    assert "No nooscope serves hooks now" in said
+    assert main(["doctor"]) == 0
+    assert "serves them now" in capsys.readouterr().out
+    assert main(["hooks", "uninstall", "codex"]) == 0
+    assert "taken out" in capsys.readouterr().out and not (home / ".codex").exists()
+    assert main(["hooks", "uninstall", "codex"]) == 0
+    assert "no hooks of ours" in capsys.readouterr().out
+
+
+def test_for_a_project_alone(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["hooks", "install", "claude", "--project"]) == 0
+    assert (home / ".claude" / "settings.local.json").exists()
+    assert main(["hooks", "status", "claude", "--project", str(home)]) == 0
+    assert "claude    installed (observe)" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["hooks", "install"], 2, "name an agent"),
+        (["hooks", "install", "codex", "--statusline"], 2, "only claude"),
+        (["hooks", "install", "codex", "--deadline", "0"], 2, "never let us answer"),
+        (["permits", "approve"], 2, "name the number"),
+        (["permits", "approve", "1"], 1, "nothing waits"),
+        (["advice", "--tell", "s", "x"], 1, "no nooscope serves hooks"),
+        (["listen", "--no-hooks"], 2, "--otlp"),
+    ],
+)
+def test_what_cannot_be_done_is_said(
+    words: list[str], code: int, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(words) == code
+    assert said in capsys.readouterr().err
+
+
+def test_refused_files_are_named(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (home / ".claude").mkdir()
+    (home / ".claude" / "settings.json").write_text("{} // mine")
+    assert main(["hooks", "install", "claude"]) == 1
+    assert "left alone" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("served")
+def test_a_question_is_listed_answered_and_in_the_journal(capsys: pytest.CaptureFixture[str]) -> None:
+    ask("hook/claude/guard", tool("PreToolUse", 1, "rm -rf x"))
+    assert main(["permits"]) == 0
+    assert "1  waits  Bash  rm -rf x  (the command destroys something)" in capsys.readouterr().out
+    assert main(["permits", "approve", "1", "--session"]) == 0
+    assert "Approved for this session." in capsys.readouterr().out
+    assert main(["permits", "deny", "1"]) == 1
+    assert "no question 1 waits" in capsys.readouterr().err
+    assert main(["permits", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["waiting"] == [] and [one["what"] for one in told["decided"]] == ["asked", "approved"]
+    assert main(["permits", "--verify"]) == 0
+    assert "2 lines, none changed" in capsys.readouterr().out
+    journal = default_place().folder.parent / "permits.jsonl"
+    journal.write_bytes(journal.read_bytes().replace(b"Bash", b"Read", 1))
+    assert main(["permits", "--verify"]) == 1
+    assert "line 1 was changed" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("served")
+def test_what_was_said_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["advice"]) == 0
+    assert "No agent was told anything yet" in capsys.readouterr().out
+    for number in range(6):
+        ask("hook/claude/advise", failure(number))
+        ask("hook/claude/advise", hook("PostToolBatch"))
+    assert main(["advice", "--tell", "s-1", "look at the mock"]) == 0
+    ask("hook/claude/advise", hook("PostToolBatch"))
+    capsys.readouterr()
+    assert main(["advice", "--json"]) == 0
+    said = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [(one["rule"], one["session"]) for one in said] == [("loop_alert", "s-1"), ("person", "s-1")]
+    assert main(["advice"]) == 0
+    assert "[nooscope] look at the mock" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("served")
+def test_a_status_line_and_an_agents_own_question(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, home: Path
+) -> None:
+    ask("hook/claude/observe", hook("UserPromptSubmit", prompt="go") | {"cwd": str(home)})
+    value = json.dumps({"session_id": "s-1", "cost": {"total_cost_usd": 2.5}})
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(value.encode())))
+    assert main(["statusline"]) == 0
+    assert "working" in (said := capsys.readouterr().out) and "$2.50" in said
+    asked = {"id": 1, "method": "tools/call", "params": {"name": "why"}}
+    monkeypatch.setattr(sys, "stdin", io.StringIO(json.dumps(asked) + "\n"))
+    assert main(["mcp"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["result"]["content"][0]["text"] == "working: at work."
+
+
+def test_no_screen_and_no_engine_is_loaded_to_ask() -> None:
+    """A status line must be quick: what asks the intake needs nothing of the rest."""
+    import subprocess
+
+    heavy = "{'numpy', 'pydantic', 'textual', 'asyncio'}"
+    code = f"import sys, core.intake.caller; print(sorted(set(sys.modules) & {heavy}))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

@@ -1,0 +1,451 @@
+"""The transcript: one document that is read where it is looked at, filtered, searched and left in place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+from rich.cells import cell_len
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from core.agents.words import NOTHING, WordReader, Words
+from core.events import (
+    AgentEnd,
+    AgentStart,
+    Compaction,
+    Event,
+    Prompt,
+    SessionEnd,
+    SessionStart,
+    ToolUse,
+    Turn,
+    Where,
+)
+from core.logs.excerpt import Passage
+from core.report.event_words import about, kind_of, outcome_of, touches
+from core.report.transcript import ALL, TranscriptFilter, entries, holds
+from tests.core.logs import log_lines as logs
+from tests.tui.conftest import shown, until
+from tests.tui.panel_app import view_at
+from tests.tui.screen_app import Stage, recording_of
+from tui.app import NooscopeApp
+from tui.draw.line import wrapped
+from tui.screens.transcript import TranscriptScreen
+from tui.widgets.transcript.document import Document
+from tui.widgets.transcript.entry import Entry, call_duration, entry_lines
+from tui.widgets.transcript.passage import PassagePane, passage_lines
+
+START = 1_760_000_000.0
+EVENTS: list[Event] = [
+    SessionStart(at=START, session="s", tool="claude-code", project="/home/dev/api"),
+    Prompt(at=START + 1, characters=42),
+    Turn(at=START + 2, model="large", output_tokens=900, context_tokens=148_000),
+    ToolUse(at=START + 3, action="file_read", tool="Read", targets=("src/a.py",), duration=0.04),
+    ToolUse(
+        at=START + 4,
+        action="shell_exec",
+        tool="Bash",
+        program="pytest",
+        purpose="test",
+        outcome="failure",
+        exit_code=1,
+        targets=("src/sub/b.py", "src/c.py"),
+        duration=12.0,
+    ),
+    Compaction(at=START + 5, trigger="auto", tokens_before=166_000, tokens_after=22_000),
+    AgentStart(at=START + 6, child="explorer", role="Explore"),
+    ToolUse(at=START + 7, agent="explorer", action="search", tool="Grep", outcome="empty"),
+    AgentEnd(at=START + 8, child="explorer", tool_uses=1),
+    Prompt(at=START + 9, characters=3, interrupt=True),
+    SessionEnd(at=START + 10),
+]
+KEY = "sk-ant-api03-" + "Ab1" * 30
+
+
+@pytest.mark.parametrize(
+    ("place", "kind", "outcome", "words", "path"),
+    [
+        (0, "session start", "", "", "/home/dev/api"),
+        (1, "prompt", "", "42 characters", ""),
+        (2, "turn", "", "148.0k in, 900 out", ""),
+        (3, "file read", "success", "", "src/a.py"),
+        (4, "shell exec", "failure", "pytest (test) exit 1 +1", "src/sub/b.py"),
+        (5, "compaction", "", "auto 166.0k → 22.0k", ""),
+        (6, "agent start", "", "explorer Explore", ""),
+        (7, "search", "empty", "", ""),
+        (8, "agent end", "success", "explorer reports, 1 tool use", ""),
+        (9, "prompt", "", "stopped the agent", ""),
+        (10, "session end", "", "", ""),
+    ],
+)
+def test_an_event_in_words(place: int, kind: str, outcome: str, words: str, path: str) -> None:
+    event = EVENTS[place]
+    assert (kind_of(event), outcome_of(event), about(event)) == (kind, outcome, (words, path))
+
+
+@pytest.mark.parametrize(
+    ("wanted", "places"),
+    [
+        (ALL, [0, 1, 3, 4, 5, 6, 7, 8, 9, 10]),
+        (TranscriptFilter(failed=True), [4]),
+        (TranscriptFilter(prompts=True), [1, 9]),
+        (TranscriptFilter(agent="explorer"), [7]),
+        (TranscriptFilter(tool="Bash"), [4]),
+        (TranscriptFilter(path="src"), [3, 4]),
+        (TranscriptFilter(path="src/sub"), [4]),
+        (TranscriptFilter(path="sr"), []),
+        (TranscriptFilter(path="src", tool="Read"), [3]),
+    ],
+)
+def test_what_a_filter_lets_through(wanted: TranscriptFilter, places: list[int]) -> None:
+    assert entries(EVENTS, 0, len(EVENTS), wanted) == places
+    assert entries(EVENTS, 4, len(EVENTS), wanted) == [place for place in places if place >= 4]
+
+
+def test_a_search_looks_at_words_and_names() -> None:
+    words = Words(command="npm test", output="Expected 200, got 404")
+    assert holds(EVENTS[4], words, "GOT 404") and holds(EVENTS[4], words, "npm")
+    assert holds(EVENTS[4], NOTHING, "c.py") and holds(EVENTS[4], NOTHING, "PYTEST")
+    assert not holds(EVENTS[4], words, "got 405")
+
+
+def test_touching_needs_whole_names() -> None:
+    assert (
+        touches(EVENTS[4], "src/sub/") and not touches(EVENTS[4], "src/su") and not touches(EVENTS[1], "src")
+    )
+
+
+@pytest.mark.parametrize(
+    ("took", "said"),
+    [(0.0, "0ms"), (0.25, "250ms"), (3.21, "3.2s"), (99.97, "2m"), (720, "12m"), (9000, "2h")],
+)
+def test_a_duration(took: float, said: str) -> None:
+    assert call_duration(took) == said
+
+
+def laid(event: Event, words: Words | None, width: int = 60, *, whole: bool = False) -> list[str]:
+    view = replace(view_at(recording_of(EVENTS), 5), start=START)
+    lines = entry_lines(Entry(event, words, (), whole), view, width)
+    assert all(cell_len("".join(text for text, _ in line)) <= width for line in lines)
+    return ["".join(text for text, _ in line).rstrip() for line in lines]
+
+
+def test_a_call_shows_command_end_of_output_exit_code_and_duration() -> None:
+    output = "\n".join(f"line {number}" for number in range(30))
+    lines = laid(EVENTS[4], Words(command="pytest -q\necho done", output=output))
+    assert lines[0] == "00:00:04  Bash  ✗ failed, exit 1  12.0s"
+    assert lines[1:3] == ["  $ pytest -q", "    echo done"]
+    assert lines[3] == "  │ … 22 lines before; o shows all" and lines[-2] == "  │ line 29" and lines[-1] == ""
+    whole = laid(EVENTS[4], Words(command="x", output=output), whole=True)
+    assert "  │ line 0" in whole and not any("o shows all" in line for line in whole)
+
+
+def test_a_change_has_signs_and_keeps_what_stayed() -> None:
+    edit = ToolUse(at=START, action="file_edit", tool="Edit", targets=("a.py",))
+    lines = laid(edit, Words(before="one\ntwo\nthree", after="one\n2\nthree", output="fine"))
+    assert lines[1:] == ["    a.py", "    one", "  - two", "  + 2", "    three", ""]
+    failed = laid(replace(edit, outcome="failure"), Words(after="x", output="no match"))
+    assert "  │ no match" in failed
+
+
+@pytest.mark.parametrize("width", [20, 40, 79, 120])
+def test_entries_fit_the_width_whatever_they_hold(width: int) -> None:
+    hostile = "[red]x[/] \x1b[2J\u202e 这个问题又出现了 " * 9 + "\t" + "y" * 300
+    for event in EVENTS:
+        for words in (None, Words(hostile, hostile, hostile, hostile + "z", hostile), Words(fault=hostile)):
+            text = "\n".join(laid(event, words, width))
+            assert "\x1b" not in text and "\u202e" not in text
+
+
+def test_hidden_words_leave_shapes() -> None:
+    view = replace(view_at(recording_of(EVENTS), 5), words=False)
+    lines = entry_lines(Entry(EVENTS[1], Words(said="secret plan")), view, 80)
+    text = "\n".join("".join(piece for piece, _ in line) for line in lines)
+    assert "secret" not in text and "42 characters" in text
+
+
+def story(path: Path, calls: int = 12) -> None:
+    """A session with a prompt, an answer, and calls of which every third fails."""
+    parts = [logs.prompt(0, f"please fix the parser [b]now[/b] with {KEY}")]
+    for number in range(calls):
+        at = 10 * number + 1
+        parts.append(logs.call(at, f"c{number}", "Bash", {"command": f"make step-{number}"}))
+        failed = number % 3 == 2
+        parts.append(logs.result(at + 4, f"c{number}", f"out {number}\nError: broke {number}", error=failed))
+    path.write_bytes(b"".join(parts))
+
+
+@pytest.fixture
+def told(tmp_path: Path) -> Path:
+    path = tmp_path / "told.jsonl"
+    story(path)
+    return path
+
+
+async def opened(app: NooscopeApp, pilot: Pilot[None], keys: str = "") -> Document:
+    await shown(app, pilot, lambda view: view.total > 2)
+    await pilot.press("e", *keys)
+    await until(pilot, lambda: isinstance(app.screen, TranscriptScreen) and bool(app.screen.query(Document)))
+    document = app.screen.query_one(Document)
+    await until(pilot, lambda: bool(document.places) and "reading" not in inside(document))
+    return document
+
+
+def inside(document: Document) -> str:
+    return "\n".join(document.render_line(y).text.rstrip() for y in range(document.size.height))
+
+
+async def test_opens_at_the_playhead_with_words_and_without_secrets(
+    app_on: Callable[..., NooscopeApp], told: Path
+) -> None:
+    app = app_on(told)
+    async with app.run_test(size=(100, 40)) as pilot:
+        document = await opened(app, pilot)
+        assert document.place == document.places[-1]
+        assert "Error: broke 11" in inside(document) and "$ make step-11" in inside(document)
+        await pilot.press("home")
+        await until(pilot, lambda: "please fix the parser [b]now[/b]" in inside(document))
+        assert KEY not in inside(document)
+
+
+async def test_the_playhead_has_a_sign_of_its_own(app_on: Callable[..., NooscopeApp], told: Path) -> None:
+    app = app_on(told, live=False)
+    async with app.run_test(size=(100, 40)) as pilot:
+        await shown(app, pilot, lambda view: view.total > 2)
+        await pilot.press("space", "home")
+        await shown(app, pilot, lambda view: view.index == 0)
+        await pilot.press("right", "right")
+        await shown(app, pilot, lambda view: view.index == 2)
+        document = await opened(app, pilot)
+        assert document.place == document.places[1] and "▶" not in inside(document)
+        await pilot.press("down", "down")
+        assert inside(document).count("▶") == 1 and "▶00:00:00  you" in inside(document)
+        assert inside(document).count("▌") > 1
+
+
+async def test_enter_moves_the_playhead_and_the_arrows_move_the_place(
+    app_on: Callable[..., NooscopeApp], told: Path
+) -> None:
+    app = app_on(told, live=False)
+    async with app.run_test(size=(100, 24)) as pilot:
+        await shown(app, pilot, lambda view: view.total > 2)
+        await pilot.press("space", "end")
+        document = await opened(app, pilot)
+        await pilot.press("home", "down", "down")
+        place = document.place
+        assert place == document.places[2]
+        await pilot.press("enter")
+        view = await shown(app, pilot, lambda view: view.index == place + 1)
+        assert view.index == place + 1 and document.place == place
+        await pilot.press("right")
+        await shown(app, pilot, lambda view: view.index == place + 2)
+        assert document.place >= place
+
+
+async def test_filters_on_one_key_each(app_on: Callable[..., NooscopeApp], told: Path) -> None:
+    app = app_on(told)
+    async with app.run_test(size=(100, 40)) as pilot:
+        document = await opened(app, pilot)
+        whole = len(document.places)
+        await pilot.press("2")
+        assert len(document.places) == 4 and "only failed" in str(document.border_subtitle)
+        await pilot.press("3")
+        assert len(document.places) == 1
+        await pilot.press("3", "end", "5")
+        assert len(document.places) == 12 and "tool Bash" in str(document.border_subtitle)
+        await pilot.press("1", "home", "5")
+        await pilot.pause()
+        assert len(document.places) == whole
+
+
+async def test_search_goes_through_all_words(app_on: Callable[..., NooscopeApp], told: Path) -> None:
+    app = app_on(told)
+    async with app.run_test(size=(100, 40)) as pilot:
+        document = await opened(app, pilot)
+        await pilot.press("slash", *"BROKE 7", "enter")
+        await until(pilot, lambda: len(document.places) == 1 and not document._searching)
+        assert document.has_focus and "“BROKE 7”" in str(document.border_subtitle)
+        await until(pilot, lambda: "broke 7" in inside(document))
+        await pilot.press("slash")
+        assert app.screen.query_one(Input).has_focus
+        await pilot.press("escape")
+        await until(pilot, lambda: len(document.places) > 12)
+        await pilot.press("slash", *"nowhere at all", "enter")
+        await until(pilot, lambda: not document._searching)
+        assert not document.places and "nothing to show" in inside(document)
+
+
+async def test_the_place_stays_while_the_log_grows(app_on: Callable[..., NooscopeApp], told: Path) -> None:
+    app = app_on(told)
+    async with app.run_test(size=(100, 24)) as pilot:
+        document = await opened(app, pilot)
+        await pilot.press("pageup", "pageup")
+        await until(pilot, lambda: "reading" not in inside(document))
+        before, place, total = inside(document), document.place, len(document.places)
+        assert app.view is not None
+        first = app.view.total
+        with told.open("ab") as log:
+            log.write(logs.call(900, "later", "Bash", {"command": "make later"}) + logs.result(905, "later"))
+        await shown(app, pilot, lambda view: view.total > first)
+        await until(pilot, lambda: len(document.places) > total)
+        assert inside(document) == before and document.place == place
+        await pilot.press("end")
+        await until(pilot, lambda: "make later" in inside(document))
+        with told.open("ab") as log:
+            log.write(logs.call(910, "last", "Bash", {"command": "make last"}) + logs.result(915, "last"))
+        await until(pilot, lambda: "make last" in inside(document))
+
+
+async def test_raw_line_and_back(app_on: Callable[..., NooscopeApp], told: Path) -> None:
+    app = app_on(told)
+    async with app.run_test(size=(100, 40)) as pilot:
+        document = await opened(app, pilot)
+        pane = app.screen.query_one(PassagePane)
+        await pilot.press("home", "r")
+        await until(pilot, lambda: "content" in "".join(pane.render_line(y).text for y in range(9)))
+        assert pane.display and KEY not in "".join(pane.render_line(y).text for y in range(pane.size.height))
+        await pilot.press("r")
+        assert not pane.display and document.has_focus
+        await pilot.press("r", "h")
+        await until(pilot, lambda: not pane.display)
+        await pilot.press("r")
+        assert not pane.display
+
+
+async def test_one_key_hides_all_words_until_it_is_pressed_again(
+    app_on: Callable[..., NooscopeApp], told: Path
+) -> None:
+    app = app_on(told)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await opened(app, pilot)
+        await until(pilot, lambda: "make step-11" in screen_text(app))
+        await pilot.press("h")
+        await until(pilot, lambda: "words are hidden" in screen_text(app))
+        assert "make step" not in screen_text(app) and "broke" not in screen_text(app)
+        await pilot.press("escape")
+        await pilot.pause()
+        assert "make step" not in screen_text(app) and "parser" not in screen_text(app)
+        await pilot.press("h")
+        await until(pilot, lambda: "make step-11" in screen_text(app))
+
+
+def screen_text(app: NooscopeApp) -> str:
+    return "\n".join(strip.text for strip in app.screen._compositor.render_strips())
+
+
+async def test_an_entry_longer_than_the_page_is_walked_through(
+    app_on: Callable[..., NooscopeApp], tmp_path: Path
+) -> None:
+    path = tmp_path / "long.jsonl"
+    text = "\n".join(f"paragraph {number}" for number in range(120))
+    path.write_bytes(logs.prompt(0, text) + logs.call(1, "a") + logs.result(2, "a"))
+    app = app_on(path)
+    async with app.run_test(size=(80, 24)) as pilot:
+        document = await opened(app, pilot)
+        await pilot.press("home", "down", "o")
+        first = document.places[1]
+        assert document.place == first
+        await until(pilot, lambda: "paragraph 3" in inside(document))
+        for _ in range(60):
+            await pilot.press("down")
+        assert document.place == document.places[-1]
+        for _ in range(60):
+            await pilot.press("up")
+        assert document.place == document.places[0] and "session start" in inside(document)
+
+
+async def test_a_long_session_is_read_only_where_one_looks(
+    app_on: Callable[..., NooscopeApp], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[Event] = []
+    plain_words = WordReader.words
+
+    def counted(self: WordReader, event: Event) -> Words:
+        looked.append(event)
+        return plain_words(self, event)
+
+    monkeypatch.setattr(WordReader, "words", counted)
+    path = tmp_path / "long.jsonl"
+    story(path, 800)
+    app = app_on(path)
+    async with app.run_test(size=(120, 40)) as pilot:
+        document = await opened(app, pilot)
+        assert len(document.places) > 800 and 0 < len(looked) < 60
+        for key in ("home", "pagedown", "pagedown", "end"):
+            await pilot.press(key)
+            await until(pilot, lambda: "reading" not in inside(document))
+        assert len(looked) < 160
+
+
+async def test_only_what_touched_a_path() -> None:
+    app = Stage(TranscriptScreen("src"), recording_of(EVENTS))
+    async with app.run_test(size=(100, 30)) as pilot:
+        await pilot.pause()
+        document = app.screen.query_one(Document)
+        assert list(document.places) == [3, 4] and "path src" in str(document.border_subtitle)
+
+
+async def test_a_place_outside_the_logs_is_not_read(tmp_path: Path) -> None:
+    other = tmp_path / "other.jsonl"
+    line = b'{"role":"user","content":"private"}\n'
+    other.write_bytes(line)
+    events: list[Event] = [Prompt(at=START, characters=7, where=Where(str(other), 0, len(line)))]
+    app = Stage(TranscriptScreen(), recording_of(events), 1)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await app.workers.wait_for_complete()
+        await pilot.press("r")
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+        assert "private" not in app.seen() and "no line of its own" in app.seen()
+
+
+async def test_mouse(app_on: Callable[..., NooscopeApp], told: Path) -> None:
+    app = app_on(told)
+    async with app.run_test(size=(100, 30)) as pilot:
+        document = await opened(app, pilot)
+        await pilot.press("home")
+        await until(pilot, lambda: "reading" not in inside(document))
+        await pilot.click(document, offset=(10, 3))
+        assert document.place == document.places[1]
+
+
+async def test_empty() -> None:
+    app = Stage(TranscriptScreen())
+    async with app.run_test(size=(80, 24)) as pilot:
+        assert "waiting for the first event" in app.seen()
+        await pilot.press("down", "end", "enter", "o", "r", "2", "3", "4", "5", "6", "1", "pageup", "c")
+        assert app.sought == []
+        await pilot.press("e")
+        assert app.left
+
+
+@pytest.mark.parametrize(
+    ("passage", "first"),
+    [
+        (Passage(fault="gone"), "the line cannot be shown: gone"),
+        (Passage(text="not json\nat all"), ""),
+        (Passage(text='{"a":1,"b":{"c":"x"}}'), "b:"),
+        (Passage(text='[{"a":1,"b":2}]'), "- a: 1"),
+        (Passage(text='{"a":[]}'), "a: []"),
+    ],
+)
+def test_passage_laid_out(passage: Passage, first: str) -> None:
+    lines = ["".join(text for text, _ in line) for line in passage_lines(passage, 40)]
+    assert lines[0].strip() == first
+    assert all(len(line) <= 40 for line in lines)
+
+
+def test_deep_and_long_passages_end() -> None:
+    deep = Passage(text="[" * 400 + "]" * 400)
+    assert len(passage_lines(deep, 40)) < 100
+    long = Passage(text="\n".join(["x"] * 9000), cut=True)
+    assert len(passage_lines(long, 40)) <= 5001
+
+
+def test_wrapping_keeps_indent_and_words() -> None:
+    assert wrapped("    one two three", 10) == ["    one", "two three"]
+    assert wrapped("abcdefghij", 4) == ["abcd", "efgh", "ij"]
+    assert wrapped("", 4) == [""]

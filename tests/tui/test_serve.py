@@ -1,0 +1,184 @@
+"""`nooscope serve`: who may look, what a browser may send, and the app in a real one."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+import shutil
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tui.cli import main
+from tui.cli.launch import has_screen
+from tui.web import COOKIE, WebServer, is_loopback
+
+aiohttp = pytest.importorskip("aiohttp", reason="aiohttp is not installed: pip install 'nooscope[web]'")
+pytest.importorskip("textual_serve", reason="textual-serve is not installed: pip install 'nooscope[web]'")
+
+ECHO = "import sys, time; sys.stdout.buffer.write(b'__GANGLION__\\n'); sys.stdout.flush(); time.sleep(60)"
+COMMAND = "exec " + shlex.join([sys.executable, "-c", ECHO])
+TOKEN = "a" * 32
+
+
+class Site:
+    """A server and a browser's side of it."""
+
+    def __init__(self, token: str, viewers: int = 2) -> None:
+        self.server = WebServer(COMMAND, "127.0.0.1", 0, viewers=viewers, token=token)
+        self.port = 0
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    async def get(self, path: str, **headers: str) -> tuple[int, Any, str]:
+        async with (
+            aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar()) as client,
+            client.get(self.url + path, headers=headers, allow_redirects=False) as answer,
+        ):
+            return answer.status, answer.headers, await answer.text()
+
+
+@pytest.fixture
+async def site(request: pytest.FixtureRequest) -> AsyncIterator[Site]:
+    one = Site(getattr(request, "param", ""))
+    one.port = await one.server.start()
+    yield one
+    await one.server.close()
+
+
+async def test_the_page_asks_nobody_else(site: Site) -> None:
+    status, headers, page = await site.get("/")
+    assert status == 200 and "https:" not in page and "<script>" not in page
+    policy = headers["Content-Security-Policy"]
+    assert "default-src 'none'" in policy and "script-src 'self';" in policy
+    assert (await site.get("/static/js/textual.js"))[0] == 200
+
+
+@pytest.mark.parametrize("path", ["/download/1", "/static/", "/static/../app_service.py", "/upload"])
+async def test_nothing_can_be_fetched_but_the_page(site: Site, path: str) -> None:
+    assert (await site.get(path))[0] in (403, 404)
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 200),
+        ({"Host": "localhost:1"}, 200),
+        ({"Host": "evil.example"}, 403),
+        ({"Origin": "http://evil.example"}, 403),
+    ],
+)
+async def test_other_sites_are_refused(site: Site, headers: dict[str, str], status: int) -> None:
+    assert (await site.get("/", **headers))[0] == status
+
+
+@pytest.mark.parametrize("site", [TOKEN], indirect=True)
+async def test_elsewhere_a_token_is_asked_for(site: Site) -> None:
+    for path in ("/", "/ws", "/static/js/textual.js", "/?token=wrong", "/?token="):
+        assert (await site.get(path))[0] == 403
+    status, headers, _ = await site.get(f"/?token={TOKEN}")
+    assert (status, headers["Location"]) == (302, "/")
+    cookie = headers["Set-Cookie"]
+    assert "HttpOnly" in cookie and "SameSite=Strict" in cookie
+    assert (await site.get("/", Cookie=f"{COOKIE}={TOKEN}"))[0] == 200
+    assert (await site.get("/", Cookie=f"{COOKIE}={TOKEN[:-1]}"))[0] == 403
+
+
+async def test_only_so_many_look_at_once_and_each_has_a_process(site: Site) -> None:
+    headers = {"Origin": site.url}
+    async with aiohttp.ClientSession() as client:
+        first = await client.ws_connect(f"{site.url}/ws?width=80&height=24", headers=headers)
+        second = await client.ws_connect(f"{site.url}/ws", headers=headers)
+        assert site.server.viewers == 2
+        with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
+            await client.ws_connect(f"{site.url}/ws", headers=headers)
+        assert refused.value.status == 503
+        await first.close()
+        await second.close()
+        async with asyncio.timeout(20):
+            while site.server.viewers:
+                await asyncio.sleep(0)
+
+
+async def test_a_socket_without_an_origin_is_refused(site: Site) -> None:
+    async with aiohttp.ClientSession() as client:
+        with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
+            await client.ws_connect(f"{site.url}/ws")
+    assert refused.value.status == 403
+
+
+@pytest.mark.parametrize(
+    "sent",
+    ["no json", "[]", '["deliver", 1]', '["stdin", 5]', '["resize", {"width": -1, "height": 2}]', "{}"],
+)
+async def test_anything_but_keys_ends_the_viewer(site: Site, sent: str) -> None:
+    async with aiohttp.ClientSession() as client:
+        socket = await client.ws_connect(f"{site.url}/ws", headers={"Origin": site.url})
+        await socket.send_str('["ping", "x"]')
+        assert await socket.receive_json() == ["pong", "x"]
+        await socket.send_str(sent)
+        async with asyncio.timeout(20):
+            while not (await socket.receive()).type.name.startswith("CLOS"):
+                pass
+
+
+@pytest.mark.parametrize(
+    ("host", "own"),
+    [
+        ("127.0.0.1", True),
+        ("::1", True),
+        ("localhost", True),
+        ("127.9.9.9", True),
+        ("0.0.0.0", False),  # noqa: S104
+        ("192.168.1.4", False),
+        ("::", False),
+        ("example.org", False),
+    ],
+)
+def test_loopback_is_this_machine_alone(host: str, own: bool) -> None:
+    assert is_loopback(host) == own
+
+
+def test_a_browser_counts_as_a_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not has_screen()
+    monkeypatch.setenv("TEXTUAL_DRIVER", "textual.drivers.web_driver:WebDriver")
+    assert has_screen()
+
+
+def test_a_command_without_a_screen_is_refused(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["serve", "analyze", "x"]) == 2
+    assert "has no screen" in capsys.readouterr().err
+
+
+async def test_the_observatory_in_a_browser(home: Path) -> None:
+    playwright = pytest.importorskip("playwright.async_api", reason="playwright is not installed")
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    if chromium is None:
+        pytest.skip("no Chromium on this machine")
+    call = "import sys; from tui.cli import main; sys.exit(main())"
+    command = "exec " + shlex.join([sys.executable, "-c", call, "demo", "--no-motion"])
+    server = WebServer(command, "127.0.0.1", 0, viewers=2)
+    port = await server.start()
+    complaints: list[str] = []
+    try:
+        async with playwright.async_playwright() as driver:
+            browser = await driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+            page = await browser.new_page(viewport={"width": 1200, "height": 800})
+            page.on("pageerror", lambda error: complaints.append(str(error)))
+            await page.goto(f"http://127.0.0.1:{port}/")
+            await page.wait_for_selector("body.-first-byte", timeout=60_000)
+            assert server.viewers == 1
+            before = await page.screenshot()
+            await page.keyboard.press("?")
+            async with asyncio.timeout(30):
+                while await page.screenshot() == before:
+                    await page.wait_for_timeout(50)
+            await browser.close()
+    finally:
+        await server.close()
+    assert complaints == []

@@ -1,0 +1,184 @@
+"""What is going on: true, in the words of the log, at any size, and silent when words are hidden."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+from rich.cells import cell_len
+
+from core.agents.words import WordReader, Words
+from core.events import Event
+from core.live.status import Status
+from core.report.now import Now
+from tests.core.logs import log_lines as logs
+from tests.tui.conftest import shown, until
+from tests.tui.panel_app import START, view_at
+from tests.tui.screen_app import recorded
+from tui.app import NooscopeApp
+from tui.draw.styles import STYLES
+from tui.feed.view import View
+from tui.widgets.common.now_strip import NowStrip
+
+NOW = Now(
+    asked="migrate the billing service to the new API and add tests",
+    asked_at=START - 720,
+    characters=57,
+    tool="Bash",
+    doing="npm test -- billing",
+    doing_at=START - 12,
+    running=True,
+    failed="npm test",
+    failed_tool="Bash",
+    error="FAIL billing.spec.ts: expected 200, got 404",
+    failed_at=START - 60,
+    times=4,
+    said="Two tests still fail because the mock returns the old shape, so I will change it. " * 3,
+    said_at=START - 70,
+    failures=7,
+    calls=20,
+)
+STATUS = Status("needs you", 3, START - 72, "AskUserQuestion waits for an answer")
+SIZES = ((78, 2), (118, 4), (198, 6))
+
+
+def view(**more: object) -> View:
+    plain = view_at(recorded(60, 1), 40)
+    return replace(plain, at=START, **{"status": STATUS, "now": NOW, **more})
+
+
+def said(shown: View, width: int, height: int) -> list[str]:
+    lines = NowStrip().lines(shown, width, height)
+    assert len(lines) <= height
+    for line in lines:
+        assert {ink for _, ink in line} <= set(STYLES)
+        assert sum(cell_len(text) for text, _ in line) <= width
+    return ["".join(text for text, _ in line) for line in lines]
+
+
+@pytest.mark.parametrize(("width", "height"), SIZES)
+def test_the_three_questions_are_answered_at_every_size(width: int, height: int) -> None:
+    lines = said(view(), width, height)
+    assert lines[0].startswith(" ▲ NEEDS YOU  1m 12s   AskUserQuestion waits for an answer")
+    text = "\n".join(lines)
+    assert "doing   Bash  npm test" in text and "for 12s" in text
+    assert "FAIL billing" in text and "×4" in text
+
+
+@pytest.mark.parametrize(("width", "height"), SIZES[1:])
+def test_a_taller_strip_tells_what_was_asked_and_said(width: int, height: int) -> None:
+    text = "\n".join(said(view(), width, height))
+    assert "asked   migrate the billing service" in text and "12m ago" in text
+    assert "said    “Two tests still fail" in text and "7 of the last 20 calls failed" in text
+
+
+def test_a_call_that_is_over_is_not_called_doing() -> None:
+    over = replace(NOW, running=False)
+    assert any(line.startswith("did     Bash") and "12s ago" in line for line in said(view(now=over), 198, 6))
+
+
+def test_nothing_failed_leaves_the_room_to_the_command() -> None:
+    fine = replace(NOW, times=0, failed="", error="", failures=0, doing="x" * 300)
+    line = said(view(now=fine), 118, 4)[2]
+    assert "failed" not in line and line.count("x") > 80 and "…" in line
+
+
+def test_of_a_long_path_the_end_stays() -> None:
+    path = "/home/dev/" + "deep/" * 40 + "target.py"
+    assert "target.py" in said(view(now=replace(NOW, doing=path)), 78, 2)[1]
+
+
+@pytest.mark.parametrize(("width", "height"), [*SIZES, (40, 2), (20, 2), (30, 4)])
+def test_words_are_never_markup_nor_escapes_and_never_too_wide(width: int, height: int) -> None:
+    bad = "[red]x[/] \x1b[2J\u202e 这个问题又出现了 " * 20
+    hostile = replace(NOW, asked=bad, doing=bad, failed=bad, error=bad, said=bad, tool=bad)
+    text = "\n".join(said(view(now=hostile, status=replace_why(bad)), width, height))
+    assert "\x1b" not in text and "\u202e" not in text
+
+
+def replace_why(why: str) -> Status:
+    return replace(STATUS, why=why)
+
+
+@pytest.mark.parametrize(("width", "height"), SIZES)
+def test_hidden_words_leave_figures_and_the_status(width: int, height: int) -> None:
+    silent = replace(NOW, asked="", doing="", failed="", error="", said="")
+    text = "\n".join(said(view(now=silent, words=False), width, height))
+    assert "NEEDS YOU" in text and "1m 12s" in text and "words are hidden: h shows them" in text
+    assert "AskUserQuestion" not in text and "×4" in text
+
+
+@pytest.mark.parametrize(("level", "glyph"), [(3, " ▲ NEEDS YOU "), (2, "▲ NEEDS YOU"), (1, "▲ NEEDS YOU")])
+def test_the_status_is_a_word_and_a_sign_without_colour(level: int, glyph: str) -> None:
+    status = Status("needs you", level, None, "why")  # type: ignore[arg-type]
+    assert said(view(status=status), 118, 4)[0].startswith(glyph + "   why")
+
+
+async def test_words_are_read_only_while_somebody_looks(
+    app_on: Callable[..., NooscopeApp], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Help hides the strip and the key hides the words: the log is read again after neither."""
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(logs.prompt(0, "tidy up") + logs.call(1, "a") + logs.result(2, "a"))
+    looked: list[Event] = []
+    plain = WordReader.words
+
+    def counted(self: WordReader, event: Event) -> Words:
+        looked.append(event)
+        return plain(self, event)
+
+    monkeypatch.setattr(WordReader, "words", counted)
+    app = app_on(path)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await shown(app, pilot, lambda view: view.now.asked == "tidy up")
+        strip = app.screen.query_one(NowStrip)
+        assert strip.size.height == 4 and "tidy up" in strip.render_line(1).text
+        assert app.view is not None and app.view.subject.title == "tidy up"
+        await pilot.press("h")
+        await shown(app, pilot, lambda view: not view.words)
+        await grown(app, path, looked, pilot, 10)
+        await pilot.press("h")
+        await shown(app, pilot, lambda view: view.words and view.now.doing == "echo n10")
+        await pilot.press("question_mark")
+        await shown(app, pilot, lambda view: not view.now.doing)
+        await grown(app, path, looked, pilot, 20)
+        await pilot.press("escape")
+        await until(pilot, lambda: app.view is not None and app.view.now.doing == "echo n20")
+
+
+async def grown(app: NooscopeApp, path: Path, looked: list[Event], pilot: object, second: int) -> None:
+    before = len(looked)
+    total = app.view.total if app.view is not None else 0
+    name = f"n{second}"
+    with path.open("ab") as log:
+        log.write(logs.call(second, name) + logs.result(second + 1, name))
+    await shown(app, pilot, lambda view: view.total > total)  # type: ignore[arg-type]
+    assert len(looked) == before
+
+
+async def test_an_open_call_is_what_is_being_done(app_on: Callable[..., NooscopeApp], tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(logs.session(2) + logs.call(90, "open", "Bash", {"command": "make slow"}))
+    app = app_on(path)
+    async with app.run_test(size=(120, 40)) as pilot:
+        view = await shown(app, pilot, lambda view: view.now.running)
+        assert (view.now.tool, view.now.doing) == ("Bash", "make slow")
+        await pilot.press("home")
+        await shown(app, pilot, lambda view: view.index == 0 and not view.now.running)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
+@pytest.mark.parametrize("screen", ["", "transcript", "mind", "governance", "tuning"])
+async def test_the_strip_stands_on_every_screen(
+    app_on: Callable[..., NooscopeApp], log: Path, screen: str, size: tuple[int, int]
+) -> None:
+    app = app_on(log)
+    async with app.run_test(size=size) as pilot:
+        await shown(app, pilot, lambda view: view.total > 0)
+        if screen:
+            app.action_show(screen)
+            await pilot.pause()
+        strip = app.screen.query_one(NowStrip)
+        assert strip.size.height == {24: 2, 40: 4, 60: 6}[size[1]]

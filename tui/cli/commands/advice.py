@@ -1,0 +1,133 @@
+"""`nooscope advice`: what agents were told, and what came of it."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tui.cli.command import CliCommand
+from tui.cli.options import add_settings_options, settings_from
+
+if TYPE_CHECKING:
+    from core.report.advice import AdviceMoment, AdviceOutcome
+    from core.store.said import SaidStore
+
+_FEW = 20
+"""Fewer moments than this on a side prove nothing."""
+
+
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "paths",
+        metavar="PATH",
+        nargs="*",
+        help="logs or folders to look through; without one, every sentence ever said is listed",
+    )
+    parser.add_argument(
+        "--tell", nargs=2, metavar=("SESSION", "TEXT"), help="tell an agent something at its next moment"
+    )
+    parser.add_argument("--json", action="store_true", help="as JSON")
+    add_settings_options(parser)
+
+
+def _run(args: argparse.Namespace) -> int:
+    from platformdirs import user_data_path
+
+    from core.store.said import SaidStore
+
+    if args.tell is not None:
+        return _tell(*args.tell)
+    settings = settings_from(args).settings
+    store = SaidStore(user_data_path("nooscope", appauthor=False) / "said.jsonl")
+    if not args.paths:
+        return _list(store, args.json)
+    from core.agents.registry import make_kit
+    from core.logs.finder import sessions
+    from core.logs.session import read
+    from core.report.advice import follow, outcomes
+    from core.timeline.initial_state import InitialState
+    from core.timeline.opening import seed_of
+
+    kit = make_kit(settings.ingest)
+    sentences = {said.call: (said.rule, said.sentence) for said in store.read()}
+    within = settings.response.advice.within
+    moments: list[AdviceMoment] = []
+    for session in sessions([Path(path) for path in args.paths], kit, settings.ingest.lines):
+        society = InitialState(seed_of(session.id)).society(settings)
+        moments += follow(read(session, kit, settings.ingest.lines), society, within, sentences)
+    counted = outcomes(moments, within)
+    if args.json:
+        import msgspec
+
+        sys.stdout.write(
+            msgspec.json.encode(
+                {
+                    "within": within,
+                    "moments": [moment._asdict() for moment in moments if moment.said],
+                    "outcomes": [one._asdict() for one in counted],
+                }
+            ).decode()
+            + "\n"
+        )
+        return 0
+    _print(moments, counted, within)
+    return 0
+
+
+def _tell(session: str, message: str) -> int:
+    from core.errors import NooscopeError
+    from core.intake.caller import call
+    from core.intake.place import default_place
+
+    said = call(default_place(), "steer", {"session": session, "message": message})
+    if said is None:
+        raise NooscopeError("no nooscope serves hooks now; `nooscope listen` does")
+    if not said.get("done"):
+        raise NooscopeError("no hook has called for this session yet, or there is nothing to say")
+    print("It is told with its next call.")
+    return 0
+
+
+def _list(store: SaidStore, as_json: bool) -> int:
+    from core.report.formatting import moment, plain
+
+    count = 0
+    for said in store.read():
+        count += 1
+        if as_json:
+            import msgspec
+
+            sys.stdout.write(msgspec.json.encode(said).decode() + "\n")
+        else:
+            who = f"{said.agent}  {plain(said.session, 36)}  {said.rule}"
+            print(f"{moment(said.at)}  {who}  {plain(said.sentence, 300)}")
+    if not count and not as_json:
+        print("No agent was told anything yet; `nooscope hooks install AGENT --advise` lets it be.")
+    return 0
+
+
+def _print(moments: list[AdviceMoment], counted: list[AdviceOutcome], within: int) -> None:
+    from core.report.formatting import moment as when
+    from core.report.formatting import plain
+
+    for one in moments:
+        if one.said:
+            came = "came again" if one.again else "stayed away" if one.acts >= within else "too early to tell"
+            print(f"{when(one.at)}  {one.rule}: {plain(one.sentence, 200)}  -> {came} ({one.acts} acts)")
+    print(f"\nThe same trouble within {within} acts, by what was due:")
+    print(f"  {'rule':<20} {'':<10} {'again':>6} {'away':>6} {'early':>6}")
+    for row in counted:
+        word = "said" if row.said else "not said"
+        counts = f"{row.came_again:>6} {row.stayed_away:>6} {row.too_early:>6}"
+        print(f"  {plain(row.rule, 20):<20} {word:<10} {counts}")
+    sides = [
+        sum(row.came_again + row.stayed_away for row in counted if row.said is said) for said in (True, False)
+    ]
+    if min(sides) < _FEW:
+        print(f"{sides[0]} said and {sides[1]} not said are too few to conclude anything.")
+    print("Nobody chose at random when to speak: a difference may have other causes.")
+
+
+COMMAND = CliCommand(_add_arguments, _run)

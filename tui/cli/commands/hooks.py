@@ -1,0 +1,93 @@
+"""`nooscope hooks`: put our hooks into an agent's settings, take them out, or see how they stand."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tui.cli.command import CliCommand
+from tui.cli.hooked import own_installer
+from tui.cli.options import seconds_argument
+
+if TYPE_CHECKING:
+    from core.agents.hook import HookMode
+
+AGENTS = ("claude", "codex", "gemini", "copilot", "opencode", "pi")
+
+
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("do", choices=("install", "uninstall", "status"), help="what to do")
+    parser.add_argument("agent", choices=AGENTS, nargs="?", help="which agent; status shows all without one")
+    parser.add_argument(
+        "--project",
+        metavar="FOLDER",
+        type=Path,
+        nargs="?",
+        const=Path(),
+        help="only for this project (default: this folder) rather than for all you do",
+    )
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--advise", action="store_true", help="may tell the agent one sentence a turn")
+    how.add_argument("--guard", action="store_true", help="the same, and calls that write need a permit")
+    parser.add_argument(
+        "--statusline", action="store_true", help="also a status line, where the agent has one"
+    )
+    parser.add_argument(
+        "--deadline",
+        type=seconds_argument,
+        metavar="SECONDS",
+        help="after this the agent goes on alone (default: 0.15)",
+    )
+
+
+def _run(args: argparse.Namespace) -> int:
+    from core.agents.hooks import HOOKS
+    from core.errors import UsageError
+    from core.hooks.install import DEADLINE
+
+    project = args.project.expanduser().resolve() if args.project is not None else None
+    if args.do == "status":
+        return _status(project, [args.agent] if args.agent else list(AGENTS))
+    if args.agent is None:
+        raise UsageError(f"name an agent: {', '.join(AGENTS)}")
+    hooks, installer = HOOKS[args.agent], own_installer()
+    if args.do == "uninstall":
+        done = installer.uninstall(hooks, project)
+        print(f"{args.agent}: hooks taken out." if done else f"{args.agent}: there were no hooks of ours.")
+        return 0
+    if args.statusline and args.agent != "claude":
+        raise UsageError("only claude has a status line of this kind")
+    if args.deadline is not None and args.deadline <= 0:
+        raise UsageError("a deadline of 0 would never let us answer; write 0.15 or more")
+    mode: HookMode = "guard" if args.guard else "advise" if args.advise else "observe"
+    deadline = DEADLINE if args.deadline is None else args.deadline
+    path = installer.install(hooks, mode, project, deadline=deadline, statusline=args.statusline)
+    print(f"{args.agent}: hooks put into {path} ({mode}).")
+    if hooks.after:
+        print(f"Now {hooks.after}.")
+    if hooks.limits:
+        print(f"Note: {hooks.limits}.")
+    print("They do nothing until a nooscope runs that serves them: `nooscope listen`.")
+    return 0
+
+
+def _status(project: Path | None, agents: list[str]) -> int:
+    from core.agents.hooks import HOOKS
+    from core.intake.caller import call
+    from core.intake.place import default_place
+
+    installer = own_installer()
+    for name in agents:
+        found = installer.status(HOOKS[name], project)
+        mode = f" ({found.mode})" if found.mode else ""
+        print(f"{name:<9} {found.state}{mode}  {found.path}")
+    running = call(default_place(), "sessions", {})
+    if running is None:
+        print("No nooscope serves hooks now; `nooscope listen` does.")
+    else:
+        print(f"A nooscope serves hooks; it has heard of {len(running)} sessions.")
+    return 0
+
+
+COMMAND = CliCommand(_add_arguments, _run)

@@ -1,0 +1,87 @@
+"""`nooscope serve`: the same observatory in a browser."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import secrets
+import shlex
+import signal
+import sys
+
+from tui.cli.command import CliCommand
+from tui.cli.options import port_argument, positive_argument
+
+_PORT = 8421
+SHOWN = ("watch", "replay", "fleet", "demo")
+"""Commands with a screen."""
+
+
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "words",
+        nargs=argparse.REMAINDER,
+        metavar="COMMAND",
+        help=f"what to show, with its options: {', '.join(SHOWN)} (default: watch)",
+    )
+    parser.add_argument(
+        "--host",
+        default="127.0.0.1",
+        metavar="ADDRESS",
+        help="default: this machine alone; on any other address a token is asked for",
+    )
+    parser.add_argument(
+        "--port", type=port_argument, default=_PORT, metavar="N", help=f"default: {_PORT}; 0 takes a free one"
+    )
+    parser.add_argument(
+        "--viewers",
+        type=positive_argument,
+        default=8,
+        metavar="N",
+        help="viewers at once at most (default: 8)",
+    )
+
+
+def _run(args: argparse.Namespace) -> int:
+    from core.errors import UsageError
+
+    words = args.words or ["watch"]
+    if words[0] not in SHOWN:
+        raise UsageError(f"serve shows {', '.join(SHOWN)}; {words[0]!r} has no screen")
+    return asyncio.run(_serve(args, words))
+
+
+async def _serve(args: argparse.Namespace, words: list[str]) -> int:
+    from core.errors import UsageError
+    from tui.web import WebServer, is_loopback
+
+    call = "import sys; from tui.cli import main; sys.exit(main())"
+    command = shlex.join([sys.executable, "-c", call, *words])
+    token = "" if is_loopback(args.host) else secrets.token_urlsafe(24)
+    server = WebServer(f"exec {command}", args.host, args.port_argument, viewers=args.viewers, token=token)
+    try:
+        chosen = await server.start()
+    except OSError as fault:
+        raise UsageError(
+            f"cannot listen on {args.host}:{args.port}: {fault.strerror or fault}; name another with --port"
+        ) from None
+    shown = f"[{args.host}]" if ":" in args.host else args.host
+    address = f"http://{shown}:{chosen}/" + (f"?token={token}" if token else "")
+    print(f"nooscope: open {address}; ctrl+c ends", file=sys.stderr, flush=True)
+    if token:
+        print(
+            "nooscope: whoever has this address sees all and presses every key; it is not encrypted, "
+            "so use it in a network you trust or behind a proxy with TLS",
+            file=sys.stderr,
+            flush=True,
+        )
+    stopped = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stopped.set)
+    await stopped.wait()
+    await server.close()
+    return 0
+
+
+COMMAND = CliCommand(_add_arguments, _run)

@@ -1,0 +1,106 @@
+"""`nooscope ship`: send this host's sessions to a NATS server, for `fleet --from` to show."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tui.cli.command import CliCommand
+from tui.cli.options import add_settings_options, settings_from
+
+if TYPE_CHECKING:
+    from core.hosts.sources import Sources
+    from core.settings import Settings
+
+_VARIABLES = (
+    "user, token, credentials and TLS come from the URL and from NATS_USER, NATS_PASSWORD, NATS_TOKEN, "
+    "NATS_CREDS, NATS_NKEY, NATS_CA, NATS_CERT and NATS_KEY"
+)
+
+
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "paths", nargs="*", type=Path, metavar="PATH", help="send these files and folders instead"
+    )
+    parser.add_argument(
+        "--to", dest="server", metavar="URL", required=True, help=f"such as nats://host:4222; {_VARIABLES}"
+    )
+    parser.add_argument("--host", metavar="NAME", help="what this host is called (default: its own name)")
+    parser.add_argument(
+        "--without-words",
+        "--figures",
+        action="store_true",
+        help="no names: paths, projects, branches and agents as numbers that only tell equal from different",
+    )
+    parser.add_argument("--once", action="store_true", help="send what there is, and end")
+    add_settings_options(parser)
+
+
+def _run(args: argparse.Namespace) -> int:
+    import os
+
+    from core.errors import UnreadableLog
+    from core.extras import needed
+    from core.hosts.link import server_of
+    from core.logs.door import is_there
+
+    settings = settings_from(args).settings
+    needed("nats", "nats")
+    server_of(args.server, os.environ)
+    for path in args.paths:
+        if not is_there(path.expanduser()):
+            raise UnreadableLog(f"{path}: no such file or folder")
+    with contextlib.suppress(KeyboardInterrupt):
+        return asyncio.run(_ship(args, settings))
+    return 0
+
+
+async def _ship(args: argparse.Namespace, settings: Settings) -> int:
+    import os
+    import platform
+
+    from blake3 import blake3
+    from platformdirs import user_data_path
+
+    from core.hosts.link import server_of
+    from core.hosts.messages import Names
+    from core.hosts.place import Place
+    from core.hosts.shipper import Shipper
+    from core.hosts.sources import Sources
+
+    server = server_of(args.server, os.environ)
+    host = args.host or platform.node() or "host"
+    name = blake3(f"{server.name}\0{host}".encode("utf-8", "replace")).hexdigest(length=8)
+    place = Place(user_data_path("nooscope", appauthor=False) / "ship" / f"{name}.sqlite3")
+    names = Names(place.key()) if args.without_words else None
+    paths = [path.expanduser().absolute() for path in args.paths]
+    sources = Sources(settings, os.environ, Path.home(), host, place, paths=paths, names=names)
+    shipper = Shipper(server, sources, place, host, settings, _say)
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, shipper.stop)
+    if not args.once:
+        _say(f"sending the sessions of {host} to {server.name}; ctrl+c ends")
+    try:
+        await shipper.run(once=args.once)
+    finally:
+        place.close()
+        _say(f"{shipper.sent:,} events sent" + _passed_over(sources))
+    return 0
+
+
+def _passed_over(sources: Sources) -> str:
+    total = sources.faults.total
+    return f"; {total:,} lines could not be read" if total else ""
+
+
+def _say(sentence: str) -> None:
+    print(f"nooscope: {sentence}", file=sys.stderr, flush=True)
+
+
+COMMAND = CliCommand(_add_arguments, _run)

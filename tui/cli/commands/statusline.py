@@ -1,0 +1,30 @@
+"""`nooscope statusline`: one line on the session whose status an agent hands in."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from tui.cli.command import CliCommand
+
+_PATIENCE = 1.0
+
+
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = (
+        "An agent hands its status in as JSON. `nooscope hooks install claude --statusline` puts a shell "
+        "program there that does the same without starting this one."
+    )
+
+
+def _run(_: argparse.Namespace) -> int:
+    from core.intake.caller import call
+    from core.intake.place import default_place
+
+    said = call(default_place(), "statusline", sys.stdin.buffer.read(1_000_000), _PATIENCE)
+    if isinstance(said, str) and said:
+        print(said)
+    return 0
+
+
+COMMAND = CliCommand(_add_arguments, _run)

@@ -1,0 +1,175 @@
+"""The session as one document: what was asked, done, changed and said, with the raw line on demand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from textual import on
+from textual._path import CSSPathType
+from textual.binding import Binding, BindingType
+from textual.containers import Container
+from textual.content import Content
+from textual.reactive import reactive
+from textual.widget import Widget
+from textual.widgets import Input
+
+from core.events import ToolUse
+from core.report.formatting import plain
+from core.report.transcript import ALL, TranscriptFilter
+from core.settings.screen import ScreenSettings
+from tui.feed.view import View
+from tui.screens.board import Board
+from tui.widgets.transcript.document import Document
+from tui.widgets.transcript.passage import PassagePane
+
+
+class TranscriptScreen(Board):
+    """The document, a filter on one key each, a search over all words, and the line behind an entry."""
+
+    CSS_PATH: ClassVar[CSSPathType | None] = ["board.tcss", "transcript.tcss"]
+    AUTO_FOCUS = "Document"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "slash", "search", "search", key_display="/", id="transcript.search", tooltip="Search all words"
+        ),
+        Binding("1", "all", "all", id="transcript.all", tooltip="Every entry again"),
+        Binding("2", "only('failed')", "failed", id="transcript.failed", tooltip="Only what failed"),
+        Binding("3", "only('prompts')", "talk", id="transcript.prompts", tooltip="Only prompts and answers"),
+        Binding(
+            "4", "like('path')", "path", id="transcript.path", tooltip="Only what touched this entry's path"
+        ),
+        Binding("5", "like('tool')", "tool", id="transcript.tool", tooltip="Only this entry's tool"),
+        Binding(
+            "6",
+            "like('agent')",
+            "agent",
+            show=False,
+            id="transcript.agent",
+            tooltip="Only this entry's agent",
+        ),
+        Binding("e", "leave", "back", show=False, id="transcript.leave", tooltip="Back to where you were"),
+    ]
+
+    chosen: reactive[TranscriptFilter] = reactive(ALL)
+
+    def __init__(self, path: str = "", settings: ScreenSettings | None = None) -> None:
+        super().__init__(settings)
+        self.set_reactive(TranscriptScreen.chosen, TranscriptFilter(path=path))
+        self._listed = Document.Listed(0, 0)
+
+    def body(self) -> Iterable[Widget]:
+        document = Document(id="document").data_bind(TranscriptScreen.view, TranscriptScreen.recording)
+        document.data_bind(TranscriptScreen.chosen)
+        yield Container(document, PassagePane(id="passage"), id="log")
+        yield Input(placeholder="words, then enter", id="search", select_on_focus=False)
+
+    def watch_chosen(self) -> None:
+        self._caption()
+
+    def watch_view(self, view: View | None) -> None:
+        if view is not None and not view.words and self.has_class("-reading"):
+            self._close()
+
+    def _caption(self) -> None:
+        """Say on the document's edges what is shown."""
+        wanted, listed = self.chosen, self._listed
+        parts = [
+            "failed" if wanted.failed else "",
+            "prompts and answers" if wanted.prompts else "",
+            wanted.path and f"path {wanted.path}",
+            wanted.tool and f"tool {wanted.tool}",
+            wanted.agent and f"agent {wanted.agent}",
+            wanted.text and f"“{wanted.text}”",
+        ]
+        said = " · ".join(plain(part, 40) for part in parts if part)
+        for document in self.query(Document):
+            found = f"{listed.shown:,} entries"
+            if listed.searched < 1.0:
+                found += f", {100 * listed.searched:.0f}% searched"
+            document.border_title = Content(f"Transcript  {found}")
+            document.border_subtitle = Content(f"only {said}; 1 shows all") if said else None
+
+    def on_document_listed(self, message: Document.Listed) -> None:
+        self._listed = message
+        self._caption()
+
+    def on_document_raw(self, message: Document.Raw) -> None:
+        """Show the line; where it is shown already, close it."""
+        pane = self.query_one(PassagePane)
+        if self.view is not None and not self.view.words:
+            self.notify("words are hidden; h shows them again", severity="warning")
+        elif self.has_class("-reading") and pane.place == message.place:
+            self._close()
+        else:
+            self.add_class("-reading")
+            self._open(message.place)
+
+    def on_document_moved(self, message: Document.Moved) -> None:
+        if self.has_class("-reading"):
+            self._open(message.place)
+
+    def _open(self, place: int) -> None:
+        if self.recording is not None and self.view is not None:
+            self.query_one(PassagePane).open(self.recording.events[place], place, self.view.logs)
+
+    def _close(self) -> None:
+        self.remove_class("-reading")
+        self.query_one(Document).focus()
+
+    def action_leave(self) -> None:
+        if self.has_class("-searching"):
+            self._end_search(keep=False)
+        elif self.has_class("-reading"):
+            self._close()
+        else:
+            self.dismiss()
+
+    def action_all(self) -> None:
+        self.query_one("#search", Input).value = ""
+        self.chosen = ALL
+
+    def action_only(self, name: str) -> None:
+        """Turn one of the two filters on or off; the other one goes."""
+        wanted = self.chosen
+        failed, prompts = name == "failed" and not wanted.failed, name == "prompts" and not wanted.prompts
+        self.chosen = wanted._replace(failed=failed, prompts=prompts)
+
+    def action_like(self, name: str) -> None:
+        """Only entries that have this in common with the one under the bar, or all again."""
+        place = self.query_one(Document).place
+        if getattr(self.chosen, name):
+            self._only(name, "")
+        elif self.recording is not None and place >= 0:
+            event = self.recording.events[place]
+            use = event if isinstance(event, ToolUse) else None
+            path = use.targets[0] if use is not None and use.targets else ""
+            values = {"agent": event.agent, "tool": use.tool if use is not None else "", "path": path}
+            if values[name]:
+                self._only(name, values[name])
+            else:
+                self.notify(f"this entry has no {name}", severity="warning", markup=False)
+
+    def _only(self, name: str, value: str) -> None:
+        wanted = self.chosen
+        self.chosen = wanted._replace(
+            path=value if name == "path" else wanted.path,
+            tool=value if name == "tool" else wanted.tool,
+            agent=value if name == "agent" else wanted.agent,
+        )
+
+    def action_search(self) -> None:
+        self.add_class("-searching")
+        self.query_one("#search", Input).focus()
+
+    def _end_search(self, *, keep: bool) -> None:
+        box = self.query_one("#search", Input)
+        if not keep:
+            box.value = ""
+        self.chosen = self.chosen._replace(text=box.value.strip())
+        self.remove_class("-searching")
+        self.query_one(Document).focus()
+
+    @on(Input.Submitted, "#search")
+    def _searched(self) -> None:
+        self._end_search(keep=True)

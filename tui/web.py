@@ -1,0 +1,212 @@
+"""The observatory in a browser: one process a viewer, keys in, a picture out, and nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ipaddress
+import secrets
+from collections.abc import Awaitable, Callable
+from html import escape
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from core.extras import needed
+
+COOKIE = "nooscope_token"
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
+    "font-src 'self'; connect-src 'self' {socket}; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'"
+)
+_PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>nooscope</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/static/css/xterm.css">
+<style>
+@font-face {{ font-family: "Roboto Mono"; src: url("/static/fonts/RobotoMono-VariableFont_wght.ttf"); }}
+body {{ margin: 0; background: #10141c; color: #c8d0dc; font: 16px "Roboto Mono", monospace; }}
+p {{ position: absolute; inset: 40% 0 auto 0; text-align: center; }}
+a {{ color: inherit; }}
+body.-first-byte .opening, .closed {{ display: none; }}
+body.-closed .closed {{ display: block; z-index: 10; }}
+</style>
+<script src="/static/js/textual.js"></script>
+</head>
+<body>
+<p class="opening">nooscope is starting …</p>
+<p class="closed">This viewer has ended. <a href="/">Start again</a></p>
+<div id="terminal" class="textual-terminal"
+ data-session-websocket-url="{socket}" data-font-size="{size}"></div>
+</body>
+</html>
+"""
+_LARGEST = 65_536
+"""Bytes of one message from a browser."""
+_SIZES = range(8, 33)
+_PATIENCE = 3.0
+"""Seconds a viewer's process has to end by itself."""
+_WIDEST, _HIGHEST = 1000, 500
+
+Handler = Callable[[Any], Awaitable[Any]]
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach an address."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+class WebServer:
+    """Serves a command that shows a Textual app."""
+
+    def __init__(self, command: str, host: str, port: int, *, viewers: int, token: str = "") -> None:
+        self._web = needed("aiohttp.web", "web")
+        self._services = needed("textual_serve.app_service", "web")
+        self._downloads = needed("textual_serve.download_manager", "web").DownloadManager()
+        self._statics = Path(self._services.__file__).parent / "static"
+        self._command = command
+        self._host = host
+        self._port = port
+        self._most = viewers
+        self._token = token
+        self.viewers = 0
+
+    async def start(self) -> int:
+        """Listen; the port. Raises only `OSError`."""
+
+        async def guard(request: Any, handler: Handler) -> Any:
+            return await self._guard(request, handler)
+
+        app = self._web.Application(middlewares=[self._web.middleware(guard)])
+        app.add_routes(
+            [
+                self._web.get("/", self._index),
+                self._web.get("/ws", self._socket),
+                self._web.static("/static", self._statics),
+            ]
+        )
+        self._runner = self._web.AppRunner(app, access_log=None, shutdown_timeout=2.0)
+        await self._runner.setup()
+        await self._web.TCPSite(self._runner, self._host, self._port).start()
+        return int(self._runner.addresses[0][1])
+
+    async def close(self) -> None:
+        """Listen no more; every viewer's process ends."""
+        await self._runner.cleanup()
+
+    async def _guard(self, request: Any, handler: Handler) -> Any:
+        """Refuse whoever has no token where one is asked for, and pages of other sites everywhere."""
+        if request.method not in ("GET", "HEAD"):
+            raise self._web.HTTPMethodNotAllowed(request.method, ["GET"])
+        if self._token:
+            given = request.query.get("token")
+            if given is not None and self._fits(given):
+                answer = self._web.HTTPFound("/")
+                answer.set_cookie(COOKIE, self._token, httponly=True, samesite="Strict", path="/")
+                raise answer
+            if not self._fits(request.cookies.get(COOKIE, "")):
+                raise self._web.HTTPForbidden(text="Open the address with the token that nooscope printed.\n")
+        elif not is_loopback(_hostname(request.host)):
+            raise self._web.HTTPForbidden(text="This server is for this machine alone.\n")
+        origin = request.headers.get("Origin")
+        if origin is not None and urlsplit(origin).netloc != request.host:
+            raise self._web.HTTPForbidden(text="Pages of other sites are refused.\n")
+        answer = await handler(request)
+        if not answer.prepared:
+            answer.headers["Content-Security-Policy"] = _POLICY.format(socket=_socket_of(request, ""))
+            answer.headers["X-Content-Type-Options"] = "nosniff"
+            answer.headers["Referrer-Policy"] = "no-referrer"
+            answer.headers["Cache-Control"] = "no-store"
+        return answer
+
+    def _fits(self, given: str) -> bool:
+        return secrets.compare_digest(given.encode("utf-8", "replace"), self._token.encode())
+
+    async def _index(self, request: Any) -> Any:
+        size = _number(request.query.get("fontsize"), 16)
+        page = _PAGE.format(socket=escape(_socket_of(request, "/ws")), size=size if size in _SIZES else 16)
+        return self._web.Response(text=page, content_type="text/html")
+
+    async def _socket(self, request: Any) -> Any:
+        """A viewer: a process of its own that lives as long as the page is open."""
+        if request.headers.get("Origin") is None:
+            raise self._web.HTTPForbidden(text="Only a page of this server may ask.\n")
+        if self.viewers >= self._most:
+            raise self._web.HTTPServiceUnavailable(text=f"{self._most} viewers at most; close one.\n")
+        self.viewers += 1
+        socket = self._web.WebSocketResponse(heartbeat=15, max_msg_size=_LARGEST)
+        service = self._services.AppService(
+            self._command,
+            write_bytes=socket.send_bytes,
+            write_str=socket.send_str,
+            close=socket.close,
+            download_manager=self._downloads,
+            debug=False,
+        )
+        try:
+            await socket.prepare(request)
+            width = _number(request.query.get("width"), 80)
+            height = _number(request.query.get("height"), 24)
+            await service.start(min(width, _WIDEST), min(height, _HIGHEST))
+            async for message in socket:
+                if not await self._obey(service, socket, message):
+                    break
+        finally:
+            self.viewers -= 1
+            await asyncio.shield(_ended(service, socket))
+        return socket
+
+    async def _obey(self, service: Any, socket: Any, message: Any) -> bool:
+        """Keys, the size and the focus of the terminal; anything else ends the viewer."""
+        try:
+            match message.json():
+                case ["stdin", str(keys)]:
+                    await service.send_bytes(keys.encode("utf-8", "replace"))
+                case ["resize", {"width": int(width), "height": int(height)}] if width > 0 and height > 0:
+                    await service.set_terminal_size(min(width, _WIDEST), min(height, _HIGHEST))
+                case ["ping", data]:
+                    await socket.send_json(["pong", data])
+                case ["blur", *_]:
+                    await service.blur()
+                case ["focus", *_]:
+                    await service.focus()
+                case _:
+                    return False
+        except (ValueError, TypeError, ConnectionError):
+            return False
+        return True
+
+
+async def _ended(service: Any, socket: Any) -> None:
+    """Let a viewer's process end by itself, and end it where it does not."""
+    with contextlib.suppress(Exception):
+        await socket.close()
+    process = getattr(service, "_process", None)
+    try:
+        await asyncio.wait_for(service.stop(), _PATIENCE)
+    except Exception:  # noqa: BLE001 however it fails, the process must not stay
+        if process is not None and process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+
+
+def _hostname(host: str) -> str:
+    return urlsplit(f"//{host}").hostname or ""
+
+
+def _socket_of(request: Any, path: str) -> str:
+    return f"{'wss' if request.secure else 'ws'}://{request.host}{path}"
+
+
+def _number(text: str | None, otherwise: int) -> int:
+    return int(text) if text is not None and text.isdecimal() and 0 < len(text) < 5 else otherwise

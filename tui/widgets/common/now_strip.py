@@ -1,0 +1,170 @@
+"""What is going on, in the lines under the header of every screen: status, asked, doing, failed, said."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from rich.cells import cell_len
+
+from core.report.formatting import age, count, plain, span
+from tui.draw.line import Line, clipped, fit, path_end, wrapped
+from tui.feed.view import View
+from tui.widgets.common.panel import Panel
+
+_LABEL = 8
+"""Cells of the words before a line."""
+_GAP = 3
+
+
+class NowStrip(Panel, can_focus=False):
+    """True at the playhead; two lines on a low screen, four on a tall one, six on a vast one."""
+
+    HELP: ClassVar[str] = """\
+## Now
+
+The first line is the status: how the session stands at the playhead, for how long, and why.
+Below it what was asked last, what is being done (`did`: the last call, which is over), what failed last
+since then with the line of its output that says why and how often, and what the agent said last.
+Words are read from the log, their secrets taken out. `h` hides all words, for a screen that others see.
+"""
+    DEFAULT_CSS = """
+    NowStrip { height: 2; border: none; padding: 0 1; background: $background; }
+    """
+    EMPTY: ClassVar[str] = ""
+
+    def lines(self, view: View, width: int, height: int) -> list[Line]:
+        made = [_status(view, width)]
+        if height < 4:
+            made = [_beside(made[0], _lately(view), width)]
+            made.append(_doing_and_failed(view, width))
+        elif height < 6:
+            made += [_asked(view, width), _doing_and_failed(view, width), *_said(view, width, 1)]
+        else:
+            made += [_asked(view, width), _doing(view, width), _failed(view, width)]
+            made += _said(view, width, height - 4)
+        return [clipped(line, width) for line in made[:height]]
+
+
+def _status(view: View, width: int) -> Line:
+    """The status, since when, and why; what the person must know about the log itself comes first."""
+    status = view.status
+    if status is None:
+        return []
+    ink = {3: "alert-tag", 2: "alert"}.get(status.level, "strong")
+    word = (
+        f" {status.glyph} {status.word.upper()} "
+        if ink == "alert-tag"
+        else f"{status.glyph} {status.word.upper()}"
+    )
+    since = "" if status.since is None else f" {span(max(0.0, view.at - status.since))}"
+    line: Line = [(word, ink), (since, "strong"), ("   ", "plain")]
+    why = status.why if view.words else ""
+    hidden = [] if view.words else [("words are hidden: h shows them", "quiet")]
+    room = width - _length(line)
+    return [*line, (_cut(plain(why), room), "plain"), *hidden] if room > 3 else line
+
+
+def _asked(view: View, width: int) -> Line:
+    now = view.now
+    if not now.asked_at:
+        return _row("asked", [("nothing yet", "quiet")], "", width)
+    said = now.asked or f"a prompt of {count(now.characters, 'character')}"
+    ink = "plain" if now.asked else "quiet"
+    return _row("asked", [(plain(said), ink)], f"{age(view.at - now.asked_at)} ago", width)
+
+
+def _doing(view: View, width: int) -> Line:
+    now = view.now
+    if not now.tool:
+        return _row("doing", [("no call yet", "quiet")], "", width)
+    lasted = max(0.0, view.at - now.doing_at)
+    since = f"for {span(lasted)}" if now.running else f"{age(lasted)} ago"
+    words: Line = [(plain(now.tool) + "  ", "strong"), (plain(now.doing), "plain")]
+    return _row("doing" if now.running else "did", words, since, width)
+
+
+def _failed(view: View, width: int) -> Line:
+    now = view.now
+    if not now.times:
+        return _row("failed", [("nothing since the last prompt", "quiet")], "", width)
+    times = f"×{now.times}" if now.times > 1 else ""
+    told = plain(now.error)
+    call = plain(now.failed or now.failed_tool)
+    if told and now.failed == now.doing:
+        return _row("failed", [(told, "alert")], times, width)
+    room = max(8, width - _LABEL - len(times) - _GAP)
+    if told and cell_len(call) + cell_len(told) + 2 > room:
+        call = _cut(call, max(room // 3, room - cell_len(told) - 2))
+    return _row("failed", [(call, "plain"), (f": {told}" if told else "", "alert")], times, width)
+
+
+def _doing_and_failed(view: View, width: int) -> Line:
+    """Both beside each other; what failed has a place only where something did."""
+    if not view.now.times:
+        return _doing(view, width)
+    now = view.now
+    needed = _LABEL + cell_len(now.tool) + 2 + cell_len(plain(now.doing)) + 12
+    call = 0 if now.failed == now.doing else cell_len(plain(now.failed)) + 2
+    wanted = _LABEL + call + cell_len(plain(now.error)) + 6
+    left = min(needed, max((width - _GAP) // 2, width - _GAP - wanted))
+    return [*_doing(view, left), (" " * _GAP, "plain"), *_failed(view, width - left - _GAP)]
+
+
+def _said(view: View, width: int, most: int) -> list[Line]:
+    now = view.now
+    lately = _lately(view)
+    if not now.said:
+        return [_row("said", [("", "quiet")], lately, width)]
+    first = width - _LABEL - (cell_len(lately) + _GAP if lately else 0)
+    pieces = wrapped(f"“{plain(now.said)}”", max(8, first))
+    if len(pieces) > most:
+        pieces = [*pieces[: most - 1], pieces[most - 1] + " " + pieces[most]]
+    return [
+        _row(
+            "" if number else "said",
+            [(piece, "plain")],
+            "" if number else lately,
+            first + _LABEL if number else width,
+        )
+        for number, piece in enumerate(pieces)
+    ]
+
+
+def _lately(view: View) -> str:
+    now = view.now
+    return f"{now.failures} of the last {now.calls} calls failed" if now.failures else ""
+
+
+def _beside(line: Line, right: str, width: int) -> Line:
+    """A line with a figure at its right end, where there is room for it."""
+    room = width - _length(line) - cell_len(right)
+    return [*line, (" " * room, "plain"), (right, "alert")] if right and room >= _GAP else line
+
+
+def _row(label: str, words: Line, right: str, width: int) -> Line:
+    """A label, words cut to the room there is, and a figure at the right end."""
+    room = width - _LABEL - (cell_len(right) + 2 if right else 0)
+    line: Line = [(fit(label, _LABEL), "quiet")]
+    for text, ink in words:
+        piece = _cut(text, room)
+        line.append((piece, ink))
+        room -= cell_len(piece)
+    if right:
+        line += [
+            (" " * (room + 2), "plain"),
+            (right, "alert" if "failed" in right or "×" in right else "quiet"),
+        ]
+    elif room > 0:
+        line.append((" " * room, "plain"))
+    return line
+
+
+def _cut(text: str, room: int) -> str:
+    """Text no wider than that; of a path its end stays."""
+    if cell_len(text) <= room:
+        return text
+    return path_end(text, room) if "/" in text and " " not in text and text.isascii() else fit(text, room)
+
+
+def _length(line: Line) -> int:
+    return sum(cell_len(text) for text, _ in line)

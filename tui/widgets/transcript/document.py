@@ -1,0 +1,422 @@
+"""The transcript: all entries of a session as one document, of which only what is in sight is read."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rich.cells import cell_len
+from textual import events, work
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.reactive import reactive
+from textual.worker import get_current_worker
+
+from core.agents.words import WordReader, Words
+from core.events import Event
+from core.report.transcript import ALL, TranscriptFilter, entries, holds
+from core.timeline.timeline import Timeline
+from tui.draw.line import Line
+from tui.feed.messages import Seek
+from tui.feed.view import View
+from tui.widgets.common.panel import Panel
+from tui.widgets.transcript.entries import Entries
+
+_BATCH = 512
+"""Entries searched between two reports."""
+
+
+class Document(Panel):
+    """Entries below each other; the first line in sight stays where it is until the reader moves it."""
+
+    TITLE: ClassVar[str] = "Transcript"
+    EMPTY: ClassVar[str] = "waiting for the first event"
+    HELP: ClassVar[str] = """\
+## Transcript
+
+Everything in the order of time: what you asked and what the agent said as text, each call with its whole
+command, the end of its output, what it changed (`-` taken away, `+` put there), its exit code, how long it
+took, and what fired at it. Opens at the playhead, which `enter` moves to the entry under the bar.
+While the log grows the place you read stays where it is. Entries after the playhead are dim.
+Only what is in sight is read from the log; keys, tokens and passwords are taken out.
+"""
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "seek", "go there", id="transcript.seek", tooltip="Move the playhead to this entry"),
+        Binding(
+            "o", "whole", "all of it", id="transcript.whole", tooltip="Show this entry whole, or its ends"
+        ),
+        Binding("r", "raw", "raw line", id="transcript.raw", tooltip="The line of the log behind this entry"),
+        Binding("up", "move(-1)", "Up", id="transcript.up", tooltip="The entry before", show=False),
+        Binding("down", "move(1)", "Down", id="transcript.down", tooltip="The next entry", show=False),
+        Binding("pageup", "page(-1)", "Page up", id="transcript.page_up", tooltip="A page up", show=False),
+        Binding(
+            "pagedown", "page(1)", "Page down", id="transcript.page_down", tooltip="A page down", show=False
+        ),
+        Binding("home", "first", "First", id="transcript.first", tooltip="To the first entry", show=False),
+        Binding("end", "last", "Last", id="transcript.last", tooltip="To the newest entry", show=False),
+        Binding("c", "playhead", "playhead", id="transcript.playhead", tooltip="To the playhead", show=False),
+    ]
+
+    chosen: reactive[TranscriptFilter] = reactive(ALL, repaint=False)
+
+    @dataclass
+    class Raw(Message):
+        """The person wants to see the line behind an event."""
+
+        event: Event
+        place: int
+
+    @dataclass
+    class Moved(Message):
+        """The bar is at another entry."""
+
+        place: int
+
+    @dataclass
+    class Listed(Message):
+        """How many entries are shown, of how many; `searched` is how far a search has come."""
+
+        shown: int
+        total: int
+        searched: float = 1.0
+
+    @dataclass
+    class Read(Message):
+        """From a worker: the words of some entries."""
+
+        found: dict[int, Words]
+        recording: Timeline
+
+    @dataclass
+    class Found(Message):
+        """From a worker: more places of entries that hold what is sought."""
+
+        wanted: TranscriptFilter
+        places: list[int]
+        upto: int
+        total: int
+        recording: Timeline
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id, classes=classes)
+        self._places: list[int] = []
+        self._upto = 0
+        """Events the places were taken from."""
+        self._cursor = -1
+        self._top = 0
+        """Place of the entry the first line in sight belongs to."""
+        self._skipped = 0
+        """Lines of that entry above the first line in sight."""
+        self._playhead = -1
+        self._tail = False
+        """The end is in sight and stays there."""
+        self._centred = False
+        """The bar stays in the upper third until the reader moves, however long the entries turn out."""
+        self._entries = Entries()
+        self._searching = False
+        self._shown: list[int] = []
+        """The entry of each line in sight."""
+
+    @property
+    def place(self) -> int:
+        """Place in the recording of the entry under the bar; -1 where there is none."""
+        return self._cursor if self._places else -1
+
+    @property
+    def places(self) -> Sequence[int]:
+        """Places of the entries that are shown."""
+        return self._places
+
+    def watch_recording(self) -> None:
+        self._entries.forget()
+        self._entries.whole.clear()
+        self._cursor = -1
+        self._start_over()
+
+    def watch_chosen(self) -> None:
+        self._start_over()
+
+    def watch_view(self, view: View | None) -> None:
+        """Take in what came since; the bar goes with a playhead it stands on."""
+        if view is not None and self.recording is not None:
+            moved = self._playhead != view.index - 1
+            by_hand = not view.playing and view.mode != "live"
+            along = moved and self._cursor >= 0 and (by_hand or self._cursor == self._near(self._playhead))
+            self._playhead = view.index - 1
+            self._take_in(view)
+            if along and not self._tail:
+                self.go(self._playhead)
+        self.redraw()
+
+    def _start_over(self) -> None:
+        self._places, self._upto, self._searching = [], 0, False
+        self._playhead = -1 if self.view is None else self.view.index - 1
+        if self.view is not None and self.recording is not None:
+            self._take_in(self.view)
+        self.redraw()
+
+    def _take_in(self, view: View) -> None:
+        recording = self.recording
+        if recording is None or self._searching:
+            return
+        total = min(view.total, len(recording.events))
+        if total < self._upto:
+            self._places, self._upto = [], 0
+        if total > self._upto:
+            found = entries(recording.events, self._upto, total, self.chosen)
+            if self.chosen.text and (found or not self._upto):
+                self._searching = True
+                self._search(recording, self.chosen, found, total, self._entries.reader(view))
+                return
+            self._places += found
+            self._upto = total
+        self._settle()
+
+    def _settle(self) -> None:
+        """Keep the place, or find a first one: the playhead's, in the middle."""
+        view = self.view
+        if self._places and view is not None:
+            if self._cursor < 0:
+                self.go(view.index - 1, middle=True)
+            elif self._tail:
+                self._cursor = self._places[-1]
+            elif self._cursor != self._near(self._cursor) or self._top != self._near(self._top):
+                self.go(self._cursor, middle=True)
+        searched = self._upto / max(1, view.total) if view is not None and self._searching else 1.0
+        self.post_message(self.Listed(len(self._places), self._upto, searched))
+
+    @work(thread=True, exclusive=True, group="search")
+    def _search(
+        self, recording: Timeline, wanted: TranscriptFilter, places: list[int], total: int, reader: WordReader
+    ) -> None:
+        """Read the words of all these entries; report on the way."""
+        worker = get_current_worker()
+        for start in range(0, max(1, len(places)), _BATCH):
+            some = places[start : start + _BATCH]
+            found = [
+                place
+                for place in some
+                if not worker.is_cancelled
+                and holds(recording.events[place], reader.words(recording.events[place]), wanted.text)
+            ]
+            if worker.is_cancelled:
+                return
+            upto = some[-1] + 1 if start + _BATCH < len(places) else total
+            self.post_message(self.Found(wanted, found, upto, total, recording))
+
+    def on_document_found(self, message: Found) -> None:
+        message.stop()
+        if message.wanted == self.chosen and message.recording is self.recording and self._searching:
+            self._places += message.places
+            self._upto = message.upto
+            self._searching = message.upto < message.total
+            self._settle()
+            self.redraw()
+
+    def lines(self, view: View, width: int, height: int) -> list[Line]:
+        recording = self.recording
+        if recording is None or not self._places:
+            self._shown = []
+            said = "searching" if self._searching else "nothing to show" if self.chosen != ALL else self.EMPTY
+            return [[(said, "quiet")]]
+        self._entries.reader(view)
+        if self._tail:
+            self._align_end(view, width, height)
+        elif self._centred:
+            self._top, self._skipped = self._cursor, 0
+            self._up(height // 3, view, width)
+        made, owners = self._page(view, width, height)
+        lacking = height + self._skipped - len(made)
+        if lacking > 0:
+            self._up(lacking, view, width)
+            made, owners = self._page(view, width, height)
+        self._shown = owners[self._skipped :][:height]
+        wanted = self._entries.missing(recording, dict.fromkeys(owners)) if view.words else []
+        if wanted:
+            self._fetch(wanted, recording, self._entries.reader(view))
+        owners = [-1, *owners][self._skipped :]
+        return [
+            self._marked(line, owner, width, view, first=owner != before)
+            for line, owner, before in zip(made[self._skipped :][:height], self._shown, owners, strict=False)
+        ]
+
+    def _page(self, view: View, width: int, height: int) -> tuple[list[Line], list[int]]:
+        """Lines from the first entry in sight on, and the entry each belongs to."""
+        self._top = self._near(self._top)
+        made: list[Line] = []
+        owners: list[int] = []
+        row = bisect_left(self._places, self._top)
+        while row < len(self._places) and len(made) < height + self._skipped:
+            place = self._places[row]
+            lines = self._lay(place, view, width)
+            made += lines
+            owners += [place] * len(lines)
+            row += 1
+        self._skipped = max(0, min(self._skipped, len(made) - 1))
+        return made, owners
+
+    def _marked(self, line: Line, place: int, width: int, view: View, *, first: bool) -> Line:
+        """The bar beside the entry under it; what comes after the playhead is dim."""
+        bar = "▌" if line and place == self._cursor else " "
+        if first and bar == " " and place == self._near(view.index - 1):
+            bar = "▶"
+        made: Line = line if place < view.index else [(text, "quiet") for text, _ in line]
+        used = sum(cell_len(text) for text, _ in made)
+        return [(bar, "live"), *made, (" " * max(0, width - 1 - used), "plain")]
+
+    def _lay(self, place: int, view: View, width: int) -> list[Line]:
+        return [] if self.recording is None else self._entries.lay(self.recording, place, view, width - 1)
+
+    @work(thread=True, group="words")
+    def _fetch(self, places: list[int], recording: Timeline, reader: WordReader) -> None:
+        self.post_message(
+            self.Read({place: reader.words(recording.events[place]) for place in places}, recording)
+        )
+
+    def on_document_read(self, message: Read) -> None:
+        """Lay the entries out again; what stands at the bottom edge of the first one stays there."""
+        message.stop()
+        view = self.view
+        if message.recording is not self.recording or view is None or not view.words:
+            return
+        before = len(self._lay(self._top, view, self.size.width)) if self._skipped else 0
+        self._entries.take(message.found)
+        if self._skipped and self._top in message.found:
+            self._skipped = max(0, self._skipped + len(self._lay(self._top, view, self.size.width)) - before)
+        self.redraw()
+
+    def _near(self, place: int) -> int:
+        """The last entry at or before a place, else the first."""
+        if not self._places:
+            return -1
+        return self._places[max(0, bisect_right(self._places, place) - 1)]
+
+    def _align_end(self, view: View, width: int, height: int) -> None:
+        """Put the end of the last entry at the bottom."""
+        self._top, self._skipped = self._places[-1], 0
+        self._up(height - len(self._lay(self._top, view, width)) + 1, view, width)
+
+    def _up(self, by: int, view: View, width: int) -> None:
+        """Move the first line in sight up by so many lines; negative goes down."""
+        self._skipped -= by
+        row = bisect_left(self._places, self._top)
+        while self._skipped < 0 and row > 0:
+            row -= 1
+            self._top = self._places[row]
+            self._skipped += len(self._lay(self._top, view, width))
+        while row < len(self._places) - 1 and self._skipped >= len(self._lay(self._top, view, width)):
+            self._skipped -= len(self._lay(self._top, view, width))
+            row += 1
+            self._top = self._places[row]
+        self._skipped = max(0, self._skipped)
+
+    def go(self, place: int, *, middle: bool = False) -> None:
+        """Put the bar at an entry, or the nearest before it, and bring it into sight."""
+        view = self.view
+        if not self._places or view is None:
+            return
+        self._cursor = self._near(place)
+        self._tail = False
+        self._centred = middle
+        if not middle:
+            self._reveal(view, *self.size)
+        self.post_message(self.Moved(self._cursor))
+        self.redraw()
+
+    def _reveal(self, view: View, width: int, height: int) -> None:
+        first, row = bisect_left(self._places, self._top), bisect_left(self._places, self._cursor)
+        if row < first or (row == first and self._skipped):
+            self._top, self._skipped = self._cursor, 0
+        elif row - first > height:
+            self._top, self._skipped = self._cursor, 0
+            self._up(height // 3, view, width)
+        else:
+            heights = [len(self._lay(self._places[at], view, width)) for at in range(first, row)]
+            above = sum(heights) - self._skipped
+            over = above + len(self._lay(self._cursor, view, width)) - height
+            if over > 0:
+                self._up(-min(over, above), view, width)
+
+    def action_move(self, by: int) -> None:
+        """The entry before or after; inside one that is longer than the page, a few lines on."""
+        view = self.view
+        if not self._places or view is None:
+            return
+        width, height = self.size
+        row = bisect_left(self._places, self._cursor)
+        seen = self._skipped + self._shown.count(self._cursor)
+        at_top = self._top == self._cursor
+        self._centred = False
+        if by > 0 and at_top and seen < len(self._lay(self._cursor, view, width)):
+            self._tail = False
+            self._up(-max(1, height // 3), view, width)
+            self.redraw()
+        elif by < 0 and at_top and self._skipped:
+            self._tail = False
+            self._up(min(self._skipped, max(1, height // 3)), view, width)
+            self.redraw()
+        elif by > 0 and row == len(self._places) - 1:
+            self.action_last()
+        else:
+            self.go(self._places[max(0, min(row + by, len(self._places) - 1))])
+
+    def action_page(self, by: int) -> None:
+        view = self.view
+        if self._places and view is not None:
+            width, height = self.size
+            self._tail = self._centred = False
+            self._up(-by * max(1, height - 2), view, width)
+            self.lines(view, width, height)
+            whole = [place for place in dict.fromkeys(self._shown) if place != self._top or not self._skipped]
+            self._cursor = whole[0] if whole else self._top
+            if by > 0 and self._shown and self._shown[-1] == self._places[-1]:
+                self._cursor = self._places[-1]
+            self.post_message(self.Moved(self._cursor))
+            self.redraw()
+
+    def action_first(self) -> None:
+        self.go(0)
+
+    def action_last(self) -> None:
+        if self._places:
+            self.go(self._places[-1])
+            self._tail = True
+            self.redraw()
+
+    def action_playhead(self) -> None:
+        self.go(self._playhead, middle=True)
+
+    def action_seek(self) -> None:
+        if self.place >= 0:
+            self.post_message(Seek(self.place + 1))
+
+    def action_whole(self) -> None:
+        self._entries.whole ^= {self.place}
+        self._tail = self._centred = False
+        self.redraw()
+
+    def action_raw(self) -> None:
+        if self.place >= 0 and self.recording is not None:
+            self.post_message(self.Raw(self.recording.events[self.place], self.place))
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        self._scroll(event, -3)
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        self._scroll(event, 3)
+
+    def _scroll(self, event: events.MouseEvent, by: int) -> None:
+        event.stop()
+        if self._places and self.view is not None:
+            self._tail = self._centred = False
+            self._up(by, self.view, self.size.width)
+            self.redraw()
+
+    def on_click(self, event: events.Click) -> None:
+        at = event.get_content_offset(self)
+        if at is not None and at.y < len(self._shown):
+            self.go(self._shown[at.y])
+            if event.chain == 2:
+                self.action_whole()

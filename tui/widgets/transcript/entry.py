@@ -1,0 +1,174 @@
+"""One entry of the transcript as lines: call, result and change, or what somebody said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+from typing import NamedTuple
+
+from core.agents.words import Words
+from core.events import AgentEnd, Event, Prompt, ToolUse, Turn
+from core.report.event_words import OUTCOME_SIGNS, about, kind_of
+from core.report.formatting import clock, count, plain
+from core.timeline.marks import Mark
+from tui.draw.line import Line, clipped, path_end, wrapped
+from tui.feed.view import View
+from tui.widgets.common.mark_words import mark_glyph, mark_style, mark_text
+
+_MARGIN = "  "
+_COMMAND = 12
+_OUTPUT = 8
+_BRIEF = 3
+_CHANGE = 16
+_SAID = 24
+"""Lines of each that are shown of an entry that is not opened."""
+_WHOLE = 4000
+_COMPARED = 400
+"""Lines of a change that are compared at most; longer ones are shown as taken away and put there."""
+_WORDS = {
+    "success": "done",
+    "failure": "failed",
+    "empty": "found nothing",
+    "rejected": "rejected",
+    "collateral": "cancelled with another",
+    "pending": "no result yet",
+}
+_SAID_BY = {Prompt: "you", Turn: "agent"}
+
+
+class Entry(NamedTuple):
+    """What is known of one entry."""
+
+    event: Event
+    words: Words | None
+    """None until they have been read."""
+    fired: Sequence[Mark] = ()
+    whole: bool = False
+    """Opened: nothing is left out."""
+
+
+def entry_lines(entry: Entry, view: View, width: int) -> list[Line]:
+    """An entry, ended by a blank line."""
+    event = entry.event
+    lines = [_head(entry, view)]
+    words = entry.words
+    if not view.words:
+        pass
+    elif words is None:
+        lines.append([(_MARGIN + "reading", "quiet")])
+    elif words.fault:
+        lines += _block(f"the log cannot be read: {words.fault}", width, "alert", _SAID)
+    elif isinstance(event, ToolUse):
+        lines += _call(event, words, width, entry.whole)
+    else:
+        lines += _block(words.said, width, "plain", _WHOLE if entry.whole else _SAID)
+    return [*(clipped(line, width) for line in lines), []]
+
+
+def _head(entry: Entry, view: View) -> Line:
+    """When, who, what came of it and what fired."""
+    event = entry.event
+    line: Line = [(f"{clock(event.at - view.start)}  ", "quiet")]
+    if event.agent != view.agents[0]:
+        line.append((plain(event.agent, 14) + "  ", "quiet"))
+    if isinstance(event, ToolUse):
+        sign, ink = OUTCOME_SIGNS[event.outcome]
+        line.append((plain(event.tool or kind_of(event)), "strong"))
+        line.append((f"  {sign} {_WORDS[event.outcome]}{_code(event)}", ink))
+        if event.duration is not None and event.duration >= 0:
+            line.append((f"  {call_duration(event.duration)}", "quiet"))
+        if not view.words or entry.words is None or not (entry.words.command or _is_about_paths(event)):
+            line.append((f"  {path_end(plain(' '.join(event.targets[:2]) or event.program), 40)}", "plain"))
+    elif isinstance(event, Prompt) and event.interrupt:
+        line.append(("you stopped it", "alert"))
+    elif isinstance(event, Prompt | Turn):
+        line.append((_SAID_BY[type(event)], "live" if isinstance(event, Prompt) else "strong"))
+        if not view.words:
+            line.append((f"  {about(event)[0]}", "quiet"))
+    else:
+        said, path = map(plain, about(event))
+        line.append((kind_of(event), "strong"))
+        line.append((f"  {said} {path}".rstrip(), "quiet"))
+        if isinstance(event, AgentEnd) and event.duration:
+            line.append((f"  {call_duration(event.duration)}", "quiet"))
+    for mark in entry.fired:
+        line.append((f"  {mark_glyph(mark)} {mark_text(mark)}", mark_style(mark)))
+    return line
+
+
+def _code(event: ToolUse) -> str:
+    return f", exit {event.exit_code}" if event.exit_code else ""
+
+
+def _call(event: ToolUse, words: Words, width: int, whole: bool) -> Iterator[Line]:
+    shell = "$ " if event.action == "shell_exec" or event.program else "  "
+    command = "\n".join(event.targets) if _is_about_paths(event) else words.command
+    yield from _block(command, width, "plain", _WHOLE if whole else _COMMAND, lead=shell)
+    if words.before or words.after:
+        yield from _change(words, width, _WHOLE if whole else _CHANGE)
+        if event.outcome == "success" and not whole:
+            return
+    lines = words.output.splitlines()
+    brief = event.outcome == "success" and event.action in ("file_read", "search")
+    room = _WHOLE if whole else _BRIEF if brief else _OUTPUT
+    if len(lines) > room:
+        yield [(f"{_MARGIN}│ … {count(len(lines) - room, 'line')} before; o shows all", "quiet")]
+    ink = "alert" if event.outcome == "failure" else "quiet"
+    for line in lines[-room:]:
+        pieces = wrapped(plain(line.expandtabs(4)), max(8, width - 4))
+        for piece in pieces if whole else pieces[:3]:
+            yield [(f"{_MARGIN}│ ", ink), (piece, "plain")]
+
+
+def _is_about_paths(event: ToolUse) -> bool:
+    """The paths it went to say what it does."""
+    return bool(event.targets) and event.action in ("file_read", "file_edit") and not event.program
+
+
+def _change(words: Words, width: int, most: int) -> Iterator[Line]:
+    """What was taken away and put there, with signs and colours."""
+    before, after = words.before.splitlines(), words.after.splitlines()
+    made = list(_compared(before, after))
+    shown = made[:most]
+    for sign, text in shown:
+        ink = {"+": "confidence", "-": "frustration"}.get(sign, "quiet")
+        for number, piece in enumerate(wrapped(plain(text.expandtabs(4)), max(8, width - 4))):
+            yield [(f"{_MARGIN}{' ' if number else sign} ", ink), (piece, ink)]
+    if len(made) > most:
+        yield [(f"{_MARGIN}… {count(len(made) - most, 'line')} more; o shows all", "quiet")]
+
+
+def _compared(before: list[str], after: list[str]) -> Iterator[tuple[str, str]]:
+    if len(before) > _COMPARED or len(after) > _COMPARED:
+        yield from (("-", line) for line in before)
+        yield from (("+", line) for line in after)
+        return
+    for kind, a, b, c, d in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if kind == "equal":
+            same = before[a:b]
+            yield from ((" ", line) for line in (same if len(same) <= 4 else (*same[:2], "…", *same[-2:])))
+        else:
+            yield from (("-", line) for line in before[a:b])
+            yield from (("+", line) for line in after[c:d])
+
+
+def _block(text: str, width: int, ink: str, most: int, *, lead: str = "") -> Iterator[Line]:
+    """A text that stands a little further in, its beginning where it is long."""
+    made = 0
+    lines = text.splitlines()
+    for number, line in enumerate(lines):
+        for piece in wrapped(plain(line.expandtabs(4)), max(8, width - len(_MARGIN) - len(lead))):
+            if made >= most:
+                yield [(f"{_MARGIN}… {count(len(lines) - number, 'line')} more; o shows all", "quiet")]
+                return
+            yield [(_MARGIN + (lead if made == 0 else " " * len(lead)), "quiet"), (piece, ink)]
+            made += 1
+
+
+def call_duration(took: float) -> str:
+    """A duration of a call: 40ms, 3.2s, 12m."""
+    if took < 1:
+        return f"{1000 * took:.0f}ms"
+    if took < 99.95:
+        return f"{took:.1f}s"
+    return f"{took / 60:.0f}m" if took < 5970 else f"{took / 3600:.0f}h"
