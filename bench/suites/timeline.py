@@ -13,8 +13,10 @@ from core.agents.registry import make_kit
 from core.logs.finder import sessions
 from core.settings import Settings
 from core.settings.layers import Given, Layer, resolve
+from core.society import Society
 from core.timeline.branch import sim
 from core.timeline.opening import TAIL, last_screen
+from core.timeline.rerun import Rerun
 from core.timeline.timeline import Timeline
 
 LONG = 100_000
@@ -29,7 +31,15 @@ def figures() -> list[Figure]:
     timeline.extend(events)
     recording = time.perf_counter() - start
     return [
-        Figure("recording", LONG / recording, "events/s", note="columns, marks and key frames kept"),
+        Figure(
+            "recording",
+            LONG / recording,
+            "events/s",
+            12_000,
+            "higher",
+            note="with columns, marks and key frames",
+        ),
+        _beside_the_step(),
         Figure(
             "key frames of 100,000 events",
             timeline.frames.bytes / 1e6,
@@ -40,6 +50,7 @@ def figures() -> list[Figure]:
         *_seeks(timeline),
         _draw(timeline),
         _whatif(),
+        _thresholds(),
         _first_screen(),
     ]
 
@@ -76,6 +87,36 @@ def _whatif() -> Figure:
         branch.difference()
 
     return Figure("what-if of 10,000 events", best_of(run, 3), "s", 0.5)
+
+
+def _beside_the_step() -> Figure:
+    """What recording costs, in steps of the same events."""
+    events = session(SHORT)
+
+    def step() -> None:
+        society = Society(Settings())
+        for event in events:
+            society.step(event)
+
+    bare = best_of(step, 3)
+    ratio = best_of(lambda: Timeline(Settings()).extend(events), 3) / bare
+    return Figure("recording beside the step", ratio, "x", 1.5, "lower", "the step alone", ratio)
+
+
+def _thresholds() -> Figure:
+    timeline = Timeline(Settings())
+    timeline.extend(session(SHORT))
+
+    def run() -> None:
+        rerun = Rerun(timeline, {"receptor.ambient.offset.frustration": 0.1}, whole=False)
+        while rerun.advance(SHORT):
+            pass
+
+    start = time.perf_counter()
+    run()
+    first = 1000 * (time.perf_counter() - start)
+    note = f"the first time {first:,.0f} ms"
+    return Figure("what-if on a threshold, 10,000 events", 1000 * best_of(run, 5), "ms", 100, note=note)
 
 
 def _first_screen() -> Figure:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import date
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -210,28 +211,39 @@ def _search(model: str, rows: Mapping[str, Model], aliases: Mapping[str, str]) -
 
 
 def _merged(extra: tuple[Path, ...]) -> _Table:
-    rows: dict[str, Model] = {}
-    aliases: dict[str, str] = {}
-    ours = OURS / "models.toml"
-    made: date | None = None
-    sources: tuple[str, ...] = ()
-    for path in (ours, *extra):
-        table = read_table(path)
-        for key in table:
-            if key not in ("models", "aliases", "made", "sources"):
-                raise SettingsError(f"{path}: {key}: unknown; expected [models] or [aliases]")
-        if path == ours:
-            made, sources = _made(path, table)
-        for name, row in _section(path, table, "models").items():
-            known = _search(name, rows, aliases) or Model()
-            rows[plain_name(name)] = _checked(path, name, row, known)
-        for name, meant in _section(path, table, "aliases").items():
-            if not isinstance(meant, str) or _search(meant, rows, {}) is None:
-                raise SettingsError(f"{path}: aliases.{name}: must be the name of a model in [models]")
-            aliases[plain_name(name)] = next(one for one in spellings(meant) if one in rows)
-            if path != ours:
-                rows.pop(plain_name(name), None)
-    return _Table(rows, aliases, made, sources)
+    """Our table, read once a process, with the user's laid over it."""
+    ours = _our_table()
+    if not extra:
+        return ours
+    merged = ours._replace(rows=dict(ours.rows), aliases=dict(ours.aliases))
+    for path in extra:
+        _lay_over(merged, path, read_table(path), theirs=True)
+    return merged
+
+
+@cache
+def _our_table() -> _Table:
+    path = OURS / "models.toml"
+    content = read_table(path)
+    table = _Table({}, {}, *_made(path, content))
+    _lay_over(table, path, content, theirs=False)
+    return table
+
+
+def _lay_over(table: _Table, path: Path, content: dict[str, Any], *, theirs: bool) -> None:
+    rows, aliases = table.rows, table.aliases
+    for key in content:
+        if key not in ("models", "aliases", "made", "sources"):
+            raise SettingsError(f"{path}: {key}: unknown; expected [models] or [aliases]")
+    for name, row in _section(path, content, "models").items():
+        known = _search(name, rows, aliases) or Model()
+        rows[plain_name(name)] = _checked(path, name, row, known)
+    for name, meant in _section(path, content, "aliases").items():
+        if not isinstance(meant, str) or _search(meant, rows, {}) is None:
+            raise SettingsError(f"{path}: aliases.{name}: must be the name of a model in [models]")
+        aliases[plain_name(name)] = next(one for one in spellings(meant) if one in rows)
+        if theirs:
+            rows.pop(plain_name(name), None)
 
 
 def _section(path: Path, table: dict[str, Any], name: str) -> dict[str, Any]:

@@ -186,4 +186,4 @@ class Governor(Stateful):
 
     def levels(self) -> tuple[float, ...]:
         """Budgets, then pressures: what a curve is drawn from."""
-        return (*self._machine.budgets, *self._machine.pressures)
+        return self._machine.levels

@@ -118,6 +118,11 @@ class Machine(Stateful):
         return Pressures(*self._pressures)
 
     @property
+    def levels(self) -> tuple[float, ...]:
+        """Budgets, then pressures, as they are."""
+        return self._budgets + self._pressures
+
+    @property
     def may_act(self) -> bool:
         """Whether any action is allowed."""
         return self.state != "HALTED" and self._budgets[0] > 0.0

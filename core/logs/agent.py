@@ -76,12 +76,18 @@ def nowhere(environment: Environment, home: Path) -> list[Path]:
     return []
 
 
+CERTAIN = 100
+"""As sure as a format can be; no other is asked after it."""
+
+
 def recognise(sample: Sample, agents: tuple[Agent, ...]) -> Format | None:
     """The format whose content this most surely is, the first of equals; or None."""
     best, score = None, 0
     for agent in agents:
         for known in agent.formats:
             sure = known.sniff(sample)
+            if sure >= CERTAIN:
+                return known
             if sure > score:
                 best, score = known, sure
     return best

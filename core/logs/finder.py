@@ -243,11 +243,16 @@ class Finder:
             if first is not None and session.logs[0].whole:
                 families.setdefault((session.tool, first), []).append(session)
         copies: dict[Path, tuple[Log, ...]] = {}
+        repeated: set[Path] = set()
         for family in families.values():
             family.sort(key=_age)
             for place, session in enumerate(family[1:], 1):
                 copies[session.path] = tuple(older.logs[0] for older in family[:place])
-        return [session._replace(copied=copies.get(session.path, ())) for session in found]
+            repeated.update(session.path for session in family[:-1])
+        return [
+            session._replace(copied=copies.get(session.path, ()), repeated=session.path in repeated)
+            for session in found
+        ]
 
 
 def _ignore(_number: int, _reason: str) -> None:

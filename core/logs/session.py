@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import threading
 from collections.abc import Hashable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -34,11 +35,18 @@ class LogSession(NamedTuple):
     logs: tuple[Log, ...]
     copied: tuple[Log, ...] = ()
     """Older logs whose events this one repeats, because it was forked or resumed from them."""
+    repeated: bool = False
+    """Whether newer logs repeat events of this one."""
 
     @property
     def path(self) -> Path:
         """The main agent's log."""
         return self.logs[0].path
+
+    @property
+    def family(self) -> tuple[Path, int]:
+        """The oldest log of those that share a beginning with this one, and its own rank by age."""
+        return (self.copied[0].path if self.copied else self.path), len(self.copied)
 
 
 def read(session: LogSession, kit: Kit, lines: LineSettings | None = None) -> Iterator[Event]:
@@ -47,7 +55,10 @@ def read(session: LogSession, kit: Kit, lines: LineSettings | None = None) -> It
     Never raises; what cannot be read is counted in the kit's diagnostics.
     """
     limits = lines or LineSettings()
-    merged = merge([log_events(log, kit, limits, session.id) for log in session.logs])
+    streams = [log_events(log, kit, limits, session.id) for log in session.logs]
+    if session.repeated:
+        streams[0] = told.noting(session.logs[0], limits, streams[0])
+    merged = merge(streams)
     return _without(merged, identities(session.copied, kit, limits)) if session.copied else merged
 
 
@@ -87,15 +98,64 @@ def identity(event: Event) -> Hashable:
             return "session end", event.agent, event.at
 
 
+class Told:
+    """What logs that others repeat told to its end, so that each is read once; the oldest are forgotten."""
+
+    MOST = 500_000
+    """Identities kept at once."""
+
+    def __init__(self) -> None:
+        self._known: dict[Hashable, frozenset[Hashable]] = {}
+        self._kept = 0
+        self._keeping = threading.Lock()
+
+    def of(self, log: Log, kit: Kit, lines: LineSettings) -> frozenset[Hashable]:
+        """A log's events by their identities, read unless that was done and it has not changed since."""
+        known = self._known.get(_stamp(log, lines))
+        if known is not None:
+            return known
+        found: set[Hashable] = set()
+        for _ in self.noting(log, lines, log_events(log, kit, lines), found):
+            pass
+        return frozenset(found)
+
+    def noting(
+        self, log: Log, lines: LineSettings, events: Iterator[Event], found: set[Hashable] | None = None
+    ) -> Iterator[Event]:
+        """The same events, remembered once all were read."""
+        found = set() if found is None else found
+        stamp = _stamp(log, lines)
+        for event in events:
+            if type(event) is not ToolUse or event.outcome != "pending":
+                found.add(identity(event))
+            yield event
+        if stamp is not None and stamp == _stamp(log, lines) and len(found) <= self.MOST:
+            self._keep(stamp, frozenset(found))
+
+    def _keep(self, stamp: Hashable, found: frozenset[Hashable]) -> None:
+        with self._keeping:
+            self._kept += len(found) - len(self._known.pop(stamp, ()))
+            self._known[stamp] = found
+            while self._kept > self.MOST:
+                self._kept -= len(self._known.pop(next(iter(self._known))))
+
+
+told = Told()
+
+
+def _stamp(log: Log, lines: LineSettings) -> Hashable:
+    """What must be the same for a log to tell the same; None where it cannot be seen."""
+    try:
+        status = log.path.stat()
+    except OSError:
+        return None
+    return log, status.st_ino, status.st_size, status.st_mtime_ns, lines.longest
+
+
 def identities(logs: tuple[Log, ...], kit: Kit, lines: LineSettings) -> set[Hashable]:
     """What other logs tell to its end, their own faults left uncounted."""
     silent = kit.counting(Diagnostics())
-    return {
-        identity(event)
-        for log in logs
-        for event in log_events(log, silent, lines)
-        if not (isinstance(event, ToolUse) and event.outcome == "pending")
-    }
+    return set().union(*(told.of(log, silent, lines) for log in logs))
 
 
 def _through(log: Log, kit: Kit, lines: LineSettings, session: str) -> Iterator[Event]:

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Sequence
 from itertools import islice
 from math import exp, log
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, overload
 
 from core.percept import AXES, Axis
 from core.receptor.impulse import IMPLEMENTATION, Impulses
@@ -202,6 +202,14 @@ class EmotionEngine(Stateful):
             older=older,
         )
 
+    def still(self) -> EmotionEngine:
+        """One that stands where this one stands and never moves, to be asked why at any later time."""
+        other = EmotionEngine.__new__(EmotionEngine)
+        for name in EmotionEngine.__slots__:
+            setattr(other, name, getattr(self, name))
+        other._marks = self._marks.copy()
+        return other
+
     def _effects(self, mark: _Mark, position: int, before: float) -> list[tuple[str, float]]:
         _, _, moment, causes, pattern, shifted, values, disrupted, calm, flowing = mark
         disruption = disrupted if position == FLOW else 0.0
@@ -230,3 +238,36 @@ class EmotionEngine(Stateful):
 def _vector(values: Sequence[float]) -> Vector:
     a, b, c, d, e, f = values
     return (a, b, c, d, e, f)
+
+
+class Explanation(Sequence[Why]):
+    """What makes up each axis at one moment, in the order of AXES, worked out when it is looked at."""
+
+    __slots__ = ("_made", "_now", "_still")
+
+    def __init__(self, emotion: EmotionEngine, now: float) -> None:
+        self._still = emotion.still()
+        self._now = now
+        self._made: tuple[Why, ...] | None = None
+
+    def __len__(self) -> int:
+        return len(AXES)
+
+    @overload
+    def __getitem__(self, place: int) -> Why: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Why, ...]: ...
+    def __getitem__(self, place: int | slice) -> Why | tuple[Why, ...]:
+        if self._made is None:
+            self._made = tuple([self._still.why(axis, self._now) for axis in AXES])
+        return self._made[place]
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Explanation)
+            and self._now == other._now
+            and self._still.dump() == other._still.dump()
+        )
+
+    def __hash__(self) -> int:
+        return hash((self._now, self._still.values))

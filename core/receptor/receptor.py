@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from core.events import Compaction, Event, Prompt, ToolUse, Turn
 from core.percept import AXES, AgentState, Axis, Percept, Signal
 from core.receptor.ambient import AmbientEstimator
 from core.receptor.commander import Commander
-from core.receptor.emotion import EmotionEngine
+from core.receptor.emotion import EmotionEngine, Explanation
 from core.receptor.facts import ActionFacts
 from core.receptor.gate import FlowGate
 from core.receptor.heatmap import Heatmap
@@ -31,7 +31,6 @@ LEVELS = (*(f"threshold.{axis}" for axis in AXES), *(f"baseline.{axis}" for axis
 
 
 _NO_CAUSES: tuple[str, ...] = ()
-_TOLD = (LONG_PROMPT,)
 _make = tuple.__new__
 """Builds a named tuple without its Python-level constructor: these are made for every event."""
 
@@ -74,6 +73,8 @@ class Receptor(Stateful):
         "facts",
     )
     NAMED = True
+    TOLD: ClassVar = (LONG_PROMPT,)
+    """Causes of a long prompt."""
     STATE = (
         "_events",
         inner("_clock"),
@@ -140,7 +141,7 @@ class Receptor(Stateful):
         if type(event) is Prompt:
             clock.update(event.at, True)
             self._commander.slide(clock.wall)
-            told = _TOLD if event.characters > self._long_prompt else _NO_CAUSES
+            told = self.TOLD if event.characters > self._long_prompt else _NO_CAUSES
             return self._feel(event.at, told, self._commander.pattern, False)
         if type(event) is Turn:
             self.facts.said(event)
@@ -257,6 +258,10 @@ class Receptor(Stateful):
         """Which impulses of which events make up the value of an axis."""
         return self._emotion.why(axis, self._clock.now + self._clock.ahead(at)[1])
 
+    def explained(self, at: float | None = None) -> Explanation:
+        """The same of all axes, worked out only when it is looked at."""
+        return Explanation(self._emotion, self._clock.now + self._clock.ahead(at)[1])
+
     def read(self, at: float | None = None) -> ReceptorReading:
         """Everything a screen shows; with a later `at`, as it will be then if nothing happens."""
         clock = self._clock
@@ -305,5 +310,5 @@ class Receptor(Stateful):
 
     def levels(self) -> tuple[float, ...]:
         """Thresholds, then baselines, each in the order of AXES: what a curve is drawn from."""
-        neuron, baseline, field = self._neuron, self._ambient.baseline, self._meta.field
-        return (*[neuron.terms(axis, baseline, field)[0] for axis in range(len(AXES))], *baseline)
+        baseline = self._ambient.baseline
+        return (*self._neuron.thresholds(baseline, self._meta.field), *baseline)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import signal
+import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+import warnings
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import active_children, get_context
+from multiprocessing.context import BaseContext
 from typing import Any, TypeVar
 
 from core.errors import NooscopeError
@@ -34,23 +37,48 @@ def _undisturbed() -> Iterator[None]:
         raise KeyboardInterrupt
 
 
+def _start_method() -> BaseContext:
+    """Copies of this process where that is safe, as they have loaded everything already; else fresh ones."""
+    alone = threading.active_count() == 1
+    return get_context("fork" if sys.platform == "linux" and alone else "spawn")
+
+
+Family = Callable[[Any], tuple[Hashable, int]]
+"""What an item belongs to, and its place in that."""
+
+
+def one_by_one(
+    work: Callable[..., T], items: Sequence[Any], *more: Any, family: Family | None = None
+) -> Iterator[T]:
+    """`work(item, *more)` of every item, in their order; those of a family are done one after another."""
+    groups = _families(items, family)
+    yield from _in_order(
+        groups, (_work_all(work, [items[place] for place in group], *more) for group in groups)
+    )
+
+
 def shared_out(
     jobs: int,
     work: Callable[..., T],
     items: Sequence[Any],
     *more: Any,
     prepare: Callable[[], None] | None = None,
+    family: Family | None = None,
 ) -> Iterator[T]:
-    """`work(item, *more)` of every item, in their order; each process is prepared first.
+    """The same over several processes, a family in one; each process is prepared first.
 
     No helper hears a ctrl+c of its own: it reaches the program, which ends them all.
     """
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=prepare) as pool:
+    groups = _families(items, family)
+    with ProcessPoolExecutor(jobs, mp_context=_start_method(), initializer=prepare) as pool:
         try:
-            with _undisturbed():
-                futures = [pool.submit(work, item, *more) for item in items]
-            for future in futures:
-                yield future.result()
+            with _undisturbed(), warnings.catch_warnings():
+                # Threads that a library of numbers keeps are ended and begun anew around a copy.
+                warnings.simplefilter("ignore", DeprecationWarning)
+                futures = [
+                    pool.submit(_work_all, work, [items[place] for place in group], *more) for group in groups
+                ]
+            yield from _in_order(groups, (future.result() for future in futures))
         except BrokenProcessPool as error:
             raise NooscopeError("a helper process died; try again with --jobs 1") from error
         except BaseException:
@@ -58,3 +86,29 @@ def shared_out(
             for child in active_children():
                 child.terminate()
             raise
+
+
+def _families(items: Sequence[Any], family: Family | None) -> list[list[int]]:
+    """The places of items that belong together, by their rank; families in the order of their first item."""
+    if family is None:
+        return [[place] for place in range(len(items))]
+    known: dict[Hashable, list[tuple[int, int]]] = {}
+    for place, item in enumerate(items):
+        name, rank = family(item)
+        known.setdefault(name, []).append((rank, place))
+    return [[place for _, place in sorted(members)] for members in known.values()]
+
+
+def _work_all(work: Callable[..., T], items: Sequence[Any], *more: Any) -> list[T]:
+    return [work(item, *more) for item in items]
+
+
+def _in_order(groups: Sequence[Sequence[int]], results: Iterator[list[T]]) -> Iterator[T]:
+    """The results of all groups by place, each as soon as those before it are there."""
+    waiting: dict[int, T] = {}
+    due = 0
+    for group, done in zip(groups, results, strict=True):
+        waiting.update(zip(group, done, strict=True))
+        while due in waiting:
+            yield waiting.pop(due)
+            due += 1

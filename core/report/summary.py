@@ -202,6 +202,7 @@ class Gatherer:
         self._agents: dict[str, AgentSummary] = {}
         self._quarantined: dict[str, QuarantineSummary] = {}
         self._peaks: dict[str, Peak] = {}
+        self._highs = [-1.0] * len(AXES)
         self._paths: dict[str, list[int]] = {}
 
     def add(self, event: Event, step: Step) -> None:
@@ -289,10 +290,11 @@ class Gatherer:
             self._states[percept.state] += 1
             self._patterns[percept.pattern] += 1
             self._regimes[thought.regime] += 1
-        for axis, value in zip(AXES, percept.axes, strict=True):
-            peak = self._peaks.get(axis)
-            if peak is None or value > peak.value:
-                self._peaks[axis] = Peak(value, event.at, event.agent)
+        highs = self._highs
+        for place, value in enumerate(percept.axes):
+            if value > highs[place]:
+                highs[place] = value
+                self._peaks[AXES[place]] = Peak(value, event.at, event.agent)
         for signal in percept.signals:
             if signal.fresh:
                 self._signals[signal.name] += 1

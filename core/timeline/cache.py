@@ -34,7 +34,7 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-VERSION = 4
+VERSION = 5
 _SUFFIX = ".recording"
 _CHECK = 32
 _EVENTS = msgspec.msgpack.Decoder(list[Event])

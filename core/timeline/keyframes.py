@@ -7,18 +7,17 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
-import cbor2
-
 from core.errors import StoreError
 from core.timeline.snapshot import (
     Segments,
     StateChange,
     apply,
-    encode,
     join,
+    pack,
     split_state,
     state_changes,
     state_identity,
+    unpack,
 )
 
 if sys.version_info >= (3, 14):
@@ -96,7 +95,7 @@ class KeyFrames:
             or weight >= share * total
             or regime != self._last_regime
         )
-        payload = encode(segments) if full else encode([list(change) for change in found])
+        payload = pack(segments) if full else pack([list(change) for change in found])
         if full:
             packed, leans = self._pack(index, payload)
             frame = KeyFrame(index, "I", state_identity(segments), packed, leans)
@@ -146,11 +145,11 @@ class KeyFrames:
         while self._frames[start].kind == "P":
             start -= 1
         try:
-            found: Segments = cbor2.loads(self._unpack(self._frames[start]))
+            found: Segments = unpack(self._unpack(self._frames[start]))
             for later in self._frames[start + 1 : place + 1]:
-                rows = cbor2.loads(zstd.decompress(later.packed))
+                rows = unpack(zstd.decompress(later.packed))
                 found = apply(found, [StateChange(*row) for row in rows])
-        except (zstd.ZstdError, cbor2.CBORDecodeError, TypeError, ValueError) as error:
+        except (zstd.ZstdError, TypeError, ValueError) as error:
             raise StoreError(f"the key frame after {frame.after} events is damaged ({error})") from error
         if state_identity(found) != frame.id:
             raise StoreError(

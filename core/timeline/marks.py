@@ -73,22 +73,22 @@ class Marks:
 
     def note(self, index: int, event: Event, step: Step) -> None:
         """Mark what the event was and what it did."""
-        for kind, name, weight in self._found(event, step):
-            self._all.append(Mark(index, event.at, event.agent, kind, name, weight))
-            self._indexes.append(index)
-
-    def _found(self, event: Event, step: Step) -> Iterator[tuple[MarkKind, str, float]]:
-        yield from _told(event)
-        for signal in step.percept.signals:
+        found = _told(event) if type(event) in _MARKED else []
+        percept, agent = step.percept, event.agent
+        for signal in percept.signals:
             if signal.fresh:
-                yield "signal", signal.name, signal.intensity
-        state = step.percept.state
-        if self._states.get(event.agent, "idle") != state:
-            self._states[event.agent] = state
-            yield "state", state, 0.0
-        yield from _thought(step)
+                found.append(("signal", signal.name, signal.intensity))
+        state = percept.state
+        if self._states.get(agent, "idle") != state:
+            self._states[agent] = state
+            found.append(("state", state, 0.0))
+        _thought(step, found)
         for firing in step.reaction.fired:
-            yield "background" if firing.mode == "background" else "method", firing.method, firing.score
+            kind: MarkKind = "background" if firing.mode == "background" else "method"
+            found.append((kind, firing.method, firing.score))
+        for kind, name, weight in found:
+            self._all.append(Mark(index, event.at, agent, kind, name, weight))
+            self._indexes.append(index)
 
     def after(self, index: int, kinds: Collection[MarkKind], agent: str | None = None) -> Mark | None:
         """The next mark of these kinds later than `index`."""
@@ -109,31 +109,36 @@ class Marks:
         return self._all[bisect_left(self._indexes, start) : bisect_left(self._indexes, stop)]
 
 
-def _told(event: Event) -> Iterator[tuple[MarkKind, str, float]]:
+_Found = list[tuple[MarkKind, str, float]]
+_MARKED = frozenset((Prompt, Compaction, Advice, AgentStart, AgentEnd))
+
+
+def _told(event: Event) -> _Found:
     """What the log itself says."""
     if isinstance(event, Prompt):
-        yield "prompt", "interrupt" if event.interrupt else "prompt", float(event.characters)
-    elif isinstance(event, Compaction):
-        yield "compaction", event.trigger or "compaction", float(event.tokens_before)
-    elif isinstance(event, Advice):
-        yield "advice", "told the agent", float(event.characters)
-    elif isinstance(event, AgentStart | AgentEnd):
-        yield "agent", f"{event.child} {'starts' if isinstance(event, AgentStart) else 'ends'}", 0.0
+        return [("prompt", "interrupt" if event.interrupt else "prompt", float(event.characters))]
+    if isinstance(event, Compaction):
+        return [("compaction", event.trigger or "compaction", float(event.tokens_before))]
+    if isinstance(event, Advice):
+        return [("advice", "told the agent", float(event.characters))]
+    if isinstance(event, AgentStart | AgentEnd):
+        return [("agent", f"{event.child} {'starts' if isinstance(event, AgentStart) else 'ends'}", 0.0)]
+    return []
 
 
-def _thought(step: Step) -> Iterator[tuple[MarkKind, str, float]]:
+def _thought(step: Step, found: _Found) -> None:
     """What changed in the mind."""
-    thought, verdict, mood = step.thought, step.verdict, step.mood
+    percept, thought, verdict, mood, _ = step
     if thought.regime_changed:
-        yield "regime", thought.regime, 0.0
-    if step.percept.shifted:
-        yield "shift", "context shift", 0.0
+        found.append(("regime", thought.regime, 0.0))
+    if percept.shifted:
+        found.append(("shift", "context shift", 0.0))
     if verdict.halted_now:
-        yield "halt", verdict.halted_now, float(verdict.step)
+        found.append(("halt", verdict.halted_now, float(verdict.step)))
     if mood.entered or mood.released:
-        yield "quarantine", "enters" if mood.entered else "leaves", 0.0
+        found.append(("quarantine", "enters" if mood.entered else "leaves", 0.0))
     if thought.dream is not None:
-        yield "dream", thought.dream.reason, thought.dream.pressure
+        found.append(("dream", thought.dream.reason, thought.dream.pressure))
 
 
 def _fits(mark: Mark, kinds: Collection[MarkKind], agent: str | None) -> bool:

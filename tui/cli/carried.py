@@ -8,6 +8,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from core.logs.session import LogSession
     from core.settings import Settings
     from core.timeline.run_inputs import InitialStates, RunInputs
 
@@ -50,3 +53,8 @@ def spoken_start(initial_states: InitialStates, session: str) -> RunInputs:
         print(f"nooscope: {notice}", file=sys.stderr)
     initial_states.notices.clear()
     return start
+
+
+def family_of(begun: tuple[LogSession, RunInputs]) -> tuple[Path, int]:
+    """Sessions that repeat each other's events belong together, the oldest first."""
+    return begun[0].family

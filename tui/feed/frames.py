@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from core.engine import Frame
 from core.events import MAIN
 from core.live.status import StatusFacts
 from core.live.status_history import StatusHistory
-from core.percept import AXES
 from core.receptor.readings import Why
 from core.society import Society, SocietyReading
 from core.timeline.timeline import Timeline
@@ -23,7 +23,7 @@ class Sight(NamedTuple):
 
     frame: Frame
     people: SocietyReading
-    why: tuple[Why, ...]
+    why: Sequence[Why]
     agents: tuple[str, ...]
     facts: StatusFacts | None = None
     """What its status follows from, open calls left out; not at the live edge, where the log tells more."""
@@ -76,6 +76,6 @@ def _sight(society: Society, agent: str, at: float | None) -> Sight:
     return Sight(
         frame=society.frame(who, at),
         people=society.read(),
-        why=tuple(receptor.why(axis, at) for axis in AXES),
+        why=receptor.explained(at),
         agents=society.agents,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -40,8 +41,8 @@ class View(Struct, frozen=True):
 
     frame: Frame
     people: SocietyReading
-    why: tuple[Why, ...] = ()
-    """What makes up each axis, in the order of AXES."""
+    why: Sequence[Why] = ()
+    """What makes up each axis, in the order of AXES; worked out when a panel looks at it."""
     subject: Subject = Subject()
     agent: str = MAIN
     agents: tuple[str, ...] = (MAIN,)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterable
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -42,10 +44,31 @@ class Tables(NamedTuple):
 
 
 def read_tables(*extra: Path) -> Tables:
-    """Read our tables and the user's; an error names file and field."""
+    """Read our tables and the user's; an error names file and field.
+
+    Ours are read once a process, the user's whenever they say something else. What is given is shared.
+    """
+    ours = _our_tables()
+    if not extra:
+        return ours
+    tools = {
+        name: Tools(dict(known.names), known.patterns, known.otherwise) for name, known in ours.tools.items()
+    }
+    tables = Tables(tools, {section: dict(lists) for section, lists in ours.lists.items()})
+    _lay_over(tables, extra)
+    return tables
+
+
+@cache
+def _our_tables() -> Tables:
     tables = Tables({}, {section: dict.fromkeys(names, ()) for section, names in _SECTIONS.items()})
-    ours = (*sorted(OURS.parent.glob("*/tools.toml")), OURS / "shell.toml", OURS / "outcomes.toml")
-    for path in (*ours, *extra):
+    tools = sorted(OURS.parent.glob("*/tools.toml"))
+    _lay_over(tables, (*tools, OURS / "shell.toml", OURS / "outcomes.toml"))
+    return tables
+
+
+def _lay_over(tables: Tables, paths: Iterable[Path]) -> None:
+    for path in paths:
         content = read_table(path)
         for section, value in content.items():
             if section != "tools" and section not in _SECTIONS:
@@ -58,17 +81,21 @@ def read_tables(*extra: Path) -> Tables:
                     _add_tools(tables.tools, path, name, item)
                 else:
                     _add_list(tables.lists[section], path, section, name, item)
-    return tables
 
 
 def read_table(path: Path) -> dict[str, Any]:
-    """A table file's content; an error names the file and the place."""
+    """A table file's content, to be read and not changed; an error names the file and the place."""
     try:
-        return tomllib.loads(small_file(path).decode())
+        return _parsed(small_file(path))
     except OSError as error:
         raise SettingsError(f"{path}: cannot be read: {read_failure(error)}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingsError(f"{path}: is not TOML: {error}") from error
+
+
+@lru_cache(maxsize=8)
+def _parsed(content: bytes) -> dict[str, Any]:
+    return tomllib.loads(content.decode())
 
 
 def _add_list(lists: Lists, path: Path, section: str, name: str, value: Any) -> None:

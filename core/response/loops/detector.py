@@ -178,6 +178,8 @@ class LoopDetector(Stateful):
 
     def _going(self) -> DetectorName | None:
         """The loop that goes on: the one told of while it does, else the plainest."""
+        if self._none_going():
+            return None
         exact = self.exact is not None and self.exact.period > 0
         failing = self.failing is not None and self.failing.shape != 0
         oscillation = self.oscillation is not None and self.oscillation.subject != ""
@@ -185,13 +187,26 @@ class LoopDetector(Stateful):
         burn = self.burn is not None and self.burn.burning
         stalls = [part is not None and part.going for part in self._stalls()]
         waiting = self.waiting is not None and self.waiting.going
-        if not (exact or failing or oscillation or near or burn or waiting or any(stalls)):
-            return None
         going = (exact, failing, oscillation, near, *stalls, burn, waiting)
         active = self._active
         if active is not None and active != "burn" and going[DETECTORS.index(active)]:
             return active
         return DETECTORS[going.index(True)]
+
+    def _none_going(self) -> bool:
+        """Whether every detector that is on is quiet, as after most events."""
+        exact, failing, swing, near = self.exact, self.failing, self.oscillation, self.near
+        if (
+            (exact is not None and exact.period > 0)
+            or (failing is not None and failing.shape != 0)
+            or (swing is not None and swing.subject != "")
+            or (near is not None and near.period > 0)
+        ):
+            return False
+        for part in (*self._stalls(), self.waiting):
+            if part is not None and part.going:
+                return False
+        return self.burn is None or not self.burn.burning
 
     def _stalls(self) -> tuple[Retest | Rework | Storm | Reread | GaveUp | None, ...]:
         """Those that are told by what did not happen, in the order of their names."""

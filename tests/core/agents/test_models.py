@@ -240,3 +240,14 @@ def test_a_wide_window_stays_wide() -> None:
         if (turn := usage.once(_turn(message, 1, context)))
     ]
     assert windows == [200_000, 1_000_000, 1_000_000]
+
+
+def test_a_table_that_changed_is_noticed_and_ours_stays(tmp_path: Path) -> None:
+    """Ours is read once a process; the user's is read again, and leaves no trace in ours."""
+    table = tmp_path / "models.toml"
+    before = Models.load().window("gpt-4o")
+    for window in (1111, 2222):
+        table.write_text(f"[models.gpt-4o]\nwindow = {window}\n")
+        assert Models.load(table).window("gpt-4o") == window
+    assert Models.load().window("gpt-4o") == before
+    assert Models.load()._table is Models.load()._table

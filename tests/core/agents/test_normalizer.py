@@ -9,6 +9,7 @@ import pytest
 
 from core.agents.fingerprint import fingerprint, shape
 from core.agents.normalizer import Normalizer
+from core.agents.tables import read_tables
 from core.errors import SettingsError
 from core.logs.times import seconds
 from tests.core.agents.samples import NORMALIZER, encoded
@@ -264,3 +265,15 @@ def test_times(value: Any, at: float | None) -> None:
     """ISO with or without zone, epoch seconds and milliseconds."""
     seconds("2026-03-01T10:00:59.000Z")
     assert seconds(value) == at
+
+
+def test_a_table_that_changed_is_noticed_and_ours_stays(tmp_path: Path) -> None:
+    """Ours are read once a process; the user's are read again, and leave no trace in ours."""
+    table = tmp_path / "tools.toml"
+    before = Normalizer.load().sort("claude-code", "Read", {}).action
+    for action in ("file_edit", "plan"):
+        table.write_text(f'[tools.claude-code]\n{action} = ["Read"]\n[arguments]\npath = ["somewhere"]\n')
+        assert Normalizer.load(table).sort("claude-code", "Read", {}).action == action
+    assert Normalizer.load().sort("claude-code", "Read", {}).action == before
+    assert "somewhere" not in read_tables().lists["arguments"]["path"]
+    assert read_tables() is read_tables()

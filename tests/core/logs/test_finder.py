@@ -5,14 +5,21 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from core.agents.claude_code.reader import ClaudeCode
 from core.agents.registry import make_kit
 from core.errors import UnreadableLog
 from core.events import AgentStart, Event, Prompt, SessionStart, ToolUse
+from core.logs import records
+from core.logs.agent import Agent, recognise
 from core.logs.finder import sessions
+from core.logs.format import Format, Sample
+from core.logs.lines import Line, read_lines
 from core.logs.session import LogSession, identity, merge, read
 from tests.core.agents.real_logs import FOLDERS
 from tests.core.logs import log_lines as logs
@@ -110,6 +117,36 @@ def test_a_call_cut_off_in_the_original_is_told_by_the_copy(tmp_path: Path) -> N
     assert [(event.id, event.outcome) for event in read(later, kit) if isinstance(event, ToolUse)] == [
         ("late", "success")
     ]
+
+
+def test_logs_that_share_a_beginning_are_read_once_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    genuine = read_lines
+
+    def counted(path: Path, *more: Any) -> Iterator[Line]:
+        opened.append(path.stem)
+        return genuine(path, *more)
+
+    for age in range(4):
+        path = tmp_path / f"s-{age}.jsonl"
+        path.write_bytes(logs.session(2 + age, session=f"s-{age}"))
+        os.utime(path, (1000 + age, 1000 + age))
+    found = sessions([tmp_path], make_kit())
+    assert [session.family for session in found] == [(tmp_path / "s-0.jsonl", age) for age in range(4)]
+    assert [session.repeated for session in found] == [True, True, True, False]
+    monkeypatch.setattr(records, "read_lines", counted)
+    assert [uses(list(read(session, make_kit()))) for session in found] == [
+        ["t0", "t1"],
+        ["t2"],
+        ["t3"],
+        ["t4"],
+    ]
+    assert opened == ["s-0", "s-1", "s-2", "s-3"]
+    (tmp_path / "s-1.jsonl").write_bytes(logs.session(4, session="s-1"))
+    assert uses(list(read(found[2], make_kit()))) == []
+    assert opened[4:] == ["s-1", "s-2"]
 
 
 def test_unrelated_sessions_are_no_copies(tmp_path: Path) -> None:
@@ -236,3 +273,26 @@ def test_a_file_that_vanishes_before_it_is_read_is_counted(tmp_path: Path) -> No
     log.unlink()
     assert list(read(session, kit)) == []
     assert kit.diagnostics.counts == {"vanished": 1}
+
+
+def test_no_format_is_asked_after_a_certain_one() -> None:
+    asked: list[str] = []
+
+    def format_(name: str, sure: int) -> Format:
+        def sniff(_sample: Sample) -> int:
+            asked.append(name)
+            return sure
+
+        return Format(name, "lines", sniff, ClaudeCode)
+
+    def found(*sure: int) -> str:
+        asked.clear()
+        agents = [
+            Agent(str(place), str(place), (format_(str(place), one),)) for place, one in enumerate(sure)
+        ]
+        best = recognise(Sample(b"{}", Path("x")), tuple(agents))
+        return best.name if best else ""
+
+    assert (found(80, 99, 99), asked) == ("1", ["0", "1", "2"])
+    assert (found(80, 100, 100), asked) == ("1", ["0", "1"])
+    assert (found(0, 0), asked) == ("", ["0", "1"])

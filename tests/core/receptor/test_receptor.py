@@ -6,8 +6,10 @@ import pytest
 
 from core.errors import StateError
 from core.events import Compaction, Event, Prompt, ToolUse, Turn
-from core.percept import AXES, Percept
+from core.percept import AXES, Axis, Percept
 from core.receptor import Receptor
+from core.receptor.emotion import EmotionEngine
+from core.receptor.readings import Why
 from tests.core.receptor.acts import DEFAULTS, START, published, spell, touch
 
 
@@ -244,3 +246,30 @@ def test_a_state_that_does_not_fit_is_refused_in_words() -> None:
         receptor().load({"events": 3})
     with pytest.raises(StateError):
         receptor().load(Receptor(DEFAULTS).dump() | {"clock": (1, 2)})
+
+
+def test_why_asked_late_is_why_asked_then_and_costs_nothing_until_asked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[str] = []
+    genuine = EmotionEngine.why
+
+    def counted(self: EmotionEngine, axis: Axis, now: float) -> Why:
+        asked.append(axis)
+        return genuine(self, axis, now)
+
+    monkeypatch.setattr(EmotionEngine, "why", counted)
+    acts = spell("ebefefrgfefbbe" * 8, gap=40.0)
+    made = receptor()
+    play(made, acts[:90])
+    then = tuple(made.why(axis, acts[89].at + 1.0) for axis in AXES)
+    asked.clear()
+    late = made.explained(acts[89].at + 1.0)
+    assert late == made.explained(acts[89].at + 1.0)
+    assert late != made.explained(acts[89].at + 2.0)
+    play(made, acts[90:])
+    assert asked == []
+    assert late != made.explained()
+    assert tuple(late) == then
+    assert (late[1], len(late)) == (then[1], len(then))
+    assert asked == list(AXES)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from core.errors import StoreError
 from core.timeline.keyframes import KeyFrame, KeyFrames
-from core.timeline.snapshot import apply, encode, join, split_state, state_changes, state_identity
+from core.timeline.snapshot import apply, encode, join, split_state, state_changes, state_identity, unpack
 
 leaves = st.one_of(
     st.floats(allow_nan=False), st.integers(-(2**63), 2**63 - 1), st.text(max_size=8), st.none()
@@ -144,3 +144,21 @@ def test_a_frame_that_leans_on_a_damaged_one_is_damaged_too(broken: bytes) -> No
     with pytest.raises(StoreError, match="leans on is gone"):
         again.restore(rows[5])
     assert encode(again.restore(rows[18])) == encode(busy(18))
+
+
+@pytest.mark.parametrize("number", [2**63, 2**64 - 1, 2**64, -(2**63), -(2**63) - 1, 10**40])
+def test_a_number_of_any_size_is_kept(number: int) -> None:
+    """At, below and above what MessagePack has room for."""
+    state = {"one": {"count": number}, "two": (1, 1.0, -0.0, None, True, b"x", "x")}
+    frames = KeyFrames()
+    kept = frames.add(1, state)
+    frames.add(2, {"one": {"count": 0}})
+    found = frames.restore(kept)
+    assert found["one"] == {"count": number}
+    assert repr(found["two"]) == repr([1, 1.0, -0.0, None, True, b"x", "x"])
+
+
+@pytest.mark.parametrize("content", [b"", b"\xc1", b"\xc1\xff", b"\x92\x01", b"\xa1\xff"])
+def test_what_was_never_packed_is_refused(content: bytes) -> None:
+    with pytest.raises(ValueError):
+        unpack(content)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui.cli import streams
-from tui.cli.carried import add_plain_option, initial_states_of, spoken_start
+from tui.cli.carried import add_plain_option, family_of, initial_states_of, spoken_start
 from tui.cli.command import CliCommand
 from tui.cli.options import add_settings_options, positive_argument, settings_from
 
@@ -141,13 +141,12 @@ def _analyses(found: list[LogSession], settings: Settings, args: argparse.Namesp
     metrics = bool(args.metrics)
     begun = [(session, spoken_start(starts, session.id)) for session in found]
     jobs = min(args.jobs or os.cpu_count() or 1, len(found))
-    if jobs <= 1 or (not args.jobs and sum(map(_size, found)) < _SMALL):
-        for each in begun:
-            yield analysed(each, metrics)
-        return
-    from core.report.process_pool import shared_out
+    from core.report.process_pool import one_by_one, shared_out
 
-    yield from shared_out(jobs, analysed, begun, metrics, prepare=streams.prepare_streams)
+    if jobs <= 1 or (not args.jobs and sum(map(_size, found)) < _SMALL):
+        yield from one_by_one(analysed, begun, metrics, family=family_of)
+        return
+    yield from shared_out(jobs, analysed, begun, metrics, prepare=streams.prepare_streams, family=family_of)
 
 
 def analysed(begun: tuple[LogSession, RunInputs], metrics: bool) -> Analysis:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from core.logs.door import is_there
 from core.store.config_path import PROJECT_SETTINGS
 from tui.cli import streams
-from tui.cli.carried import add_plain_option, initial_states_of, spoken_start
+from tui.cli.carried import add_plain_option, family_of, initial_states_of, spoken_start
 from tui.cli.command import CliCommand
 from tui.cli.options import positive_argument, settings_from
 
@@ -75,15 +75,14 @@ def sweeps(
     begun: Sequence[tuple[LogSession, RunInputs]], name: str, values: Sequence[float], wanted: int | None
 ) -> Iterator[Sweep]:
     """Every session at every value, as many at once as there are cores."""
+    from core.report.process_pool import one_by_one, shared_out
+
     jobs = min(wanted or os.cpu_count() or 1, len(begun))
     size = sum(_size(session) for session, _ in begun)
     if jobs <= 1 or (not wanted and size * len(values) < _SMALL * 20):
-        for each in begun:
-            yield swept(each, name, values)
+        yield from one_by_one(swept, begun, name, values, family=family_of)
         return
-    from core.report.process_pool import shared_out
-
-    yield from shared_out(jobs, swept, begun, name, values, prepare=streams.prepare_streams)
+    yield from shared_out(jobs, swept, begun, name, values, prepare=streams.prepare_streams, family=family_of)
 
 
 def swept(begun: tuple[LogSession, RunInputs], name: str, values: Sequence[float]) -> Sweep:

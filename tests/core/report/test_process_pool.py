@@ -1,0 +1,54 @@
+"""Work shared out over processes, and in one."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from core.report.process_pool import one_by_one, shared_out
+
+ITEMS = [("b", 1), ("a", 0), ("c", 0), ("b", 0), ("a", 2), ("a", 1)]
+
+
+def family(item: tuple[str, int]) -> tuple[str, int]:
+    return item
+
+
+def spelled(item: tuple[str, int], more: str) -> tuple[str, int]:
+    return f"{item[0]}{item[1]}{more}", os.getpid()
+
+
+def test_results_keep_their_order_and_families_are_done_by_rank() -> None:
+    done: list[tuple[str, int]] = []
+
+    def note(item: tuple[str, int]) -> tuple[str, int]:
+        done.append(item)
+        return item
+
+    results: Iterator[tuple[str, int]] = one_by_one(note, ITEMS, family=family)
+    assert next(results) == ("b", 1)
+    assert done == [("b", 0), ("b", 1)]
+    assert [("b", 1), *results] == ITEMS
+    assert [item for item in done if item[0] == "a"] == [("a", 0), ("a", 1), ("a", 2)]
+
+
+@pytest.mark.parametrize("threads", [0, 1])
+def test_a_family_stays_in_one_process(threads: int) -> None:
+    """Also where another thread runs, beside which the program is not copied."""
+    stop = threading.Event()
+    beside = [threading.Thread(target=stop.wait) for _ in range(threads)]
+    for thread in beside:
+        thread.start()
+    try:
+        told = list(shared_out(2, spelled, ITEMS, "!", family=family))
+    finally:
+        stop.set()
+        for thread in beside:
+            thread.join()
+    assert [text for text, _ in told] == ["b1!", "a0!", "c0!", "b0!", "a2!", "a1!"]
+    for name in "abc":
+        assert len({place for text, place in told if text.startswith(name)}) == 1
+    assert os.getpid() not in {place for _, place in told}
