@@ -176,6 +176,7 @@ class NooscopeApp(App[None]):
     @on(messages.TogglePlay)
     @on(messages.SpeedChange)
     @on(messages.SelectAgent)
+    @on(messages.ReturnTo)
     @on(messages.ToggleBookmark)
     def _ask(self, message: Message) -> None:
         if self.feed is not None:

@@ -37,6 +37,7 @@ from tui.feed.messages import (
     Failed,
     GoLive,
     JumpMark,
+    ReturnTo,
     Seek,
     SeekTime,
     SelectAgent,
@@ -84,6 +85,7 @@ class Feed:
         self._carry_over = carry_over
         self._notifier = notifier
         self._driver: Driver | None = None
+        self._bookmarks = bookmarks if carry_over is not None else None
         self._shelf = Shelf(bookmarks, post, wall)
         self._head = Playhead(settings.timeline.play, live=target.live, playing=not target.live)
         self._film = self._film_of(Timeline(settings, initial=self._initial_states.initial), None)
@@ -160,6 +162,7 @@ class Feed:
             self._initial_states,
             cache=self._cache,
             carry_over=self._carry_over,
+            bookmarks=self._bookmarks,
             notifier=self._notifier,
             wall=self._wall,
         )
@@ -242,8 +245,12 @@ class Feed:
                 self._jump(asked)
             case Apply():
                 self._apply(asked.settings)
+            case ReturnTo():
+                place = self._shelf.back(self._film.timeline, asked.name)
+                if place is not None:
+                    head.seek(place)
             case ToggleBookmark():
-                self._shelf.toggle(self._film.timeline, self._head.index)
+                self._shelf.toggle(self._film.timeline, head.index, asked.name, asked.note)
 
     def _apply(self, settings: Settings) -> None:
         """Let other settings hold from here on."""
@@ -277,6 +284,9 @@ class Feed:
             self._notice = "" if notice.endswith("is back") else notice
             self._due = True
         self._open_shelf(source)
+        if driver.saved:
+            driver.saved = 0
+            self._shelf.tell()
         if not source.behind:
             self._caught_up(driver)
 

@@ -106,6 +106,18 @@ class Apply(Message):
 class ToggleBookmark(Message):
     """Remember the playhead, or forget the bookmark that stands there."""
 
+    name: str = ""
+    """Blank: after the place."""
+    note: str = ""
+    """Blank: what the agent is at there."""
+
+
+@dataclass
+class ReturnTo(Message):
+    """Go back to a bookmark, once the state there was checked."""
+
+    name: str
+
 
 @dataclass
 class Bookmarked(Message):

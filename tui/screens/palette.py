@@ -17,7 +17,7 @@ from core.receptor.readings import NodeReading
 from core.report.formatting import clock, plain
 from core.store.bookmarks import Bookmark
 from core.timeline.timeline import Timeline
-from tui.feed.messages import Seek, ShowEvents
+from tui.feed.messages import ReturnTo, Seek, ShowEvents
 from tui.feed.view import View
 
 _MOST = 60
@@ -66,7 +66,7 @@ class SessionSearch(Provider):
         if view is None or timeline is None:
             return
         for bookmark in app.bookmarks:
-            yield f"⚑ {plain(bookmark.name, 80)}", plain(bookmark.note, 80), Seek(bookmark.place)
+            yield f"⚑ {plain(bookmark.name, 80)}", plain(bookmark.note, 80), ReturnTo(bookmark.name)
         for number in range(len(timeline.marks) - 1, -1, -1):
             mark = timeline.marks[number]
             words = f"{clock(mark.at - view.start)}  {mark.kind}  {plain(mark.name, 60)}"
