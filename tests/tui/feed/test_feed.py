@@ -15,7 +15,7 @@ from textual.message import Message
 from bench.workload import session
 from core.live.source import Target
 from core.settings import Settings
-from core.store.bookmarks import Bookmarks
+from core.store.bookmarks import Bookmark, Bookmarks
 from core.timeline.marks import MarkKind
 from core.timeline.opening import seed_of
 from core.timeline.timeline import Timeline
@@ -28,6 +28,8 @@ from tui.feed.messages import (
     Failed,
     GoLive,
     JumpMark,
+    Noticed,
+    ReturnTo,
     Seek,
     SelectAgent,
     StepBy,
@@ -183,6 +185,34 @@ def test_a_bookmark_is_set_kept_and_taken_away(log: Path) -> None:
                 told = mail.next(Bookmarked)
                 assert isinstance(told, Bookmarked)
                 places = [mark.place for mark in told.bookmarks]
+
+
+def test_a_bookmark_carries_state_and_note_and_a_return_checks_it(log: Path, tmp_path: Path) -> None:
+    with running(log, live=False) as (feed, mail):
+        feed.ask(TogglePlay())
+        mail.view(lambda view: view.total == 300)
+        feed.ask(Seek(120))
+        mail.view(lambda view: view.index == 120)
+        feed.ask(ToggleBookmark("the turn", "it went wrong here"))
+        marks: tuple[Bookmark, ...] = ()
+        while not marks:
+            told = mail.next(Bookmarked)
+            assert isinstance(told, Bookmarked)
+            marks = told.bookmarks
+        assert (marks[0].name, marks[0].note, len(marks[0].checkpoint)) == (
+            "the turn",
+            "it went wrong here",
+            64,
+        )
+        feed.ask(Seek(10))
+        mail.view(lambda view: view.index == 10)
+        feed.ask(ReturnTo("the turn"))
+        noticed = mail.next(Noticed)
+        assert isinstance(noticed, Noticed) and noticed.text == "The state there is the one saved."
+        mail.view(lambda view: view.index == 120)
+        feed.ask(ReturnTo("nowhere"))
+        failed = mail.next(Failed)
+        assert isinstance(failed, Failed) and "no bookmark is named 'nowhere'" in failed.text
 
 
 @pytest.mark.parametrize("live", [True, False])
