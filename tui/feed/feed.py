@@ -46,6 +46,7 @@ from tui.feed.messages import (
     ToggleBookmark,
     TogglePlay,
 )
+from tui.feed.navigation import Navigator
 from tui.feed.playhead import Playhead
 from tui.feed.view import View
 
@@ -57,6 +58,8 @@ _UNSURE = 1.0
 """Seconds of reading without an end after which a log that cannot be measured counts as behind."""
 _LOADING_RATE = 8
 """Pictures a second while a log is being read, so that most of the time goes into reading."""
+
+_MOVES = (Seek, SeekTime, StepBy, GoLive, TogglePlay, JumpMark, ReturnTo)
 
 
 class Feed:
@@ -87,6 +90,7 @@ class Feed:
         self._driver: Driver | None = None
         self._bookmarks = bookmarks if carry_over is not None else None
         self._shelf = Shelf(bookmarks, post, wall)
+        self._navigator = Navigator(settings.timeline.navigation, post)
         self._head = Playhead(settings.timeline.play, live=target.live, playing=not target.live)
         self._film = self._film_of(Timeline(settings, initial=self._initial_states.initial), None)
         self._watcher: Watcher | None = None
@@ -138,10 +142,12 @@ class Feed:
                 self._play()
                 self._draw(driver)
                 driver.rest()
+                self._navigator.save(time.monotonic())
                 self._complain(driver)
         except NooscopeError as error:
             self._post(Failed(str(error), fatal=True))
         finally:
+            self._navigator.save(time.monotonic(), at_once=True)
             if self._driver is not None:
                 self._driver.close()
                 self._complain(self._driver)
@@ -223,6 +229,7 @@ class Feed:
 
     def _answer(self, asked: Message) -> None:
         head = self._head
+        origin = head.index
         if not isinstance(asked, StepBy | JumpMark | SpeedChange | ToggleBookmark | Apply):
             self._visited = ""
         match asked:
@@ -251,6 +258,15 @@ class Feed:
                     head.seek(place)
             case ToggleBookmark():
                 self._shelf.toggle(self._film.timeline, head.index, asked.name, asked.note)
+        if isinstance(asked, _MOVES):
+            self._navigator.moved(
+                self._film.timeline,
+                origin,
+                head.index,
+                self._wall(),
+                told=isinstance(asked, ReturnTo),
+                live=head.live and head.following,
+            )
 
     def _apply(self, settings: Settings) -> None:
         """Let other settings hold from here on."""
@@ -293,6 +309,8 @@ class Feed:
     def _open_shelf(self, source: Source) -> None:
         if source.session is not None:
             self._shelf.open(source.session.id)
+            if self._shelf.trail is not None:
+                self._navigator.open(self._film.timeline, self._shelf.trail)
 
     def _caught_up(self, driver: Driver) -> None:
         source = driver.source

@@ -11,6 +11,7 @@ from core.report.formatting import clock, plain
 from core.report.recap import work_centre
 from core.store.bookmarks import Bookmarks
 from core.store.labels import Labels
+from core.store.trails import TrailStore
 from core.timeline.checkpoints import Checkpoints
 from core.timeline.timeline import Timeline
 from tui.feed.messages import Bookmarked, Failed, Noticed
@@ -35,6 +36,12 @@ class Shelf:
         """What people said of the session's firings, kept beside its bookmarks."""
         kept = self._kept
         return None if kept is None else Labels(folder=kept.folder, key=kept.key)
+
+    @property
+    def trail(self) -> TrailStore | None:
+        """Where the person's moves through the session are kept."""
+        kept = self._kept
+        return None if kept is None else TrailStore(folder=kept.folder, key=kept.key)
 
     def open(self, session: str) -> None:
         """Bring a session's bookmarks, once."""
