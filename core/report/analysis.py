@@ -9,9 +9,9 @@ from typing import NamedTuple
 import msgspec
 
 from core.agents.registry import make_kit
-from core.events import MAIN, Compaction
+from core.events import MAIN
 from core.logs.session import LogSession, read
-from core.report.compaction import Preserved, preserve
+from core.report.compaction import Preserver
 from core.report.summary import Gatherer, Skipped, Summary
 from core.settings import Settings
 from core.timeline.initial_state import PLAIN, InitialState
@@ -40,11 +40,12 @@ def analyse(
     changes = deque(later)
     gatherer = Gatherer(str(session.path))
     lines: list[bytes] = []
-    preserved: list[Preserved] = []
+    preserver, policy = Preserver(), begun.policy_hash(settings)
     for place, event in enumerate(read(session, kit, settings.ingest.lines)):
-        society = turned(begun, society, changes, place)
-        if isinstance(event, Compaction) and event.agent in society.agents:
-            preserved.append(preserve(society.frame(event.agent), event))
+        before, society = society, turned(begun, society, changes, place)
+        if society is not before:
+            policy = begun.policy_hash(society.settings)
+        preserver.before(event, society, policy)
         step = society.step(event)
         gatherer.add(event, step)
         if metrics and step.thought.rows:
@@ -54,7 +55,7 @@ def analyse(
     summary = gatherer.close(society.frame(MAIN))
     summary.id = summary.id or session.id
     summary.agent = summary.agent or session.tool
-    summary.preserved = preserved
+    summary.preserved = preserver.kept
     faults = kit.diagnostics
     summary.skipped = Skipped(
         faults.total,

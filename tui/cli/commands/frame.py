@@ -25,6 +25,8 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
+    from core.report.compaction import last_compaction, preserve_at
+    from core.report.compaction import lines as preserved_lines
     from core.report.difference import frame_lines
     from core.timeline.places import parse_place
     from tui.cli.recordings import open_recording
@@ -32,12 +34,19 @@ def _run(args: argparse.Namespace) -> int:
     timeline = open_recording(args.path, initial_states_of(args, settings_from(args).settings))
     index = parse_place(timeline, args.at)
     frame = timeline.at(index, known_agent(timeline, args.agent))
+    cut = last_compaction(timeline, index, frame.agent)
+    preserved = None if cut is None else preserve_at(timeline, cut)
     if args.json:
-        print(words.readable_json({"index": index, "of": len(timeline), "frame": frame}))
+        whole = {"index": index, "of": len(timeline), "frame": frame, "preserved": preserved}
+        print(words.readable_json(whole))
         return 0
     print(f"after {index} of {len(timeline)} events, agent {words.plain(frame.agent)}")
     for line in frame_lines(frame):
         print(words.plain(line))
+    if preserved is not None:
+        print("\nat the last compaction")
+        for line in preserved_lines(preserved):
+            print(words.plain(line))
     return 0
 
 
