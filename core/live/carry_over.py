@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from core.engine import Step
 from core.errors import StoreError
 from core.events import MAIN, Event
@@ -13,6 +15,7 @@ from core.percept import AGENT_STATES, AXES, Axis
 from core.receptor.persona import Persona, encounter, make_persona, take_over, work_context
 from core.receptor.prior import Prior, distribution, seeds, session_prior, usable
 from core.response import Learned, SessionTally
+from core.response.learned import share_accepted
 from core.settings import Settings
 from core.society import Society
 from core.store.episodes import EpisodeStore
@@ -48,6 +51,8 @@ class CarryOver:
         self._episodes = episodes or EpisodeStore()
         self._ended: list[Episode] = []
         self._settings = settings.response
+        self._accepted = share_accepted(settings.affect.modulation.acceptance.base)
+        """How much of a persona's blend is taken over."""
         self._use = use
         self._prior_store = prior or PriorStore()
         self._learned_store = learned or LearnedStore()
@@ -137,6 +142,7 @@ class CarryOver:
         if met is None:
             return None
         meeting, persona = met
+        meeting = replace(meeting, blend=min(1.0, meeting.blend * self._accepted))
         self._personas.note(meeting)
         if not meeting.blend:
             return None
@@ -154,7 +160,7 @@ class CarryOver:
         tally = engine.response.session()
         if not any(tally.actions.values()):
             return
-        self._learn(tally)
+        self._learn(tally, share_accepted(engine.affect.modulation.mutation_acceptance))
         levels = engine.receptor.levels()
         thresholds = dict(zip(AXES, levels[: len(AXES)], strict=True))
         baseline = dict(zip(AXES, levels[len(AXES) :], strict=True))
@@ -164,12 +170,12 @@ class CarryOver:
         if self._personas is not None:
             self._leave(society, tally, session, self._personas)
 
-    def _learn(self, tally: SessionTally) -> None:
+    def _learn(self, tally: SessionTally, share: float) -> None:
         seconds = tally.seconds - self._seconds
         if seconds < self._settings.learning.least:
             return
         fires = {axis: count - self._fires.get(axis, 0) for axis, count in tally.fires.items()}
-        self._learned_store.add(fires, seconds, tally.at, self._settings.learning)
+        self._learned_store.add(fires, seconds, tally.at, self._settings.learning, share)
         self._seconds, self._fires = tally.seconds, dict(tally.fires)
 
     def _leave(self, society: Society, tally: SessionTally, session: Prior, personas: PersonaStore) -> None:

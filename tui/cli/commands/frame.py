@@ -7,7 +7,7 @@ import argparse
 from core.report import formatting as words
 from tui.cli.carried import add_plain_option, initial_states_of
 from tui.cli.command import CliCommand
-from tui.cli.options import add_settings_options, known_agent, settings_from
+from tui.cli.options import add_settings_options, known_agent, positive_argument, settings_from
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -19,6 +19,12 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         help="an event's number, -1 for the last, 00:41:12, 41m or an ISO time",
     )
     parser.add_argument("--agent", help="which agent (default: the main one)")
+    parser.add_argument(
+        "--recall",
+        type=positive_argument,
+        metavar="TOKENS",
+        help="most tokens that past episodes like this moment may take (default: the setting)",
+    )
     parser.add_argument("--json", action="store_true", help="as JSON")
     add_plain_option(parser)
     add_settings_options(parser)
@@ -36,13 +42,25 @@ def _run(args: argparse.Namespace) -> int:
     frame = timeline.at(index, known_agent(timeline, args.agent))
     cut = last_compaction(timeline, index, frame.agent)
     preserved = None if cut is None else preserve_at(timeline, cut)
+    recalled = timeline.society_at(index).engine(frame.agent).mind.recall(tokens=args.recall)
     if args.json:
-        whole = {"index": index, "of": len(timeline), "frame": frame, "preserved": preserved}
+        whole = {
+            "index": index,
+            "of": len(timeline),
+            "frame": frame,
+            "recalled": recalled,
+            "preserved": preserved,
+        }
         print(words.readable_json(whole))
         return 0
     print(f"after {index} of {len(timeline)} events, agent {words.plain(frame.agent)}")
     for line in frame_lines(frame):
         print(words.plain(line))
+    print("\nmoments like this")
+    for each in recalled:
+        print(words.plain(f"{each.score:.2f}  {each.line}"))
+    if not recalled:
+        print("none comes to mind")
     if preserved is not None:
         print("\nat the last compaction")
         for line in preserved_lines(preserved):
