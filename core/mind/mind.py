@@ -294,8 +294,6 @@ class Mind(Stateful):
     def alike(self, most: int) -> tuple[tuple[Recalled, Episode | None], ...]:
         """The past episodes most like this moment, best first, each with the one that followed it."""
         heart = self.heart
-        if heart.tiers.tier != "T0":
-            heart.metrics.retrieved(heart.episodes.compared)
         return heart.episodes.alike(heart.state, heart.clock.gamma, self._wide(most), tier=heart.tiers.tier)
 
     def read(self, at: float | None = None, now: float | None = None) -> MindReading:
