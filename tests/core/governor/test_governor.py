@@ -277,7 +277,7 @@ def test_a_foreign_dump_is_refused(state: object) -> None:
     [
         ("SAFETY", (1.0, 1.0, 0.0, 0.0)),
         ("OVERRISK", (0.3, 1.0, 0.0, 0.0)),
-        ("EXHAUSTION", (-0.5, 0.0, 0.0, 1.0)),
+        ("EXHAUSTION", (0.01, 0.0, 0.0, 1.0)),
         ("STAGNATION", (0.0, 0.0, 0.0, 0.0)),
         ("EXTERNAL", (0.3, 0.2, 1.0, 0.0)),
     ],
