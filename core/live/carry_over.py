@@ -17,10 +17,11 @@ from core.receptor.prior import Prior, distribution, seeds, session_prior, usabl
 from core.response import Learned, SessionTally
 from core.response.learned import share_accepted
 from core.settings import Settings
+from core.settings.response import PersonaSettings
 from core.society import Society
 from core.store.episodes import EpisodeStore
 from core.store.learned import LearnedStore
-from core.store.persona import PersonaStore
+from core.store.persona import PersonaStore, own_folder
 from core.store.prior import PriorStore
 from core.timeline.initial_state import PLAIN, InitialState
 
@@ -56,8 +57,7 @@ class CarryOver:
         self._use = use
         self._prior_store = prior or PriorStore()
         self._learned_store = learned or LearnedStore()
-        folder = self._settings.persona.folder
-        self._personas = personas or (PersonaStore(Path(folder).expanduser()) if folder else None)
+        self._personas = personas or _persona_store(self._settings.persona)
         self._learned = self._learned_store.read() if use else Learned()
         self._fires: dict[Axis, int] = {}
         self._seconds = 0.0
@@ -198,3 +198,9 @@ class CarryOver:
         )
         if persona is not None:
             personas.leave(persona)
+
+
+def _persona_store(settings: PersonaSettings) -> PersonaStore | None:
+    if not settings.on:
+        return None
+    return PersonaStore(Path(settings.folder).expanduser() if settings.folder else own_folder())
