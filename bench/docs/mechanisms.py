@@ -181,8 +181,7 @@ _MECHANISMS = _rows(
         "store.compensation:Chain",
         "puts the files back where undoing fails",
         "the error that tells so, `doctor`",
-        "core/store/test_compensation.py::"
-        "test_files_are_put_back_from_the_checkpoint_where_undoing_fails",
+        "core/store/test_compensation.py::test_files_are_put_back_from_the_checkpoint_where_undoing_fails",
     ),
     (
         "named checkpoints",

@@ -267,7 +267,11 @@ class Driver:
 
     def problems(self) -> list[str]:
         """What there is to say of what is kept and carried over; every sentence once."""
-        found = [*self._problems, *self._initial_states.notices, *(self._carry_over.problems if self._carry_over else ())]
+        found = [
+            *self._problems,
+            *self._initial_states.notices,
+            *(self._carry_over.problems if self._carry_over else ()),
+        ]
         self._problems.clear()
         self._initial_states.notices.clear()
         if self._carry_over is not None:

@@ -210,17 +210,11 @@ class StimulusSource(Stateful):
         outcome = event.outcome
         if outcome == "rejected":
             coarse = coarse_target(event)
-            return (
-                self._of_call(
-                    "policy_violation", "rejected", event, coarse, f"{_name(event)} rejected"
-                ),
-            )
+            return (self._of_call("policy_violation", "rejected", event, coarse, f"{_name(event)} rejected"),)
         repeats = self._repeated(event)
         if event.purpose == "destructive":
             words = f"{_name(event)}, destructive"
-            return (
-                self._of_call("policy_violation", "destructive", event, coarse_target(event), words),
-            )
+            return (self._of_call("policy_violation", "destructive", event, coarse_target(event), words),)
         if outcome == "failure":
             return (self._failure(event, repeats),)
         if outcome != "success":
@@ -298,9 +292,7 @@ class StimulusSource(Stateful):
         pattern = self._pattern(_BYTES["anomaly"], event.tool, coarse_target(event))
         return Stimulus("anomaly", cause, pattern, min(1.0, urgency), words, float(measure), event.action)
 
-    def _of_call(
-        self, kind: StimulusKind, cause: Cause, event: ToolUse, coarse: str, what: str
-    ) -> Stimulus:
+    def _of_call(self, kind: StimulusKind, cause: Cause, event: ToolUse, coarse: str, what: str) -> Stimulus:
         return self._stimulus(kind, cause, event.tool, coarse, what)._replace(action=event.action)
 
     def _stimulus(

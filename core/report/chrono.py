@@ -119,9 +119,7 @@ class ChronoNav:
         summary, visit = self._move(place, request.direction, request.policy, at, node)
         return Arrival(place, frame, summary, tuple(frame_lines(frame)), path, visit)
 
-    def move(
-        self, origin: int, place: int, at: float, policy: SummaryPolicy = NO_SUMMARY
-    ) -> tuple[str, ...]:
+    def move(self, origin: int, place: int, at: float, policy: SummaryPolicy = NO_SUMMARY) -> tuple[str, ...]:
         """Record a move from where a person stood, whose frame is drawn elsewhere; what lies between."""
         self.place = origin
         direction: Direction = "backward" if place < origin else "forward"

@@ -18,6 +18,7 @@ from core.mind.cortical import Phase, Regime
 from core.percept import AgentState, Pattern
 from core.report.recap import Centre, figure, token_amount, work_centre
 from core.society import Society
+from core.timeline.marks import MarkKind
 from core.timeline.timeline import Timeline
 
 WarningKind = Literal["signal", "halt", "quarantine", "loop"]
@@ -25,6 +26,9 @@ OpenKind = Literal["call", "failure", "agent"]
 
 FAR = 2000
 """Events looked back for what is still open."""
+
+
+_CUTS: tuple[MarkKind, ...] = ("compaction",)
 
 
 class HotPath(Struct, frozen=True):
@@ -166,7 +170,7 @@ def preserve_at(timeline: Timeline, place: int) -> Preserved:
 
 def last_compaction(timeline: Timeline, index: int, agent: str) -> int | None:
     """Where an agent's context was last cut among the first `index` events."""
-    mark = timeline.marks.before(index, ("compaction",), agent)
+    mark = timeline.marks.before(index, _CUTS, agent)
     return None if mark is None else mark.place
 
 

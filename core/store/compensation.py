@@ -114,6 +114,7 @@ def keep_aside(path: Path) -> Path | None:
 _SUFFIX = ".chain"
 _ENDED = ("completed", "compensated", "compensation_failed")
 
+
 def _file_payload(path: Path) -> dict[str, str]:
     """What a file holds, so that it can be given back."""
     if not path.exists():
@@ -168,9 +169,7 @@ class Chain:
 
     def write(self, path: Path, content: bytes) -> None:
         """Replace one file as a step of the chain."""
-        self.step(
-            f"write {path}", lambda: atomic.replace(path, content), "restore_file", _file_payload(path)
-        )
+        self.step(f"write {path}", lambda: atomic.replace(path, content), "restore_file", _file_payload(path))
 
     def complete(self) -> None:
         """All steps stand."""
@@ -244,7 +243,9 @@ class Chain:
             self.complete()
         elif self.rollback() == "compensation_failed" and isinstance(error, Exception):
             told = "; ".join([*self.problems, *self.restored])
-            raise StoreError(f"{error or type(error).__name__}; not all of it could be undone: {told}") from error
+            raise StoreError(
+                f"{str(error) or type(error).__name__}; not all of it could be undone: {told}"
+            ) from error
 
 
 def recover(folder: Path, undoes: Mapping[str, Undo] = UNDOES) -> list[Chain]:

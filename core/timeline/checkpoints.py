@@ -148,4 +148,3 @@ class Checkpoints:
         if kept.version > SCHEMA:
             raise StoreError(f"{path} was made by a newer nooscope; update nooscope or move the file away")
         return kept
-

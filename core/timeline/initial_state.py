@@ -67,9 +67,9 @@ class InitialState(NamedTuple):
         """By which the rules of the game are known: policy, methods, and the bounds of governor and affect."""
         content = self.content()
         bounds = [group.model_dump(mode="json") for group in (settings.governor, settings.affect)]
-        return blake3(
-            cbor2.dumps([content["policy"], content["rules"], *bounds], canonical=True)
-        ).hexdigest(length=16)
+        return blake3(cbor2.dumps([content["policy"], content["rules"], *bounds], canonical=True)).hexdigest(
+            length=16
+        )
 
     def packed(self) -> bytes:
         """The same bytes for the same content."""

@@ -104,7 +104,9 @@ KNOBS: list[tuple[str, dict[str, Any], Look, tuple[Look, ...]]] = [
 ]
 
 
-@pytest.mark.parametrize(("values", "acts", "still"), [row[1:] for row in KNOBS], ids=[row[0] for row in KNOBS])
+@pytest.mark.parametrize(
+    ("values", "acts", "still"), [row[1:] for row in KNOBS], ids=[row[0] for row in KNOBS]
+)
 def test_a_knob_changes_what_it_should_and_nothing_else(
     streams: list[list[Event]], values: dict[str, Any], acts: Look, still: tuple[Look, ...]
 ) -> None:

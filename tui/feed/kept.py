@@ -78,7 +78,9 @@ class Shelf:
             self._post(Failed(str(error)))
             return None
         kind = "done" if found.standing == "same" else "risk"
-        self._post(Noticed(kind, f"Back at {plain(name, 60)}", found.words[:1].upper() + found.words[1:] + "."))
+        self._post(
+            Noticed(kind, f"Back at {plain(name, 60)}", found.words[:1].upper() + found.words[1:] + ".")
+        )
         return None if found.standing == "gone" else found.bookmark.place
 
     def tell(self) -> None:

@@ -49,7 +49,14 @@ class Navigator:
                 self._post(Failed(str(trouble)))
 
     def moved(
-        self, timeline: Timeline, origin: int, place: int, at: float, *, told: bool = False, live: bool = False
+        self,
+        timeline: Timeline,
+        origin: int,
+        place: int,
+        at: float,
+        *,
+        told: bool = False,
+        live: bool = False,
     ) -> None:
         """Record a move; a return says what lies between, and one to the live edge what came meanwhile."""
         nav = self._nav
@@ -71,7 +78,12 @@ class Navigator:
     def save(self, now: float, *, at_once: bool = False) -> None:
         """Write the moves down, at most every few seconds."""
         nav, store = self._nav, self._store
-        if not self._unsaved or nav is None or store is None or not (at_once or now - self._saved_at >= _SAVED):
+        if (
+            not self._unsaved
+            or nav is None
+            or store is None
+            or not (at_once or now - self._saved_at >= _SAVED)
+        ):
             return
         self._unsaved, self._saved_at = False, now
         try:

@@ -15,6 +15,7 @@ COUNT, BEGAN, LAST, ALIKE, RESULT = range(5)
 def _written(failures: dict[int, list[Any]]) -> tuple[tuple[Any, ...], ...]:
     return tuple([(shape, *entry) for shape, entry in failures.items()])
 
+
 _FEWEST = 2
 """Less is no repeat."""
 
@@ -22,7 +23,18 @@ _FEWEST = 2
 class Failing(Stateful):
     """Count the failures of each command, by its shape, since the last edit that went through."""
 
-    __slots__ = ("_failures", "_kept", "_linger", "_step", "_times", "limit", "patience", "shape", "subject", "tool")
+    __slots__ = (
+        "_failures",
+        "_kept",
+        "_linger",
+        "_step",
+        "_times",
+        "limit",
+        "patience",
+        "shape",
+        "subject",
+        "tool",
+    )
     STATE = (
         made("_failures", _written, lambda rows: {shape: entry for shape, *entry in rows}),
         "_step",
@@ -72,7 +84,9 @@ class Failing(Stateful):
             else:
                 entry[RESULT] = event.result
                 entry[ALIKE] = 1
-            if own and entry[COUNT] >= (limit := own if own > 0 else max(_FEWEST, self._times + self.patience)):
+            if own and entry[COUNT] >= (
+                limit := own if own > 0 else max(_FEWEST, self._times + self.patience)
+            ):
                 self.shape, self.limit = shape, limit
                 self.subject = subject(event.tool, event.program, event.targets)
                 self.tool = event.program or event.tool

@@ -282,9 +282,7 @@ def test_a_foreign_dump_is_refused(state: object) -> None:
         ("EXTERNAL", (0.3, 0.2, 1.0, 0.0)),
     ],
 )
-def test_our_own_profile_can_reach_every_halt(
-    reason: str, inputs: tuple[float, float, float, float]
-) -> None:
+def test_our_own_profile_can_reach_every_halt(reason: str, inputs: tuple[float, float, float, float]) -> None:
     settings = GovernorSettings()
     machine = Machine(chosen(settings), settings.appraisal, settings.weights)
     for _ in range(chosen(settings).max_steps):

@@ -90,4 +90,3 @@ def test_a_state_of_another_kind_is_refused_by_name() -> None:
         )
         with pytest.raises(StoreError, match="'odd' does not fit"):
             restored(fake, timeline)
-

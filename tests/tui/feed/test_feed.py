@@ -14,8 +14,8 @@ from textual.message import Message
 
 from bench.workload import session
 from core.live.source import Target
-from core.settings import Settings
 from core.report.chrono import Trail
+from core.settings import Settings
 from core.store.bookmarks import Bookmark, Bookmarks
 from core.store.trails import TrailStore
 from core.timeline.marks import MarkKind
