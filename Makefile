@@ -46,6 +46,7 @@ check: $(VENV)/.dev
 	@$(BIN)/ruff check $(CODE)
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
+	@$(BIN)/vulture
 	@$(MAKE) --no-print-directory test
 
 bench: $(VENV)/.test

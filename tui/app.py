@@ -196,6 +196,7 @@ class NooscopeApp(App[None]):
     @on(messages.TogglePlay)
     @on(messages.SpeedChange)
     @on(messages.SelectAgent)
+    @on(messages.ReturnTo)
     @on(messages.SetBookmark)
     @on(messages.RemoveBookmark)
     def _ask(self, message: Message) -> None:

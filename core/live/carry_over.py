@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from core.engine import Step
 from core.errors import StoreError
 from core.events import MAIN, Event
@@ -13,11 +15,13 @@ from core.percept import AGENT_STATES, AXES, Axis
 from core.receptor.persona import Persona, encounter, make_persona, take_over, work_context
 from core.receptor.prior import Prior, distribution, seeds, session_prior, usable
 from core.response import Learned, SessionTally
+from core.response.learned import share_accepted
 from core.settings import Settings
+from core.settings.response import PersonaSettings
 from core.society import Society
 from core.store.episodes import EpisodeStore
 from core.store.learned import LearnedStore
-from core.store.persona import PersonaStore
+from core.store.persona import PersonaStore, own_folder
 from core.store.prior import PriorStore
 from core.timeline.initial_state import PLAIN, InitialState
 
@@ -48,11 +52,12 @@ class CarryOver:
         self._episodes = episodes or EpisodeStore()
         self._ended: list[Episode] = []
         self._settings = settings.response
+        self._accepted = share_accepted(settings.affect.modulation.acceptance.base)
+        """How much of a persona's blend is taken over."""
         self._use = use
         self._prior_store = prior or PriorStore()
         self._learned_store = learned or LearnedStore()
-        folder = self._settings.persona.folder
-        self._personas = personas or (PersonaStore(Path(folder).expanduser()) if folder else None)
+        self._personas = personas or _persona_store(self._settings.persona)
         self._learned = self._learned_store.read() if use else Learned()
         self._fires: dict[Axis, int] = {}
         self._seconds = 0.0
@@ -137,6 +142,7 @@ class CarryOver:
         if met is None:
             return None
         meeting, persona = met
+        meeting = replace(meeting, blend=min(1.0, meeting.blend * self._accepted))
         self._personas.note(meeting)
         if not meeting.blend:
             return None
@@ -154,7 +160,7 @@ class CarryOver:
         tally = engine.response.session()
         if not any(tally.actions.values()):
             return
-        self._learn(tally)
+        self._learn(tally, share_accepted(engine.affect.modulation.mutation_acceptance))
         levels = engine.receptor.levels()
         thresholds = dict(zip(AXES, levels[: len(AXES)], strict=True))
         baseline = dict(zip(AXES, levels[len(AXES) :], strict=True))
@@ -164,12 +170,12 @@ class CarryOver:
         if self._personas is not None:
             self._leave(society, tally, session, self._personas)
 
-    def _learn(self, tally: SessionTally) -> None:
+    def _learn(self, tally: SessionTally, share: float) -> None:
         seconds = tally.seconds - self._seconds
         if seconds < self._settings.learning.least:
             return
         fires = {axis: count - self._fires.get(axis, 0) for axis, count in tally.fires.items()}
-        self._learned_store.add(fires, seconds, tally.at, self._settings.learning)
+        self._learned_store.add(fires, seconds, tally.at, self._settings.learning, share)
         self._seconds, self._fires = tally.seconds, dict(tally.fires)
 
     def _leave(self, society: Society, tally: SessionTally, session: Prior, personas: PersonaStore) -> None:
@@ -192,3 +198,9 @@ class CarryOver:
         )
         if persona is not None:
             personas.leave(persona)
+
+
+def _persona_store(settings: PersonaSettings) -> PersonaStore | None:
+    if not settings.on:
+        return None
+    return PersonaStore(Path(settings.folder).expanduser() if settings.folder else own_folder())

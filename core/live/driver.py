@@ -12,6 +12,7 @@ from datetime import datetime
 from pathlib import Path
 
 from core.engine import Step
+from core.errors import StoreError
 from core.events import MAIN, Event
 from core.live.carry_over import CarryOver
 from core.live.notices import Notifier
@@ -21,6 +22,9 @@ from core.live.status_facts import StatusTracker, open_calls
 from core.response import Notice
 from core.settings import Settings
 from core.society import Society
+from core.store.bookmarks import Bookmarks, free_name
+from core.timeline.checkpoint import checkpoint_of
+from core.timeline.checkpoints import Checkpoints
 from core.timeline.opening import seed_of
 from core.timeline.run_inputs import InitialStates, RunInputs
 from core.timeline.timeline import SettingsChange, Timeline, turned
@@ -41,6 +45,7 @@ class Driver:
         record: bool = False,
         recorded: Timeline | None = None,
         carry_over: CarryOver | None = None,
+        bookmarks: Callable[[str], Bookmarks] | None = None,
         notifier: Notifier | None = None,
         past: Callable[[Notice], object] | None = None,
         changed: float | None = None,
@@ -63,8 +68,11 @@ class Driver:
         """When its logs last changed on disk."""
         self.heard = 0.0
         """When they last gave a sign of life."""
+        self.saved = 0
+        """Checkpoints that a method asked for and that were kept."""
         self._initial_states = initial_states
         self._carry_over = carry_over
+        self._bookmarks = bookmarks
         self._notifier = notifier
         self._past = past
         self._wall = wall
@@ -76,6 +84,7 @@ class Driver:
         self._held: tuple[Event, ...] | None = None
         self._rung: tuple[str, float | None] | None = None
         self._log_notices: list[str] = []
+        self._problems: list[str] = []
         self._said: set[str] = set()
         self._moved = time.monotonic()
         self._rested = True
@@ -152,7 +161,22 @@ class Driver:
             self._carry_over.take(event, step)
         for notice in step.reaction.notices:
             self.tell(notice)
+        if step.reaction.checkpoints and self.caught_up and self._bookmarks is not None and self.session:
+            self._save(step, self._bookmarks(self.session))
         return step
+
+    def _save(self, step: Step, bookmarks: Bookmarks) -> None:
+        """Keep the moments that methods asked to keep, each under a name of its own."""
+        store = Checkpoints(bookmarks, self.settings.timeline.checkpoints.kept)
+        try:
+            for asked in step.reaction.checkpoints:
+                name = free_name(asked.name, {one.name for one in bookmarks.read()})
+                checkpoint = checkpoint_of(self.society, name, self._wall(), self.count)
+                store.keep(checkpoint, asked.at, f"kept by itself: {asked.pattern.replace('_', ' ')}")
+                self.saved += 1
+        except StoreError as error:
+            self._problems.append(str(error))
+        self._problems += bookmarks.notices
 
     def _begin(self, at: float) -> None:
         """Make the minds; a session that was watched before begins as it did then."""
@@ -242,8 +266,13 @@ class Driver:
             self._notifier.flush()
 
     def problems(self) -> list[str]:
-        """What there is to say of what is carried over; every sentence once."""
-        found = [*self._initial_states.notices, *(self._carry_over.problems if self._carry_over else ())]
+        """What there is to say of what is kept and carried over; every sentence once."""
+        found = [
+            *self._problems,
+            *self._initial_states.notices,
+            *(self._carry_over.problems if self._carry_over else ()),
+        ]
+        self._problems.clear()
         self._initial_states.notices.clear()
         if self._carry_over is not None:
             self._carry_over.problems.clear()

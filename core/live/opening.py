@@ -11,6 +11,7 @@ from core.live.driver import Driver
 from core.live.notices import Notifier
 from core.live.source import Followed, Saved, Target, find_session
 from core.logs.session import LogSession
+from core.store.bookmarks import Bookmarks
 from core.timeline.cache import Cache, LogStamp
 from core.timeline.opening import seed_of
 from core.timeline.run_inputs import InitialStates, RunInputs
@@ -22,6 +23,7 @@ def open_recording(
     *,
     cache: Cache | None = None,
     carry_over: CarryOver | None = None,
+    bookmarks: Callable[[str], Bookmarks] | None = None,
     notifier: Notifier | None = None,
     wall: Callable[[], float] = time.time,
 ) -> Driver:
@@ -40,6 +42,7 @@ def open_recording(
             inputs=inputs,
             record=True,
             carry_over=carry_over,
+            bookmarks=bookmarks,
             notifier=notifier,
             wall=wall,
         )

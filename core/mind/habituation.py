@@ -80,10 +80,6 @@ class Habituation(Stateful):
         """Dishabituate: the next occurrence is fully novel."""
         self._exposures.pop(pattern, None)
 
-    def reset_all(self) -> None:
-        """Dishabituate everything."""
-        self._exposures.clear()
-
     def tick(self, tick: int) -> None:
         """Clean up when enough gamma ticks have passed."""
         if tick - self._collected >= self._collect_every:

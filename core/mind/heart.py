@@ -186,6 +186,8 @@ class Heart(Stateful):
         self.emit(Ticked(at, self.clock.theta, kind, state.tier, self.tiers.total_money))
         self.emit(AffectUpdated(at, state.pleasure, state.arousal, state.dominance, state.emotion))
         self.emit(VitalityUpdated(at, vitality.economic, vitality.epistemic, vitality.composite))
+        if self.homeostasis.intensive and self.sleep.needed:
+            self.dream("pressure")
         if self.sleep.needed and not self._due_told:
             self._due_told = True
             load = self.gauge.fill

@@ -15,6 +15,9 @@ from core.state import Stateful, row
 TickKind = Literal["gamma", "theta", "delta", "wakeup_gamma", "wakeup_theta"]
 TICK_KINDS: tuple[TickKind, ...] = get_args(TickKind)
 
+_LOOKUPS = frozenset(("file_read", "search", "memory_read"))
+"""Actions that retrieve."""
+
 
 class TickRow(NamedTuple):
     """A tick as the hot path keeps it; `Metrics.record` makes the full record of it."""
@@ -65,7 +68,7 @@ class TickRecord(msgspec.Struct, frozen=True, kw_only=True):
     gate_work: int
     """Turns placed in a tier."""
     retrieve_work: int
-    """Past episodes compared."""
+    """Calls that looked something up: files, searches, memory."""
     deliberate_seconds: float
     """Time the model took."""
     act_seconds: float
@@ -167,6 +170,8 @@ class Metrics(Stateful):
         self._events += 1
         self._actions += 1
         self._last_at = event.at
+        if event.action in _LOOKUPS:
+            self._retrieved += 1
         duration = event.duration
         if duration is not None:
             self._act += duration
@@ -193,10 +198,6 @@ class Metrics(Stateful):
         if last is not None and at > last:
             self._deliberate += at - last
         self._last_at = at
-
-    def retrieved(self, compared: int) -> None:
-        """Count past episodes compared towards the next row."""
-        self._retrieved += compared
 
     def tick(
         self,

@@ -249,11 +249,11 @@ class Mind(Stateful):
         """Score and queue each stimulus; return how novel the first one's pattern is."""
         heart = self.heart
         at, now, threshold = heart.at, heart.now, heart.modulation.promotion_threshold
-        regime, tick = heart.regime.regime, heart.clock.gamma
+        regime, tick, trust = heart.regime.regime, heart.clock.gamma, heart.homeostasis.tool_trust
         first: float | None = None
         for stimulus in stimuli:
             kept = heart.habituation.observe(stimulus.pattern, tick, stimulus.what)
-            heart.salience.push(stimulus, kept, regime, at, now, threshold)
+            heart.salience.push(stimulus, kept, regime, at, now, threshold, trust)
             if stimulus.urgency > heart.urgency:
                 heart.urgency = stimulus.urgency
             if stimulus.kind == "anomaly" or stimulus.kind == "policy_violation":
@@ -282,15 +282,19 @@ class Mind(Stateful):
     def recall(self, k: int | None = None, tokens: int | None = None) -> tuple[Recalled, ...]:
         """The past episodes most like this moment, as many as affect lets the search look at."""
         heart = self.heart
-        most = max(1, round(heart.modulation.search_breadth)) if k is None else k
+        most = self._wide(self._settings.episodes.top_k) if k is None else k
         return heart.episodes.recall(
             heart.state, heart.clock.gamma, most, tier=heart.tiers.tier, tokens=tokens
         )
 
+    def _wide(self, most: int) -> int:
+        """As many of so many as affect's breadth lets through."""
+        return max(1, round(most * self.heart.modulation.search_breadth / NEUTRAL.search_breadth))
+
     def alike(self, most: int) -> tuple[tuple[Recalled, Episode | None], ...]:
         """The past episodes most like this moment, best first, each with the one that followed it."""
         heart = self.heart
-        return heart.episodes.alike(heart.state, heart.clock.gamma, most, tier=heart.tiers.tier)
+        return heart.episodes.alike(heart.state, heart.clock.gamma, self._wide(most), tier=heart.tiers.tier)
 
     def read(self, at: float | None = None, now: float | None = None) -> MindReading:
         """The mind now, or as it would stand at a later moment without events; nothing changes.

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from math import exp, log
 from typing import Any, NamedTuple
 
+from core.events import ACTIONS
 from core.mind.cortical import REGIMES, Regime
 from core.mind.habituation import Habituation
 from core.mind.stimulus import STIMULUS_KINDS, Stimulus, StimulusKind
@@ -54,6 +55,10 @@ def _item(row: Sequence[Any]) -> Item:
     return Item(number, Stimulus(*stimulus), *rest)
 
 
+EVEN_TRUST = 0.5
+"""Trust at which no class of tool weighs more or less than its kind."""
+
+
 class Salience(Stateful):
     """A bounded queue of stimuli, strongest first.
 
@@ -72,6 +77,7 @@ class Salience(Stateful):
         "_relevance",
         "_smoothing",
         "_top",
+        "_trust",
         "_usual",
         "_weights",
     )
@@ -91,6 +97,9 @@ class Salience(Stateful):
         self._distinct = settings.distinct
         self._length = settings.length
         self._relevance = relevance_table(settings.relevance)
+        shell, edit, look = settings.trust_shell, settings.trust_edit, settings.trust_look
+        self._trust: dict[str, float] = dict.fromkeys(ACTIONS, look)
+        self._trust |= {"shell_exec": shell, "file_edit": edit}
         self._usual: dict[str, float] = {}
         self._items: deque[Item] = deque()
         self._faded = [0.0, 0.0]
@@ -107,8 +116,12 @@ class Salience(Stateful):
         at: float,
         now: float,
         threshold: float,
+        trust: float = EVEN_TRUST,
     ) -> Item:
-        """Score a stimulus and let it wait; `attenuation` is what habituation leaves of its novelty."""
+        """Score a stimulus and let it wait; `attenuation` is what habituation leaves of its novelty.
+
+        The more trust a call needs, the more what its class of tool does matters.
+        """
         kind, urgency = stimulus.kind, stimulus.urgency
         usual = self._usual.get(kind)
         if usual is None:
@@ -118,6 +131,9 @@ class Salience(Stateful):
             novelty = abs(urgency - usual) * attenuation
             self._usual[kind] = usual + self._smoothing * (urgency - usual)
         relevance = self._relevance[kind, regime]
+        if trust != EVEN_TRUST and stimulus.action:
+            weight = self._trust.get(stimulus.action, 0.0)
+            relevance = min(1.0, relevance * (1.0 + weight * 2.0 * (trust - EVEN_TRUST)))
         weights = self._weights
         score = novelty * weights[0] + relevance * weights[1] + urgency * weights[2]
         promoted = score >= threshold

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from blake3 import blake3
 
-from core.events import AgentEnd, Compaction, Event, Prompt, ToolUse, Turn
+from core.events import Action, AgentEnd, Compaction, Event, Prompt, ToolUse, Turn
 from core.settings.mind import StimulusSettings
 from core.state import Stateful, grouped, tabled, tupled
 
@@ -59,6 +59,8 @@ class Stimulus(NamedTuple):
     """A few words a person understands."""
     measure: float = 1.0
     """How much of it: characters, failures, times the usual burn, share of the context."""
+    action: Action | Literal[""] = ""
+    """Which class of tool it is about; blank where it is about none."""
 
 
 Stimuli: TypeAlias = tuple[Stimulus, ...]
@@ -208,17 +210,11 @@ class StimulusSource(Stateful):
         outcome = event.outcome
         if outcome == "rejected":
             coarse = coarse_target(event)
-            return (
-                self._stimulus(
-                    "policy_violation", "rejected", event.tool, coarse, f"{_name(event)} rejected"
-                ),
-            )
+            return (self._of_call("policy_violation", "rejected", event, coarse, f"{_name(event)} rejected"),)
         repeats = self._repeated(event)
         if event.purpose == "destructive":
             words = f"{_name(event)}, destructive"
-            return (
-                self._stimulus("policy_violation", "destructive", event.tool, coarse_target(event), words),
-            )
+            return (self._of_call("policy_violation", "destructive", event, coarse_target(event), words),)
         if outcome == "failure":
             return (self._failure(event, repeats),)
         if outcome != "success":
@@ -232,7 +228,7 @@ class StimulusSource(Stateful):
         purpose = event.purpose
         if purpose == "test" or purpose == "build" or purpose == "commit":
             words = f"{_name(event)}: {_DONE[purpose]}"
-            return (self._stimulus("confirmation", purpose, event.tool, coarse_target(event), words),)
+            return (self._of_call("confirmation", purpose, event, coarse_target(event), words),)
         return ()
 
     def _repeated(self, event: ToolUse) -> int:
@@ -294,7 +290,10 @@ class StimulusSource(Stateful):
 
     def _anomaly(self, cause: Cause, event: ToolUse, urgency: float, words: str, measure: int) -> Stimulus:
         pattern = self._pattern(_BYTES["anomaly"], event.tool, coarse_target(event))
-        return Stimulus("anomaly", cause, pattern, min(1.0, urgency), words, float(measure))
+        return Stimulus("anomaly", cause, pattern, min(1.0, urgency), words, float(measure), event.action)
+
+    def _of_call(self, kind: StimulusKind, cause: Cause, event: ToolUse, coarse: str, what: str) -> Stimulus:
+        return self._stimulus(kind, cause, event.tool, coarse, what)._replace(action=event.action)
 
     def _stimulus(
         self, kind: StimulusKind, cause: Cause, tool: str, coarse: str, what: str, measure: float = 1.0

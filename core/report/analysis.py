@@ -10,9 +10,9 @@ import msgspec
 
 from core.agents.registry import make_kit
 from core.engine import Step
-from core.events import MAIN, Compaction, Event
+from core.events import MAIN, Event
 from core.logs.session import LogSession, read
-from core.report.compaction import Preserved, preserve
+from core.report.compaction import Preserver
 from core.report.story import story
 from core.report.summary import Gatherer, Skipped, Summary
 from core.settings import Settings
@@ -47,12 +47,13 @@ def analyse(
     changes = deque(later)
     gatherer = Gatherer(str(session.path))
     lines: list[bytes] = []
-    preserved: list[Preserved] = []
     lately: deque[Event] = deque(maxlen=_TOLD)
+    preserver, policy = Preserver(), begun.policy_hash(settings)
     for place, event in enumerate(read(session, kit, settings.ingest.lines)):
-        society = turned(begun, society, changes, place)
-        if isinstance(event, Compaction) and event.agent in society.agents:
-            preserved.append(preserve(society.frame(event.agent), event))
+        before, society = society, turned(begun, society, changes, place)
+        if society is not before:
+            policy = begun.policy_hash(society.settings)
+        preserver.before(event, society, policy)
         step = society.step(event)
         gatherer.add(event, step)
         if each is not None:
@@ -65,7 +66,7 @@ def analyse(
     summary = gatherer.close(society.frame(MAIN))
     summary.id = summary.id or session.id
     summary.agent = summary.agent or session.tool
-    summary.preserved = preserved
+    summary.preserved = preserver.kept
     summary.story = story(tuple(lately), summary.started)
     faults = kit.diagnostics
     summary.skipped = Skipped(

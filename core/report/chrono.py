@@ -15,7 +15,7 @@ from core.errors import StateError, StoreError
 from core.events import Where
 from core.logs.event_redaction import one_line
 from core.report.conversation import ConversationTree
-from core.report.recap import frame_lines, narrative, structural
+from core.report.recap import frame_lines, narrative, short_clock, structural
 from core.timeline.snapshot import encode
 from core.timeline.timeline import Timeline
 
@@ -112,15 +112,26 @@ class ChronoNav:
         else:
             place = target
         self._check(place, request.direction)
-        origin = self.place
         frame = self.timeline.at(place, self.agent)
-        summary = tuple(self._summary(min(origin, place), max(origin, place), request.policy))
         node = target if isinstance(target, str) else ""
         if self.tree is not None and node:
             self.tree.navigate(node)
-        self.place = place
-        visit = self.trail.add(at, origin, place, node, request.direction, request.policy.kind, summary)
+        summary, visit = self._move(place, request.direction, request.policy, at, node)
         return Arrival(place, frame, summary, tuple(frame_lines(frame)), path, visit)
+
+    def move(self, origin: int, place: int, at: float, policy: SummaryPolicy = NO_SUMMARY) -> tuple[str, ...]:
+        """Record a move from where a person stood, whose frame is drawn elsewhere; what lies between."""
+        self.place = origin
+        direction: Direction = "backward" if place < origin else "forward"
+        self._check(place, direction)
+        return self._move(place, direction, policy, at)[0]
+
+    def _move(
+        self, place: int, direction: Direction, policy: SummaryPolicy, at: float, node: str = ""
+    ) -> tuple[tuple[str, ...], Visit]:
+        origin, self.place = self.place, place
+        summary = tuple(self._summary(min(origin, place), max(origin, place), policy))
+        return summary, self.trail.add(at, origin, place, node, direction, policy.kind, summary)
 
     def _check(self, place: int, direction: Direction) -> None:
         if not 0 <= place <= len(self.timeline):
@@ -207,6 +218,15 @@ class Trail:
         self._visits.clear()
         self._visits.extend(visits)
         self.head = trail.head
+
+
+def trail_lines(trail: Trail, start: float) -> list[str]:
+    """Every move in words, the oldest first; times are counted from `start`."""
+    return [
+        f"{visit.number:>5}  {short_clock(visit.at - start)}  {visit.direction:<8}  "
+        f"{visit.origin} -> {visit.place}  {visit.policy:<10}  {visit.hash[:12]}"
+        for visit in trail.visits
+    ]
 
 
 def _link(visit: Visit) -> str:

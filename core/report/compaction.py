@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from core.engine import Frame
 from core.errors import StateError
-from core.events import AgentEnd, AgentStart, Compaction, Prompt, ToolUse, Turn
+from core.events import AgentEnd, AgentStart, Compaction, Event, Prompt, ToolUse, Turn
 from core.governor.kinetics import Budgets
 from core.logs.event_redaction import one_line
 from core.mind.cortical import Regime
 from core.percept import AgentState, Pattern
 from core.report.recap import Centre, figure, token_amount, work_centre
+from core.society import Society
+from core.timeline.marks import MarkKind
 from core.timeline.timeline import Timeline
 
 WarningKind = Literal["signal", "halt", "quarantine", "loop"]
 OpenKind = Literal["call", "failure", "agent"]
 
-_FAR = 2000
+FAR = 2000
 """Events looked back for what is still open."""
+
+
+_CUTS: tuple[MarkKind, ...] = ("compaction",)
 
 
 class HotPath(Struct, frozen=True):
@@ -63,6 +70,14 @@ class GovernorKept(Struct, frozen=True):
     after_halt: int
 
 
+class Lesson(Struct, frozen=True):
+    """What a method said and the memo still holds."""
+
+    method: str
+    text: str
+    at: float
+
+
 class Preserved(Struct, frozen=True):
     """An agent's standing at the moment its context was cut."""
 
@@ -86,6 +101,10 @@ class Preserved(Struct, frozen=True):
     compression_ratio: float | None
     """Tokens before for each one after."""
     narrative: str
+    policy_hash: str = ""
+    """Of policy, methods and bounds in force; blank where nobody said."""
+    playbook: tuple[Lesson, ...] = ()
+    """What methods last said, the newest first."""
 
 
 def preserve(
@@ -95,6 +114,7 @@ def preserve(
     open_ends: Sequence[OpenEnd] = (),
     tokens_after: int = 0,
     paths: int = 5,
+    policy_hash: str = "",
 ) -> Preserved:
     """Keep what the frame just before a compaction says."""
     receptor, mind, governor = frame_before.receptor, frame_before.mind, frame_before.governor
@@ -125,6 +145,11 @@ def preserve(
         tokens_after=after,
         compression_ratio=before / after if before and after else None,
         narrative=_narrative(frame_before, open_ends),
+        policy_hash=policy_hash,
+        playbook=tuple(
+            Lesson(entry.method, entry.text, entry.at)
+            for entry in sorted(frame_before.response.memo, key=lambda entry: -entry.at)
+        ),
     )
 
 
@@ -134,16 +159,58 @@ def preserve_at(timeline: Timeline, place: int) -> Preserved:
     if not isinstance(event, Compaction):
         raise StateError(f"no context was compacted at event {place}")
     frame = timeline.at(place, event.agent)
-    ends = open_ends(timeline, place, event.agent)
-    return preserve(frame, event, open_ends=ends, tokens_after=_context_after(timeline, place, event.agent))
+    return preserve(
+        frame,
+        event,
+        open_ends=open_ends(timeline.events[max(0, place - FAR) : place], event.agent),
+        tokens_after=context_after(timeline, place, event.agent),
+        policy_hash=timeline.initial.policy_hash(timeline.settings_at(place)),
+    )
 
 
-def open_ends(timeline: Timeline, place: int, agent: str) -> list[OpenEnd]:
+def last_compaction(timeline: Timeline, index: int, agent: str) -> int | None:
+    """Where an agent's context was last cut among the first `index` events."""
+    mark = timeline.marks.before(index, _CUTS, agent)
+    return None if mark is None else mark.place
+
+
+def with_context_after(preserved: Preserved, tokens: int) -> Preserved:
+    """The same, once the context after the cut is known."""
+    ratio = preserved.tokens_before / tokens if preserved.tokens_before and tokens else None
+    return replace(preserved, tokens_after=tokens, compression_ratio=ratio)
+
+
+class Preserver:
+    """Keep what stood at each compaction of a session that is only passing through."""
+
+    def __init__(self) -> None:
+        self.kept: list[Preserved] = []
+        self._events: deque[Event] = deque(maxlen=FAR)
+        self._waiting: dict[str, int] = {}
+        """Of an agent whose context after the cut is not known yet, which of those kept it is."""
+
+    def before(self, event: Event, society: Society, policy_hash: str) -> None:
+        """Take in an event that the minds have not seen yet."""
+        agent = event.agent
+        if isinstance(event, Compaction):
+            if agent in society.agents:
+                ends = open_ends(self._events, agent)
+                frame = society.frame(agent)
+                self.kept.append(preserve(frame, event, open_ends=ends, policy_hash=policy_hash))
+                if not event.tokens_after:
+                    self._waiting[agent] = len(self.kept) - 1
+        elif self._waiting and isinstance(event, Turn) and event.context_tokens and agent in self._waiting:
+            number = self._waiting.pop(agent)
+            self.kept[number] = with_context_after(self.kept[number], event.context_tokens)
+        self._events.append(event)
+
+
+def open_ends(events: Sequence[Event], agent: str) -> list[OpenEnd]:
     """What an agent had begun since the person last spoke and not finished, the newest first."""
     settled: set[tuple[str, ...]] = set()
     failures: dict[tuple[str, ...], OpenEnd] = {}
     found: list[OpenEnd] = []
-    for event in reversed(timeline.events[max(0, place - _FAR) : place]):
+    for event in reversed(events):
         if event.agent != agent:
             continue
         if isinstance(event, Prompt) and not event.interrupt:
@@ -186,6 +253,9 @@ def lines(preserved: Preserved) -> list[str]:
         for each in preserved.paths
     ]
     said += [f"open: {_open(each)}" for each in preserved.open]
+    said += [f"playbook: {one_line(each.method)}: {one_line(each.text)}" for each in preserved.playbook[:3]]
+    if preserved.policy_hash:
+        said.append(f"policy {preserved.policy_hash}")
     return [*said, preserved.narrative]
 
 
@@ -208,9 +278,9 @@ def _warnings(frame: Frame) -> list[Warned]:
     return found
 
 
-def _context_after(timeline: Timeline, place: int, agent: str) -> int:
+def context_after(timeline: Timeline, place: int, agent: str) -> int:
     """The context of the agent's next answer."""
-    for event in timeline.events[place + 1 : place + 1 + _FAR]:
+    for event in timeline.events[place + 1 : place + 1 + FAR]:
         if isinstance(event, Turn) and event.agent == agent and event.context_tokens:
             return event.context_tokens
     return 0

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct, field
 
-from core.percept import AXES, Axis
+from core.percept import AXES, NEUTRAL, Axis
 from core.response.method import CUE_AXES, CUES, Cue
 from core.settings.derived import Derived
 from core.settings.response import LearningSettings
@@ -25,12 +25,27 @@ class Learned(Struct, frozen=True):
 
 
 NOTHING_LEARNED = Learned()
+_MOST = 1.5
+"""Of a proposal that is welcome, so much of it."""
+
+
+def share_accepted(acceptance: float) -> float:
+    """How much of what is proposed from outside is taken over: all at rest, nothing at full strictness."""
+    return min(_MOST, max(0.0, (1.0 - acceptance) / (1.0 - NEUTRAL.mutation_acceptance)))
 
 
 def learn(
-    learned: Learned, fires: Mapping[Axis, int], seconds: float, until: float, settings: LearningSettings
+    learned: Learned,
+    fires: Mapping[Axis, int],
+    seconds: float,
+    until: float,
+    settings: LearningSettings,
+    share: float = 1.0,
 ) -> Learned:
-    """Take in one stretch of work: an axis that fires more than expected is heard less, and the reverse."""
+    """Take in one stretch of work: an axis that fires more than expected is heard less, and the reverse.
+
+    `share` is how much of the change is accepted.
+    """
     if not settings.enabled or seconds < settings.least or seconds <= 0.0:
         return learned
     deltas = dict(learned.deltas)
@@ -41,7 +56,7 @@ def learn(
         if usual is None:
             expected[axis] = actual
             continue
-        delta = deltas.get(axis, 0.0) - settings.rate * (actual - usual) / max(usual, 1.0)
+        delta = deltas.get(axis, 0.0) - settings.rate * share * (actual - usual) / max(usual, 1.0)
         deltas[axis] = min(max(delta, -settings.bound), settings.bound)
         expected[axis] = usual + settings.memory * (actual - usual)
     return Learned(deltas, expected, learned.stretches + 1, max(until, learned.until))

@@ -9,7 +9,7 @@ from core.affect import Mood
 from core.events import MAIN, Advice, Event, Prompt, SessionEnd, ToolUse, Turn
 from core.governor import Verdict
 from core.mind import Mind, Thought
-from core.percept import AXES, Percept
+from core.percept import AXES, NEUTRAL, Percept
 from core.receptor import Receptor
 from core.response.actions import REGISTRY, Checkpoint
 from core.response.escalation import Escalation
@@ -112,7 +112,7 @@ class Response(Stateful):
         self, event: Event, percept: Percept, thought: Thought, verdict: Verdict, mood: Mood
     ) -> Reaction:
         """Take in one event and what the rest of the mind made of it."""
-        loop = self.loops.update(event)
+        loop = self.loops.update(event, round(mood.modulation.persistence - NEUTRAL.persistence))
         tally = self.tally
         tally.time(percept)
         if thought.ticks.theta:

@@ -66,7 +66,9 @@ class ProfileSettings(Group, project=PERSON):
 
     effort_scale: float = tunable(2.0, "How strongly pressures move effort.", ge=0.1, le=3, step=0.05)
     risk_scale: float = tunable(1.0, "How strongly pressures move risk.", ge=0, le=3, step=0.05)
-    exploration_scale: float = tunable(1.0, "How strongly pressures move exploration.", ge=0, le=3, step=0.05)
+    exploration_scale: float = tunable(
+        0.05, "How strongly pressures move exploration.", ge=0, le=3, step=0.05
+    )
     persistence_scale: float = tunable(
         2.5, "How strongly pressures move persistence.", ge=0.1, le=5, step=0.05
     )
@@ -95,10 +97,10 @@ class ProfileSettings(Group, project=PERSON):
         0.03, "Effort at or under which the agent is exhausted.", ge=0, le=0.3, step=0.01
     )
     max_risk: float = tunable(
-        1.5, "Risk at which it halts; above 1 never.", ge=0.1, le=2, step=0.05, project=lower(0.6)
+        0.85, "Risk at which it halts; above 1 never.", ge=0.1, le=2, step=0.05, project=lower(0.6)
     )
     max_exploration: float = tunable(
-        1.5, "Exploration at which it halts; above 1 never.", ge=0.1, le=2, step=0.05, project=lower(0.6)
+        0.95, "Exploration at which it halts; above 1 never.", ge=0.1, le=2, step=0.05, project=lower(0.6)
     )
     max_steps: int = tunable(
         1000,

@@ -89,14 +89,6 @@ class ContextWindowSettings(Group, project=PERSON):
         unit="tokens",
         project=lower(200_000),
     )
-    compaction_share: float = tunable(
-        0.835,
-        "Share of the window at which agents usually compact.",
-        ge=0.1,
-        le=1.0,
-        step=0.005,
-        project=lower(0.5),
-    )
 
 
 class TableSettings(Group, project=PERSON):

@@ -114,6 +114,13 @@ class SalienceSettings(Group, project=PERSON):
     top: int = tunable(5, "How many items win attention at once.", ge=1, le=20, step=1)
     distinct: bool = tunable(True, "Show each pattern once, with a count, instead of every item.")
     length: int = tunable(64, "Most items that wait for attention.", ge=8, le=1024, step=8)
+    trust_shell: float = tunable(
+        1.0, "How much tool trust weighs what commands do; 0 not at all.", ge=0, le=1, step=0.05
+    )
+    trust_edit: float = tunable(0.6, "How much tool trust weighs what edits do.", ge=0, le=1, step=0.05)
+    trust_look: float = tunable(
+        0.2, "How much tool trust weighs what all other tools do.", ge=0, le=1, step=0.05
+    )
     relevance: RelevanceSettings = part(RelevanceSettings, "How much each kind matters, by regime.")
 
 

@@ -154,7 +154,8 @@ class PriorSettings(Group, project=PERSON):
 class PersonaSettings(Group, project=PERSON):
     """Anonymous statistics shared through a folder."""
 
-    folder: str = tunable("", "Folder where personas are left and met; empty for none.")
+    on: bool = tunable(True, "Leave a persona after a session, and perhaps meet another's.")
+    folder: str = tunable("", "Folder where personas are left and met; empty for nooscope's own.")
     chance: float = tunable(0.3, "Chance that a persona in the folder is met.", ge=0, le=1, step=0.05)
     snapshots: int = tunable(2, "Snapshots of a session that a persona needs at least.", ge=2, le=100, step=1)
     confidence: float = tunable(0.4, "Mean confidence that a persona needs at least.", ge=0, le=1, step=0.05)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from core.settings.trust import PERSON, PROJECT
 from core.settings.tunable import Group, part, tunable
 
@@ -62,6 +64,16 @@ class CheckpointSettings(Group, project=PERSON):
     kept: int = tunable(16, "Named checkpoints kept; the oldest go first.", ge=1, le=1000, step=1)
 
 
+class NavigationSettings(Group, project=PERSON):
+    """What is said and kept of a person's moves through a recording."""
+
+    summary: Literal["none", "structural", "narrative"] = tunable(
+        "structural", "What a return says of the stretch passed over: nothing, counts, or a story."
+    )
+    tokens: int = tunable(120, "Most tokens such a story may take.", ge=20, le=2000, step=20)
+    kept: int = tunable(256, "Moves kept; the oldest go first.", ge=16, le=100_000, step=16)
+
+
 class TimelineSettings(Group):
     """Recording, seeking, playing."""
 
@@ -70,3 +82,4 @@ class TimelineSettings(Group):
     cache: CacheSettings = part(CacheSettings, "What is remembered on disk.")
     branch: BranchSettings = part(BranchSettings, "What-if runs.")
     checkpoints: CheckpointSettings = part(CheckpointSettings, "Named moments one can return to.")
+    navigation: NavigationSettings = part(NavigationSettings, "Moves through a recording.")

@@ -10,12 +10,13 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import InlineTable, Item, KeyType, SingleKey
 
+from core.safe_text import safe, toml_escape
 from core.settings.tunable import Tunable
 
 
 def toml_value(value: Any) -> str:
-    """A value as TOML writes it."""
-    return _item(value).as_string()
+    """A value as TOML writes it, with every harmful character spelled out."""
+    return safe(_item(value).as_string(), toml_escape, lines=True)
 
 
 def _item(value: Any) -> Item:

@@ -61,7 +61,8 @@ def import_bookmarks(data: bytes, folder: Path | None = None) -> Imported:
     recover_imports(place)
     sessions = _sessions(data)
     results: list[tuple[list[dict[str, Any]], Merged]] = []
-    with Chain(_chain_name(place / _CHAINS, data), place / _CHAINS, _undoes(place)) as chain:
+    name, touched = _chain_name(place / _CHAINS, data), [place / f"{key}.json" for key in sessions]
+    with Chain(name, place / _CHAINS, _undoes(place), files=touched) as chain:
         for key, rows in sessions.items():
             store = Bookmarks(folder=place, key=key)
             own = {bookmarks_fingerprint(row) for row in rows_of(store.content())}

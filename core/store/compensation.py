@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import fcntl
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, NamedTuple
@@ -25,7 +25,7 @@ class ChainEntry(msgspec.Struct, frozen=True, omit_defaults=True):
     """One line of the durable log."""
 
     chain: str
-    what: Literal["step", "undone", "failed", "state"]
+    what: Literal["checkpoint", "step", "undone", "failed", "restored", "state"]
     step: str = ""
     key: str = ""
     kind: str = ""
@@ -100,22 +100,63 @@ def restore_file(payload: Mapping[str, str]) -> None:
         path.unlink(missing_ok=True)
 
 
+def keep_aside(path: Path) -> Path | None:
+    """A copy of what a file holds, so that putting a checkpoint in its place loses nothing."""
+    if not path.exists():
+        return None
+    aside, number = path.with_name(f"{path.name}.replaced"), 2
+    while aside.exists():
+        aside, number = path.with_name(f"{path.name}.replaced-{number}"), number + 1
+    atomic.replace(aside, path.read_bytes())
+    return aside
+
+
 _SUFFIX = ".chain"
 _ENDED = ("completed", "compensated", "compensation_failed")
+
+
+def _file_payload(path: Path) -> dict[str, str]:
+    """What a file holds, so that it can be given back."""
+    if not path.exists():
+        return {"path": str(path)}
+    return {"path": str(path), "content": base64.b64encode(path.read_bytes()).decode()}
+
+
+def _content_check(payload: Mapping[str, str]) -> str:
+    content = payload.get("content")
+    return blake3(b"" if content is None else b"=" + content.encode()).hexdigest(length=16)
+
 
 UNDOES: Mapping[str, Undo] = {"restore_file": restore_file}
 
 
 class Chain:
-    """A run of steps, each with what takes it back; leave the `with` block by an error and all are undone."""
+    """A run of steps, each with what takes it back; leave the `with` block by an error and all are undone.
 
-    def __init__(self, name: str, folder: Path, undoes: Mapping[str, Undo] = UNDOES) -> None:
+    The files named at the start are kept as they were: where undoing fails they are put back from there,
+    and the person is told.
+    """
+
+    def __init__(
+        self, name: str, folder: Path, undoes: Mapping[str, Undo] = UNDOES, *, files: Iterable[Path] = ()
+    ) -> None:
         self.name = name
         self.state: ChainState = "active"
         self.problems: list[str] = []
+        self.restored: list[str] = []
+        """Files put back from the checkpoint, because undoing failed."""
         self._journal = Journal(folder / f"{name}{_SUFFIX}")
         self._undoes = undoes
         self._steps: list[_Step] = []
+        self._checkpoint: list[Mapping[str, str]] = []
+        for path in files:
+            self._keep(path)
+
+    def _keep(self, path: Path) -> None:
+        payload = _file_payload(path)
+        payload["check"] = _content_check(payload)
+        self._journal.add(ChainEntry(self.name, "checkpoint", payload=payload))
+        self._checkpoint.append(payload)
 
     def step(self, name: str, do: Callable[[], None], kind: str, payload: Mapping[str, str]) -> None:
         """Note how to take the step back, then take it."""
@@ -128,10 +169,7 @@ class Chain:
 
     def write(self, path: Path, content: bytes) -> None:
         """Replace one file as a step of the chain."""
-        payload = {"path": str(path)}
-        if path.exists():
-            payload["content"] = base64.b64encode(path.read_bytes()).decode()
-        self.step(f"write {path}", lambda: atomic.replace(path, content), "restore_file", payload)
+        self.step(f"write {path}", lambda: atomic.replace(path, content), "restore_file", _file_payload(path))
 
     def complete(self) -> None:
         """All steps stand."""
@@ -149,9 +187,29 @@ class Chain:
                 self._journal.add(ChainEntry(self.name, "failed", step.name, step.key, problem=str(error)))
             else:
                 self._journal.add(ChainEntry(self.name, "undone", step.name, step.key))
+        if self.problems:
+            self._restore()
         self._enter("compensation_failed" if self.problems else "compensated")
         self._journal.close(keep=bool(self.problems))
         return self.state
+
+    def _restore(self) -> None:
+        """Put every file of the checkpoint back that is not as it was; what it held meanwhile is kept."""
+        for payload in self._checkpoint:
+            path = Path(payload["path"])
+            try:
+                if payload.get("check") != _content_check(payload):
+                    raise ValueError("its checkpoint is damaged")
+                if _file_payload(path).get("content") == payload.get("content"):
+                    continue
+                aside = keep_aside(path)
+                restore_file(payload)
+            except (OSError, ValueError) as error:
+                self.problems.append(f"{path} could not be put back: {error}")
+            else:
+                self._journal.add(ChainEntry(self.name, "restored", payload={"path": str(path)}))
+                kept = f" (what it held is in {aside.name})" if aside is not None else ""
+                self.restored.append(f"{path} was put back as it was before{kept}")
 
     def pick_up(self) -> bool:
         """Go on from what the log says; True where something was left to undo."""
@@ -162,6 +220,7 @@ class Chain:
         if ended or not entries:
             self._journal.close(keep=bool(entries) and entries[-1].state == "compensation_failed")
             return False
+        self._checkpoint = [entry.payload for entry in entries if entry.what == "checkpoint"]
         self._steps = [
             _Step(entry.step, entry.key, entry.kind, entry.payload)
             for entry in entries
@@ -182,8 +241,11 @@ class Chain:
     ) -> None:
         if error is None:
             self.complete()
-        else:
-            self.rollback()
+        elif self.rollback() == "compensation_failed" and isinstance(error, Exception):
+            told = "; ".join([*self.problems, *self.restored])
+            raise StoreError(
+                f"{str(error) or type(error).__name__}; not all of it could be undone: {told}"
+            ) from error
 
 
 def recover(folder: Path, undoes: Mapping[str, Undo] = UNDOES) -> list[Chain]:

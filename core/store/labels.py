@@ -111,10 +111,6 @@ class Score(NamedTuple):
         """Share of what should fire that does; None where nothing should."""
         return self.hits / (self.hits + self.misses) if self.hits + self.misses else None
 
-    def plus(self, other: Score) -> Score:
-        """Both sessions together."""
-        return Score(self.hits + other.hits, self.misses + other.misses, self.false + other.false)
-
 
 def score(labels: Iterable[Label], fired: Iterable[tuple[float, str, str]], near: float) -> Score:
     """Hold firings, as (time, agent, name), against labels; `near` seconds off still is the same moment."""

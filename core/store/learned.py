@@ -46,7 +46,12 @@ class LearnedStore:
         return learned if all(map(isfinite, numbers)) else NOTHING_LEARNED
 
     def add(
-        self, fires: Mapping[Axis, int], seconds: float, until: float, settings: LearningSettings
+        self,
+        fires: Mapping[Axis, int],
+        seconds: float,
+        until: float,
+        settings: LearningSettings,
+        share: float = 1.0,
     ) -> Learned:
         """Learn from one stretch of work, unless it is too short or older than what is known."""
         try:
@@ -54,7 +59,7 @@ class LearnedStore:
                 known = self.read()
                 if until <= known.until:
                     return known
-                learned = learn(known, fires, seconds, until, settings)
+                learned = learn(known, fires, seconds, until, settings, share)
                 if learned != known:
                     self._write(learned)
                 return learned

@@ -36,6 +36,11 @@ def persona_path() -> Path:
     return user_data_path("nooscope", appauthor=False) / "persona-record.json"
 
 
+def own_folder() -> Path:
+    """Where personas are left that nobody shares."""
+    return user_data_path("nooscope", appauthor=False) / "personas"
+
+
 class PersonaStore:
     """Leave one's own persona in a folder, and read the others'."""
 

@@ -93,7 +93,7 @@ class ProfileFiles(NamedTuple):
         try:
             self.chains.mkdir(parents=True, exist_ok=True)
             recover(self.chains)
-            with Chain(f"save-{time.time_ns():x}", self.chains) as chain:
+            with Chain(f"save-{time.time_ns():x}", self.chains, files=files) as chain:
                 for path, text in files.items():
                     chain.write(path, text.encode())
         except OSError as error:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import cbor2
 from blake3 import blake3
 from msgspec import Struct
@@ -44,8 +42,13 @@ def state_hash(society: Society) -> str:
 def take_checkpoint(timeline: Timeline, name: str, created_at: float, place: int | None = None) -> Checkpoint:
     """A checkpoint of a place in the recording, of its live edge where none is given."""
     after = len(timeline) if place is None else max(0, min(place, len(timeline)))
-    state = encode(timeline.society_at(after).dump())
-    return Checkpoint(name, created_at, after, blake3(state).hexdigest(), state)
+    return checkpoint_of(timeline.society_at(after), name, created_at, after)
+
+
+def checkpoint_of(society: Society, name: str, created_at: float, place: int) -> Checkpoint:
+    """A checkpoint of minds that have seen so many events."""
+    state = encode(society.dump())
+    return Checkpoint(name, created_at, place, blake3(state).hexdigest(), state)
 
 
 def agrees(timeline: Timeline, place: int, content_hash: str) -> bool:
@@ -53,51 +56,13 @@ def agrees(timeline: Timeline, place: int, content_hash: str) -> bool:
     return 0 <= place <= len(timeline) and state_hash(timeline.society_at(place)) == content_hash
 
 
-class CheckpointRegistry:
-    """The checkpoints kept; one of the same name is replaced where it stands, the first saved go first."""
-
-    __slots__ = ("_kept", "_saved")
-
-    def __init__(self, kept: int = 16) -> None:
-        self._kept = max(1, kept)
-        self._saved: dict[str, Checkpoint] = {}
-
-    def __len__(self) -> int:
-        return len(self._saved)
-
-    def __iter__(self) -> Iterator[Checkpoint]:
-        return iter(self._saved.values())
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._saved
-
-    def save(self, checkpoint: Checkpoint) -> list[Checkpoint]:
-        """Keep a checkpoint; those given up for it are handed back."""
-        self._saved[checkpoint.name] = checkpoint
-        gone = []
-        while len(self._saved) > self._kept:
-            gone.append(self._saved.pop(next(iter(self._saved))))
-        return gone
-
-    def remove(self, name: str) -> Checkpoint | None:
-        """Give a checkpoint up."""
-        return self._saved.pop(name, None)
-
-    def get(self, name: str) -> Checkpoint:
-        """A checkpoint by its name; a damaged one is refused."""
-        checkpoint = self._saved.get(name)
-        if checkpoint is None:
-            raise StoreError(f"there is no checkpoint {name!r}")
-        if not checkpoint.sound:
-            raise StoreError(f"checkpoint {name!r} is damaged: its content has another hash")
-        return checkpoint
-
-    def restore(self, timeline: Timeline, name: str) -> Society:
-        """Minds of one's own as they were at a checkpoint, under the settings that held there."""
-        checkpoint = self.get(name)
-        society = timeline.branch_point(checkpoint.place)
-        try:
-            society.load(cbor2.loads(checkpoint.state))
-        except (StateError, cbor2.CBORDecodeError, *_MISFITS) as error:
-            raise StoreError(f"checkpoint {name!r} does not fit this nooscope: {error}") from error
-        return society
+def restored(checkpoint: Checkpoint, timeline: Timeline) -> Society:
+    """Minds of one's own as they were at a checkpoint, under the settings that held there."""
+    if not checkpoint.sound:
+        raise StoreError(f"checkpoint {checkpoint.name!r} is damaged: its content has another hash")
+    society = timeline.branch_point(checkpoint.place)
+    try:
+        society.load(cbor2.loads(checkpoint.state))
+    except (StateError, cbor2.CBORDecodeError, *_MISFITS) as error:
+        raise StoreError(f"checkpoint {checkpoint.name!r} does not fit this nooscope: {error}") from error
+    return society

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import cbor2
+from blake3 import blake3
 from msgspec import convert, to_builtins
 
 from core.affect import Policy
@@ -60,6 +61,14 @@ class InitialState(NamedTuple):
             learned=convert(content["learned"], Learned | None),
             prior=convert(content["prior"], dict[Axis, float] | None),
             past=convert(content["past"], tuple[Episode, ...]),
+        )
+
+    def policy_hash(self, settings: Settings) -> str:
+        """By which the rules in force are known: policy, methods, and the bounds of governor and affect."""
+        content = self.content()
+        bounds = [group.model_dump(mode="json") for group in (settings.governor, settings.affect)]
+        return blake3(cbor2.dumps([content["policy"], content["rules"], *bounds], canonical=True)).hexdigest(
+            length=16
         )
 
     def packed(self) -> bytes:

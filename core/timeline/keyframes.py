@@ -174,18 +174,6 @@ class KeyFrames:
             self._since = self._spacing[0]
             self._tip = -1
 
-    def drop_after(self, index: int) -> None:
-        """Forget the frames that lie beyond `index` events."""
-        place = bisect_right(self._indexes, index)
-        if place == len(self._frames):
-            return
-        last = self.segments(self._frames[place - 1]) if place else {}
-        del self._frames[place:], self._indexes[place:]
-        self._path = []
-        self.bytes = sum(len(frame.packed) for frame in self._frames)
-        self._last, self._since = last, self._spacing[0]
-        self._tip = self._indexes[-1] if self._indexes else -1
-
     def adopt(self, frames: list[KeyFrame]) -> None:
         """Take frames that were kept elsewhere, each checked when it is used."""
         self._frames = list(frames)

@@ -48,6 +48,7 @@ COMMANDS = {
     "diff": "show what differs between two moments",
     "recap": "say what happened between two moments",
     "tree": "show the conversation's branches and whether the log was edited",
+    "trail": "show where you went in a session, and check the record",
     "bookmarks": "list, add and share bookmarks",
     "whatif": "show what would have fired with other settings",
     "sweep": "try one setting over its range, on many sessions",

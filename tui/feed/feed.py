@@ -42,6 +42,7 @@ from tui.feed.messages import (
     Jump,
     ReadWords,
     RemoveBookmark,
+    ReturnTo,
     Seek,
     SeekTime,
     SelectAgent,
@@ -50,6 +51,7 @@ from tui.feed.messages import (
     StepBy,
     TogglePlay,
 )
+from tui.feed.navigation import Navigator
 from tui.feed.playhead import Playhead
 from tui.feed.view import View
 
@@ -61,6 +63,8 @@ _UNSURE = 1.0
 """Seconds of reading without an end after which a log that cannot be measured counts as behind."""
 _LOADING_RATE = 8
 """Pictures a second while a log is being read, so that most of the time goes into reading."""
+
+_MOVES = (Seek, SeekTime, StepBy, GoLive, TogglePlay, Jump, ReturnTo)
 
 
 class Feed:
@@ -89,7 +93,9 @@ class Feed:
         self._carry_over = carry_over
         self._notifier = notifier
         self._driver: Driver | None = None
+        self._bookmarks = bookmarks if carry_over is not None else None
         self._shelf = Shelf(bookmarks, post, wall)
+        self._navigator = Navigator(settings.timeline.navigation, post)
         self._head = Playhead(
             settings.timeline.play, live=target.live, playing=not (target.live or target.at)
         )
@@ -146,12 +152,14 @@ class Feed:
                 self._play()
                 self._draw(driver)
                 driver.rest()
+                self._navigator.save(time.monotonic())
                 self._complain(driver)
         except NooscopeError as error:
             self._post(Failed(str(error), fatal=True))
         finally:
             if not self._head.loading:
                 self._shelf.leave(len(self._film))
+            self._navigator.save(time.monotonic(), at_once=True)
             if self._driver is not None:
                 self._driver.close()
                 self._complain(self._driver)
@@ -172,6 +180,7 @@ class Feed:
             self._initial_states,
             cache=self._cache,
             carry_over=self._carry_over,
+            bookmarks=self._bookmarks,
             notifier=self._notifier,
             wall=self._wall,
         )
@@ -234,9 +243,24 @@ class Feed:
         return 1.0 / (min(rate, _LOADING_RATE) if self._head.loading or self._late else rate)
 
     def _answer(self, asked: Message) -> None:
-        head = self._head
         if not isinstance(asked, StepBy | Jump | SpeedChange | SetBookmark | RemoveBookmark | Apply):
             self._visited = ""
+        if isinstance(asked, _MOVES):
+            self._move(asked)
+        match asked:
+            case SpeedChange():
+                self._head.faster(asked.steps)
+            case SelectAgent():
+                self._agent = asked.name
+            case Apply():
+                self._apply(asked.settings)
+            case SetBookmark() | RemoveBookmark():
+                self._shelf.answer(self._film.timeline, asked)
+
+    def _move(self, asked: Message) -> None:
+        """Move the playhead, and record the move."""
+        head = self._head
+        origin = head.index
         match asked:
             case Seek():
                 head.seek(asked.to)
@@ -249,16 +273,20 @@ class Feed:
             case TogglePlay():
                 head.toggle()
                 self._played = time.monotonic()
-            case SpeedChange():
-                head.faster(asked.steps)
-            case SelectAgent():
-                self._agent = asked.name
             case Jump():
                 self._jump(asked)
-            case Apply():
-                self._apply(asked.settings)
-            case SetBookmark() | RemoveBookmark():
-                self._shelf.answer(self._film.timeline, asked)
+            case ReturnTo():
+                place = self._shelf.back(self._film.timeline, asked.name)
+                if place is not None:
+                    head.seek(place)
+        self._navigator.moved(
+            self._film.timeline,
+            origin,
+            head.index,
+            self._wall(),
+            told=isinstance(asked, ReturnTo),
+            live=head.live and head.following,
+        )
 
     def _apply(self, settings: Settings) -> None:
         """Let other settings hold from here on."""
@@ -290,12 +318,17 @@ class Feed:
             self._notice = "" if notice.endswith("is back") else notice
             self._due = True
         self._open_shelf(source)
+        if driver.saved:
+            driver.saved = 0
+            self._shelf.tell()
         if not source.behind:
             self._caught_up(driver)
 
     def _open_shelf(self, source: Source) -> None:
         if source.session is not None:
             self._shelf.open(source.session.id)
+            if self._shelf.trail is not None:
+                self._navigator.open(self._film.timeline, self._shelf.trail)
 
     def _caught_up(self, driver: Driver) -> None:
         source = driver.source

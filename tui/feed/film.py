@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 
 from msgspec.structs import replace
 
 from core.engine import Step
-from core.events import Event
+from core.events import Compaction, Event
 from core.live.source import Source, Target
 from core.live.status import Limits, Open, Status, StatusFacts, status_of
 from core.live.status_history import StatusHistory
 from core.logs.session import LogSession
+from core.report.compaction import Preserved, context_after, preserve_at, with_context_after
 from core.report.spending import Spending
 from core.settings import Settings
 from core.timeline.initial_state import PLAIN, InitialState
@@ -33,8 +35,11 @@ class Film:
         self._subjects = Subjects(subject)
         self._spending = Spending(timeline.events)
         self._stretch = stretch
+        self._preserved: tuple[tuple[int, str], Preserved] | None = None
+        self._cuts: dict[str, list[int]] = {}
+        """Where each agent's context was cut."""
         for count, event in enumerate(timeline.events, 1):
-            self._subjects.add(count, event)
+            self._take(count, event)
 
     def __len__(self) -> int:
         return len(self.timeline)
@@ -47,7 +52,12 @@ class Film:
 
     def added(self, event: Event) -> None:
         """Take note of an event that the recording has just taken in."""
-        self._subjects.add(len(self.timeline), event)
+        self._take(len(self.timeline), event)
+
+    def _take(self, count: int, event: Event) -> None:
+        self._subjects.add(count, event)
+        if isinstance(event, Compaction):
+            self._cuts.setdefault(event.agent, []).append(count - 1)
 
     def view(self, head: Playhead, agent: str, now: float | None, waiting: Sequence[Open] = ()) -> View:
         """What is to be seen at the playhead; `now` lets the live edge decay to that moment.
@@ -81,8 +91,24 @@ class Film:
             speed=head.speed,
             status=None if sight.facts is None else self._status(sight.facts, index, at, waiting),
             spent=self._spending.at(index, at),
+            preserved=self._preserved_at(index, shown),
             burn=tokens_a_minute(timeline.events, index, at, self._stretch, shown),
         )
+
+    def _preserved_at(self, index: int, agent: str) -> Preserved | None:
+        """What stood at the agent's last compaction before a place; made once for each."""
+        cuts = self._cuts.get(agent, [])
+        number = bisect_left(cuts, index) - 1
+        if number < 0:
+            return None
+        cut = cuts[number]
+        if self._preserved is None or self._preserved[0] != (cut, agent):
+            self._preserved = (cut, agent), preserve_at(self.timeline, cut)
+        made = self._preserved[1]
+        if not made.tokens_after and (after := context_after(self.timeline, cut, agent)):
+            made = with_context_after(made, after)
+            self._preserved = (cut, agent), made
+        return made
 
     def _status(self, facts: StatusFacts, index: int, at: float, waiting: Sequence[Open]) -> Status:
         """How the session stood at a place."""

@@ -8,9 +8,12 @@ from textual.message import Message
 
 from core.errors import StoreError
 from core.report.formatting import clock, plain
-from core.store.bookmarks import Bookmark, Bookmarks
+from core.report.recap import work_centre
+from core.store.bookmarks import Bookmarks
 from core.store.labels import Labels
 from core.store.last_look import LastLook, Look
+from core.store.trails import TrailStore
+from core.timeline.checkpoints import Checkpoints
 from core.timeline.timeline import Timeline
 from tui.feed.messages import Bookmarked, Failed, LookedBefore, Noticed, RemoveBookmark, SetBookmark
 
@@ -35,11 +38,17 @@ class Shelf:
         kept = self._kept
         return None if kept is None else Labels(folder=kept.folder, key=kept.key)
 
+    @property
+    def trail(self) -> TrailStore | None:
+        """Where the person's moves through the session are kept."""
+        kept = self._kept
+        return None if kept is None else TrailStore(folder=kept.folder, key=kept.key)
+
     def open(self, session: str) -> None:
         """Bring a session's bookmarks, once."""
         if self._kept is None:
             self._kept = self._make(session)
-            self._tell(self._kept)
+            self.tell()
 
     def look_back(self, events: int) -> None:
         """Tell how far the session, of so many events now, had been seen before."""
@@ -57,7 +66,7 @@ class Shelf:
         if isinstance(asked, SetBookmark):
             self.put(timeline, asked.place, asked.note)
         else:
-            self.remove(asked.place)
+            self.remove(timeline, asked.place)
 
     def put(self, timeline: Timeline, place: int, note: str) -> None:
         """Set one at a place, and say so."""
@@ -66,31 +75,54 @@ class Shelf:
             return
         at = timeline.time_of(place)
         name = f"event {place} at {clock(at - timeline.events[0].at)}"
+        note = note or _what_stands(timeline, place)
         try:
-            kept.put(Bookmark(name=name, place=place, at=at, created=self._wall(), note=note))
+            checkpoints = Checkpoints(kept, timeline.settings.timeline.checkpoints.kept)
+            checkpoints.make(timeline, place, name, note, created=self._wall())
         except StoreError as error:
             self._post(Failed(str(error)))
         else:
             self._post(Noticed("done", "Bookmark set", f"{name}{f': {note}' if note else ''}"))
-        self._tell(kept)
+        self.tell()
 
-    def remove(self, place: int) -> None:
+    def remove(self, timeline: Timeline, place: int) -> None:
         """Take away those that stand at a place, and say so."""
         kept = self._kept
         if kept is None:
             return
         try:
             standing = [mark for mark in kept.read() if mark.place == place]
+            checkpoints = Checkpoints(kept, timeline.settings.timeline.checkpoints.kept)
             for mark in standing:
-                kept.remove(mark.name)
+                checkpoints.remove(mark.name)
         except StoreError as error:
             self._post(Failed(str(error)))
         else:
             for mark in standing:
                 self._post(Noticed("done", "Bookmark removed", plain(mark.name, 60)))
-        self._tell(kept)
+        self.tell()
 
-    def _tell(self, kept: Bookmarks) -> None:
+    def back(self, timeline: Timeline, name: str) -> int | None:
+        """The place of a bookmark, once the state there was checked; None where there is none to go to."""
+        if self._kept is None:
+            return None
+        checkpoints = Checkpoints(self._kept, timeline.settings.timeline.checkpoints.kept)
+        try:
+            found = checkpoints.back(timeline, name)
+        except StoreError as error:
+            self._post(Failed(str(error)))
+            return None
+        kind = "done" if found.standing == "same" else "risk"
+        self._post(
+            Noticed(kind, f"Back at {plain(name, 60)}", found.words[:1].upper() + found.words[1:] + ".")
+        )
+        return None if found.standing == "gone" else found.bookmark.place
+
+    def tell(self) -> None:
+        """Show what is kept."""
+        kept = self._kept
+        if kept is None:
+            return
         try:
             self._post(Bookmarked(kept.read()))
         except StoreError as error:
@@ -98,3 +130,11 @@ class Shelf:
         for notice in kept.notices:
             self._post(Failed(notice))
         kept.notices.clear()
+
+
+def _what_stands(timeline: Timeline, place: int) -> str:
+    """What the main agent is at, for a note nobody wrote."""
+    receptor = timeline.at(place).receptor
+    centre = work_centre(receptor.heatmap)
+    words = f"{receptor.meta.state}, {receptor.behaviour.short.pattern}".replace("_", " ")
+    return f"{words}, in {centre.path}" if centre is not None else words

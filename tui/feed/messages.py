@@ -138,6 +138,18 @@ class RemoveBookmark(Message):
 
     place: int
 
+    name: str = ""
+    """Blank: after the place."""
+    note: str = ""
+    """Blank: what the agent is at there."""
+
+
+@dataclass
+class ReturnTo(Message):
+    """Go back to a bookmark, once the state there was checked."""
+
+    name: str
+
 
 @dataclass
 class Bookmarked(Message):

@@ -13,6 +13,7 @@ from core.events import MAIN, Matter
 from core.live.status import Status
 from core.logs.lag import is_late
 from core.receptor.readings import Why
+from core.report.compaction import Preserved
 from core.report.now import Now
 from core.report.spending import Spent
 from core.society import SocietyReading
@@ -78,6 +79,8 @@ class View(Struct, frozen=True):
     """About how many events are written and not read yet, once all that was there at first is."""
     skipped: int = 0
     """Lines that could not be read."""
+    preserved: Preserved | None = None
+    """What stood when the agent's context was last cut before the playhead."""
     notice: str = ""
     """A notice for the person, such as a log that is gone."""
 

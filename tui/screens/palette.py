@@ -18,7 +18,7 @@ from core.report.formatting import clock, plain
 from core.settings.layers import tunables
 from core.store.bookmarks import Bookmark
 from core.timeline.timeline import Timeline
-from tui.feed.messages import Seek, ShowTranscript
+from tui.feed.messages import ReturnTo, Seek, ShowTranscript
 from tui.feed.view import View
 from tui.widgets.common.panel import Panel
 
@@ -126,7 +126,7 @@ class SessionSearch(Provider):
         if view is None or timeline is None:
             return
         for bookmark in app.bookmarks:
-            yield f"⚑ {plain(bookmark.name, 80)}", plain(bookmark.note, 80), Seek(bookmark.place)
+            yield f"⚑ {plain(bookmark.name, 80)}", plain(bookmark.note, 80), ReturnTo(bookmark.name)
         for number in range(len(timeline.marks) - 1, -1, -1):
             mark = timeline.marks[number]
             words = f"{clock(mark.at - view.start)}  {mark.kind}  {plain(mark.name, 60)}"

@@ -178,7 +178,9 @@ def chains() -> Section:
         try:
             for chain in way() if folder.is_dir() else ():
                 name = f"{folder / chain.name}.chain"
-                (stuck if chain.problems else undone).append("; ".join([name, *chain.problems]))
+                (stuck if chain.problems else undone).append(
+                    "; ".join([name, *chain.problems, *chain.restored])
+                )
             stuck += [f"{path}: could not be undone" for path in sorted(folder.glob("*.chain"))]
         except OSError as error:
             stuck.append(f"{folder}: {error.strerror}")

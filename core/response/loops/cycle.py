@@ -10,6 +10,8 @@ from core.settings.loops import ExactSettings, NearSettings
 from core.state import Stateful, each, listed, queued
 
 PERIODS = 6
+_FEWEST = 2
+"""Less is no repeat."""
 Key = tuple[int, int, tuple[str, ...]]
 """What makes two calls equal here."""
 
@@ -31,6 +33,7 @@ class Cycle(Stateful):
         "_times",
         "failed",
         "limit",
+        "patience",
         "period",
         "subject",
         "tool",
@@ -53,6 +56,8 @@ class Cycle(Stateful):
         self._longest = settings.longest
         self._keys: deque[Key] = deque(maxlen=PERIODS)
         self._times: deque[float] = deque(maxlen=PERIODS)
+        self.patience = 0
+        """Repeats of one call allowed beyond the limit set, or fewer."""
         self.reset()
 
     def reset(self) -> None:
@@ -102,13 +107,16 @@ class Cycle(Stateful):
             run = self._runs[period - 1]
             if run > explained:
                 explained = run
-                limit = own if own > 0 else self._single if period == 1 else self._rounds
+                limit = own if own > 0 else self._usual(period)
                 if run >= period * (limit - 1):
                     self.period, self.limit = period, limit
                     self.tool = event.program or event.tool
                     self.subject = subject(event.tool, event.program, event.targets)
                     self.failed = event.outcome == "failure"
                     return
+
+    def _usual(self, period: int) -> int:
+        return self._rounds if period > 1 else max(_FEWEST, self._single + self.patience)
 
     @property
     def count(self) -> int:

@@ -99,8 +99,14 @@ class LoopDetector(Stateful):
         self._told = 0
         self._asked = 0
 
-    def update(self, event: Event) -> Loop | None:
-        """Take in one event; a loop where it is recognised, or has grown notably, with this event."""
+    def update(self, event: Event, patience: int = 0) -> Loop | None:
+        """Take in one event; a loop where it is recognised, or has grown notably, with this event.
+
+        `patience` is how many more repeats than usual of one call, or failures, are let pass.
+        """
+        for part in (self.exact, self.near, self.failing):
+            if part is not None:
+                part.patience = patience
         if isinstance(event, ToolUse):
             if event.outcome in _UNSEEN or event.action == "plan":
                 return None

@@ -16,10 +16,25 @@ def _written(failures: dict[int, list[Any]]) -> tuple[tuple[Any, ...], ...]:
     return tuple([(shape, *entry) for shape, entry in failures.items()])
 
 
+_FEWEST = 2
+"""Less is no repeat."""
+
+
 class Failing(Stateful):
     """Count the failures of each command, by its shape, since the last edit that went through."""
 
-    __slots__ = ("_failures", "_kept", "_linger", "_step", "_times", "limit", "shape", "subject", "tool")
+    __slots__ = (
+        "_failures",
+        "_kept",
+        "_linger",
+        "_step",
+        "_times",
+        "limit",
+        "patience",
+        "shape",
+        "subject",
+        "tool",
+    )
     STATE = (
         made("_failures", _written, lambda rows: {shape: entry for shape, *entry in rows}),
         "_step",
@@ -35,6 +50,8 @@ class Failing(Stateful):
         self._linger = settings.linger
         self._failures: dict[int, list[Any]] = {}
         self._step = 0
+        self.patience = 0
+        """Retries allowed beyond the limit set, or fewer."""
         self.reset()
 
     def reset(self) -> None:
@@ -67,7 +84,9 @@ class Failing(Stateful):
             else:
                 entry[RESULT] = event.result
                 entry[ALIKE] = 1
-            if own and entry[COUNT] >= (limit := own if own > 0 else self._times):
+            if own and entry[COUNT] >= (
+                limit := own if own > 0 else max(_FEWEST, self._times + self.patience)
+            ):
                 self.shape, self.limit = shape, limit
                 self.subject = subject(event.tool, event.program, event.targets)
                 self.tool = event.program or event.tool

@@ -20,6 +20,8 @@ from core.events import (
     Turn,
 )
 from core.governor import HALT_REASONS, Governor, HaltReason
+from core.governor.machine import Machine
+from core.governor.profile import chosen
 from core.percept import PATTERNS
 from core.settings.governor import GovernorEpisodeSettings, GovernorSettings
 from tests.core.governor.events import Heard, call, feed, prompt
@@ -268,3 +270,21 @@ def test_a_dump_is_a_snapshot() -> None:
 def test_a_foreign_dump_is_refused(state: object) -> None:
     with pytest.raises(StateError):
         Governor(GovernorSettings()).load(state)
+
+
+@pytest.mark.parametrize(
+    ("reason", "inputs"),
+    [
+        ("SAFETY", (1.0, 1.0, 0.0, 0.0)),
+        ("OVERRISK", (0.3, 1.0, 0.0, 0.0)),
+        ("EXHAUSTION", (0.01, 0.0, 0.0, 1.0)),
+        ("STAGNATION", (0.0, 0.0, 0.0, 0.0)),
+        ("EXTERNAL", (0.3, 0.2, 1.0, 0.0)),
+    ],
+)
+def test_our_own_profile_can_reach_every_halt(reason: str, inputs: tuple[float, float, float, float]) -> None:
+    settings = GovernorSettings()
+    machine = Machine(chosen(settings), settings.appraisal, settings.weights)
+    for _ in range(chosen(settings).max_steps):
+        machine.step(*inputs, dt=1.0)
+    assert machine.halt == reason

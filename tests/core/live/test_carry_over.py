@@ -11,6 +11,7 @@ from bench.workload import session
 from core.events import MAIN, ToolUse
 from core.live.carry_over import CarryOver
 from core.settings import Settings
+from core.settings.layers import with_value
 from core.society import Society
 from core.store.learned import LearnedStore
 from core.store.persona import PersonaStore
@@ -28,6 +29,7 @@ class Stores:
 
     def carry_over(self, settings: Settings, *, use: bool = True, personas: bool = False) -> CarryOver:
         met = self.personas if personas else None
+        settings = settings if personas else with_value(settings, "response.persona.on", False)
         return CarryOver(settings, prior=self.prior, learned=self.learned, personas=met, use=use)
 
 
@@ -136,3 +138,14 @@ def test_a_session_without_any_call_leaves_nothing(tmp_path: Path) -> None:
             society.step(event)
     stores.carry_over(settings).settle(society)
     assert not stores.prior.path.exists()
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_a_persona_is_left_in_our_own_folder_unless_switched_off(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, on: bool
+) -> None:
+    for name in ("HOME", "XDG_DATA_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / name.lower()))
+    settings = with_value(Settings.model_validate(MEETING), "response.persona.on", on)
+    ran(CarryOver(settings), settings)
+    assert len(list(tmp_path.rglob("persona-[0-9a-f]*.json"))) == on

@@ -16,10 +16,15 @@ from core.live.driver import FRESH, Driver
 from core.live.notices import Notifier, Told
 from core.live.source import Followed
 from core.live.status import Status
-from core.response import Notice
+from core.response import Notice, RuleSet
+from core.response.rules import add_rules, built_in
 from core.settings import Settings
+from core.store.bookmarks import Bookmarks
 from core.store.carry_over import CarryOverStore
 from core.store.episodes import EpisodeStore
+from core.timeline.checkpoint import state_hash
+from core.timeline.checkpoints import Checkpoints
+from core.timeline.initial_state import InitialState
 from core.timeline.run_inputs import InitialStates
 
 NOW = 1_760_000_000.0
@@ -39,7 +44,9 @@ def lines(events: list[Event], name: str) -> bytes:
 class Heard:
     """A driver on a log, and what it told."""
 
-    def __init__(self, path: Path, *, record: bool = False, now: float = NOW) -> None:
+    def __init__(
+        self, path: Path, *, record: bool = False, now: float = NOW, rules: RuleSet | None = None
+    ) -> None:
         settings = Settings()
         self.told: list[Told] = []
         self.past: list[Notice] = []
@@ -47,7 +54,8 @@ class Heard:
             Followed(path, make_kit(settings.ingest), settings),
             InitialStates(settings, store=CarryOverStore()),
             record=record,
-            carry_over=CarryOver(settings),
+            carry_over=CarryOver(settings, initial=InitialState(rules=rules)),
+            bookmarks=Bookmarks,
             notifier=Notifier(settings.response.notices, None, self.told.append),
             past=self.past.append,
             wall=lambda: now,
@@ -128,3 +136,40 @@ def test_a_log_that_is_being_read_is_said_to_be(home: Path) -> None:
     assert one.driver.status(NOW).word == "reading"
     one.read()
     assert one.driver.status(NOW).word != "reading"
+
+
+SNAPSHOTS = add_rules(
+    built_in(),
+    b"""{"methods": [{"id": "context_snapshot", "trigger": {
+        "signals": ["frustration", "seeking", "compound", "fatigue"],
+        "states": ["stuck", "exploring", "deep_work", "idle"], "sensitivity": 1.0, "frequency": "high"}}]}""",
+    "rules of the test",
+)
+
+
+@pytest.mark.parametrize("record", [False, True])
+def test_a_snapshot_that_a_method_asks_for_is_kept_while_it_is_news(home: Path, record: bool) -> None:
+    path, events = home / "log.jsonl", session(900)
+    path.write_bytes(lines(events[:450], "snap"))
+    one = Heard(path, record=record, rules=SNAPSHOTS)
+    one.read()
+    store = Checkpoints(Bookmarks(one.driver.session), one.driver.settings.timeline.checkpoints.kept)
+    assert one.driver.society.frame().response.checkpoints and store.bookmarks.read() == ()
+    with path.open("ab") as file:
+        file.write(lines(events[450:], "snap"))
+    saved: dict[int, str] = {}
+    one.driver.source.look()
+    more = True
+    while more:
+        for _, step in one.driver.poll(100):
+            if step.reaction.checkpoints:
+                saved[one.driver.count] = state_hash(one.driver.society)
+        more = one.driver.source.behind
+    kept = store.bookmarks.read()
+    assert saved and {mark.place: mark.checkpoint for mark in kept} == saved
+    assert len({mark.name for mark in kept}) == len(kept)
+    assert all(mark.note.startswith("kept by itself") for mark in kept)
+    assert len(store.kept()) == min(16, len(kept))
+    if one.driver.timeline is not None:
+        assert store.back(one.driver.timeline, store.kept()[-1]).standing == "same"
+    assert one.driver.problems() == []

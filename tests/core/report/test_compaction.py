@@ -17,9 +17,21 @@ from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Prompt, T
 from core.logs.finder import sessions
 from core.logs.session import read
 from core.percept import Signal
-from core.report.compaction import OpenEnd, Preserved, lines, open_ends, preserve, preserve_at
+from core.report.compaction import (
+    OpenEnd,
+    Preserved,
+    Preserver,
+    last_compaction,
+    lines,
+    open_ends,
+    preserve,
+    preserve_at,
+)
 from core.response.loops.loop import Loop
+from core.response.rules import built_in
 from core.settings import Settings
+from core.settings.layers import with_value
+from core.society import Society
 from core.timeline.timeline import Timeline
 from tests.core.strategies import events
 
@@ -140,7 +152,7 @@ def test_what_is_open_is_kept_the_newest_first() -> None:
         OpenEnd("failure", "Edit on a.py", 5.0),
         OpenEnd("failure", "pytest", 4.0, 2),
     ]
-    assert open_ends(timeline, 14, MAIN) == expected
+    assert open_ends(timeline.events[:14], MAIN) == expected
     kept = preserve_at(timeline, 14)
     assert kept.open == tuple(expected)
     assert (kept.tokens_before, kept.tokens_after, kept.compression_ratio) == (100, 25, 4.0)
@@ -148,7 +160,9 @@ def test_what_is_open_is_kept_the_newest_first() -> None:
     assert "open: pytest failed 2 times" in said and "open: sub-agent tester at work" in said
     assert "open: Task has no result yet" in said
     assert said[-1] == kept.narrative and "Edit on a.py still failing" in kept.narrative
-    assert preserve(timeline.at(14), stream[14], open_ends=expected, tokens_after=25) == kept  # type: ignore[arg-type]
+    policy = timeline.initial.policy_hash(timeline.settings)
+    again = preserve(timeline.at(14), stream[14], open_ends=expected, tokens_after=25, policy_hash=policy)  # type: ignore[arg-type]
+    assert again == kept
 
 
 @pytest.mark.parametrize("place", [-1, 3, 400])
@@ -199,3 +213,53 @@ def test_real_compactions_are_kept(shared_data: Path) -> None:
             assert kept.compression_ratio > 1 and kept.paths and kept.centre is not None
             found += 1
     assert found == 2
+
+
+def stream_with_cuts() -> list[Event]:
+    cut = Compaction(at=600.0, trigger="auto", tokens_before=90_000)
+    work = session(500)
+    begun = [use(work[299].at, "cargo"), use(work[299].at + 0.1, "cargo")]
+    return [
+        *work[:300],
+        *begun,
+        replace(cut, at=work[300].at),
+        *work[300:],
+        replace(cut, at=work[-1].at + 1, tokens_after=9_000),
+    ]
+
+
+def test_passing_through_keeps_what_a_recording_would() -> None:
+    stream = stream_with_cuts()
+    timeline, preserver, society = Timeline(Settings()), Preserver(), Society(Settings())
+    policy = timeline.initial.policy_hash(timeline.settings)
+    for event in stream:
+        preserver.before(event, society, policy)
+        society.step(event)
+    timeline.extend(stream)
+    places = [place for place, event in enumerate(stream) if isinstance(event, Compaction)]
+    assert len(places) == len(preserver.kept) >= 2
+    assert preserver.kept == [preserve_at(timeline, place) for place in places]
+    first = preserver.kept[places.index(302)]
+    assert OpenEnd("failure", "cargo", first.open[0].at, 2) in first.open
+    assert first.tokens_after and first.compression_ratio and first.policy_hash == policy
+    assert first.playbook and first.playbook[0].at == max(each.at for each in first.playbook)
+    said = "\n".join(lines(first))
+    assert f"policy {policy}" in said and "playbook: " in said and "open: cargo failed 2 times" in said
+
+
+def test_the_last_compaction_is_the_agents_own_and_before_the_place() -> None:
+    stream = stream_with_cuts()
+    timeline = recorded(stream)
+    places = [place for place, event in enumerate(stream) if isinstance(event, Compaction)]
+    assert last_compaction(timeline, places[0], MAIN) is None
+    assert last_compaction(timeline, places[0] + 1, MAIN) == places[0]
+    assert last_compaction(timeline, len(stream), MAIN) == places[-1]
+    assert last_compaction(timeline, len(stream), "agent-9") is None
+
+
+def test_another_policy_has_another_hash() -> None:
+    plain = Timeline(Settings()).initial
+    other = with_value(Settings(), "governor.profile", "conservative")
+    assert plain.policy_hash(Settings()) == plain.policy_hash(Settings())
+    assert plain.policy_hash(Settings()) != plain.policy_hash(other)
+    assert plain.policy_hash(Settings()) != plain._replace(rules=built_in()).policy_hash(Settings())

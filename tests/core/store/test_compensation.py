@@ -108,3 +108,46 @@ def test_a_damaged_line_is_named_and_the_rest_is_undone(tmp_path: Path) -> None:
     assert chain.state == "compensation_failed"
     assert "line 2" in chain.problems[0]
     assert (tmp_path / "a").read_bytes() == b"old"
+
+
+def _stuck(payload: Mapping[str, str]) -> None:
+    raise ValueError("stuck")
+
+
+def test_files_are_put_back_from_the_checkpoint_where_undoing_fails(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"old")
+    files = [tmp_path / "a", tmp_path / "b"]
+    with (
+        pytest.raises(StoreError, match=r"full; not all of it could be undone: .*stuck.*put back") as told,
+        Chain("one", tmp_path / "log", {"restore_file": _stuck}, files=files) as chain,
+    ):
+        chain.write(tmp_path / "a", b"new")
+        chain.write(tmp_path / "b", b"made")
+        raise StoreError("full")
+    assert chain.state == "compensation_failed"
+    assert (tmp_path / "a").read_bytes() == b"old" and not (tmp_path / "b").exists()
+    assert (tmp_path / "a.replaced").read_bytes() == b"new"
+    assert (tmp_path / "b.replaced").read_bytes() == b"made"
+    assert "a.replaced" in str(told.value)
+    assert (tmp_path / "log" / "one.chain").exists()
+
+
+def test_a_checkpoint_is_left_alone_where_undoing_works(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"old")
+    with pytest.raises(RuntimeError), Chain("one", tmp_path / "log", files=[tmp_path / "a"]) as chain:
+        chain.write(tmp_path / "a", b"new")
+        raise RuntimeError
+    assert (chain.state, chain.restored) == ("compensated", [])
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "log"]
+
+
+def test_a_crash_whose_steps_cannot_be_undone_falls_back_on_the_checkpoint(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"old")
+    program = CRASH.replace(
+        'Chain("crash", folder / "log")', 'Chain("crash", folder / "log", files=[folder / "a"])'
+    )
+    subprocess.run([sys.executable, "-c", program, str(tmp_path), "writing"], check=False)
+    assert (tmp_path / "a").read_bytes() == b"new a"
+    (chain,) = recover(tmp_path / "log", {"restore_file": _stuck})
+    assert chain.state == "compensation_failed" and chain.restored
+    assert (tmp_path / "a").read_bytes() == b"old"

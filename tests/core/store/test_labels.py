@@ -96,4 +96,3 @@ def test_precision_and_recall() -> None:
     assert Score(3, 1, 2).recall == pytest.approx(0.75)
     assert Score(0, 0, 0).precision is None
     assert Score(0, 0, 0).recall is None
-    assert Score(1, 2, 3).plus(Score(1, 1, 1)) == Score(2, 3, 4)

@@ -14,7 +14,7 @@ from core.events import Event
 from core.settings import Settings
 from core.settings.layers import Given, Layer, resolve
 from core.society import Society
-from core.timeline.checkpoint import CheckpointRegistry, agrees, state_hash, take_checkpoint
+from core.timeline.checkpoint import agrees, restored, state_hash, take_checkpoint
 from core.timeline.snapshot import encode
 from core.timeline.timeline import Timeline
 from tests.core.strategies import events
@@ -36,13 +36,11 @@ def canonical(society: Society) -> bytes:
 @given(events(min_size=1, max_size=50, agents=("main", "child-x")), st.integers(0, 50))
 def test_a_restored_society_goes_on_exactly(stream: list[Event], place: int) -> None:
     timeline = recorded(stream)
-    registry = CheckpointRegistry()
-    registry.save(take_checkpoint(timeline, "here", 5.0, place))
-    restored = registry.restore(timeline, "here")
-    assert canonical(restored) == canonical(timeline.society_at(place))
+    minds = restored(take_checkpoint(timeline, "here", 5.0, place), timeline)
+    assert canonical(minds) == canonical(timeline.society_at(place))
     for event in stream[place:]:
-        restored.step(event)
-    assert canonical(restored) == canonical(timeline.society)
+        minds.step(event)
+    assert canonical(minds) == canonical(timeline.society)
 
 
 def test_the_hash_is_of_the_state_alone() -> None:
@@ -59,59 +57,36 @@ def test_the_hash_is_of_the_state_alone() -> None:
 def test_settings_changed_later_do_not_reach_back() -> None:
     stream = session(80)
     timeline = recorded(stream[:40])
-    registry = CheckpointRegistry()
-    registry.save(take_checkpoint(timeline, "before", 1.0))
+    before = take_checkpoint(timeline, "before", 1.0)
     timeline.apply(EAGER)
     timeline.extend(stream[40:60])
-    registry.save(take_checkpoint(timeline, "after", 2.0))
+    after = take_checkpoint(timeline, "after", 2.0)
     timeline.extend(stream[60:])
-    assert registry.restore(timeline, "after").settings == EAGER
-    restored = registry.restore(timeline, "after")
+    minds = restored(after, timeline)
+    assert minds.settings == EAGER
     for event in stream[60:]:
-        restored.step(event)
-    assert canonical(restored) == canonical(timeline.society)
-    at_change = registry.restore(timeline, "before")
-    assert at_change.settings == EAGER
+        minds.step(event)
+    assert canonical(minds) == canonical(timeline.society)
+    assert restored(before, timeline).settings == EAGER
 
 
 @settings(max_examples=30)
 @given(st.integers(0, 10**9), st.integers(0, 7))
 def test_any_flipped_bit_is_refused_by_name(spot: int, bit: int) -> None:
     timeline = recorded(session(30))
-    registry = CheckpointRegistry()
     whole = take_checkpoint(timeline, "fragile", 1.0)
     state = bytearray(whole.state)
     state[spot % len(state)] ^= 1 << bit
-    registry.save(replace(whole, state=bytes(state)))
-    registry.save(take_checkpoint(timeline, "good", 1.0))
     with pytest.raises(StoreError, match="'fragile' is damaged"):
-        registry.restore(timeline, "fragile")
-    assert canonical(registry.restore(timeline, "good")) == canonical(timeline.society)
+        restored(replace(whole, state=bytes(state)), timeline)
+    assert canonical(restored(whole, timeline)) == canonical(timeline.society)
 
 
 def test_a_state_of_another_kind_is_refused_by_name() -> None:
     timeline = recorded(session(10))
-    registry = CheckpointRegistry()
     for content in (b"\xa0", encode([1, 2]), b"\xff\xff", encode({"version": 99})):
         fake = replace(
             take_checkpoint(timeline, "odd", 1.0), state=content, content_hash=blake3(content).hexdigest()
         )
-        registry.save(fake)
         with pytest.raises(StoreError, match="'odd' does not fit"):
-            registry.restore(timeline, "odd")
-
-
-def test_the_first_saved_go_first_and_a_name_is_kept_once() -> None:
-    timeline = recorded(session(20))
-    registry = CheckpointRegistry(kept=3)
-    for number, name in enumerate("abc"):
-        assert registry.save(take_checkpoint(timeline, name, float(number), number)) == []
-    registry.save(take_checkpoint(timeline, "a", 9.0, 19))
-    assert len(registry) == 3 and registry.get("a").place == 19
-    assert [each.name for each in registry.save(take_checkpoint(timeline, "d", 4.0))] == ["a"]
-    assert [each.name for each in registry] == ["b", "c", "d"]
-    removed = registry.remove("c")
-    assert removed is not None and removed.name == "c"
-    assert "c" not in registry and registry.remove("c") is None
-    with pytest.raises(StoreError, match="no checkpoint 'c'"):
-        registry.restore(timeline, "c")
+            restored(fake, timeline)

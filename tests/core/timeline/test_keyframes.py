@@ -89,18 +89,6 @@ def test_a_flipped_bit_is_found_and_named(place: int) -> None:
         damaged.restore(damaged._frames[place])
 
 
-def test_frames_beyond_a_point_can_be_dropped_and_new_ones_added() -> None:
-    frames = KeyFrames()
-    for number in range(8):
-        frames.add(number, slow(number))
-    frames.drop_after(3)
-    assert [frame.after for frame in frames] == [0, 1, 2, 3]
-    frames.add(4, slow(40))
-    nearest = frames.nearest(4)
-    assert nearest is not None and frames.restore(nearest)["moving"] == 40
-    assert frames.nearest(-1) is None
-
-
 def busy(number: int) -> dict[str, Any]:
     return {"moving": [number * 1.5 + row for row in range(400)], "still": "x" * 4000, "at": number}
 
@@ -127,8 +115,6 @@ def test_frames_kept_elsewhere_lean_as_before_and_later_ones_begin_anew() -> Non
     added = again.add(20, busy(20))
     assert added.leans == -1
     assert all(encode(again.restore(frame)) == encode(busy(frame.after)) for frame in again)
-    again.drop_after(17)
-    assert encode(again.restore(list(again)[-1])) == encode(busy(17))
 
 
 @pytest.mark.parametrize("broken", [b"", b"not packed at all"])

@@ -64,7 +64,7 @@ def test_bookmarks_are_put_listed_shared_and_taken_away(
     assert main(["bookmarks", str(log)]) == 0
     assert "no bookmarks" in said(capsys)
     assert main(["bookmarks", str(log), "--add", "here", "--at", "20", "--note", "it turns"]) == 0
-    assert re.search(r"event 20\s+here\s+it turns$", said(capsys), re.MULTILINE)
+    assert re.search(r"event 20\s+[0-9a-f]{12}\* here\s+it turns$", said(capsys), re.MULTILINE)
     assert main(["bookmarks", "--export", "all.json"]) == 0
     assert main(["bookmarks", str(log), "--remove", "here"]) == 0
     assert main(["bookmarks", str(log), "--remove", "here"]) == 1
@@ -79,3 +79,25 @@ def test_mistakes_are_said(log: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert main(["bookmarks"]) == 2
     assert main(["bookmarks", "--import", "nowhere.json"]) == 1
     assert "nowhere.json: No such file" in capsys.readouterr().err
+
+
+def test_a_return_is_checked_and_says_what_came_after(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bookmarks", str(log), "--add", "here", "--at", "20", "--note", "it turns"]) == 0
+    said(capsys)
+    assert main(["bookmarks", str(log), "--return", "here"]) == 0
+    told = said(capsys)
+    assert "event 20 of" in told and "the state there is the one saved" in told
+    assert "it turns" in told and "since then:" in told
+    changed = ["--set", "receptor.emotion.half_life.frustration=20"]
+    assert main(["bookmarks", str(log), "--return", "here", *changed]) == 1
+    assert "is not the one saved" in said(capsys)
+    assert main(["bookmarks", str(log), "--return", "nowhere"]) == 1
+    assert "no bookmark is named 'nowhere'" in capsys.readouterr().err
+
+
+def test_states_are_kept_up_to_the_setting(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("one", "two", "three"):
+        few = ["--set", "timeline.checkpoints.kept=2"]
+        assert main(["bookmarks", str(log), "--add", name, "--at", "20", *few]) == 0
+    rows = said(capsys).splitlines()[-4:-1]
+    assert [("*" in row, row.split()[-1]) for row in rows] == [(False, "one"), (True, "three"), (True, "two")]

@@ -14,8 +14,10 @@ from textual.message import Message
 
 from bench.workload import session
 from core.live.source import Target
+from core.report.chrono import Trail
 from core.settings import Settings
-from core.store.bookmarks import Bookmarks
+from core.store.bookmarks import Bookmark, Bookmarks
+from core.store.trails import TrailStore
 from core.timeline.jumps import TROUBLED
 from core.timeline.opening import seed_of
 from core.timeline.timeline import Timeline
@@ -25,10 +27,13 @@ from tui.feed.frames import Sights
 from tui.feed.messages import (
     Arrived,
     Bookmarked,
+    Changed,
     Failed,
     GoLive,
     Jump,
+    Noticed,
     RemoveBookmark,
+    ReturnTo,
     Seek,
     SelectAgent,
     SetBookmark,
@@ -189,6 +194,31 @@ def test_a_bookmark_is_set_kept_and_taken_away(log: Path) -> None:
                 places = [mark.place for mark in told.bookmarks]
 
 
+def test_a_bookmark_carries_state_and_note_and_a_return_checks_it(log: Path, tmp_path: Path) -> None:
+    with running(log, live=False) as (feed, mail):
+        feed.ask(TogglePlay())
+        mail.view(lambda view: view.total == 300)
+        feed.ask(Seek(120))
+        mail.view(lambda view: view.index == 120)
+        feed.ask(SetBookmark(120, "it went wrong here"))
+        marks: tuple[Bookmark, ...] = ()
+        while not marks:
+            told = mail.next(Bookmarked)
+            assert isinstance(told, Bookmarked)
+            marks = told.bookmarks
+        name = marks[0].name
+        assert (marks[0].note, len(marks[0].checkpoint)) == ("it went wrong here", 64)
+        feed.ask(Seek(10))
+        mail.view(lambda view: view.index == 10)
+        feed.ask(ReturnTo(name))
+        noticed = mail.next(Noticed)
+        assert isinstance(noticed, Noticed) and noticed.text == "The state there is the one saved."
+        mail.view(lambda view: view.index == 120)
+        feed.ask(ReturnTo("nowhere"))
+        failed = mail.next(Failed)
+        assert isinstance(failed, Failed) and "no bookmark is named 'nowhere'" in failed.text
+
+
 @pytest.mark.parametrize("live", [True, False])
 def test_an_empty_log_says_so(tmp_path: Path, live: bool) -> None:
     path = tmp_path / "empty.jsonl"
@@ -281,3 +311,42 @@ def test_being_behind_is_shown_until_all_is_read(log: Path) -> None:
         assert late.at == late.end, "nothing decays to a moment whose events are unread"
         assert abs(late.behind - (6300 - late.total)) < 0.1 * 6300
         assert not mail.view(lambda view: view.total == 6300 and not view.late).behind
+
+
+def test_moves_are_chained_and_kept_over_visits(log: Path, tmp_path: Path) -> None:
+    shelf = tmp_path / "shelf"
+    for places in ((20, 80), (40,)):
+        with running(log, live=False, folder=shelf) as (feed, mail):
+            feed.ask(TogglePlay())
+            mail.view(lambda view: view.total == 300)
+            for place in places:
+                feed.ask(Seek(place))
+                mail.view(partial(_holds_at, place))
+    (path,) = (shelf / "trails").iterdir()
+    trail = Trail()
+    trail.load(TrailStore(folder=shelf, key=path.stem).read())
+    assert trail.verify() is None
+    moves = [(visit.origin, visit.place) for visit in trail.visits]
+    assert [place for _, place in moves if place in (20, 80, 40)] == [20, 80, 40]
+    assert [visit.number for visit in trail.visits] == list(range(1, len(moves) + 1))
+    path.write_bytes(path.read_bytes().replace(b"forward", b"backward", 1))
+    with running(log, live=False, folder=shelf) as (feed, mail):
+        told = mail.next(Failed)
+        assert isinstance(told, Failed) and "was changed or damaged" in told.text
+
+
+def test_a_return_to_the_live_edge_says_what_came_meanwhile(tmp_path: Path) -> None:
+    path, events = tmp_path / "live.jsonl", session(120)
+    path.write_bytes(lines(events[:60]))
+    with running(path, live=True) as (feed, mail):
+        mail.view(lambda view: view.total == 60)
+        feed.ask(Seek(30))
+        mail.view(lambda view: view.index == 30)
+        with path.open("ab") as file:
+            file.write(lines(events[60:]))
+        feed.ask(Changed())
+        mail.view(lambda view: view.total == 120)
+        feed.ask(GoLive())
+        told = mail.next(Noticed)
+        assert isinstance(told, Noticed) and told.title == "Meanwhile: 60 events"
+        assert told.text.startswith("60 events in ")

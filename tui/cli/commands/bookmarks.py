@@ -6,10 +6,15 @@ import argparse
 import sys
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tui.cli.carried import add_plain_option, initial_states_of
 from tui.cli.command import CliCommand
 from tui.cli.options import add_settings_options, settings_from
+
+if TYPE_CHECKING:
+    from core.timeline.checkpoints import Checkpoints
+    from core.timeline.timeline import Timeline
 
 _LARGEST = 64_000_000
 """Bytes a file of bookmarks may have."""
@@ -22,6 +27,12 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         "--at", default="-1", metavar="PLACE", help="an event's number, 00:41:12, 41m or an ISO time"
     )
     parser.add_argument("--note", default="", help="a note for the bookmark")
+    parser.add_argument(
+        "--return",
+        dest="back",
+        metavar="NAME",
+        help="go back to a bookmark: check its saved state, show the mind there and what came after",
+    )
     parser.add_argument("--remove", metavar="NAME", help="remove a bookmark")
     parser.add_argument("--export", metavar="FILE", help="write the bookmarks of all sessions to a file")
     parser.add_argument(
@@ -77,35 +88,66 @@ def _take(path: Path) -> bytes:
 
 
 def _one(args: argparse.Namespace) -> int:
-    from core.report.formatting import clock, plain
-    from core.store.bookmarks import Bookmark, Bookmarks
-    from core.timeline.checkpoint import agrees, state_hash
+    from core.store.bookmarks import Bookmarks
+    from core.timeline.checkpoints import Checkpoints
     from core.timeline.places import parse_place
     from tui.cli.recordings import one_session, open_recording
 
     settings = settings_from(args).settings
     session, _ = one_session(args.path, settings)
-    store = Bookmarks(session.id)
-    timeline = open_recording(args.path, initial_states_of(args, settings))
+    store = Checkpoints(Bookmarks(session.id), settings.timeline.checkpoints.kept)
     if args.remove is not None:
         gone = store.remove(args.remove)
         print("removed" if gone else f"no bookmark is named {args.remove}")
         return 0 if gone else 1
+    timeline = open_recording(args.path, initial_states_of(args, settings))
+    if args.back is not None:
+        return _back(args.back, store, timeline)
     if args.add is not None:
-        index = parse_place(timeline, args.at)
-        content = state_hash(timeline.society_at(index))
-        store.put(Bookmark(args.add, index, timeline.time_of(index), time.time(), args.note, content))
-    start = timeline.events[0].at
-    kept = store.read()
+        place = parse_place(timeline, args.at)
+        store.make(timeline, place, args.add, args.note, created=time.time())
+    _list(store, timeline)
+    for notice in dict.fromkeys(store.bookmarks.notices):
+        print(f"nooscope: {notice}", file=sys.stderr)
+    return 0
+
+
+def _list(store: Checkpoints, timeline: Timeline) -> None:
+    from core.report.formatting import clock, plain
+    from core.timeline.checkpoint import agrees
+
+    start, saved = timeline.events[0].at, set(store.kept())
+    kept = store.bookmarks.read()
     for each in kept:
-        same = (
-            "" if agrees(timeline, each.place, each.checkpoint) else "  (the state there has changed since)"
-        )
-        words = f"{plain(each.name, 30):<30} {plain(each.note, 60)}{same}"
-        print(f"{clock(each.at - start)}  event {each.place:<7} {words}")
+        same = not each.checkpoint or agrees(timeline, each.place, each.checkpoint)
+        change = "" if same else "  (the state there has changed since)"
+        mark = f"{each.checkpoint[:12] or '-':<12}{'*' if each.name in saved else ' '}"
+        words = f"{plain(each.name, 30):<30} {plain(each.note, 60)}{change}"
+        print(f"{clock(each.at - start)}  event {each.place:<7} {mark} {words}".rstrip())
     if not kept:
         print("no bookmarks; add one with --add NAME --at PLACE")
-    return 0
+    elif saved:
+        print("* the whole state is kept")
+
+
+def _back(name: str, store: Checkpoints, timeline: Timeline) -> int:
+    """Show the mind at a bookmark once it is checked; 1 where it is not the one that was saved."""
+    from core.report.chrono import ChronoNav, Request, SummaryPolicy
+    from core.report.formatting import plain
+
+    found = store.back(timeline, name)
+    bookmark = found.bookmark
+    print(f"{plain(bookmark.name, 60)}: event {bookmark.place} of {len(timeline)}; {found.words}")
+    if bookmark.note:
+        print(plain(bookmark.note, 400))
+    if found.standing == "gone":
+        return 1
+    arrival = ChronoNav(timeline).go(
+        Request(bookmark.place, "backward", SummaryPolicy("narrative")), bookmark.created
+    )
+    for line in [*arrival.lines, "", "since then:", *arrival.summary]:
+        print(plain(line))
+    return 1 if found.standing == "differs" else 0
 
 
 COMMAND = CliCommand(_add_arguments, _run)

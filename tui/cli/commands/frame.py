@@ -7,7 +7,7 @@ import argparse
 from core.report import formatting as words
 from tui.cli.carried import add_plain_option, initial_states_of
 from tui.cli.command import CliCommand
-from tui.cli.options import add_settings_options, known_agent, settings_from
+from tui.cli.options import add_settings_options, known_agent, positive_argument, settings_from
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -19,12 +19,20 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         help="an event's number, -1 for the last, 00:41:12, 41m or an ISO time",
     )
     parser.add_argument("--agent", help="which agent (default: the main one)")
+    parser.add_argument(
+        "--recall",
+        type=positive_argument,
+        metavar="TOKENS",
+        help="most tokens that past episodes like this moment may take (default: the setting)",
+    )
     parser.add_argument("--json", action="store_true", help="as JSON")
     add_plain_option(parser)
     add_settings_options(parser)
 
 
 def _run(args: argparse.Namespace) -> int:
+    from core.report.compaction import last_compaction, preserve_at
+    from core.report.compaction import lines as preserved_lines
     from core.report.difference import frame_lines
     from core.report.now import Landmarks, Teller, now_lines
     from core.timeline.places import parse_place
@@ -33,8 +41,18 @@ def _run(args: argparse.Namespace) -> int:
     timeline = open_recording(args.path, initial_states_of(args, settings_from(args).settings))
     index = parse_place(timeline, args.at)
     frame = timeline.at(index, known_agent(timeline, args.agent))
+    cut = last_compaction(timeline, index, frame.agent)
+    preserved = None if cut is None else preserve_at(timeline, cut)
+    recalled = timeline.society_at(index).engine(frame.agent).mind.recall(tokens=args.recall)
     if args.json:
-        print(words.readable_json({"index": index, "of": len(timeline), "frame": frame}))
+        whole = {
+            "index": index,
+            "of": len(timeline),
+            "frame": frame,
+            "recalled": recalled,
+            "preserved": preserved,
+        }
+        print(words.readable_json(whole))
         return 0
     print(f"after {index} of {words.count(len(timeline), 'event')}, agent {words.plain(frame.agent)}")
     for line in now_lines(
@@ -45,6 +63,15 @@ def _run(args: argparse.Namespace) -> int:
         print(words.plain(sentence))
     for line in frame_lines(frame):
         print(words.plain(line))
+    print("\nmoments like this")
+    for each in recalled:
+        print(words.plain(f"{each.score:.2f}  {each.line}"))
+    if not recalled:
+        print("none comes to mind")
+    if preserved is not None:
+        print("\nat the last compaction")
+        for line in preserved_lines(preserved):
+            print(words.plain(line))
     return 0
 
 

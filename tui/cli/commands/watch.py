@@ -130,6 +130,7 @@ class Watch:
         from core.live.driver import Driver
         from core.live.notices import Notifier, told
         from core.live.source import Followed
+        from core.store.bookmarks import Bookmarks
         from core.store.carry_over import CarryOverStore
         from core.timeline.run_inputs import InitialStates
         from tui.cli.options import configured_initial
@@ -144,6 +145,7 @@ class Watch:
             Followed(path, make_kit(settings.ingest), settings),
             InitialStates(settings, initial, store=CarryOverStore()),
             carry_over=CarryOver(settings, initial=initial, use=not args.no_prior),
+            bookmarks=Bookmarks,
             notifier=self._notifier,
             past=(lambda notice: self._print(told(notice))) if args.all else None,
         )

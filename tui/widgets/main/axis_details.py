@@ -69,7 +69,7 @@ def _block(
             (trend_arrow(axis), "quiet"),
             (firing_sign(axis), axis.axis),
         ],
-        _terms(axis, width),
+        _terms(axis, dict(view.frame.response.learned).get(axis.axis, 0.0), width),
     ]
     if points:
         made.append([(fit(f"last {span(seconds)}", 12), "quiet"), (sparkline(points), f"{axis.axis}-dim")])
@@ -80,8 +80,8 @@ def _block(
     return (made + [[] for _ in range(tall)])[:tall]
 
 
-def _terms(axis: AxisReading, width: int) -> Line:
-    """Baseline, offset and field as the sum they are, and whether a bound cut it."""
+def _terms(axis: AxisReading, learned: float, width: int) -> Line:
+    """Baseline, offset and field as the sum they are, whether a bound cut it, and what was learned."""
     total = axis.baseline + axis.offset + axis.field
     cut = (
         " =" if abs(total - axis.threshold) < 0.0005 else ", least:" if total < axis.threshold else ", most:"
@@ -92,7 +92,10 @@ def _terms(axis: AxisReading, width: int) -> Line:
     head = "fires at "
     if len(words) + 13 > width:
         head, words = "at ", "{} {} + {} {} {}".format(cut, *figures)
-    return [(head, "quiet"), (fraction(axis.threshold), "threshold"), (words, "quiet")]
+    said: Line = [(head, "quiet"), (fraction(axis.threshold), "threshold"), (words, "quiet")]
+    if learned:
+        said.append((f", learned {learned:+.2f}", "quiet"))
+    return said
 
 
 def _pushes(why: Why, view: View, width: int, most: int) -> list[Line]:

@@ -1,0 +1,150 @@
+"""Named moments of a session with the whole state there, kept on disk beside its bookmarks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import msgspec
+from blake3 import blake3
+
+from core.errors import StoreError
+from core.society import Society
+from core.store import atomic
+from core.store.bookmarks import Bookmark, Bookmarks
+from core.timeline.checkpoint import Checkpoint, agrees, restored, take_checkpoint
+from core.timeline.timeline import Timeline
+
+SCHEMA = 1
+_FOLDER = "checkpoints"
+_SUFFIX = ".checkpoint"
+
+Standing = Literal["same", "unknown", "differs", "gone"]
+"""Of the recording at a bookmark: as it was saved, never saved, another state, or shorter than that."""
+
+
+class _Kept(msgspec.Struct, frozen=True, array_like=True):
+    version: int
+    number: int
+    """Of those saved, which this is; the lowest goes first."""
+    checkpoint: Checkpoint
+
+
+class Return(NamedTuple):
+    """What came of going back to a bookmark."""
+
+    bookmark: Bookmark
+    standing: Standing
+    saved: Society | None
+    """The minds as they were saved; None where the state itself is no longer kept."""
+
+    @property
+    def words(self) -> str:
+        """How the state there compares with the one saved."""
+        match self.standing:
+            case "same":
+                return "the state there is the one saved"
+            case "unknown":
+                return "no state was saved with it"
+            case "gone":
+                return "the recording no longer reaches this far"
+        kept = "the saved one is kept" if self.saved else "the saved one is no longer kept"
+        return f"the state there is not the one saved (the log or the settings changed since); {kept}"
+
+
+class Checkpoints:
+    """One session's bookmarks, and the states of the newest of them."""
+
+    def __init__(self, bookmarks: Bookmarks, kept: int) -> None:
+        self.bookmarks = bookmarks
+        self._folder = bookmarks.folder / _FOLDER / bookmarks.key
+        self._most = max(1, kept)
+
+    def make(self, timeline: Timeline, place: int, name: str, note: str = "", *, created: float) -> Bookmark:
+        """Save a place under a name with its note, state and hash; one of the same name is replaced."""
+        checkpoint = take_checkpoint(timeline, name, created, place)
+        return self.keep(checkpoint, timeline.time_of(checkpoint.place), note)
+
+    def keep(self, checkpoint: Checkpoint, at: float, note: str = "") -> Bookmark:
+        """Save a checkpoint of the moment `at`, and a bookmark of the same name."""
+        self.save(checkpoint)
+        bookmark = Bookmark(
+            checkpoint.name, checkpoint.place, at, checkpoint.created_at, note, checkpoint.content_hash
+        )
+        self.bookmarks.put(bookmark)
+        return bookmark
+
+    def save(self, checkpoint: Checkpoint) -> None:
+        """Keep one on disk; those beyond the number kept are given up, the first saved first."""
+        kept = sorted(self._all(), key=lambda one: (one.number, one.checkpoint.name))
+        known = next((one.number for one in kept if one.checkpoint.name == checkpoint.name), None)
+        number = known if known is not None else max((one.number for one in kept), default=0) + 1
+        content = msgspec.msgpack.encode(_Kept(SCHEMA, number, checkpoint))
+        try:
+            atomic.replace(self._path(checkpoint.name), content)
+            fresh = 1 if known is None else 0
+            for one in kept[: max(0, len(kept) + fresh - self._most)]:
+                if one.checkpoint.name != checkpoint.name:
+                    self._path(one.checkpoint.name).unlink(missing_ok=True)
+        except OSError as error:
+            raise StoreError(f"the checkpoints in {self._folder} cannot be written: {error}") from error
+
+    def remove(self, name: str) -> bool:
+        """Give a bookmark and its state up; False where there is none of that name."""
+        gone = self.bookmarks.remove(name)
+        try:
+            self._path(name).unlink(missing_ok=True)
+        except OSError as error:
+            raise StoreError(f"{self._path(name)} cannot be removed: {error}") from error
+        return gone
+
+    def kept(self) -> tuple[str, ...]:
+        """Names of those whose state is on disk, the first saved first."""
+        rows = sorted(self._all(), key=lambda one: (one.number, one.checkpoint.name))
+        return tuple(one.checkpoint.name for one in rows)
+
+    def back(self, timeline: Timeline, name: str) -> Return:
+        """Check the state at a bookmark against the one saved; a damaged checkpoint is refused."""
+        bookmark = next((one for one in self.bookmarks.read() if one.name == name), None)
+        if bookmark is None:
+            raise StoreError(f"no bookmark is named {name!r}")
+        if bookmark.place > len(timeline):
+            return Return(bookmark, "gone", None)
+        if not bookmark.checkpoint:
+            return Return(bookmark, "unknown", None)
+        checkpoint = self._read(self._path(name))
+        if checkpoint is not None and checkpoint.checkpoint.content_hash != bookmark.checkpoint:
+            checkpoint = None
+        saved = None if checkpoint is None else restored(checkpoint.checkpoint, timeline)
+        same = agrees(timeline, bookmark.place, bookmark.checkpoint)
+        return Return(bookmark, "same" if same else "differs", saved)
+
+    def _path(self, name: str) -> Path:
+        key = blake3(name.encode("utf-8", "surrogatepass")).hexdigest(length=16)
+        return self._folder / f"{key}{_SUFFIX}"
+
+    def _all(self) -> Iterator[_Kept]:
+        for path in sorted(self._folder.glob(f"*{_SUFFIX}")):
+            try:
+                found = self._read(path)
+            except StoreError as error:
+                self.bookmarks.notices.append(str(error))
+                continue
+            if found is not None:
+                yield found
+
+    def _read(self, path: Path) -> _Kept | None:
+        try:
+            data = path.read_bytes()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            raise StoreError(f"{path} cannot be read: {error}") from error
+        try:
+            kept = msgspec.msgpack.decode(data, type=_Kept)
+        except msgspec.DecodeError as error:
+            raise StoreError(f"{path} is damaged and was left alone: {error}") from error
+        if kept.version > SCHEMA:
+            raise StoreError(f"{path} was made by a newer nooscope; update nooscope or move the file away")
+        return kept
