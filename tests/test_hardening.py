@@ -26,13 +26,29 @@ ON_A_LOG: dict[str, tuple[str, ...]] = {
     "tree": ("tree", "{}"),
     "bookmarks": ("bookmarks", "{}"),
     "whatif": ("whatif", "{}"),
+    "trail": ("trail", "{}"),
     "sweep": ("sweep", "{}", "--set", SWEPT, "--jobs", "1"),
 }
 ELSEWISE: dict[str, tuple[str, ...]] = {
     "import": ("bookmarks", "--import", "{}"),
     "rules": ("rules", "check", "{}"),
 }
-WITHOUT_A_LOG = {"demo", "fleet", "listen", "labels", "rules", "settings", "doctor", "completion"}
+WITHOUT_A_LOG = {
+    *("demo", "fleet", "listen", "labels", "rules", "settings", "doctor", "completion"),
+    *(
+        "hooks",
+        "advice",
+        "permits",
+        "statusline",
+        "mcp",
+        "ship",
+        "query",
+        "serve",
+        "search",
+        "cost",
+        "evaluate",
+    ),
+}
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -271,7 +287,7 @@ def test_a_closed_home_stops_no_reading(command: str, closed_home: Path, log: Pa
 
 def test_a_closed_home_is_told_where_something_is_to_be_kept(closed_home: Path, log: Path, run: Run) -> None:
     code, _, said = run("bookmarks", str(log), "--add", "here")
-    assert (code, "out of reach" in said) == (1, True)
+    assert (code, "cannot be written" in said) == (1, True)
     code, out, said = run("watch", str(log), "--headless", "--idle", "0")
     assert code == 0
     assert "what was learned from this session is lost" in said

@@ -47,7 +47,7 @@ def harm(each: Tunable, *, high: bool) -> Any:
     if each.kind == "text":
         return "23:59" if "quiet" in each.name else "nonsense"
     if each.kind == "table":
-        return {} if isinstance(each.default, dict) else []
+        return {} if isinstance(each.default, dict) else [] if each.default else ["*"]
     bound = each.high if high or each.low == each.default else each.low
     assert bound is not None
     return int(bound) if each.kind == "integer" else float(bound)
@@ -75,7 +75,7 @@ def lay(home: Path, monkeypatch: pytest.MonkeyPatch, *, high: bool) -> Path:
     (project / ".nooscope" / "profiles").mkdir(parents=True)
     outside.mkdir()
     for folder in ours(home):
-        (folder / "nooscope").mkdir(parents=True)
+        (folder / "nooscope").mkdir(parents=True, exist_ok=True)
     (outside / "secret.toml").write_text("[tools.claude_code]\nfile_read = ['Bash']\n")
     text = harmful(outside, high=high)
     (project / ".nooscope.toml").write_text(text)
@@ -167,11 +167,17 @@ WORDS: list[tuple[str, ...]] = [
     ("settings", "--changed"),
     ("doctor",),
     ("completion", "bash"),
+    ("cost", "LOG"),
+    ("search", "word", "--in", "LOG"),
+    ("trail", "LOG"),
+    ("advice",),
 ]
+SERVING = {"listen", "ship", "serve", "mcp", "statusline", "evaluate", "permits", "hooks", "query"}
+"""Commands that serve others, or read no settings; each has tests of its own."""
 
 
 def test_no_command_is_forgotten_here() -> None:
-    assert {words[0] for words in WORDS if words} == set(COMMANDS)
+    assert {words[0] for words in WORDS if words} | SERVING == set(COMMANDS)
 
 
 @pytest.mark.parametrize("words", WORDS, ids=" ".join)
@@ -212,7 +218,8 @@ def test_nothing_of_it_holds(
 
 def told(words: list[str], capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
     assert main(words) == 0
-    return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    return [{name: value for name, value in each.items() if name != "at"} for each in found]
 
 
 def test_no_alert_is_lost_without_a_screen(
@@ -254,8 +261,8 @@ def test_the_environment_is_the_persons(
 def shown(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[NooscopeApp]]:
     """The apps that commands would show, were this a terminal."""
     apps: list[NooscopeApp] = []
-    for place in ("tui.cli.showing", "tui.cli.commands.fleet", "tui.cli.commands.demo"):
-        monkeypatch.setattr(f"{place}.can_show", lambda: True)
+    for place in ("tui.cli.launch", "tui.cli.commands.fleet", "tui.cli.commands.demo"):
+        monkeypatch.setattr(f"{place}.has_screen", lambda: True)
     monkeypatch.setattr(NooscopeApp, "run", lambda app: apps.append(app))
     yield apps
 

@@ -71,7 +71,7 @@ def test_a_real_log_is_known_for_what_it_is(path: Path) -> None:
     found = _recognised(path)
     assert found
     assert found[0][1].name == agent
-    assert len(found) == 1 or found[1][0] < found[0][0] - 20 or found[1][1].name == agent
+    assert len(found) == 1 or found[1][0] < found[0][0] - 15 or found[1][1].name == agent
     if path in _OURS:
         assert found[0][1].style == _STYLES[path.suffix]
 

@@ -79,7 +79,7 @@ def rewrite(path: Path, way: Callable[[Any], str]) -> None:
 def told(event: Event) -> dict[str, Any]:
     """An event without what counts bytes: its places and its size."""
     found: dict[str, Any] = msgspec.to_builtins(event)
-    return {name: value for name, value in found.items() if name not in ("where", "called", "size")}
+    return {name: value for name, value in found.items() if name not in ("where", "called", "said", "size")}
 
 
 def events(folder: Path) -> tuple[dict[str, Any], dict[str, int]]:

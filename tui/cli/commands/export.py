@@ -232,11 +232,16 @@ def _whole_names(event: Event) -> Event:
     """The same event where its names come from a file name that is not UTF-8."""
     from msgspec.structs import asdict, replace
 
+    from core.events import Where
     from core.safe_text import whole
 
-    named = {key: whole(value) for key, value in asdict(event).items() if isinstance(value, str)}
-    where = event.where and replace(event.where, file=whole(event.where.file))
-    return replace(event, **{**named, "where": where})
+    named: dict[str, object] = {}
+    for key, value in asdict(event).items():
+        if isinstance(value, str):
+            named[key] = whole(value)
+        elif isinstance(value, Where):
+            named[key] = replace(value, file=whole(value.file))
+    return replace(event, **named)
 
 
 def _save(found: list[LogSession], kit: Kit, lines: LineSettings, target: Path) -> int:

@@ -58,7 +58,7 @@ async def _serve(args: argparse.Namespace, words: list[str]) -> int:
     call = "import sys; from tui.cli import main; sys.exit(main())"
     command = shlex.join([sys.executable, "-c", call, *words])
     token = "" if is_loopback(args.host) else secrets.token_urlsafe(24)
-    server = WebServer(f"exec {command}", args.host, args.port_argument, viewers=args.viewers, token=token)
+    server = WebServer(f"exec {command}", args.host, args.port, viewers=args.viewers, token=token)
     try:
         chosen = await server.start()
     except OSError as fault:
