@@ -170,7 +170,8 @@ def test_settings_as_toml_come_back(home: Path, run: Run) -> None:
 def test_bytes_and_tracebacks_of_a_process_of_its_own(places: dict[str, str]) -> None:
     begun = NOOSCOPE[2].partition("sys.exit")[0]
     fault = f"def run(_): raise RuntimeError({HOSTILE!r})"
-    raised = f"{begun}import tui.cli.commands.sessions as s\n{fault}\ns.COMMAND = s.COMMAND._replace(run=run)\nmain()"
+    swap = "s.COMMAND = s.COMMAND._replace(run=run)"
+    raised = f"{begun}import tui.cli.commands.sessions as s\n{fault}\n{swap}\nmain()"
     for words, code in (
         ((*NOOSCOPE, "sessions", places["folder"]), 0),
         ((*NOOSCOPE, "analyze", "--jobs", "2", places["log"], places["talk"]), 0),

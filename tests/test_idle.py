@@ -19,9 +19,10 @@ MADE_BY_DECORATORS = ["@model_validator", "@field_validator"]
 
 UNREACHED = {
     "band_words",  # the words of the outlook's details
-    "Teller",  # the strip that says what goes on now
     "people_at",  # everyone at a place, for the stand-in screens of bench and tests
-    "fitted_half_lives",  # bench.fit writes the fitted profile from it
+    "fitted_half_lives",  # bench.fit writes the fitted profiles from it
+    "fitted_impulses",  # the same
+    "contradictions",  # the law of one story, which tests and docs hold every frame against
     "expect",  # the forecast of a call that nobody made yet
     "subscribe",  # following the fabric from any event on; no exporter listens yet
     "abort",  # a branch given up before it ended
