@@ -302,7 +302,7 @@ _GOVERNOR = _rows(
         "governor.machine:Machine",
         "a notice where it would halt",
         "Governance screen, notices",
-        "core/governor/test_governor.py::test_our_own_profile_can_reach_every_halt",
+        "core/governor/test_governor.py::test_our_own_profile_can_reach_these_halts",
     ),
 )
 

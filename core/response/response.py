@@ -30,6 +30,9 @@ from core.state import Stateful, inner, mapped, row, rows
 _FRUSTRATION = AXES.index("frustration")
 _PERSON = Deliver(kind="steer", priority=255)
 
+_PATIENCE = 2
+"""Retries that affect may add before a loop is told; it takes none away, for the limits were measured."""
+
 
 class Response(Stateful):
     """The interpretation of one agent's signals; it looks at receptor and mind and touches neither."""
@@ -112,7 +115,8 @@ class Response(Stateful):
         self, event: Event, percept: Percept, thought: Thought, verdict: Verdict, mood: Mood
     ) -> Reaction:
         """Take in one event and what the rest of the mind made of it."""
-        loop = self.loops.update(event, round(mood.modulation.persistence - NEUTRAL.persistence))
+        patience = min(_PATIENCE, max(0, round(mood.modulation.persistence - NEUTRAL.persistence)))
+        loop = self.loops.update(event, patience)
         tally = self.tally
         tally.time(percept)
         if thought.ticks.theta:

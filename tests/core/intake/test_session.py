@@ -137,10 +137,13 @@ def test_a_halted_governor_and_what_failed_are_told() -> None:
 def test_secrets_in_a_call_reach_nobody() -> None:
     secret = "sk-" + "ant-api03-" + "A1b2C3d4" * 8
     one = session()
+    said = []
     for number in range(6):
         one.take(read(failure(number, f"./{secret} go")), 100.0 + number)
-    advised = one.advice("batch")
-    assert advised is not None and secret not in advised.sentence
+        advised = one.advice("batch")
+        if advised is not None:
+            said.append(advised.sentence)
+    assert said and not any(secret in sentence for sentence in said)
     assert secret not in json.dumps(one.status(106.0)) and secret not in str(one.failed_before(""))
 
 
