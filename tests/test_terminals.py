@@ -39,17 +39,21 @@ def started(*words: str, **more: object) -> subprocess.Popen[bytes]:
 
 
 ALL_OF_THEM = f"""
+import os
 import sys
 sys.path.insert(0, {ROOT!r})
 from tui.cli import main
+def mark(text):
+    sys.stdout.flush()
+    os.write(1, ("\\x00" + text + "\\n").encode())
 for line in sys.argv[1:]:
     sys.argv = ["nooscope", *line.split(" ")]
-    print("\\x00" + line, flush=True)
+    mark(line)
     try:
         code = main()
     except SystemExit as ended:
         code = ended.code
-    print("\\x00" + str(code), flush=True)
+    mark(str(code))
 """
 
 
