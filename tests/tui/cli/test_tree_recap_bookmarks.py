@@ -88,7 +88,7 @@ def test_a_return_is_checked_and_says_what_came_after(log: Path, capsys: pytest.
     told = said(capsys)
     assert "event 20 of" in told and "the state there is the one saved" in told
     assert "it turns" in told and "since then:" in told
-    changed = ["--set", "receptor.emotion.half_life.frustration=20"]
+    changed = ["--set", "receptor.emotion.half_life.fatigue=20"]
     assert main(["bookmarks", str(log), "--return", "here", *changed]) == 1
     assert "is not the one saved" in said(capsys)
     assert main(["bookmarks", str(log), "--return", "nowhere"]) == 1
