@@ -85,8 +85,9 @@ async def test_a_regime_on_its_way_is_named() -> None:
     view = view_at(recorded(), 600)
     regime = replace(view.frame.mind.regime, regime="calm", candidate="crisis", lasting=3.0, needed=6.0)
     mind = replace(view.frame.mind, regime=regime)
+    story = replace(view.frame.story, regime="calm")
     assert "calm → crisis? 50%" in await seen(
-        CorticalCard, replace(view, frame=replace(view.frame, mind=mind))
+        CorticalCard, replace(view, frame=replace(view.frame, mind=mind, story=story))
     )
 
 
@@ -154,8 +155,10 @@ async def test_cards_fill_columns_and_never_overlap(size: tuple[int, int]) -> No
 async def test_cards_stay_in_their_columns_while_time_passes() -> None:
     app = Stage(MindScreen(), recorded(), 1)
     async with app.run_test(size=(120, 40)) as pilot:
+        app.show(60)
+        await pilot.pause()
         places = [card.virtual_region.x for card in app.screen.query(Card)]
-        for index in (60, 300, 600):
+        for index in (120, 300, 600):
             app.show(index)
             await pilot.pause()
             assert [card.virtual_region.x for card in app.screen.query(Card)] == places
