@@ -116,6 +116,8 @@ async def test_labels_are_kept_beside_the_bookmarks(log: Path, app_on: Make, tmp
         await pilot.press("t", "L")
         await until(pilot, lambda: bool(app.feed and app.feed.labels and app.feed.labels.judged()))
         await pilot.press("b")
+        await pilot.pause()
+        await pilot.press("enter")
         await until(pilot, lambda: bool(app.bookmarks))
         (path,) = (tmp_path / "bookmarks").glob("*.json")
         store = Labels(folder=path.parent, key=path.stem)

@@ -187,13 +187,13 @@ async def test_every_key() -> None:
     async with app.run_test(size=(60, 14)) as pilot:
         await pilot.press("down")
         assert panel.cursor == "lib"
-        await pilot.press("x")
+        await pilot.press("u")
         assert "▸ lib" in app.inside(panel)
-        await pilot.press("x")
+        await pilot.press("u")
         assert "▾ lib" in app.inside(panel)
-        await pilot.press("X")
+        await pilot.press("U")
         assert [row.name for row in panel.rows] == ["lib", "src"]
-        await pilot.press("X")
+        await pilot.press("U")
         assert len(panel.rows) == 12
         await pilot.press("s")
         assert "by recency" in str(panel.border_subtitle)
