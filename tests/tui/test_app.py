@@ -161,7 +161,8 @@ async def test_the_palette_has_every_key(log: Path, app_on: Make) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         await shown(app, pilot, lambda view: view.total == 300)
         titles = {command.title for command in app.get_system_commands(app.screen)}
-        assert {binding.tooltip for binding in KEYS if not isinstance(binding, tuple)} <= titles
+        keys = [binding for binding in KEYS if not isinstance(binding, tuple) and binding.key != "escape"]
+        assert {binding.tooltip for binding in keys} <= titles
 
 
 def test_every_key_has_id_words_and_tooltip() -> None:

@@ -37,7 +37,7 @@ def test_every_story_stands_over_the_wire_as_it_does_at_home(
         capsys.readouterr()
         assert main(["fleet", "--from", server.url, "--json"]) == 0
         told = json.loads(capsys.readouterr().out)["sessions"]
-        assert {Path(one["project"]).name: one["standing"] for one in told} == STORIES
+        assert {Path(one["project"]).name: one["status"] for one in told} == STORIES
         assert {one["host"] for one in told} == {"build.7"}
         assert main(["fleet", "--from", server.url, "--once"]) == 0
         assert "build.7" in capsys.readouterr().out.splitlines()[1]
