@@ -8,7 +8,7 @@ import io
 import os
 import sys
 from collections.abc import Iterator
-from typing import TextIO
+from typing import BinaryIO, TextIO
 
 from core.safe_text import safe
 
@@ -36,6 +36,11 @@ class SafeStream(io.TextIOBase):
     @property
     def errors(self) -> str | None:  # type: ignore[override]
         return self.bare.errors
+
+    @property
+    def buffer(self) -> BinaryIO:
+        """The bytes below, for pages whose words were made safe where they were written."""
+        return self.bare.buffer
 
     def write(self, text: str) -> int:
         self.bare.write(safe(text, lines=True))
