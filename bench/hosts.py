@@ -18,8 +18,8 @@ import time
 from pathlib import Path
 
 from core.events import Event, SessionStart, ToolUse
-from core.hosts.link import Link, Server, connect, server_of
-from core.hosts.messages import Message, Sender
+from core.hosts.link import NatsLink, Server, connect_nats, server_of
+from core.hosts.messages import Sender, ShippedEvent
 from core.hosts.mirror import Mirror
 from core.settings.hosts import HostsSettings
 
@@ -94,16 +94,16 @@ async def _measure(args: argparse.Namespace, url: str, folder: Path, pid: int) -
     print(f"this process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB at most")
 
 
-async def _connected(server: Server) -> Link:
+async def _connected(server: Server) -> NatsLink:
     for _ in range(100):
         try:
-            return await connect(server)
+            return await connect_nats(server)
         except Exception:  # noqa: BLE001 it starts
             await asyncio.sleep(0.1)
-    return await connect(server)
+    return await connect_nats(server)
 
 
-def _messages(hosts: int, sessions: int, events: int) -> list[Message]:
+def _messages(hosts: int, sessions: int, events: int) -> list[ShippedEvent]:
     """One event after another, going round the sessions, as many agents at once do."""
     senders = [
         Sender(f"host-{number % hosts}", "claude-code", f"session-{number}") for number in range(sessions)
@@ -139,7 +139,7 @@ def _use(number: int) -> Event:
     )
 
 
-async def _send(link: Link, batch: list[Message]) -> None:
+async def _send(link: NatsLink, batch: list[ShippedEvent]) -> None:
     answers = [
         await link.stream.publish_async(one.subject, one.payload, headers={"Nats-Msg-Id": one.id.hex()})
         for one in batch
@@ -147,7 +147,7 @@ async def _send(link: Link, batch: list[Message]) -> None:
     await asyncio.gather(*answers)
 
 
-async def _delay(link: Link, mirror: Mirror, number: int) -> float:
+async def _delay(link: NatsLink, mirror: Mirror, number: int) -> float:
     """Seconds from handing one event over to its line in the mirror."""
     assert mirror.ledger is not None
     before = mirror.ledger.written

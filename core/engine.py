@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
-from core.affect import Affect, AffectReading, Mood, Policy
+from core.affect import Affect, AffectReading, AffectStep, Policy
 from core.events import MAIN, Event
 from core.governor import Governor, GovernorReading, Verdict
 from core.mind import Mind, MindReading, Thought
@@ -26,7 +26,7 @@ class Step(NamedTuple):
     percept: Percept
     thought: Thought
     verdict: Verdict
-    mood: Mood
+    mood: AffectStep
     reaction: Reaction
 
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 from core.errors import StateError
 
 
-class Kept(NamedTuple):
+class KeptField(NamedTuple):
     """One attribute that a mechanism keeps, and how it is written as plain values and read back."""
 
     name: str
@@ -37,24 +37,24 @@ class Kept(NamedTuple):
         return self.loaded.format(name=self.name, value=value)
 
 
-def listed(name: str) -> Kept:
+def plain_list(name: str) -> KeptField:
     """A list of plain values."""
-    return Kept(name, "tuple(self.{name})", "self.{name} = list({value})")
+    return KeptField(name, "tuple(self.{name})", "self.{name} = list({value})")
 
 
-def tupled(name: str) -> Kept:
+def tupled(name: str) -> KeptField:
     """A tuple of plain values, which a stored dump gives back as a list."""
-    return Kept(name, "tuple(self.{name})", "self.{name} = tuple({value})")
+    return KeptField(name, "tuple(self.{name})", "self.{name} = tuple({value})")
 
 
-def queued(name: str) -> Kept:
+def queued(name: str) -> KeptField:
     """A bounded queue of plain values, which stays the same object with the same bound."""
-    return Kept(name, "tuple(self.{name})", "self.{name}.clear(); self.{name}.extend({value})")
+    return KeptField(name, "tuple(self.{name})", "self.{name}.clear(); self.{name}.extend({value})")
 
 
-def packed(name: str, kind: Callable[[int], Any] = int) -> Kept:
+def byte_queue(name: str, kind: Callable[[int], Any] = int) -> KeptField:
     """A bounded queue of numbers below 256, or of what a kind makes of them, as bytes."""
-    return Kept(
+    return KeptField(
         name,
         "bytes(self.{name})",
         "self.{name}.clear(); self.{name}.extend(map(kind_{name}, {value}))",
@@ -62,43 +62,43 @@ def packed(name: str, kind: Callable[[int], Any] = int) -> Kept:
     )
 
 
-def keyed(name: str) -> Kept:
+def keyed(name: str) -> KeptField:
     """A dictionary of which only the plain keys count, in its order."""
-    return Kept(name, "tuple(self.{name})", "self.{name} = dict.fromkeys({value})")
+    return KeptField(name, "tuple(self.{name})", "self.{name} = dict.fromkeys({value})")
 
 
-def mapped(name: str) -> Kept:
+def mapped(name: str) -> KeptField:
     """A dictionary of plain keys and values, in its order."""
-    return Kept(name, "tuple(self.{name}.items())", "self.{name} = dict({value})")
+    return KeptField(name, "tuple(self.{name}.items())", "self.{name} = dict({value})")
 
 
-def tabled(name: str, width: int) -> Kept:
+def tabled(name: str, width: int) -> KeptField:
     """A dictionary of plain keys to tuples of that many plain values, in its order."""
     row = "".join(f"c{place}, " for place in range(width))
-    return Kept(
+    return KeptField(
         name,
         f"tuple([(key, {row}) for key, ({row}) in self.{{name}}.items()])",
         f"self.{{name}} = {{{{key: ({row}) for key, {row} in {{value}}}}}}",
     )
 
 
-def inner(name: str) -> Kept:
+def inner(name: str) -> KeptField:
     """A mechanism inside this one."""
-    return Kept(name, "self.{name}.dump()", "self.{name}.load({value})")
+    return KeptField(name, "self.{name}.dump()", "self.{name}.load({value})")
 
 
-def inners(name: str) -> Kept:
+def inners(name: str) -> KeptField:
     """Mechanisms inside this one, always as many."""
-    return Kept(
+    return KeptField(
         name,
         "tuple([one.dump() for one in self.{name}])",
         "[one.load(saved) for one, saved in zip(self.{name}, {value}, strict=True)]",
     )
 
 
-def made(name: str, save: Callable[[Any], Any], load: Callable[[Any], Any]) -> Kept:
+def made(name: str, save: Callable[[Any], Any], load: Callable[[Any], Any]) -> KeptField:
     """Anything else, with two functions of its own."""
-    return Kept(
+    return KeptField(
         name,
         "save_{name}(self.{name})",
         "self.{name} = load_{name}({value})",
@@ -106,14 +106,14 @@ def made(name: str, save: Callable[[Any], Any], load: Callable[[Any], Any]) -> K
     )
 
 
-def through(name: str, load: str) -> Kept:
+def through(name: str, load: str) -> KeptField:
     """What a property gives, and the method named takes back."""
-    return Kept(name, loaded=f"self.{load}({{value}})")
+    return KeptField(name, loaded=f"self.{load}({{value}})")
 
 
-def each(name: str, save: Callable[[Any], Any], load: Callable[[Any], Any]) -> Kept:
+def each(name: str, save: Callable[[Any], Any], load: Callable[[Any], Any]) -> KeptField:
     """A bounded queue, with two functions for each of its values."""
-    return Kept(
+    return KeptField(
         name,
         "tuple([save_{name}(row) for row in self.{name}])",
         "self.{name}.clear(); self.{name}.extend([load_{name}(row) for row in {value}])",
@@ -121,9 +121,9 @@ def each(name: str, save: Callable[[Any], Any], load: Callable[[Any], Any]) -> K
     )
 
 
-def rows(name: str, kind: Callable[..., Any]) -> Kept:
+def tuple_queue(name: str, kind: Callable[..., Any]) -> KeptField:
     """A bounded queue of named tuples of one kind."""
-    return Kept(
+    return KeptField(
         name,
         "tuple([tuple(row) for row in self.{name}])",
         "self.{name}.clear(); self.{name}.extend([kind_{name}(*row) for row in {value}])",
@@ -131,9 +131,9 @@ def rows(name: str, kind: Callable[..., Any]) -> Kept:
     )
 
 
-def row(name: str, kind: Callable[..., Any]) -> Kept:
+def row(name: str, kind: Callable[..., Any]) -> KeptField:
     """One named tuple, or none yet."""
-    return Kept(
+    return KeptField(
         name,
         "None if self.{name} is None else tuple(self.{name})",
         "self.{name} = None if {value} is None else kind_{name}(*{value})",
@@ -141,12 +141,12 @@ def row(name: str, kind: Callable[..., Any]) -> Kept:
     )
 
 
-def grouped(name: str, *parts: str | Kept) -> Kept:
+def grouped(name: str, *parts: str | KeptField) -> KeptField:
     """Attributes that are written together under one name."""
     kept = [_kept(part) for part in parts]
     places = [f"p_{part.public}" for part in kept]
     steps = "; ".join(part.load(place) for part, place in zip(kept, places, strict=True))
-    return Kept(
+    return KeptField(
         name,
         _literal(f"({', '.join(part.save() for part in kept)},)"),
         _literal(f"({', '.join(places)},) = ") + "{value}; " + _literal(steps),
@@ -158,15 +158,15 @@ def _literal(text: str) -> str:
     return text.replace("{", "{{").replace("}", "}}")
 
 
-def _kept(part: str | Kept) -> Kept:
-    return Kept(part) if isinstance(part, str) else part
+def _kept(part: str | KeptField) -> KeptField:
+    return KeptField(part) if isinstance(part, str) else part
 
 
 class Stateful:
     """A mechanism whose dump and load come from its `STATE`; equal states dump to equal values."""
 
     __slots__ = ()
-    STATE: ClassVar[Sequence[str | Kept]] = ()
+    STATE: ClassVar[Sequence[str | KeptField]] = ()
     NAMED: ClassVar[bool] = False
     """Dump as a dictionary by name, so that a snapshot can keep the parts apart."""
     VERSION: ClassVar[int] = 0

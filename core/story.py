@@ -40,7 +40,7 @@ class Story(Struct, frozen=True):
     governor: str
 
 
-class Rule(NamedTuple):
+class StoryRule(NamedTuple):
     """Two things that never stand together, and what is told instead."""
 
     where: str
@@ -49,13 +49,13 @@ class Rule(NamedTuple):
 
 
 RULES = (
-    Rule("crisis, a loop or 40 % failing commands", "deep work, flow", "exploring"),
-    Rule("stuck or a loop", "flow", "no flow"),
-    Rule("stuck or a loop", "calm, progress", "turbulence"),
-    Rule("stuck or a loop", "phase thriving or stable", "strained"),
-    Rule("stuck, a loop or crisis", "governor idle", "watching"),
-    Rule("the turn has ended", "stuck, deep work, flow", "idle"),
-    Rule("the governor would halt", "deep work, flow", "exploring"),
+    StoryRule("crisis, a loop or 40 % failing commands", "deep work, flow", "exploring"),
+    StoryRule("stuck or a loop", "flow", "no flow"),
+    StoryRule("stuck or a loop", "calm, progress", "turbulence"),
+    StoryRule("stuck or a loop", "phase thriving or stable", "strained"),
+    StoryRule("stuck, a loop or crisis", "governor idle", "watching"),
+    StoryRule("the turn has ended", "stuck, deep work, flow", "idle"),
+    StoryRule("the governor would halt", "deep work, flow", "exploring"),
 )
 """Which combinations may not stand together; the first column wins."""
 

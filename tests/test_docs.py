@@ -147,14 +147,14 @@ def test_the_example_events_are_read(page: str, tmp_path: Path) -> None:
     from core.agents.registry import make_kit
     from core.events import ToolUse
     from core.logs.finder import sessions
-    from core.logs.session import read
+    from core.logs.session import read_session
 
     (lines,) = [text for name, text in blocks("json") if name == page]
     written: list[Any] = [json.loads(line) for line in lines.splitlines()]
     (tmp_path / "log.jsonl").write_text(lines)
     kit = make_kit()
     (session,) = sessions([tmp_path / "log.jsonl"], kit)
-    uses = [event for event in read(session, kit) if isinstance(event, ToolUse)]
+    uses = [event for event in read_session(session, kit) if isinstance(event, ToolUse)]
     assert [use.tool for use in uses] == [line["tool"] for line in written]
     assert kit.diagnostics.counts == {}
 

@@ -19,7 +19,7 @@ from core.agents.registry import make_kit
 from core.engine import Engine
 from core.events import Event
 from core.logs.finder import sessions
-from core.logs.session import read
+from core.logs.session import read_session
 from core.receptor import Receptor
 from core.settings import Settings
 from core.timeline.snapshot import encode
@@ -186,7 +186,7 @@ def parsing(sizes: Sequence[int]) -> Found:
                 kit = make_kit()
                 (session,) = sessions([path], kit)
                 start = time.process_time()
-                for _ in read(session, kit):
+                for _ in read_session(session, kit):
                     pass
                 taken = time.process_time() - start
                 found.note("parsing", size, 1e6 * taken / size)

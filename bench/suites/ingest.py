@@ -20,7 +20,7 @@ from core.events import ToolUse
 from core.logs.discovery import find
 from core.logs.finder import sessions
 from core.logs.follow import Follower, watch
-from core.logs.session import read
+from core.logs.session import read_session
 from core.receptor import Receptor
 from core.settings import Settings
 
@@ -46,7 +46,7 @@ def _tree(folder: Path) -> list[Figure]:
         count = 0
         for session in sessions([folder], kit):
             step = Receptor(Settings().receptor).step
-            for event in read(session, kit):
+            for event in read_session(session, kit):
                 step(event)
                 count += 1
 

@@ -7,14 +7,14 @@ from core.affect.commons import Commons, Peer
 from core.affect.contagion import CHANNELS, Channel, Zone, ZoneReading
 from core.affect.fields import FIELDS, FieldName, FieldReading
 from core.affect.inheritance import Emission
-from core.affect.lineage import Change, Entry, LineageReading, describe, verify
+from core.affect.lineage import FieldChange, LineageEntry, LineageReading, describe_entry, verify
 from core.affect.modulation import Composition
 from core.affect.policy import BUILT_IN, Policy, parse_policy
-from core.affect.reading import RESTRICTIONS, AffectReading, Mood, Restriction
+from core.affect.reading import RESTRICTIONS, AffectReading, AffectStep, Restriction
 
 __all__ = [
     "Affect",
-    "Mood",
+    "AffectStep",
     "AffectReading",
     "FIELDS",
     "FieldName",
@@ -25,10 +25,10 @@ __all__ = [
     "Policy",
     "BUILT_IN",
     "parse_policy",
-    "Entry",
-    "Change",
+    "LineageEntry",
+    "FieldChange",
     "LineageReading",
-    "describe",
+    "describe_entry",
     "verify",
     "Emission",
     "Channel",

@@ -17,15 +17,15 @@ from core.affect.lineage import (
     OBSERVED_ACT,
     REPORTED,
     RETURNED,
-    Entry,
     Lineage,
+    LineageEntry,
 )
 from core.affect.modulation import Modulator
 from core.affect.noise import Noise
 from core.affect.observations import Observer
 from core.affect.policy import BUILT_IN, Policy
 from core.affect.quarantine import Quarantine
-from core.affect.reading import RESTRICTIONS, AffectReading, Mood
+from core.affect.reading import RESTRICTIONS, AffectReading, AffectStep
 from core.affect.stability import Stabiliser
 from core.affect.update import Updater
 from core.events import Event
@@ -33,7 +33,7 @@ from core.percept import Percept
 from core.settings.affect import AffectSettings
 from core.settings.derived import Derived
 from core.settings.tunable import canonical
-from core.state import Kept, Stateful, inner, inners
+from core.state import KeptField, Stateful, inner, inners
 
 _STILL = (0,) * len(FIELDS)
 _make = tuple.__new__
@@ -75,7 +75,7 @@ class Affect(Stateful):
         "_now",
         inners("_fields"),
         inner("_observer"),
-        Kept("noise", "self._noise.drawn", "self._noise.drawn = {value}"),
+        KeptField("noise", "self._noise.drawn", "self._noise.drawn = {value}"),
         inner("_quarantine"),
         inner("_exposure"),
         inner("lineage"),
@@ -127,7 +127,7 @@ class Affect(Stateful):
             g.magnitude - g.rest,
         )
 
-    def step(self, event: Event, percept: Percept, novelty: float) -> Mood:
+    def step(self, event: Event, percept: Percept, novelty: float) -> AffectStep:
         """Let time pass, take in one event, and say what affect bends from here."""
         now = percept.now
         elapsed = now - self._now
@@ -163,7 +163,7 @@ class Affect(Stateful):
         held = self._quarantine.active
         if seen or turn or elapsed > 0.0:
             self.modulation = self._modulator.targets(self._fields, held)
-        return _make(Mood, (self.modulation, held, turn > 0, turn < 0, strongest, change, entry))
+        return _make(AffectStep, (self.modulation, held, turn > 0, turn < 0, strongest, change, entry))
 
     def bequeath(self, heir: str, generation: int) -> Emission | None:
         """What a sub-agent of that generation may take over; None in quarantine or beyond the depth limit."""
@@ -189,7 +189,7 @@ class Affect(Stateful):
 
     def receive(
         self, emission: Emission, channel: Channel, source: str, factors: Sequence[float] = OPEN
-    ) -> Entry | None:
+    ) -> LineageEntry | None:
         """Take in what another agent shows, as policy allows; the new link, or None where nothing came of it.
 
         Quarantine takes note of it at once, and begins or ends with the agent's next event.
@@ -271,7 +271,7 @@ class Affect(Stateful):
         """Bend the mind as the fields say."""
         self.modulation = self._modulator.targets(self._fields, self._quarantine.active)
 
-    def _record(self, act: int, source: str, partner: bytes) -> Entry:
+    def _record(self, act: int, source: str, partner: bytes) -> LineageEntry:
         done = self._updater
         return self.lineage.append(
             self._at,
@@ -287,7 +287,7 @@ class Affect(Stateful):
             partner,
         )
 
-    def _still(self, act: int, other: str) -> Entry:
+    def _still(self, act: int, other: str) -> LineageEntry:
         values = [field.magnitude for field in self._fields]
         return self.lineage.append(
             self._at, self._now, act, 0, NO_INTENSITIES, values, values, _STILL, source=other

@@ -15,7 +15,7 @@ from core.affect.fields import FIELDS, ControlField, FieldName
 from core.affect.inheritance import Emission
 from core.affect.lineage import CONTAGION, SPIRAL
 from core.settings.affect import Authority, ContagionSettings
-from core.state import Stateful, listed, through
+from core.state import Stateful, plain_list, through
 
 Channel = Literal["inheritance", "return", "down", "up", "tree", "broadcast"]
 CHANNELS: tuple[Channel, ...] = get_args(Channel)
@@ -41,7 +41,7 @@ class Exposure(Stateful):
     """
 
     __slots__ = ("_damping", "_gap", "_last", "_least", "_slot", "_strength", "_this", "_window", "cuts")
-    STATE = ("_window", "_slot", listed("_this"), listed("_last"))
+    STATE = ("_window", "_slot", plain_list("_this"), plain_list("_last"))
 
     def __init__(self, settings: ContagionSettings) -> None:
         self._damping: dict[Channel, float] = {
@@ -134,7 +134,7 @@ class Zone(Stateful):
 
     __slots__ = ("_calm", "_mean", "_memory", "_spiral", "_suppression", "factors")
     STATE = (
-        listed("_mean"),
+        plain_list("_mean"),
         through("suppressed", "_suppress"),
     )
 

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from core.affect.fields import FIELDS, OBSERVED, FieldName, Vector
 from core.settings.affect import TRIGGERS, Trigger
-from core.state import Stateful, rows
+from core.state import Stateful, tuple_queue
 
 Cut = Literal["trigger", "authority", "rate", "floor", "ceiling", "swing", "contagion", "spiral"]
 CUTS: tuple[Cut, ...] = get_args(Cut)
@@ -39,14 +39,14 @@ NO_INTENSITIES = (0.0,) * OBSERVED
 NO_NOISE: Vector = (0.0,) * 7
 
 
-class Entry(NamedTuple):
+class LineageEntry(NamedTuple):
     """One link as it is stored."""
 
     payload: bytes
     digest: bytes
 
 
-class Change(Struct, frozen=True):
+class FieldChange(Struct, frozen=True):
     """One field's part in an entry."""
 
     field: FieldName
@@ -66,7 +66,7 @@ class LineageReading(Struct, frozen=True):
     source: str
     """The other agent, where there is one."""
     observations: tuple[tuple[Trigger, float], ...]
-    changes: tuple[Change, ...]
+    changes: tuple[FieldChange, ...]
     """Only fields that moved or were held back."""
     before_digest: str
     digest: str
@@ -82,12 +82,12 @@ class Lineage(Stateful):
         "anchor",
         "head",
         "count",
-        rows("_entries", Entry),
+        tuple_queue("_entries", LineageEntry),
     )
 
     def __init__(self, kept: int, genesis: bytes = NO_PARTNER) -> None:
         self._kept = kept
-        self._entries: deque[Entry] = deque()
+        self._entries: deque[LineageEntry] = deque()
         self.begin(genesis)
 
     def begin(self, genesis: bytes) -> None:
@@ -110,7 +110,7 @@ class Lineage(Stateful):
         noise: Sequence[float] = NO_NOISE,
         source: str = "",
         partner: bytes = NO_PARTNER,
-    ) -> Entry:
+    ) -> LineageEntry:
         """Add one link."""
         payload = _LAYOUT.pack(
             self.head, partner, self.count, at, now, act, seen, *intensities, *before, *after, *noise, *cuts
@@ -118,7 +118,7 @@ class Lineage(Stateful):
         if source:
             payload += source.encode("utf-8", "surrogatepass")
         head = self.head = blake3(payload).digest()
-        entry: Entry = tuple.__new__(Entry, (payload, head))
+        entry: LineageEntry = tuple.__new__(LineageEntry, (payload, head))
         self.count += 1
         entries = self._entries
         entries.append(entry)
@@ -127,7 +127,7 @@ class Lineage(Stateful):
         return entry
 
     @property
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self) -> tuple[LineageEntry, ...]:
         """The newest links, oldest first."""
         return tuple(self._entries)
 
@@ -141,7 +141,7 @@ class Lineage(Stateful):
             self.anchor = self._entries.popleft().digest
 
 
-def verify(entries: Sequence[Entry], anchor: bytes, head: bytes | None = None) -> int | None:
+def verify(entries: Sequence[LineageEntry], anchor: bytes, head: bytes | None = None) -> int | None:
     """Where a run of links that follows `anchor` (and ends in `head`) was first altered, or None.
 
     An entry rewritten with its hash is given away by its neighbours, which are whole but name another.
@@ -161,7 +161,7 @@ def verify(entries: Sequence[Entry], anchor: bytes, head: bytes | None = None) -
     return None
 
 
-def describe(entry: Entry) -> LineageReading:
+def describe_entry(entry: LineageEntry) -> LineageReading:
     """An entry in words and figures."""
     values: tuple[Any, ...] = _LAYOUT.unpack_from(entry.payload)
     before_digest, partner, index, at, now, act, seen = values[:7]
@@ -180,7 +180,7 @@ def describe(entry: Entry) -> LineageReading:
         source=entry.payload[_LAYOUT.size :].decode("utf-8", "surrogatepass"),
         observations=tuple((TRIGGERS[bit], intensities[bit]) for bit in range(OBSERVED) if seen >> bit & 1),
         changes=tuple(
-            Change(
+            FieldChange(
                 name,
                 before[at_],
                 after[at_],

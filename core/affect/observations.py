@@ -5,7 +5,7 @@ from __future__ import annotations
 from core.events import AgentEnd, Event, Prompt, ToolUse, Turn
 from core.percept import Percept
 from core.settings.affect import ObservationSettings
-from core.state import Stateful, listed
+from core.state import Stateful, plain_list
 
 FAILURE, COMPETING, PRESSURE, NOVELTY, UNCERTAINTY, SUCCESS = range(6)
 """Positions of the observations among the triggers."""
@@ -42,7 +42,7 @@ class Observer(Stateful):
     )
     STATE = (
         "_streak",
-        listed("_files"),
+        plain_list("_files"),
         "_prompted",
         "_worth",
     )

@@ -6,7 +6,7 @@ from typing import Any
 
 from core.affect.fields import FIELDS
 from core.settings.affect import QuarantineSettings
-from core.state import Stateful, listed
+from core.state import Stateful, plain_list
 
 _BUCKETS = 30
 """Slices of the sliding window: a bound on memory, and on how coarsely it slides."""
@@ -19,7 +19,7 @@ class Quarantine(Stateful):
     """
 
     __slots__ = ("_enter", "_release", "_scale", "_slices", "_slot", "_sum", "_width", "active", "times")
-    STATE = ("_width", "_slot", listed("_slices"), "_sum", "active", "times")
+    STATE = ("_width", "_slot", plain_list("_slices"), "_sum", "active", "times")
 
     def __init__(self, settings: QuarantineSettings) -> None:
         self._enter = settings.enter

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple, get_args
 from msgspec import Struct
 
 from core.affect.fields import FieldName, FieldReading
-from core.affect.lineage import Entry
+from core.affect.lineage import LineageEntry
 from core.affect.modulation import Composition
 from core.percept import Modulation
 
@@ -18,7 +18,7 @@ RESTRICTIONS: tuple[Restriction, ...] = get_args(Restriction)
 """The four effects of quarantine."""
 
 
-class Mood(NamedTuple):
+class AffectStep(NamedTuple):
     """What one event did to affect."""
 
     modulation: Modulation
@@ -30,7 +30,7 @@ class Mood(NamedTuple):
     strongest: FieldName | None
     """The field that moved most, if any did."""
     change: float
-    entry: Entry | None
+    entry: LineageEntry | None
     """The new link of the lineage, if any."""
 
 
@@ -52,7 +52,7 @@ class AffectReading(Struct, frozen=True):
     failures: float
     """The streak of failures, less what successes cleared."""
     novelty_worth: float
-    lineage: tuple[Entry, ...]
+    lineage: tuple[LineageEntry, ...]
     """The newest links, oldest first; core.affect.lineage.describe puts one into words."""
     head: str
     changes: int

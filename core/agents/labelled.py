@@ -17,13 +17,13 @@ from core.logs.agent import recognise
 from core.logs.finder import sessions
 from core.logs.format import Sample
 from core.logs.reader import Kit
-from core.logs.session import read as read_session
+from core.logs.session import read_session as read_session
 
 LABELS = "labels.jsonl"
 _GZIP = b"\x1f\x8b"
 
 
-class Source(NamedTuple):
+class RunSource(NamedTuple):
     """One run as it lies on disk: a line of its own, or a log and its label."""
 
     origin: str
@@ -43,7 +43,7 @@ class LabelledRun(NamedTuple):
     events: list[Event]
 
 
-def sources(paths: list[Path]) -> Iterator[Source]:
+def sources(paths: list[Path]) -> Iterator[RunSource]:
     """Every run in files and folders, in their order."""
     for path in paths:
         if path.is_dir():
@@ -52,7 +52,7 @@ def sources(paths: list[Path]) -> Iterator[Source]:
             yield from _lines(path)
 
 
-def _lines(path: Path) -> Iterator[Source]:
+def _lines(path: Path) -> Iterator[RunSource]:
     try:
         with path.open("rb") as raw:
             packed = raw.read(2) == _GZIP
@@ -60,14 +60,14 @@ def _lines(path: Path) -> Iterator[Source]:
             file = cast("IO[bytes]", gzip.GzipFile(fileobj=raw)) if packed else raw
             for number, line in enumerate(file, 1):
                 if line.strip():
-                    yield Source(str(path), number, line)
+                    yield RunSource(str(path), number, line)
     except (OSError, EOFError) as error:
         raise UnreadableLog(
             f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})"
         ) from error
 
 
-def _folder(folder: Path) -> Iterator[Source]:
+def _folder(folder: Path) -> Iterator[RunSource]:
     labels = folder / LABELS
     if not labels.is_file():
         raise UnreadableLog(
@@ -79,7 +79,7 @@ def _folder(folder: Path) -> Iterator[Source]:
         yield source._replace(log=folder / name if name else None)
 
 
-def labelled_run(source: Source, kit: Kit) -> LabelledRun | str:
+def labelled_run(source: RunSource, kit: Kit) -> LabelledRun | str:
     """The run with its events; in words why not, where it is none."""
     label = decode(source.label)
     place = f"{source.origin}:{source.line}"

@@ -45,7 +45,7 @@ def items(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def count(value: Any) -> int:
+def whole_number(value: Any) -> int:
     """A whole number of things, or 0."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < _LARGEST:
         return 0

@@ -74,12 +74,12 @@ def module(body: str, agent: str, values: Mapping[str, str]) -> str:
     return made
 
 
-def read(value: Mapping[str, Any]) -> HookCall | None:
+def read_plugin_call(value: Mapping[str, Any]) -> HookCall | None:
     """What a module of ours posts."""
     return read_common(value, MOMENTS)
 
 
-def answer(call: HookCall, reply: HookReply) -> dict[str, Any] | None:
+def answer_plugin(call: HookCall, reply: HookReply) -> dict[str, Any] | None:
     """What a module of ours understands."""
     if call.moment == "before_tool" and reply.verdict:
         return {"deny": reply.reason}

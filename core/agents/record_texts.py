@@ -89,29 +89,29 @@ _TIMES = ("timestamp", "time", "ts", "created_at", "at", "createdAt", "start_tim
 _INSIDE = ("payload", "message", "data", "info", "time", "msg")
 
 
-class Piece(NamedTuple):
+class RecordText(NamedTuple):
     """One text of a record."""
 
     speaker: Speaker
     text: str
 
 
-def raw_texts(data: bytes) -> list[Piece]:
+def raw_texts(data: bytes) -> list[RecordText]:
     """The texts of a record in their order as they are, for one who redacts what is shown; never raises."""
     value = decode(data)
     return _found(data if value is None else value)
 
 
-def value_texts(value: Any) -> list[Piece]:
+def value_texts(value: Any) -> list[RecordText]:
     """The texts of a record that was decoded, or of bytes that are no JSON; redacted and bounded."""
-    return [Piece(one.speaker, text) for one in _found(value) if (text := bounded(one.text))]
+    return [RecordText(one.speaker, text) for one in _found(value) if (text := bounded(one.text))]
 
 
-def _found(value: Any) -> list[Piece]:
+def _found(value: Any) -> list[RecordText]:
     if isinstance(value, bytes):
         plain = value.decode("utf-8", "replace")
-        return [Piece("said", plain)] if plain.strip() and "\0" not in plain[:_BLOB] else []
-    found: list[Piece] = []
+        return [RecordText("said", plain)] if plain.strip() and "\0" not in plain[:_BLOB] else []
+    found: list[RecordText] = []
     _take(value, "said", found, 0)
     return found
 
@@ -138,7 +138,7 @@ def bounded(text: str) -> str:
     return f"{beginning}\n{redact(text[-end - _MARGIN :])[-end:]}".strip()
 
 
-def _take(value: Any, speaker: Speaker, found: list[Piece], depth: int) -> None:
+def _take(value: Any, speaker: Speaker, found: list[RecordText], depth: int) -> None:
     if isinstance(value, str):
         _words(value, speaker, found, depth)
     elif depth > _DEEPEST:
@@ -158,14 +158,14 @@ def _take(value: Any, speaker: Speaker, found: list[Piece], depth: int) -> None:
                 _take(item, _HOLDERS.get(name, speaker), found, depth + 1)
 
 
-def _words(text: str, speaker: Speaker, found: list[Piece], depth: int) -> None:
+def _words(text: str, speaker: Speaker, found: list[RecordText], depth: int) -> None:
     if text[:1] in ("{", "[") and depth <= _DEEPEST:
         inner = decode(text.encode("utf-8", "surrogatepass"))
         if isinstance(inner, dict | list):
             _take(inner, speaker, found, depth + 1)
             return
     if len(text) > 1 and not (len(text) > _BLOB and _BLANK.search(text, 0, _BLOB) is None):
-        found.append(Piece(speaker, text))
+        found.append(RecordText(speaker, text))
 
 
 _BLANK = re.compile(r"\s|[^\x00-\x7f]")

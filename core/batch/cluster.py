@@ -40,7 +40,7 @@ def cluster(address: str, workers: int) -> Iterator[Any]:
         yield stack.enter_context(client)
 
 
-def spread(client: Any, work: Callable[[Any], T], items: Sequence[Any]) -> Iterator[T]:
+def done_by(client: Any, work: Callable[[Any], T], items: Sequence[Any]) -> Iterator[T]:
     """`work(item)` of every item, as they are done."""
     distributed = needed("distributed", "batch")
     futures = client.map(work, items, pure=False, retries=_AGAIN)

@@ -64,14 +64,14 @@ QUESTIONS: dict[str, Question] = {
 }
 
 
-class Answer(NamedTuple):
+class QueryResult(NamedTuple):
     """Names of columns, and rows."""
 
     names: tuple[str, ...]
     rows: list[tuple[Any, ...]]
 
 
-def ask(folder: Path, question: str) -> Answer:
+def ask(folder: Path, question: str) -> QueryResult:
     """Answer a question by its name or in SQL."""
     duckdb = needed("duckdb", "batch")
     if Dataset(folder).about() is None:
@@ -93,7 +93,7 @@ def ask(folder: Path, question: str) -> Answer:
                 raise UsageError("ask one question that begins with SELECT, WITH, FROM, DESCRIBE or EXPLAIN")
             result = base.execute(asked[0])
             names = tuple(each[0] for each in result.description or ())
-            return Answer(names, result.fetchall())
+            return QueryResult(names, result.fetchall())
         except duckdb.Error as fault:
             raise UsageError(f"{fault}\nThe tables are {', '.join(TABLES)}.") from None
 

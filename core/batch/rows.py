@@ -36,7 +36,7 @@ _TURN = ("model", "input_tokens", "output_tokens", "cache_read", "cache_write", 
 _LATEST = 253_402_300_799.0
 
 
-def session_key(session: LogSession, copy: int = 0) -> str:
+def dataset_session_id(session: LogSession, copy: int = 0) -> str:
     """The id of a session in a dataset; a further log of the same session counts as a copy."""
     named = f"{session.tool}\0{session.id}" + (f"\0{copy}" if copy else "")
     return blake3(named.encode("utf-8", "surrogatepass")).hexdigest(length=12)
@@ -115,7 +115,7 @@ def _signals(step: Step) -> list[tuple[str, str, float]]:
 
 def put_session(session: LogSession, start: RunInputs, copy: int, put: Put) -> Summary:
     """Run one session and put its rows down."""
-    key = session_key(session, copy)
+    key = dataset_session_id(session, copy)
     rows = Rows(key, put)
     summary = analyse(session, start.settings, False, start.initial, start.later, rows.step).summary
     tokens = summary.tokens

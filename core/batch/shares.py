@@ -13,7 +13,7 @@ from urllib.parse import quote
 import msgspec
 from blake3 import blake3
 
-from core.batch.rows import put_session, session_key
+from core.batch.rows import dataset_session_id, put_session
 from core.batch.schema import TABLES, Col
 from core.extras import needed
 from core.logs.session import LogSession
@@ -25,7 +25,7 @@ _OPEN = 200
 """Files of rows that are open at once."""
 
 
-class Task(NamedTuple):
+class SessionShare(NamedTuple):
     """One session, where it starts, and which copy of its id it is."""
 
     session: LogSession
@@ -37,7 +37,7 @@ class Share(NamedTuple):
     """Sessions that are written together."""
 
     number: int
-    tasks: tuple[Task, ...]
+    tasks: tuple[SessionShare, ...]
 
 
 class Written(NamedTuple):
@@ -54,14 +54,14 @@ def shares(
     sessions: Sequence[LogSession], start: Callable[[str], RunInputs], part: tuple[int, int] = (1, 1)
 ) -> list[Share]:
     """The shares of these sessions; of a part such as (3, 16) only every sixteenth, from the third on."""
-    held: dict[int, list[Task]] = {}
+    held: dict[int, list[SessionShare]] = {}
     met: Counter[tuple[str, str]] = Counter()
     for session in sorted(sessions, key=lambda one: str(one.path)):
         copy = met[session.tool, session.id]
         met[session.tool, session.id] += 1
-        number = int(blake3(session_key(session).encode()).hexdigest(length=4), 16) % SHARES
+        number = int(blake3(dataset_session_id(session).encode()).hexdigest(length=4), 16) % SHARES
         if number % part[1] == part[0] - 1:
-            held.setdefault(number, []).append(Task(session, start(session.id), copy))
+            held.setdefault(number, []).append(SessionShare(session, start(session.id), copy))
     return [Share(number, tuple(tasks)) for number, tasks in sorted(held.items())]
 
 

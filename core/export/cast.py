@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import msgspec
 
 from core.agents.words import first_line, telling_line
-from core.export.film import Film, Moment
-from core.export.html import title
+from core.export.film import ExportedSession, Moment
+from core.export.html import page_title
 from core.logs.event_redaction import one_line
 from core.percept import AXES
 from core.report.recap import figure, short_clock
@@ -28,7 +28,7 @@ _SIGNS = {"success": "✓", "failure": "✗", "empty": "∅", "rejected": "⊘",
 _EVENTS = HEIGHT - 19
 
 
-def cast(film: Film, speed: float = 4.0) -> Iterator[bytes]:
+def cast(film: ExportedSession, speed: float = 4.0) -> Iterator[bytes]:
     """The lines of the file: a header, then one frame an event."""
     began = film.moments[0].at if film.moments else 0.0
     header = {
@@ -37,7 +37,7 @@ def cast(film: Film, speed: float = 4.0) -> Iterator[bytes]:
         "height": HEIGHT,
         "timestamp": int(began),
         "idle_time_limit": PAUSE,
-        "title": title(film),
+        "title": page_title(film),
     }
     yield msgspec.json.encode(header) + b"\n"
     at = 0.0
@@ -75,11 +75,11 @@ class _Strip:
                 self.failed = f"✗ {moment.what}" + (f": {error}" if error else "")
 
 
-def _frame(film: Film, place: int, strip: _Strip, elapsed: float) -> list[str]:
+def _frame(film: ExportedSession, place: int, strip: _Strip, elapsed: float) -> list[str]:
     moment = film.moments[place]
     status = moment.status
     rows = [
-        _row(_BOLD, f" nooscope  {title(film)}", f"{short_clock(elapsed)}  ${moment.cost:.2f} "),
+        _row(_BOLD, f" nooscope  {page_title(film)}", f"{short_clock(elapsed)}  ${moment.cost:.2f} "),
         _row(
             _BOLD if status.level >= 2 else "", f" {status.glyph} {status.word}  {one_line(status.why, 200)}"
         ),

@@ -21,7 +21,7 @@ from core.events import (
     Turn,
 )
 from core.export.privacy import Privacy
-from core.export.words import SILENT, Spoken, Words
+from core.export.words import SILENT, SessionWords, Spoken
 from core.live.status import Limits, Status, status_of
 from core.live.status_facts import StatusTracker
 from core.logs.event_redaction import one_line
@@ -62,7 +62,7 @@ class Moment(NamedTuple):
     spoken: Spoken
 
 
-class Film(NamedTuple):
+class ExportedSession(NamedTuple):
     """All that is exported of a session."""
 
     summary: Summary
@@ -80,9 +80,9 @@ def film(
     settings: Settings,
     privacy: Privacy,
     initial: InitialState = PLAIN,
-) -> Film:
+) -> ExportedSession:
     """Run a session's events, and read the words that may be shown."""
-    words = Words(session, privacy.longest) if privacy.words else None
+    words = SessionWords(session, privacy.longest) if privacy.words else None
     run = Run(initial._replace(seed=seed_of(session.id)).society(settings))
     tracker = StatusTracker(settings.response.notices.final)
     gatherer = Gatherer()
@@ -107,7 +107,9 @@ def film(
     summary = gatherer.close(run.society.frame(MAIN))
     summary.id, summary.agent = summary.id or session.id, summary.agent or session.tool
     ending = status_of(tracker.facts(run.society, pending), tracker.last + limits.fleet.left, limits)
-    return Film(summary, events, moments, privacy.marks(run.marks), privacy.status(ending), privacy)
+    return ExportedSession(
+        summary, events, moments, privacy.marks(run.marks), privacy.status(ending), privacy
+    )
 
 
 def _moment(

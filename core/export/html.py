@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from core.agents.words import first_line, telling_line
-from core.export.film import Film, Moment
+from core.export.film import ExportedSession, Moment
 from core.live.status import GLYPHS
 from core.logs.event_redaction import one_line
 from core.percept import AXES
@@ -26,7 +26,7 @@ _BUDGET = 3_000_000
 _SIGNS = {"<": "\\u003c", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 
-def page(film: Film) -> str:
+def page(film: ExportedSession) -> str:
     """The whole page."""
     style, script = _part("page.css"), _part("page.js")
     policy = (
@@ -35,7 +35,7 @@ def page(film: Film) -> str:
     )
     parts = {
         "policy": policy,
-        "title": escape(title(film)),
+        "title": escape(page_title(film)),
         "style": style,
         "script": script,
         "data": embedded(data(film)),
@@ -45,7 +45,7 @@ def page(film: Film) -> str:
     return "".join(parts[piece] if number % 2 else piece for number, piece in enumerate(pieces))
 
 
-def title(film: Film) -> str:
+def page_title(film: ExportedSession) -> str:
     """What the session is called: its agent, project and model."""
     summary, privacy = film.summary, film.privacy
     project = summary.project.rstrip("/").rpartition("/")[2]
@@ -61,7 +61,7 @@ def embedded(value: Any) -> str:
     return text
 
 
-def data(film: Film) -> dict[str, Any]:
+def data(film: ExportedSession) -> dict[str, Any]:
     """What the page shows, in columns of one entry an event."""
     moments = film.moments
     start = moments[0].at if moments else 0.0
@@ -87,7 +87,7 @@ def data(film: Film) -> dict[str, Any]:
     }
     return {
         "version": VERSION,
-        "title": title(film),
+        "title": page_title(film),
         "started": start,
         "madeUp": film.summary.synthetic_time,
         "priced": film.summary.tokens.cost is not None,

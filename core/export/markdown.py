@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 
 from core.agents.words import first_line, telling_line
 from core.events import MAIN, Prompt, ToolUse
-from core.export.film import Film
-from core.export.html import title
+from core.export.film import ExportedSession
+from core.export.html import page_title
 from core.logs.event_redaction import one_line
 from core.percept import AXES
 from core.report.recap import figure, short_clock, token_amount
@@ -26,7 +26,7 @@ _MARKUP = re.compile(r"([\\`*_\[\]<>#|~&$]|:(?=//)|(?<=www)\.|@)")
 _NOTABLE = 0.3
 
 
-def report(film: Film) -> str:
+def report(film: ExportedSession) -> str:
     """The whole report, in Markdown that shows no text of the log as markup."""
     sections = (
         ("", _head(film)),
@@ -36,7 +36,7 @@ def report(film: Film) -> str:
         ("How it ended", _ended(film)),
         ("Figures", _figures(film)),
     )
-    lines: list[str] = [f"# {said(title(film), 120)}", ""]
+    lines: list[str] = [f"# {said(page_title(film), 120)}", ""]
     for name, rows in sections:
         if name:
             lines += [f"## {name}", ""]
@@ -49,7 +49,7 @@ def said(text: str, most: int = _LINE) -> str:
     return _MARKUP.sub(r"\\\1", one_line(text, most))
 
 
-def _head(film: Film) -> Iterator[str]:
+def _head(film: ExportedSession) -> Iterator[str]:
     summary = film.summary
     if summary.started is None or summary.ended is None:
         yield "No events."
@@ -67,7 +67,7 @@ def _head(film: Film) -> Iterator[str]:
     )
 
 
-def _asked(film: Film) -> Iterator[str]:
+def _asked(film: ExportedSession) -> Iterator[str]:
     asked = [
         (event, moment)
         for event, moment in zip(film.events, film.moments, strict=True)
@@ -87,7 +87,7 @@ def _asked(film: Film) -> Iterator[str]:
         yield f"\nand {len(asked) - _PROMPTS:,} more."
 
 
-def _done(film: Film) -> Iterator[str]:
+def _done(film: ExportedSession) -> Iterator[str]:
     actions = film.summary.actions
     if not actions:
         yield "No tool was used."
@@ -118,7 +118,7 @@ def _done(film: Film) -> Iterator[str]:
         )
 
 
-def _failed(film: Film) -> Iterator[str]:
+def _failed(film: ExportedSession) -> Iterator[str]:
     found = troubles(film.events)
     if not found:
         yield "No call failed."
@@ -132,7 +132,7 @@ def _failed(film: Film) -> Iterator[str]:
         yield f"- and {len(rest):,} more, {open_:,} of them not seen to work again"
 
 
-def _trouble(film: Film, trouble: Trouble) -> Iterator[str]:
+def _trouble(film: ExportedSession, trouble: Trouble) -> Iterator[str]:
     moment = film.moments[trouble.last]
     command = first_line(moment.spoken.text)
     what = said(moment.what) + (f": {said(command)}" if command else "")
@@ -150,7 +150,7 @@ def _trouble(film: Film, trouble: Trouble) -> Iterator[str]:
     yield f"  - worked at {short_clock(film.moments[trouble.solved].at - _start(film))}{after}"
 
 
-def _ended(film: Film) -> Iterator[str]:
+def _ended(film: ExportedSession) -> Iterator[str]:
     why = said(film.ending.why)
     yield f"**{film.ending.word}**" + (f": {why}." if why else ".")
     last = next((m for m in reversed(film.moments) if m.kind == "turn" and m.spoken.text), None)
@@ -159,7 +159,7 @@ def _ended(film: Film) -> Iterator[str]:
         yield f"> “{said(' '.join(last.spoken.text.split()), _SAID)}”"
 
 
-def _figures(film: Film) -> Iterator[str]:
+def _figures(film: ExportedSession) -> Iterator[str]:
     summary = film.summary
     tokens = summary.tokens
     rows: list[tuple[str, str]] = [("cost", _cost(film))]
@@ -199,18 +199,18 @@ def _figures(film: Film) -> Iterator[str]:
         yield f"| {name} | {value} |"
 
 
-def _cost(film: Film) -> str:
+def _cost(film: ExportedSession) -> str:
     tokens = film.summary.tokens
     if tokens.cost is None:
         return "unknown"
     return f"at least ${tokens.cost:.2f}" if tokens.unpriced else f"${tokens.cost:.2f}"
 
 
-def _start(film: Film) -> float:
+def _start(film: ExportedSession) -> float:
     return film.moments[0].at if film.moments else 0.0
 
 
-def _when(film: Film, at: float) -> str:
+def _when(film: ExportedSession, at: float) -> str:
     return f"`{short_clock(at - _start(film))}`"
 
 

@@ -19,7 +19,7 @@ class Spoken(NamedTuple):
 SILENT = Spoken()
 
 
-class Words:
+class SessionWords:
     """The words of a session's events, cut to a length."""
 
     def __init__(self, session: LogSession, longest: int) -> None:
@@ -30,10 +30,10 @@ class Words:
         """What one event says; blank where its kind says nothing or the log is gone."""
         words = self._reader.words(event)
         if isinstance(event, ToolUse):
-            return Spoken(bounded(words.command, self._longest), bounded(words.output, self._longest))
-        return Spoken(bounded(words.said, self._longest)) if words.said else SILENT
+            return Spoken(cut_to(words.command, self._longest), cut_to(words.output, self._longest))
+        return Spoken(cut_to(words.said, self._longest)) if words.said else SILENT
 
 
-def bounded(text: str, longest: int) -> str:
+def cut_to(text: str, longest: int) -> str:
     """Text no longer than that."""
     return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.governor.episode import Episode, Point
+from core.governor.episode import GovernorEpisode, Point
 from core.governor.governor import Governor, GovernorReading, Verdict
 from core.governor.inputs import Input
 from core.governor.machine import HALT_REASONS, RULES, STATES, HaltReason, Machine, State, Transition
@@ -12,7 +12,7 @@ __all__ = [
     "Governor",
     "GovernorReading",
     "Verdict",
-    "Episode",
+    "GovernorEpisode",
     "Point",
     "Input",
     "Machine",

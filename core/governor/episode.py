@@ -26,7 +26,7 @@ class Point(NamedTuple):
     persistence: float
 
 
-class Episode(Struct, frozen=True):
+class GovernorEpisode(Struct, frozen=True):
     """One governed episode, as far as it has come."""
 
     number: int
@@ -86,7 +86,7 @@ def _points(packed: bytes) -> list[bytes]:
     return [packed[at : at + size] for at in range(0, len(packed), size)]
 
 
-class Episodes(Stateful):
+class GovernorEpisodes(Stateful):
     """The open episode and a bounded number of those before it."""
 
     __slots__ = (
@@ -110,7 +110,7 @@ class Episodes(Stateful):
         "_stride",
     )
     STATE = (
-        each("_past", astuple, lambda row: Episode(*row)),
+        each("_past", astuple, lambda row: GovernorEpisode(*row)),
         grouped(
             "open",
             "_number",
@@ -134,7 +134,7 @@ class Episodes(Stateful):
 
     def __init__(self, settings: GovernorEpisodeSettings) -> None:
         self._most = settings.points
-        self._past: deque[Episode] = deque(maxlen=settings.kept)
+        self._past: deque[GovernorEpisode] = deque(maxlen=settings.kept)
         self._number = 0
         self._halts = 0
         self._clear(0.0)
@@ -212,9 +212,9 @@ class Episodes(Stateful):
         self._last_at = at
         self._after_halt += 1
 
-    def current(self, closed_at: float | None = None) -> Episode:
+    def current(self, closed_at: float | None = None) -> GovernorEpisode:
         """The open episode."""
-        return Episode(
+        return GovernorEpisode(
             number=self._number,
             opened_at=self._opened_at,
             closed_at=self._last_at if closed_at is None else closed_at,
@@ -231,6 +231,6 @@ class Episodes(Stateful):
             points=b"".join(self._points),
         )
 
-    def past(self) -> tuple[Episode, ...]:
+    def past(self) -> tuple[GovernorEpisode, ...]:
         """Ended episodes that had a step, oldest first."""
         return tuple(self._past)

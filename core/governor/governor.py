@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from core.events import Event, Prompt, ToolUse
 from core.governor.appraisal import Pressures
-from core.governor.episode import Episode, Episodes
+from core.governor.episode import GovernorEpisode, GovernorEpisodes
 from core.governor.inputs import Input, Inputs
 from core.governor.kinetics import Budgets
 from core.governor.machine import HaltReason, Machine, State, Transition
@@ -54,9 +54,9 @@ class GovernorReading(Struct, frozen=True):
     would_halt: str
     """Where and why it would halt, in words; empty where it would not."""
     after_halt: int
-    episode: Episode
+    episode: GovernorEpisode
     """The open one."""
-    past: tuple[Episode, ...]
+    past: tuple[GovernorEpisode, ...]
     """Ended ones, oldest first."""
     episodes: int
     """Opened so far, kept or not."""
@@ -92,7 +92,7 @@ class Governor(Stateful):
         self._profile = chosen(settings)
         self._machine = Machine(self._profile, settings.appraisal, settings.weights)
         self._inputs = Inputs(settings.inputs)
-        self._episodes = Episodes(settings.episodes)
+        self._episodes = GovernorEpisodes(settings.episodes)
         self._pause = 0.0
         self._since = 0.0
         self._prompted = False

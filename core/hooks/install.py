@@ -74,7 +74,7 @@ class Installer:
         if self.status(hooks, project).state == "installed":
             self.uninstall(hooks, project)
         wanted = self._file(hooks, project, mode, self._maker(hooks, mode, deadline))
-        before = settings_file.read(wanted.path)
+        before = settings_file.read_settings_file(wanted.path)
         if wanted.own and before is not None:
             raise HooksRefused(f"{wanted.path} is there already and not ours; move it away first")
         content, line = self._content(wanted, before, statusline)
@@ -112,7 +112,7 @@ class Installer:
     def uninstall(self, hooks: AgentHooks, project: Path | None = None) -> bool:
         """Take the hooks out; False where there are none. The rest of the file stays byte for byte."""
         path = self._path(hooks, project)
-        now = settings_file.read(path)
+        now = settings_file.read_settings_file(path)
         record = self._recorded(path)
         if now is None:
             self._record(path).unlink(missing_ok=True)
@@ -155,7 +155,7 @@ class Installer:
         record = self._recorded(path)
         mode = record.mode if record is not None else ""
         try:
-            now = settings_file.read(path)
+            now = settings_file.read_settings_file(path)
             if now is None:
                 return Installed(path, "not installed")
             if self._file(hooks, project).own:

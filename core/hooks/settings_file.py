@@ -19,7 +19,7 @@ class HooksRefused(NooscopeError):
     """A file that is not touched, and why."""
 
 
-def read(path: Path) -> bytes | None:
+def read_settings_file(path: Path) -> bytes | None:
     """What a file holds, None where it is not there; raises `HooksRefused` where it must be left alone."""
     try:
         found = path.lstat()

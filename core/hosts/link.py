@@ -84,7 +84,7 @@ def _without_user(url: str) -> str:
     return urlunsplit(cut._replace(netloc=cut.netloc.rpartition("@")[2]))
 
 
-class Link:
+class NatsLink:
     """One connection that never mends itself: its user makes another, and asks where the stream stands."""
 
     def __init__(self, connection: Any) -> None:
@@ -113,7 +113,7 @@ class Link:
         return StreamState(str(created), int(info.state.first_seq), int(info.state.last_seq))
 
 
-async def connect(server: Server) -> Link:
+async def connect_nats(server: Server) -> NatsLink:
     """A connection; raises `LinkLost` with the reason."""
     connection = needed("nats", "nats").NATS()
 
@@ -137,7 +137,7 @@ async def connect(server: Server) -> Link:
         with contextlib.suppress(Exception):
             await asyncio.wait_for(connection.close(), 2.0)
         raise LinkLost(f"cannot reach {server.name} ({said})") from None
-    return Link(connection)
+    return NatsLink(connection)
 
 
 def _config(settings: HostsSettings) -> Any:
@@ -155,7 +155,7 @@ def _config(settings: HostsSettings) -> Any:
     )
 
 
-class Item(NamedTuple):
+class StreamItem(NamedTuple):
     """One message of the stream."""
 
     sequence: int
@@ -170,7 +170,9 @@ class Reading:
     """The stream from a place on, in order and without gaps; asked for in portions, so that a slow reader
     only takes longer."""
 
-    def __init__(self, link: Link, subject: str = STORED, *, words: bool = True, pull: int = _PULL) -> None:
+    def __init__(
+        self, link: NatsLink, subject: str = STORED, *, words: bool = True, pull: int = _PULL
+    ) -> None:
         self._link = link
         self._subject = subject
         self._words = words
@@ -207,13 +209,13 @@ class Reading:
         with contextlib.suppress(Exception):
             await self._waiting.unsubscribe()
 
-    async def take(self, patience: float, clock: Callable[[], float]) -> list[Item]:
+    async def take(self, patience: float, clock: Callable[[], float]) -> list[StreamItem]:
         """What came, or nothing within so many seconds; raises `LinkLost` where something is missing."""
         if self._wanted <= 0 or clock() - self._asked > _EXPIRES:
             request = {"batch": self._pull, "expires": int((_EXPIRES - 0.5) * 1e9)}
             await self._link.connection.publish(self._ask, msgspec.json.encode(request), self._inbox)
             self._wanted, self._asked = self._pull, clock()
-        found: list[Item] = []
+        found: list[StreamItem] = []
         try:
             message = await self._waiting.next_msg(timeout=patience)
             while True:
@@ -230,7 +232,7 @@ class Reading:
             raise LinkLost(str(fault) or type(fault).__name__) from None
         return found
 
-    def _sort(self, message: Any, found: list[Item]) -> None:
+    def _sort(self, message: Any, found: list[StreamItem]) -> None:
         headers = message.headers or {}
         status = headers.get("Status")
         if status is not None and not message.reply:
@@ -250,5 +252,5 @@ class Reading:
         self._wanted -= 1
         self.left = left
         found.append(
-            Item(sequence, message.subject, headers.get("Nats-Msg-Id", ""), bytes(message.data), left)
+            StreamItem(sequence, message.subject, headers.get("Nats-Msg-Id", ""), bytes(message.data), left)
         )

@@ -10,7 +10,7 @@ from msgspec.structs import asdict, replace
 
 from core.agents.open_events.reader import write
 from core.events import MAIN, AgentEnd, AgentStart, Event, SessionEnd, SessionStart, ToolUse, Turn
-from core.hosts.subjects import subject
+from core.hosts.subjects import session_subject
 from core.logs.event_redaction import cleaned
 from core.logs.session import identity
 from core.safe_text import whole
@@ -18,7 +18,7 @@ from core.safe_text import whole
 _PRINTS = ("call", "shape", "result", "before", "after")
 
 
-class Message(NamedTuple):
+class ShippedEvent(NamedTuple):
     """One event on its way."""
 
     id: bytes
@@ -80,13 +80,13 @@ class Sender:
 
     def __init__(self, host: str, agent: str, session: str, names: Names | None = None) -> None:
         self.session = cleaned(session)
-        self.subject = subject(host, agent, self.session)
+        self.subject = session_subject(host, agent, self.session)
         self._names = names
         self._seen: set[bytes] = set()
         self._start = self.subject.encode() + b"\0"
         self.last = 0.0
 
-    def message(self, event: Event) -> Message:
+    def message(self, event: Event) -> ShippedEvent:
         """The message of the next event."""
         own = self._start + repr(identity(event)).encode("utf-8", "surrogatepass")
         id_ = blake3(own).digest(length=16)
@@ -96,9 +96,9 @@ class Sender:
             times += 1
         self._seen.add(id_)
         self.last = event.at
-        return Message(id_, self.subject, self._line(event))
+        return ShippedEvent(id_, self.subject, self._line(event))
 
-    def held(self, events: list[Event]) -> Message:
+    def held(self, events: list[Event]) -> ShippedEvent:
         """What the logs have begun and not ended now, such as calls that wait for a permission."""
         told = {
             "kind": "held",
@@ -108,7 +108,7 @@ class Sender:
             "events": [msgspec.Raw(self._line(event)) for event in events],
         }
         payload = msgspec.json.encode(told)
-        return Message(blake3(self._start + payload).digest(length=16), self.subject, payload)
+        return ShippedEvent(blake3(self._start + payload).digest(length=16), self.subject, payload)
 
     def _line(self, event: Event) -> bytes:
         """An event as a line, without its place: the file lies on this host alone."""

@@ -15,7 +15,7 @@ import msgspec
 from blake3 import blake3
 
 from core.errors import UsageError
-from core.hosts.link import Item, Link, LinkLost, Reading, Server, connect
+from core.hosts.link import LinkLost, NatsLink, Reading, Server, StreamItem, connect_nats
 from core.hosts.subjects import ALIVE, name_of, parts
 from core.store import atomic
 
@@ -59,7 +59,7 @@ class Ledger:
         self.place = self._synced = self._read_place()
         self._synced_at = time.monotonic()
 
-    def add(self, items: list[Item]) -> None:
+    def add(self, items: list[StreamItem]) -> None:
         """Write what is not there yet; raises only `OSError`."""
         lines: dict[Path, list[bytes]] = {}
         times: dict[Path, float] = {}
@@ -111,7 +111,7 @@ class Ledger:
                     path.unlink()
                     self._last.pop(path, None)
 
-    def _line(self, item: Item) -> tuple[Path | None, bytes, float]:
+    def _line(self, item: StreamItem) -> tuple[Path | None, bytes, float]:
         """The file of a message, its line and its time; a place in another host's file is left out."""
         named, data = parts(item.subject), item.data
         if named is None or len(data) > _LONGEST:
@@ -213,9 +213,9 @@ class Mirror:
     async def _persist(self) -> None:
         tries = 0
         while not self._stop.is_set():
-            link: Link | None = None
+            link: NatsLink | None = None
             try:
-                link = await connect(self._server)
+                link = await connect_nats(self._server)
                 await self._follow(link)
             except LinkLost as fault:
                 if self.ledger is None:
@@ -229,7 +229,7 @@ class Mirror:
                 if link is not None:
                     await link.close()
 
-    async def _follow(self, link: Link) -> None:
+    async def _follow(self, link: NatsLink) -> None:
         try:
             state = await link.state()
         except LinkLost:
@@ -249,7 +249,7 @@ class Mirror:
             raise LinkLost(f"the server did not answer ({fault})") from None
         await self._take(link, reading, ledger, alive)
 
-    async def _take(self, link: Link, reading: Reading, ledger: Ledger, alive: Any) -> None:
+    async def _take(self, link: NatsLink, reading: Reading, ledger: Ledger, alive: Any) -> None:
         saved = time.monotonic()
         try:
             while not self._stop.is_set():
@@ -269,7 +269,7 @@ class Mirror:
             if self._stop.is_set():
                 ledger.sync()
 
-    async def _look_on(self, link: Link, alive: Any) -> None:
+    async def _look_on(self, link: NatsLink, alive: Any) -> None:
         self._ready.set()
         while not self._stop.is_set():
             await asyncio.sleep(0.25)

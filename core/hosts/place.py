@@ -19,7 +19,7 @@ CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value BLOB);
 """
 
 
-class Place:
+class SenderFile:
     """One file for one host on one server; only one sender may have it open."""
 
     def __init__(self, path: Path) -> None:

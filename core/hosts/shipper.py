@@ -9,9 +9,9 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from core.hosts.link import Link, LinkLost, Reading, Server, connect
-from core.hosts.messages import Message
-from core.hosts.place import Place
+from core.hosts.link import LinkLost, NatsLink, Reading, Server, connect_nats
+from core.hosts.messages import ShippedEvent
+from core.hosts.place import SenderFile
 from core.hosts.sources import Sources
 from core.hosts.subjects import ROOT, token
 from core.logs.follow import changes
@@ -32,7 +32,7 @@ class Shipper:
         self,
         server: Server,
         sources: Sources,
-        place: Place,
+        place: SenderFile,
         host: str,
         settings: Settings,
         say: Callable[[str], object],
@@ -44,7 +44,7 @@ class Shipper:
         self._settings = settings
         self._hosts = settings.ingest.hosts
         self._say = say
-        self._outbox: list[Message] = []
+        self._outbox: list[ShippedEvent] = []
         self._stop = asyncio.Event()
         self._stirred = asyncio.Event()
         self._changed: set[Path] = set()
@@ -76,9 +76,9 @@ class Shipper:
     async def _persist(self, once: bool) -> None:
         tries = 0
         while not self._stop.is_set():
-            link: Link | None = None
+            link: NatsLink | None = None
             try:
-                link = await connect(self._server)
+                link = await connect_nats(self._server)
                 await self._agree(link)
                 if tries:
                     self._say(f"{self._server.name} is back")
@@ -96,7 +96,7 @@ class Shipper:
                 if link is not None:
                     await link.close()
 
-    async def _agree(self, link: Link) -> None:
+    async def _agree(self, link: NatsLink) -> None:
         """Learn from the stream itself what it holds of this host beyond what was taken note of."""
         with _lost():
             state = await link.state(self._hosts)
@@ -116,7 +116,7 @@ class Shipper:
         await reading.end()
         self._outbox = [one for one in self._outbox if not self._place.has(one.subject, one.id)]
 
-    async def _send_all(self, link: Link, once: bool) -> None:
+    async def _send_all(self, link: NatsLink, once: bool) -> None:
         while not self._stop.is_set():
             await self._sign(link)
             if self._outbox:
@@ -129,7 +129,7 @@ class Shipper:
                     return
                 await self._rest(link)
 
-    async def _read(self, link: Link, once: bool) -> bool:
+    async def _read(self, link: NatsLink, once: bool) -> bool:
         """One turn through all sessions that may have something; whether anything was sent."""
         more = False
         for source in self._sources.open():
@@ -148,7 +148,7 @@ class Shipper:
             await self._send(link)
         return more
 
-    async def _send(self, link: Link) -> None:
+    async def _send(self, link: NatsLink) -> None:
         """Hand a batch over and wait until all of it is stored; only then it is taken note of."""
         batch = self._outbox
         with _lost():
@@ -173,7 +173,7 @@ class Shipper:
             self._sources.settle()
             self._looked = now
 
-    async def _sign(self, link: Link) -> None:
+    async def _sign(self, link: NatsLink) -> None:
         now = time.monotonic()
         if now - self._signed >= self._hosts.sign:
             with _lost():
@@ -181,7 +181,7 @@ class Shipper:
                 await link.connection.flush(5)
             self._signed = now
 
-    async def _rest(self, link: Link) -> None:
+    async def _rest(self, link: NatsLink) -> None:
         """Wait for a file to change."""
         waiting = any(source.watching_open for source in self._sources.open())
         patience = _SOON if waiting else min(1.0, self._hosts.sign)

@@ -10,11 +10,11 @@ from pathlib import Path
 from core.agents.registry import AGENTS, make_kit
 from core.errors import UnreadableLog
 from core.events import Event
-from core.hosts.messages import Message, Names, Sender
-from core.hosts.place import Place
+from core.hosts.messages import Names, Sender, ShippedEvent
+from core.hosts.place import SenderFile
 from core.logs.agent import roots
 from core.logs.diagnostics import Diagnostics
-from core.logs.discovery import describe, find
+from core.logs.discovery import describe_sessions, find
 from core.logs.door import is_folder
 from core.logs.finder import Finder
 from core.logs.follow import Follower
@@ -26,7 +26,7 @@ _SETTLED = 1.0
 """Seconds a call must be open before it is told of."""
 
 
-class Source:
+class ShippedSession:
     """One session that is read and sent."""
 
     def __init__(self, follower: Follower, sender: Sender, sent: set[bytes]) -> None:
@@ -39,9 +39,9 @@ class Source:
         self.watching_open = True
         """It is not known yet whether calls stay open."""
 
-    def take(self, most: int) -> list[Message]:
+    def take(self, most: int) -> list[ShippedEvent]:
         """The next events that the stream does not hold yet."""
-        messages: list[Message] = []
+        messages: list[ShippedEvent] = []
         while not messages:
             events = self.follower.poll(most)
             made = map(self.sender.message, events)
@@ -52,7 +52,7 @@ class Source:
                 break
         return messages
 
-    def held(self, now: float, *, at_once: bool = False) -> Message | None:
+    def held(self, now: float, *, at_once: bool = False) -> ShippedEvent | None:
         """What stays open, once it has for a second and was not told before."""
         if self.due or not self.watching_open:
             return None
@@ -83,7 +83,7 @@ class Sources:
         environment: Mapping[str, str],
         home: Path,
         host: str,
-        place: Place,
+        place: SenderFile,
         *,
         paths: Sequence[Path] = (),
         names: Names | None = None,
@@ -99,7 +99,7 @@ class Sources:
         self._wall = wall
         self._kit = make_kit(settings.ingest)
         self._finder = Finder(self._kit.counting(Diagnostics()), settings.ingest.lines)
-        self._open: dict[str, Source] = {}
+        self._open: dict[str, ShippedSession] = {}
         self._done: dict[str, float] = {}
         """When a session that rests had last changed."""
         self.faults = self._kit.diagnostics
@@ -128,7 +128,7 @@ class Sources:
 
     def notice(self, changed: Collection[Path]) -> None:
         """Files changed; without any named, everybody is looked at."""
-        owners: dict[Path, list[Source]] = {}
+        owners: dict[Path, list[ShippedSession]] = {}
         for source in self._open.values():
             if not changed:
                 source.due = True
@@ -141,7 +141,7 @@ class Sources:
                 source.due = True
             self.lacking = self.lacking or touched is None
 
-    def open(self) -> list[Source]:
+    def open(self) -> list[ShippedSession]:
         """Those that are followed."""
         return list(self._open.values())
 
@@ -166,11 +166,11 @@ class Sources:
         if not self._paths:
             return find(AGENTS, self._environment, self._home, now=now, active_within=active)
         try:
-            return describe(AGENTS, self._finder.sessions(self._paths), now, active)
+            return describe_sessions(AGENTS, self._finder.sessions(self._paths), now, active)
         except UnreadableLog:
             return []
 
-    def _source(self, found: Found) -> Source | None:
+    def _source(self, found: Found) -> ShippedSession | None:
         try:
             here = self._finder.sessions([found.path])
         except UnreadableLog:
@@ -178,7 +178,7 @@ class Sources:
         session = ([one for one in here if one.id == found.session] or here)[0]
         sender = Sender(self._host, session.tool, session.id, self._names)
         follower = Follower(session, self._kit, self._settings.ingest)
-        return Source(follower, sender, self._place.sent(sender.subject))
+        return ShippedSession(follower, sender, self._place.sent(sender.subject))
 
 
 def _changed(path: Path) -> float:

@@ -34,7 +34,7 @@ def name_of(part: str) -> str:
     return raw.decode("utf-8", "replace") if part != "=" else ""
 
 
-def subject(host: str, agent: str, session: str) -> str:
+def session_subject(host: str, agent: str, session: str) -> str:
     """Where the events of one session go."""
     return ".".join((ROOT, token(host), token(agent), token(session)))
 

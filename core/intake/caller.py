@@ -6,12 +6,12 @@ import json
 import socket
 from typing import Any
 
-from core.intake.place import HEADER, Place
+from core.intake.place import HEADER, IntakeFolder
 
 _MOST = 4 * 1024 * 1024
 
 
-def call(place: Place, path: str, body: Any, patience: float = 1.0) -> Any:
+def call(place: IntakeFolder, path: str, body: Any, patience: float = 1.0) -> Any:
     """The intake's answer, decoded where it is JSON; None where nobody answers in time."""
     token = place.token()
     if not token:

@@ -17,7 +17,7 @@ from core.agents.normalizer import Normalizer, Sorted
 from core.errors import StoreError
 from core.intake.guard import Guard
 from core.intake.place import HEADER
-from core.intake.statusline import line, told_by
+from core.intake.statusline import status_text, told_by
 from core.intake.watched import Follow, Watched
 from core.store.said import Said, SaidStore
 from core.telemetry.receiver import JSON, Answer, Refused, Request
@@ -177,7 +177,7 @@ class Desk:
         if session is not None:
             session.tell(told_by(value))
         status = session.status(self._clock()) if session is not None else told_by(value)
-        return Answer(line(status).encode(), "text/plain; charset=utf-8")
+        return Answer(status_text(status).encode(), "text/plain; charset=utf-8")
 
     def _ask(self, request: Request, what: str) -> Answer:
         """What an agent asks of itself: the session it names, else the one heard last."""

@@ -16,7 +16,7 @@ _LONGEST_SOCKET = 103
 HEADER = "x-nooscope-token"
 
 
-class Place:
+class IntakeFolder:
     """The folder of the intake."""
 
     def __init__(self, folder: Path) -> None:
@@ -67,8 +67,8 @@ class Place:
         return token
 
 
-def default_place() -> Place:
+def default_place() -> IntakeFolder:
     """The person's own."""
     from platformdirs import user_data_path
 
-    return Place(user_data_path("nooscope", appauthor=False) / "intake")
+    return IntakeFolder(user_data_path("nooscope", appauthor=False) / "intake")

@@ -17,7 +17,7 @@ from core.errors import StoreError
 from core.intake.caller import call
 from core.intake.desk import Desk
 from core.intake.guard import Guard
-from core.intake.place import Place
+from core.intake.place import IntakeFolder
 from core.intake.session import HookedSession
 from core.intake.watched import Watched
 from core.logs.agent import roots
@@ -40,7 +40,7 @@ class IntakeServer:
     def __init__(
         self,
         settings: Settings,
-        place: Place,
+        place: IntakeFolder,
         clock: Callable[[], float],
         environment: Mapping[str, str],
         home: Path,

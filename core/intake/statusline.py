@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from core.agents.loose import amount, count, table
+from core.agents.loose import amount, table, whole_number
 from core.live.status import GLYPHS
 
 _AT_WORK = 1
@@ -15,7 +15,7 @@ def told_by(value: Mapping[str, Any]) -> dict[str, Any]:
     """What only a status line knows: the true window, its use, the cost, the limits."""
     window, limits = table(value.get("context_window")), table(value.get("rate_limits"))
     told: dict[str, Any] = {}
-    if size := count(window.get("context_window_size")):
+    if size := whole_number(window.get("context_window_size")):
         told["window"] = size
     if (used := _share(window.get("used_percentage"))) is not None:
         told["context_used"] = used
@@ -33,7 +33,7 @@ def _share(value: Any) -> float | None:
     return round(value / 100.0, 4)
 
 
-def line(status: Mapping[str, Any]) -> str:
+def status_text(status: Mapping[str, Any]) -> str:
     """The line: status and why where it matters, the axis that matters, context, cost, limits."""
     parts: list[str] = []
     word = status.get("status")

@@ -25,7 +25,7 @@ _LONGEST = 240
 
 
 @dataclass(frozen=True)
-class Told:
+class ShownNotice:
     """A notice as the app shows it: plain words without secrets."""
 
     at: float
@@ -41,11 +41,11 @@ class Told:
         return f"{GLYPHS[self.kind]} {self.title}: {self.text}"
 
 
-def told(notice: Notice) -> Told:
+def told(notice: Notice) -> ShownNotice:
     """A notice in words that may leave the program."""
     text = plain(redact(notice.text), _LONGEST)
     agent, rule = plain(redact(notice.agent), 60), plain(redact(notice.rule), 60)
-    return Told(notice.at, agent, notice.kind, rule, TITLES[notice.kind], text)
+    return ShownNotice(notice.at, agent, notice.kind, rule, TITLES[notice.kind], text)
 
 
 class Gate:
@@ -79,7 +79,7 @@ def quiet(settings: NoticeSettings, now: time) -> bool:
     return start <= now < end if start <= end else now >= start or now < end
 
 
-Channel = Callable[[Told], None]
+Channel = Callable[[ShownNotice], None]
 
 
 class Courier:
@@ -87,13 +87,13 @@ class Courier:
 
     def __init__(self, send: Channel, size: int) -> None:
         self._send = send
-        self._waiting: deque[Told] = deque(maxlen=size)
+        self._waiting: deque[ShownNotice] = deque(maxlen=size)
         self._change = threading.Condition()
         self._busy = False
         self._thread: threading.Thread | None = None
         self.dropped = 0
 
-    def __call__(self, notice: Told) -> None:
+    def __call__(self, notice: ShownNotice) -> None:
         with self._change:
             self.dropped += len(self._waiting) == self._waiting.maxlen
             self._waiting.append(notice)
@@ -124,7 +124,7 @@ class Courier:
 def bell(stream: TextIO) -> Channel:
     """Ring: twice where the person is needed."""
 
-    def ring(notice: Told) -> None:
+    def ring(notice: ShownNotice) -> None:
         stream.write(_BELLS[notice.kind])
         stream.flush()
 
@@ -134,7 +134,7 @@ def bell(stream: TextIO) -> Channel:
 def desktop(stream: TextIO, form: str) -> Channel:
     """A desktop notice, as terminals understand it."""
 
-    def show(notice: Told) -> None:
+    def show(notice: ShownNotice) -> None:
         words = f"nooscope {notice.title}: {notice.text}"
         if form == "osc777":
             title, text = (part.replace(";", ",") for part in (f"nooscope {notice.title}", notice.text))
@@ -152,12 +152,12 @@ def command(words: tuple[str, ...], timeout: float, problems: list[str]) -> Chan
     Words may name {title}, {text}, {kind}, {rule} and {agent}.
     """
 
-    def run(notice: Told) -> None:
+    def run(notice: ShownNotice) -> None:
         filled = [_filled(word, notice) for word in words]
         try:
             subprocess.run(
                 filled,
-                input=as_json(notice),
+                input=notice_json(notice),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 timeout=timeout,
@@ -176,13 +176,13 @@ def webhook(address: str, settings: NoticeSettings, problems: list[str]) -> Chan
 
     pause = threading.Event()
 
-    def post(notice: Told) -> None:
+    def post(notice: ShownNotice) -> None:
         for attempt in range(settings.retries + 1):
             if attempt:
                 pause.wait(settings.pause * 2 ** (attempt - 1))
             request = urllib.request.Request(  # noqa: S310 settings allow http and https only
                 address,
-                data=as_json(notice),
+                data=notice_json(notice),
                 headers={"Content-Type": "application/json", "User-Agent": "nooscope"},
                 method="POST",
             )
@@ -224,7 +224,7 @@ class Notifier:
         if settings.webhook:
             self._loud.append(self._carried(webhook(settings.webhook, settings, self.problems)))
 
-    def tell(self, notice: Notice, now: time) -> Told | None:
+    def tell(self, notice: Notice, now: time) -> ShownNotice | None:
         """Tell, if the person wants to hear it; in quiet hours only inside the app."""
         if not self._gate.passes(notice):
             return None
@@ -247,13 +247,13 @@ class Notifier:
         return courier
 
 
-def _filled(word: str, notice: Told) -> str:
+def _filled(word: str, notice: ShownNotice) -> str:
     for name in ("title", "text", "kind", "rule", "agent"):
         word = word.replace(f"{{{name}}}", getattr(notice, name))
     return word
 
 
-def as_json(notice: Told) -> bytes:
+def notice_json(notice: ShownNotice) -> bytes:
     """A notice for a program to read."""
     encoded = msgspec.json.encode(
         {

@@ -17,7 +17,7 @@ from core.logs.finder import sessions
 from core.logs.follow import Follower
 from core.logs.lag import events_behind
 from core.logs.reader import Kit
-from core.logs.session import LogSession, read
+from core.logs.session import LogSession, read_session
 from core.settings import Settings
 
 _SLICE = 32
@@ -135,7 +135,7 @@ class Saved(Source):
 
     def __init__(self, session: LogSession, kit: Kit, settings: Settings) -> None:
         super().__init__(session, kit)
-        self._stream = read(session, kit, settings.ingest.lines)
+        self._stream = read_session(session, kit, settings.ingest.lines)
 
     def _more(self, most: int) -> list[Event]:
         events = list(islice(self._stream, most))

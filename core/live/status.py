@@ -73,7 +73,7 @@ Close = Literal["", "asked", "tool", "said", "done", "failed", "stopped", "ended
 """What the main agent's last event leaves behind: `said` is an answer that tells no reason for its end."""
 
 
-class Trouble(NamedTuple):
+class AgentTrouble(NamedTuple):
     """Something that is wrong with one agent, and since when."""
 
     since: float
@@ -99,12 +99,12 @@ class StatusFacts(Struct, frozen=True):
     closed: float = 0.0
     """When that was."""
     open: tuple[Open, ...] = ()
-    loop: Trouble | None = None
-    halt: Trouble | None = None
+    loop: AgentTrouble | None = None
+    halt: AgentTrouble | None = None
     fuse: bool = False
     """The halt is for the number of steps alone."""
-    quarantine: Trouble | None = None
-    stuck: Trouble | None = None
+    quarantine: AgentTrouble | None = None
+    stuck: AgentTrouble | None = None
     flow: float | None = None
     """Since when the flow gate fires."""
     context: float = 0.0

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from core.engine import Step
 from core.events import MAIN, AgentEnd, Event, Matter, Prompt, SessionEnd, SessionStart, ToolUse, Turn
-from core.live.status import Close, Open, StatusFacts, Trouble
+from core.live.status import AgentTrouble, Close, Open, StatusFacts
 from core.society import Society
 
 GOODBYE = 5.0
@@ -163,35 +163,35 @@ def closing(event: Event, final: frozenset[str]) -> Close:
     return "ended" if kind is SessionEnd else ""
 
 
-def _halt(society: Society) -> tuple[Trouble | None, bool]:
+def _halt(society: Society) -> tuple[AgentTrouble | None, bool]:
     reading = society.engine(MAIN).governor.read()
     if reading.state != "HALTED":
         return None, False
-    return Trouble(reading.episode.halted_at, reading.would_halt), reading.halt == "EXTERNAL"
+    return AgentTrouble(reading.episode.halted_at, reading.would_halt), reading.halt == "EXTERNAL"
 
 
-def _loop(society: Society, working: Sequence[str]) -> Trouble | None:
+def _loop(society: Society, working: Sequence[str]) -> AgentTrouble | None:
     for name in working:
         loop = society.engine(name).response.loops.current
         if loop is not None:
-            return Trouble(loop.began_at, _of(name, loop.what))
+            return AgentTrouble(loop.began_at, _of(name, loop.what))
     return None
 
 
-def _first(since: Mapping[str, float], working: Sequence[str], why: str) -> Trouble | None:
+def _first(since: Mapping[str, float], working: Sequence[str], why: str) -> AgentTrouble | None:
     for name in working:
         if name in since:
-            return Trouble(since[name], _of(name, why))
+            return AgentTrouble(since[name], _of(name, why))
     return None
 
 
-def _stuck(since: Mapping[str, float], society: Society, working: Sequence[str]) -> Trouble | None:
+def _stuck(since: Mapping[str, float], society: Society, working: Sequence[str]) -> AgentTrouble | None:
     """A storm of failures; the state alone, which good runs see as well, is no reason to call a person."""
     for name in working:
         if name in since:
             receptor = society.engine(name).receptor
             if receptor.storm:
-                return Trouble(
+                return AgentTrouble(
                     since[name], _of(name, f"{receptor.facts.failures_in_a_row} actions in a row failed")
                 )
     return None

@@ -12,11 +12,11 @@ from pathlib import Path
 import msgspec
 
 from core.logs.agent import Agent, Location, nowhere
-from core.logs.database import MAGIC, changes
+from core.logs.database import MAGIC, changed_bytes
 from core.logs.door import is_folder
 from core.logs.found import Found
 from core.logs.glimpse import Glimpse, glimpse, last_time
-from core.logs.lines import opened, packed, take
+from core.logs.lines import is_packed, opened, take
 from core.logs.marks import EXACT, counted
 from core.logs.records import Log, stem
 from core.logs.session import LogSession
@@ -54,7 +54,7 @@ def find(
     return _counted(agents, sorted(found, key=_newest_first))
 
 
-def describe(
+def describe_sessions(
     agents: tuple[Agent, ...], sessions: list[LogSession], now: float, active_within: float = 300.0
 ) -> list[Found]:
     """The same of sessions that were found by path, the newest first."""
@@ -197,7 +197,7 @@ def _share(log: Log, size: int) -> int:
 
 def _own_time(path: Path, size: int) -> float | None:
     with opened(path) as stream:
-        return last_time(stream, 0 if packed(path) else size)
+        return last_time(stream, 0 if is_packed(path) else size)
 
 
 def _extent(path: Path) -> tuple[int, float]:
@@ -245,9 +245,9 @@ def _look(location: Location, path: Path, size: int) -> Glimpse:
         return Glimpse("", path.parent.name, sum(1 for _ in path.iterdir()), None, ended=False)
     with opened(path) as stream:
         if take(stream, len(MAGIC)) == MAGIC:
-            return Glimpse("", stem(path), (size + changes(path)) // _ROW, None, ended=False)
+            return Glimpse("", stem(path), (size + changed_bytes(path)) // _ROW, None, ended=False)
         stream.seek(0)
-        return glimpse(location, stream, path, 0 if packed(path) else size)
+        return glimpse(location, stream, path, 0 if is_packed(path) else size)
 
 
 def _newest_first(found: Found) -> tuple[float, str, str]:

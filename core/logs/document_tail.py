@@ -9,9 +9,9 @@ from pathlib import Path
 from core.events import Event, ToolUse
 from core.logs.diagnostics import Diagnostics
 from core.logs.door import open_log
-from core.logs.lines import packed, take
+from core.logs.lines import is_packed, take
 from core.logs.reader import Kit
-from core.logs.records import Log, Record, document, members, reason, records, rows
+from core.logs.records import Log, Record, changed_rows, document, members, reason, records
 from core.logs.tail import LineTail, Passed, Tail
 from core.settings.logs import LineSettings
 
@@ -26,7 +26,7 @@ def tail(log: Log, kit: Kit, lines: LineSettings, session: str, passed: Passed |
         kind = FolderTail
     elif log.format.style == "database":
         kind = DatabaseTail
-    elif log.format.style == "lines" and not packed(log.path):
+    elif log.format.style == "lines" and not is_packed(log.path):
         kind = LineTail
     return kind(log, kit, lines, session, passed)
 
@@ -154,7 +154,7 @@ class DatabaseTail(Tail):
             return
         latest = self._since
         try:
-            for row in rows(self.log, self._since):
+            for row in changed_rows(self.log, self._since):
                 self._in_flight = None
                 latest = max(latest, row.updated)
                 yield from self._news(row.record)

@@ -72,7 +72,7 @@ class _Part(Struct, gc=False):
     type: Raw = NOTHING
 
 
-class Message(Struct, gc=False):
+class RecordMessage(Struct, gc=False):
     """What is said in a record, as far as its place in the conversation depends on it."""
 
     type: Raw = NOTHING
@@ -83,7 +83,7 @@ class Message(Struct, gc=False):
     content: Raw = NOTHING
 
     @classmethod
-    def read(cls, raw: Raw) -> Message:
+    def read(cls, raw: Raw) -> RecordMessage:
         """The message in a field; an empty one where there is none."""
         if raw is NOTHING:
             return _SILENT
@@ -125,8 +125,8 @@ class Message(Struct, gc=False):
         return any(bytes(part.type) == b'"tool_result"' for part in parts)
 
 
-_SILENT = Message()
-_message = msgspec.json.Decoder(Message).decode
+_SILENT = RecordMessage()
+_message = msgspec.json.Decoder(RecordMessage).decode
 _usage = msgspec.json.Decoder(_Usage).decode
 _text = msgspec.json.Decoder(str).decode
 _value = msgspec.json.Decoder().decode
@@ -175,14 +175,14 @@ def is_true(raw: Raw) -> bool:
     return raw is not NOTHING and bytes(memoryview(raw)[:5]) == b"true"
 
 
-def opened_as(told: Envelope) -> tuple[Role, Message]:
+def opened_as(told: Envelope) -> tuple[Role, RecordMessage]:
     """Who speaks in a record, and what is said of it; formats without roles are told by their types."""
     for held in (told.message, told.payload):
         if _first(held) == b"{":
-            message = Message.read(held)
+            message = RecordMessage.read(held)
             role = _ROLES.get(as_text(message.role)) or _ROLES.get(as_text(message.type), "")
             return role or _ROLES.get(as_text(told.type), ""), message
-    message = Message(told.type, told.role, told.model, told.usage, told.tokens)
+    message = RecordMessage(told.type, told.role, told.model, told.usage, told.tokens)
     return _ROLES.get(as_text(told.role)) or _ROLES.get(as_text(told.type), ""), message
 
 

@@ -29,7 +29,7 @@ class Passage(msgspec.Struct, frozen=True):
     """Why it could not be read; blank where it could."""
 
 
-def read(where: Where, longest: int = LONGEST_SHOWN) -> Passage:
+def read_excerpt(where: Where, longest: int = LONGEST_SHOWN) -> Passage:
     """The text of a place in a log, redacted and bounded; never raises on what the disk or the log holds."""
     try:
         if where.entry.startswith("/"):

@@ -132,7 +132,7 @@ def opened(path: Path) -> Iterator[BinaryIO]:
             yield cast("BinaryIO", unpacked)
 
 
-def packed(path: Path) -> bool:
+def is_packed(path: Path) -> bool:
     """Whether a file is packed with zstd; one that cannot be read is not."""
     try:
         with open_log(path) as raw:

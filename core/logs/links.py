@@ -14,7 +14,7 @@ from core.logs.envelope import (
     FAULTS,
     NOTHING,
     Envelope,
-    Message,
+    RecordMessage,
     Role,
     as_time,
     opened_as,
@@ -178,7 +178,7 @@ class LinkReader:
         parent: str | None,
         kind: LinkKind,
         rank: Rank,
-        message: Message | None = None,
+        message: RecordMessage | None = None,
         side: bool = False,
     ) -> Link:
         return Link(
@@ -210,7 +210,7 @@ _KINDS: dict[Role, LinkKind] = {
 }
 
 
-def turn(told: Envelope) -> tuple[LinkKind, Message | None]:
+def turn(told: Envelope) -> tuple[LinkKind, RecordMessage | None]:
     role, message = opened_as(told)
     return _KINDS[role], message
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from core.events import MAIN, SessionStart
 from core.logs.diagnostics import Diagnostics
 from core.logs.reader import Kit
-from core.logs.records import Log, Record, feed, finish, reason, records, rows, stem
+from core.logs.records import Log, Record, changed_rows, feed, finish, reason, records, stem
 from core.logs.session import LogSession
 from core.settings.logs import LineSettings
 
@@ -87,7 +87,7 @@ class Runs:
             yield from records(log, self._silent.diagnostics, self._lines)
             return
         try:
-            for row in rows(log, _NEVER):
+            for row in changed_rows(log, _NEVER):
                 yield row.record
         except OSError as fault:
             self._kit.diagnostics.note(str(log.path), 0, reason(fault))

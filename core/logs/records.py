@@ -76,7 +76,7 @@ def records(
                 except OSError as fault:
                     diagnostics.note(str(file), 0, reason(fault))
         else:
-            for row in rows(log):
+            for row in changed_rows(log):
                 yield row.record
     except OSError as fault:
         diagnostics.note(str(log.path), 0, reason(fault))
@@ -133,20 +133,20 @@ def members(log: Log) -> list[Path]:
     return sorted(path for path in log.path.iterdir() if path.suffix == ".json")
 
 
-class Row(NamedTuple):
+class DatabaseRow(NamedTuple):
     """A row of a database, and when it last changed."""
 
     record: Record
     updated: int
 
 
-def rows(log: Log, since: int = 0) -> Iterator[Row]:
+def changed_rows(log: Log, since: int = 0) -> Iterator[DatabaseRow]:
     """The rows of a database that changed since; its sessions come always. Raises only `OSError`."""
     told = getattr(log.format.reader, "rows", None)
     if told is None:
         return
     for number, (data, entry, updated) in enumerate(told(log.path, since, log.session), 1):
-        yield Row(Record(data, Where(str(log.path), 0, 0, entry), number), updated)
+        yield DatabaseRow(Record(data, Where(str(log.path), 0, 0, entry), number), updated)
 
 
 def line_record(file: str, line: Line) -> Record:

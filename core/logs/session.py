@@ -49,7 +49,7 @@ class LogSession(NamedTuple):
         return (self.copied[0].path if self.copied else self.path), len(self.copied)
 
 
-def read(session: LogSession, kit: Kit, lines: LineSettings | None = None) -> Iterator[Event]:
+def read_session(session: LogSession, kit: Kit, lines: LineSettings | None = None) -> Iterator[Event]:
     """All events of a saved session: by file position within a log, by time across logs.
 
     Never raises; what cannot be read is counted in the kit's diagnostics.
@@ -98,7 +98,7 @@ def identity(event: Event) -> Hashable:
             return "session end", event.agent, event.at
 
 
-class Told:
+class SharedBeginnings:
     """What logs that others repeat told to its end, so that each is read once; the oldest are forgotten."""
 
     MOST = 500_000
@@ -140,7 +140,7 @@ class Told:
                 self._kept -= len(self._known.pop(next(iter(self._known))))
 
 
-told = Told()
+told = SharedBeginnings()
 
 
 def _stamp(log: Log, lines: LineSettings) -> Hashable:

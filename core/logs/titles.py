@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from core.logs.event_redaction import one_line
-from core.logs.lines import head, opened, packed, take
-from core.logs.records import Log, document, members, rows
+from core.logs.lines import head, is_packed, opened, take
+from core.logs.records import Log, changed_rows, document, members
 from core.logs.session import LogSession
 
 LONGEST = 120
@@ -49,7 +49,7 @@ def title_of(session: LogSession) -> str:
     log = session.logs[0]
     try:
         if log.format.style == "database":
-            return _listed(log, (_opened(row.record.data) for row in rows(log, _NEVER)))
+            return _listed(log, (_opened(row.record.data) for row in changed_rows(log, _NEVER)))
         if log.run:
             return ""
         if log.format.style == "folder":
@@ -61,10 +61,10 @@ def title_of(session: LogSession) -> str:
 
 def read_title(beginning: bytes, end: bytes, titles: Titles | None) -> str:
     """The title in a log's two ends."""
-    first = records(beginning)
+    first = title_records(beginning)
     if titles is not None:
         best: Title | None = None
-        for record in (*first, *records(end)):
+        for record in (*first, *title_records(end)):
             found = titles(record)
             if found is not None and found.said.strip() and (best is None or found.rank >= best.rank):
                 best = found
@@ -79,7 +79,7 @@ def shown(said: str) -> str:
     return one_line(next((line for line in lines if line), ""), LONGEST)
 
 
-def records(data: bytes) -> list[dict[str, Any]]:
+def title_records(data: bytes) -> list[dict[str, Any]]:
     """The objects in some bytes: whole lines, or the messages of a document."""
     value = _opened(data)
     if isinstance(value, dict):
@@ -145,7 +145,7 @@ def _in_folder(log: Log) -> str:
     for file in members(log)[:_FILES]:
         if file.stat().st_size > _DOCUMENT:
             continue
-        found = records(document(file).data)
+        found = title_records(document(file).data)
         titles = log.format.titles
         named = [title for record in found if titles and (title := titles(record)) and title.said.strip()]
         if named:
@@ -158,7 +158,7 @@ def _ends(log: Log) -> tuple[bytes, bytes]:
     if log.format.style == "document":
         with opened(log.path) as stream:
             return take(stream, _DOCUMENT), b""
-    if packed(log.path):
+    if is_packed(log.path):
         return head(log.path, HEAD), b""
     with opened(log.path) as stream:
         stream.seek(log.start)

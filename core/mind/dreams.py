@@ -9,7 +9,7 @@ from core.mind.episodes import Episodes
 from core.mind.habituation import Habituation
 from core.mind.salience import Salience
 from core.settings.mind import DreamSettings
-from core.state import Stateful, rows
+from core.state import Stateful, tuple_queue
 
 Reason = Literal["pressure", "compaction"]
 """Sleep pressure called for it, or the agent's own context was compacted."""
@@ -49,7 +49,7 @@ class Dreams(Stateful):
     __slots__ = ("_count", "_past")
     STATE = (
         "_count",
-        rows("_past", Dream),
+        tuple_queue("_past", Dream),
     )
 
     def __init__(self, settings: DreamSettings) -> None:

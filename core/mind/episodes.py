@@ -25,7 +25,7 @@ from core.mind.cortical import REGIMES, SEVERITY, CorticalState, Tier
 from core.mind.episode import Border, Episode, Likeness, Recalled, Situation, Verdict, coarse, largest
 from core.settings.derived import Derived
 from core.settings.mind_state import EpisodeSettings
-from core.state import Stateful, each, listed, mapped
+from core.state import Stateful, each, mapped, plain_list
 
 _PROOFS = ("test", "build", "commit")
 _ACTION_LETTER: dict[Action, str] = {
@@ -111,8 +111,8 @@ class Episodes(Stateful):
         "_score",
         mapped("_counts"),
         "_samples",
-        listed("_regimes"),
-        listed("_affect"),
+        plain_list("_regimes"),
+        plain_list("_affect"),
         each("_trace", tuple, tuple),
         each("_kept", structs.astuple, lambda row: _episode(row)),
     )

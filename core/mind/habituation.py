@@ -9,7 +9,7 @@ from core.settings.mind import HabituationSettings
 from core.state import Stateful, tabled
 
 
-class Exposure(NamedTuple):
+class PatternExposure(NamedTuple):
     """How used the mind is to one pattern."""
 
     what: str
@@ -99,14 +99,14 @@ class Habituation(Stateful):
             del self._exposures[pattern]
         return len(gone)
 
-    def most_familiar(self, tick: int, limit: int) -> tuple[Exposure, ...]:
+    def most_familiar(self, tick: int, limit: int) -> tuple[PatternExposure, ...]:
         """The patterns the mind is most used to, at a tick."""
         counted = sorted(
             ((self.count(pattern, tick), pattern) for pattern in self._exposures),
             key=lambda pair: (-pair[0], pair[1]),
         )
         return tuple(
-            Exposure(
+            PatternExposure(
                 self._exposures[pattern][2],
                 count,
                 max(self._floor, self._half_life / (self._half_life + count)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple, get_args
 
 from core.settings.mind import HomeostasisSettings
-from core.state import Stateful, listed
+from core.state import Stateful, plain_list
 
 SignalId = Literal["vitality", "accuracy", "pleasure"]
 SIGNAL_IDS: tuple[SignalId, ...] = get_args(SignalId)
@@ -65,10 +65,10 @@ class Homeostasis(Stateful):
         "intensive",
     )
     STATE = (
-        listed("_averages"),
-        listed("_deviations"),
-        listed("_straying"),
-        listed("_corrections"),
+        plain_list("_averages"),
+        plain_list("_deviations"),
+        plain_list("_straying"),
+        plain_list("_corrections"),
         "intensive",
     )
 

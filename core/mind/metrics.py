@@ -270,6 +270,6 @@ def traceparent(seed: bytes, theta: int, tick: int) -> str:
 _encoder = msgspec.json.Encoder()
 
 
-def line(record: TickRecord) -> bytes:
+def record_line(record: TickRecord) -> bytes:
     """One JSON line, its line end included."""
     return _encoder.encode(record) + b"\n"

@@ -9,7 +9,7 @@ from core.mind.cortical import CorticalReading
 from core.mind.dreams import Dream
 from core.mind.episodes import EpisodesReading
 from core.mind.forecast import ForecastReading
-from core.mind.habituation import Exposure, Habituation
+from core.mind.habituation import Habituation, PatternExposure
 from core.mind.homeostasis import Homeostasis, Knob, RuleState
 from core.mind.metrics import TickRow
 from core.mind.mood import MoodReading
@@ -68,7 +68,7 @@ class HabituationReading(Struct, frozen=True):
     """How many patterns the mind knows, and those it is most used to."""
 
     patterns: int
-    familiar: tuple[Exposure, ...]
+    familiar: tuple[PatternExposure, ...]
 
 
 class HomeostasisReading(Struct, frozen=True):

@@ -13,7 +13,7 @@ from core.mind.habituation import Habituation
 from core.mind.stimulus import STIMULUS_KINDS, Stimulus, StimulusKind
 from core.settings.derived import Derived
 from core.settings.mind import RelevanceSettings, SalienceSettings
-from core.state import Stateful, each, listed, mapped
+from core.state import Stateful, each, mapped, plain_list
 
 
 class Item(NamedTuple):
@@ -83,7 +83,7 @@ class Salience(Stateful):
     )
     STATE = (
         "_next",
-        listed("_faded"),
+        plain_list("_faded"),
         mapped("_usual"),
         each("_items", _row, _item),
     )

@@ -9,7 +9,7 @@ from msgspec import Struct
 from core.events import Turn
 from core.mind.cortical import TIERS, Tier
 from core.settings.mind_state import TierSettings
-from core.state import Stateful, listed
+from core.state import Stateful, plain_list
 
 Band = Literal["normal", "no_large", "no_model", "over"]
 BANDS: tuple[Band, ...] = get_args(Band)
@@ -99,10 +99,10 @@ class Tiers(Stateful):
         "day",
         "model",
         "tier",
-        listed("money"),
-        listed("tokens"),
-        listed("turns"),
-        listed("unpriced"),
+        plain_list("money"),
+        plain_list("tokens"),
+        plain_list("turns"),
+        plain_list("unpriced"),
         "spent_money",
         "spent_tokens",
         "total_money",

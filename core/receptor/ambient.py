@@ -8,7 +8,7 @@ from math import exp
 from core.percept import AXES, Axis
 from core.receptor.vector import FLOW, POSITION, Vector
 from core.settings.receptor import AmbientSettings
-from core.state import Stateful, listed
+from core.state import Stateful, plain_list
 
 
 def effective(baseline: float, offset: float, field: float, low: float, high: float) -> float:
@@ -29,8 +29,8 @@ class AmbientEstimator(Stateful):
     STATE = (
         "_now",
         "_seeded",
-        listed("baseline"),
-        listed("_prior"),
+        plain_list("baseline"),
+        plain_list("_prior"),
     )
 
     def __init__(self, settings: AmbientSettings) -> None:

@@ -9,7 +9,7 @@ from core.events import ToolUse, Turn
 from core.receptor.impulse import CAUSES
 from core.receptor.readings import FactsReading
 from core.settings.receptor import FactSettings
-from core.state import Stateful, grouped, keyed, mapped, packed, tupled
+from core.state import Stateful, byte_queue, grouped, keyed, mapped, tupled
 
 _OWN, _EDITED, _FAILED = 1, 2, 4
 """What is known of a file: the agent made it, edited it, failed to edit it."""
@@ -78,8 +78,8 @@ class ActionFacts(Stateful):
     )
     STATE = (
         grouped("counts", *COUNTS),
-        packed("_recent"),
-        packed("_failing", bool),
+        byte_queue("_recent"),
+        byte_queue("_failing", bool),
         mapped("_calls"),
         keyed("_results"),
         keyed("_errors"),

@@ -11,7 +11,7 @@ from core.percept import AgentState
 from core.receptor.readings import HeatmapReading, PathReading
 from core.receptor.tree import grow
 from core.settings.receptor import HeatmapSettings
-from core.state import Kept, Stateful, made, tupled
+from core.state import KeptField, Stateful, made, tupled
 
 _REBASE = 30.0
 """Fading times after which weights are scaled back, far from where floats end."""
@@ -93,7 +93,7 @@ class Heatmap(Stateful):
     STATE = (
         "_base",
         made("_leaves", _written, _read),
-        Kept(
+        KeptField(
             "top",
             "tuple([leaf.path for leaf in self._top])",
             "self._top = [self._leaves[path] for path in {value}]",

@@ -8,7 +8,7 @@ from core.percept import AXES, AgentState, Pattern
 from core.receptor.readings import MetaReading
 from core.receptor.vector import FRUSTRATION, NONE
 from core.settings.receptor import MetaSettings
-from core.state import Kept, Stateful, queued
+from core.state import KeptField, Stateful, queued
 
 
 class Field:
@@ -46,7 +46,7 @@ class MetaNeuron(Stateful):
         queued("_buffer"),
         "state",
         *(
-            Kept(axis, "self.field.{name}", "self.field.{name} = {value}")
+            KeptField(axis, "self.field.{name}", "self.field.{name} = {value}")
             for axis in ("frustration", "seeking", "uncertainty")
         ),
     )

@@ -10,7 +10,7 @@ from core.receptor.meta import Field
 from core.receptor.readings import HeldReading
 from core.receptor.vector import CONFIDENCE, FATIGUE, FRUSTRATION, NONE, SEEKING, UNCERTAINTY, Vector
 from core.settings.receptor import AmbientSettings, NeuronSettings
-from core.state import Stateful, listed
+from core.state import Stateful, plain_list
 
 ORDER = (FRUSTRATION, SEEKING, UNCERTAINTY, CONFIDENCE, FATIGUE)
 """The axes B listens to, in the order its signals are sent; flow is not among them."""
@@ -47,8 +47,8 @@ class EmotionNeuron(Stateful):
         "greatest",
     )
     STATE = (
-        listed("_left"),
-        listed("_intensity"),
+        plain_list("_left"),
+        plain_list("_intensity"),
         "_compound",
         "dominant",
         "greatest",

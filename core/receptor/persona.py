@@ -113,7 +113,7 @@ class Encounter(Struct, frozen=True):
     """How many there were to meet."""
 
 
-def family(model: str) -> Family:
+def model_family(model: str) -> Family:
     """The maker's line of a model; a name of its own could tell who trained it."""
     lowered = model.lower()
     for word, line in (("o1", "gpt"), ("o3", "gpt"), ("o4", "gpt"), ("codex", "gpt"), ("gemma", "gemini")):
@@ -173,7 +173,7 @@ def make_persona(
         return None
     means = {axis: _unit(mean.get(axis, 0.0)) for axis in AXES}
     persona = Persona(
-        origin=Origin(family(model), "", min(max(0, sessions), int(_MOST))),
+        origin=Origin(model_family(model), "", min(max(0, sessions), int(_MOST))),
         emotion=EmotionProfile(means, max(AXES, key=lambda axis: means[axis])),
         field_adjustment={axis: _signed(field_adjustment[axis]) for axis in AXES if axis in field_adjustment},
         learned_delta={axis: _signed(learned_delta[axis]) for axis in AXES if axis in learned_delta},

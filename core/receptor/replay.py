@@ -44,7 +44,7 @@ class ReceptorInput(NamedTuple):
     failures: int
 
 
-class Inputs(Receptor):
+class RecordedInputs(Receptor):
     """The first half: nothing is felt."""
 
     __slots__ = ()

@@ -8,7 +8,7 @@ from math import inf
 from typing import Any
 
 from core.events import Action, Outcome
-from core.state import Stateful, listed
+from core.state import Stateful, plain_list
 
 READ, SEARCH, EDIT, SHELL, DELEGATION, RECALL, REMEMBER, FAILED_SHELL = range(8)
 
@@ -43,7 +43,7 @@ class Tally(Stateful):
 
     __slots__ = ("_side", "alternations", "counts", "total")
     STATE = (
-        listed("counts"),
+        plain_list("counts"),
         "_side",
         "alternations",
     )

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from core.engine import Step
 from core.events import Event, ToolUse
-from core.response.interventions import Told
+from core.response.interventions import ToldIntervention
 from core.society import Society
 
 
@@ -39,7 +39,7 @@ class AdviceOutcome(NamedTuple):
 class _Open:
     __slots__ = ("acts", "again", "told", "trouble")
 
-    def __init__(self, told: Told, trouble: ToolUse | None) -> None:
+    def __init__(self, told: ToldIntervention, trouble: ToolUse | None) -> None:
         self.told = told
         self.trouble = trouble
         self.acts = 0

@@ -11,7 +11,7 @@ import msgspec
 from core.agents.registry import make_kit
 from core.engine import Step
 from core.events import MAIN, Event
-from core.logs.session import LogSession, read
+from core.logs.session import LogSession, read_session
 from core.report.compaction import Preserver
 from core.report.story import story
 from core.report.summary import Gatherer, Skipped, Summary
@@ -49,7 +49,7 @@ def analyse(
     lines: list[bytes] = []
     lately: deque[Event] = deque(maxlen=_TOLD)
     preserver, policy = Preserver(), begun.policy_hash(settings)
-    for place, event in enumerate(read(session, kit, settings.ingest.lines)):
+    for place, event in enumerate(read_session(session, kit, settings.ingest.lines)):
         before, society = society, turned(begun, society, changes, place)
         if society is not before:
             policy = begun.policy_hash(society.settings)

@@ -40,7 +40,7 @@ class SummaryPolicy(NamedTuple):
 NO_SUMMARY = SummaryPolicy()
 
 
-class Request(NamedTuple):
+class Destination(NamedTuple):
     """Where to go."""
 
     target: int | str
@@ -100,7 +100,7 @@ class ChronoNav:
         self.trail = Trail(kept)
         self._places = _Places(timeline)
 
-    def go(self, request: Request, at: float) -> Arrival:
+    def go(self, request: Destination, at: float) -> Arrival:
         """Move, and record it; a direction that does not lead to the target is refused."""
         path: tuple[str, ...] = ()
         target = request.target

@@ -16,7 +16,7 @@ from core.governor.kinetics import Budgets
 from core.logs.event_redaction import one_line
 from core.mind.cortical import Regime
 from core.percept import AgentState, Pattern
-from core.report.recap import Centre, figure, token_amount, work_centre
+from core.report.recap import Centre, figure, hottest_branch, token_amount
 from core.society import Society
 from core.timeline.marks import MarkKind
 from core.timeline.timeline import Timeline
@@ -138,7 +138,7 @@ def preserve(
             governor.after_halt,
         ),
         warnings=tuple(_warnings(frame_before)),
-        centre=work_centre(receptor.heatmap),
+        centre=hottest_branch(receptor.heatmap),
         paths=tuple(HotPath(leaf.path, leaf.count, leaf.opened, leaf.modified) for leaf in hot),
         open=tuple(open_ends),
         tokens_before=before,
@@ -290,7 +290,7 @@ def _narrative(frame: Frame, ends: Sequence[OpenEnd]) -> str:
     axes = frame.receptor.axes
     strongest = max(axes, key=lambda axis: axis.value - axis.threshold)
     over = "over" if strongest.value >= strongest.threshold else "under"
-    centre = work_centre(frame.receptor.heatmap)
+    centre = hottest_branch(frame.receptor.heatmap)
     words = f"{frame.story.state} in {frame.receptor.behaviour.short.pattern}"
     if centre is not None:
         words += f" around {one_line(centre.path)}"

@@ -80,7 +80,7 @@ class Sum(msgspec.Struct):
         return self.unpriced / (self.priced + self.unpriced) if self.unpriced else 0.0
 
 
-class Forecast(NamedTuple):
+class CostForecast(NamedTuple):
     """What today costs so far, and what it comes to at this pace."""
 
     spent: Sum
@@ -101,13 +101,13 @@ class Forecast(NamedTuple):
 def session_cost(session: LogSession, settings: Settings) -> SessionCost:
     """Read one session for what it was charged."""
     from core.agents.registry import make_kit
-    from core.logs.session import read
+    from core.logs.session import read_session
     from core.logs.titles import title_of
 
     made = SessionCost(session.id, session.tool, "", title_of(session), str(session.path), True, 0, [])
     sums: dict[tuple[int, str, bool], Charge] = {}
     subs: set[str] = set()
-    for event in read(session, make_kit(settings.ingest), settings.ingest.lines):
+    for event in read_session(session, make_kit(settings.ingest), settings.ingest.lines):
         if isinstance(event, Turn):
             sub = event.agent != MAIN
             if sub:
@@ -170,7 +170,7 @@ def total(sums: Iterable[Sum]) -> Sum:
 
 def forecast(
     costs: Sequence[SessionCost], settings: CostSettings, now: float, zone: tzinfo | None
-) -> Forecast:
+) -> CostForecast:
     """Where today is heading at a moment that is handed in: to the evening, after it to midnight."""
     moment = datetime.fromtimestamp(now, zone)
     hour = moment.hour + moment.minute / 60 + moment.second / 3600
@@ -189,9 +189,9 @@ def forecast(
     until = settings.evening if hour < settings.evening else 24.0
     worked = now - max(begin, first)
     if not spent.priced or worked < _LEAST:
-        return Forecast(spent, None, until, None, settings.budget)
+        return CostForecast(spent, None, until, None, settings.budget)
     rate = lately * 3600 / worked
-    return Forecast(spent, rate, until, spent.dollars + rate * (until - hour), settings.budget)
+    return CostForecast(spent, rate, until, spent.dollars + rate * (until - hour), settings.budget)
 
 
 def _namer(axis: Axis, zone: tzinfo | None) -> Callable[[SessionCost, Charge], str]:

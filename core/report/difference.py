@@ -14,7 +14,7 @@ _SAME = 0.001
 _MANY = 12
 
 
-def frame_lines(frame: Frame) -> list[str]:
+def all_readings(frame: Frame) -> list[str]:
     """Every reading of a frame, a line each, long lists cut."""
     return [f"{name} = {_said(value)}" for name, value in _leaves(msgspec.to_builtins(frame), "")]
 

@@ -41,7 +41,7 @@ def figure(value: float) -> str:
     return f"{value:.2f}".removeprefix("0") if value >= 0 else f"-{figure(-value)}"
 
 
-def tokens(text: str) -> int:
+def token_estimate(text: str) -> int:
     """About how many tokens a text takes."""
     return -(-len(text) // _LETTERS_A_TOKEN)
 
@@ -54,7 +54,7 @@ class Centre(NamedTuple):
     """Of all heat."""
 
 
-def work_centre(heatmap: HeatmapReading) -> Centre | None:
+def hottest_branch(heatmap: HeatmapReading) -> Centre | None:
     """Down from the hottest branch as long as one folder holds at least half of the heat."""
     total = sum(node.heat for node in heatmap.tree)
     if total <= 0:
@@ -87,7 +87,7 @@ def frame_lines(frame: Frame) -> list[str]:
     if receptor.signals:
         standing = ", ".join(f"{signal.name} {figure(signal.intensity)}" for signal in receptor.signals)
         lines.append(f"signals: {standing}")
-    centre = work_centre(receptor.heatmap)
+    centre = hottest_branch(receptor.heatmap)
     if centre is not None:
         lines.append(f"work in {one_line(centre.path)} ({centre.share:.0%} of it)")
     sleep = mind.sleep
@@ -148,9 +148,9 @@ def narrative(
     events = timeline.events[start:stop]
     left = max_tokens
     opening = _span(timeline, start, stop, events)
-    if tokens(opening) > left:
+    if token_estimate(opening) > left:
         return []
-    left -= tokens(opening)
+    left -= token_estimate(opening)
     marks = [mark for mark in timeline.marks.between(start, stop) if agent in (None, mark.agent)]
     found = [
         *_marked(timeline, marks),
@@ -159,9 +159,9 @@ def narrative(
     ]
     chosen: list[_Sentence] = []
     for sentence in sorted(found, key=lambda each: (-each.weight, each.place, each.words)):
-        if tokens(sentence.words) <= left:
+        if token_estimate(sentence.words) <= left:
             chosen.append(sentence)
-            left -= tokens(sentence.words)
+            left -= token_estimate(sentence.words)
     return [opening, *(each.words for each in sorted(chosen, key=lambda each: (each.place, each.words)))]
 
 

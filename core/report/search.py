@@ -14,7 +14,7 @@ import msgspec
 
 from core.agents.loose import decode
 from core.agents.record_texts import (
-    Piece,
+    RecordText,
     Speaker,
     bounded,
     raw_texts,
@@ -25,7 +25,7 @@ from core.agents.registry import AGENTS
 from core.errors import UsageError
 from core.events import Where
 from core.logs.diagnostics import Diagnostics
-from core.logs.discovery import describe
+from core.logs.discovery import describe_sessions
 from core.logs.excerpt import Documents
 from core.logs.found import Found
 from core.logs.records import Log, Record, records
@@ -34,7 +34,7 @@ from core.report.log_tree import LogTree, SessionName
 from core.safe_text import safe
 from core.settings.logs import LineSettings
 from core.store.log_stamp import FileStamp, has_grown
-from core.store.word_index import IndexedLog, Match, Narrowed, Place, WordIndex
+from core.store.word_index import IndexedLog, Match, Narrowed, WordIndex, WordPlace
 
 _WORDLESS = "nooscope"
 """A format whose lines hold names and sizes alone."""
@@ -70,7 +70,7 @@ class Hit(NamedTuple):
     snippet: str
 
 
-def fill(
+def fill_index(
     index: WordIndex, tree: LogTree, names: Sequence[SessionName], progress: Callable[[int, int], None]
 ) -> int:
     """Bring the index up to date with some sessions; how many logs were read."""
@@ -88,7 +88,9 @@ def fill(
         known = index.logs()
     done = 0
     sessions = [name.session for name in stale]
-    about = {(one.path, one.session): one for one in describe(AGENTS, sessions, 0.0)} if sessions else {}
+    about = (
+        {(one.path, one.session): one for one in describe_sessions(AGENTS, sessions, 0.0)} if sessions else {}
+    )
     for number, (name, session) in enumerate(zip(stale, sessions, strict=True), 1):
         progress(number, len(stale))
         found = about.get((session.path, session.id))
@@ -200,7 +202,7 @@ class _Reading:
         """What is known of the log now."""
         return self._row
 
-    def words(self) -> Iterator[tuple[Place, str]]:
+    def words(self) -> Iterator[tuple[WordPlace, str]]:
         """Each place with its words, redacted; a line that is not whole yet is left for the next time."""
         for record in records(self._log, Diagnostics(), self._lines):
             value = decode(record.data)
@@ -217,7 +219,7 @@ class _Reading:
                 if said and self._is_new(said):
                     yield place, said + _parts(said)
 
-    def _entries(self, record: Record, value: Any) -> Iterator[tuple[Place, list[Piece]]]:
+    def _entries(self, record: Record, value: Any) -> Iterator[tuple[WordPlace, list[RecordText]]]:
         where = record.where
         file = "" if where.file == str(self._log.path) else where.file
         listed = self._log.format.style in ("document", "folder") and _listed(value)
@@ -226,10 +228,10 @@ class _Reading:
             at = self._row.at
             for number, item in enumerate(items):
                 at = record_time(item) or at
-                yield Place(at, where.offset, where.length, f"{name}/{number}", file), value_texts(item)
+                yield WordPlace(at, where.offset, where.length, f"{name}/{number}", file), value_texts(item)
             return
         pieces = value_texts(record.data if value is None else value)
-        yield Place(self._row.at, where.offset, where.length, where.entry, file), pieces
+        yield WordPlace(self._row.at, where.offset, where.length, where.entry, file), pieces
 
     def _is_new(self, said: str) -> bool:
         mark = hash(said)
@@ -280,7 +282,7 @@ def _hit(match: Match, documents: Documents, looked: Sequence[str]) -> Hit:
     )
 
 
-def _piece(match: Match, documents: Documents, looked: Sequence[str]) -> Piece:
+def _piece(match: Match, documents: Documents, looked: Sequence[str]) -> RecordText:
     """The text at a place that holds most of the words; only that one is redacted."""
     log, place = match
     try:
@@ -288,12 +290,12 @@ def _piece(match: Match, documents: Documents, looked: Sequence[str]) -> Piece:
     except OSError:
         data = b""
 
-    def score(piece: Piece) -> int:
+    def score(piece: RecordText) -> int:
         text = piece.text.lower()
         return sum(word in text for word in looked)
 
-    best = max(raw_texts(data), key=score, default=Piece("said", ""))
-    return Piece(best.speaker, bounded(best.text))
+    best = max(raw_texts(data), key=score, default=RecordText("said", ""))
+    return RecordText(best.speaker, bounded(best.text))
 
 
 def snippet(text: str, looked: Sequence[str], around: int = _AROUND) -> str:
@@ -323,7 +325,7 @@ def _folded(word: str) -> str:
     return " ".join(tokens).lower() if tokens else word.lower()
 
 
-def _spoken_place(place: Place) -> str:
+def _spoken_place(place: WordPlace) -> str:
     """A place as other commands take it: a time, or where the log tells none its place in the file."""
     if place.at is not None:
         moment = datetime.fromtimestamp(place.at, UTC)

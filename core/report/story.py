@@ -24,7 +24,7 @@ _LOOKED_BACK = 12
 Read = Callable[[Event], Words]
 
 
-class Story(Struct, frozen=True):
+class SessionStory(Struct, frozen=True):
     """Lines for each of the four questions; every one is safe for a terminal."""
 
     asked: tuple[str, ...] = ()
@@ -41,12 +41,12 @@ class Story(Struct, frozen=True):
         return made
 
 
-def story(events: Sequence[Event], begin: float | None = None, read: Read = words_of) -> Story:
+def story(events: Sequence[Event], begin: float | None = None, read: Read = words_of) -> SessionStory:
     """What lies in a stretch; times are counted from `begin`, or from its first event."""
     if not events:
-        return Story()
+        return SessionStory()
     start = events[0].at if begin is None else begin
-    return Story(
+    return SessionStory(
         tuple(_asked(events, start, read)),
         tuple(_done(events)),
         tuple(_failed(events, start, read)),

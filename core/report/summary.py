@@ -24,7 +24,7 @@ from core.events import (
 from core.percept import AXES
 from core.receptor.readings import FactsReading
 from core.report.compaction import HotPath, Preserved
-from core.report.story import Story
+from core.report.story import SessionStory
 from core.response import QUIET, Reaction
 from core.response.outlook import OutlookReading
 
@@ -151,7 +151,7 @@ class Summary(Struct):
     compactions: int = 0
     compacted_at: list[float] = field(default_factory=list)
     preserved: list[Preserved] = field(default_factory=list)
-    story: Story = field(default_factory=Story)
+    story: SessionStory = field(default_factory=SessionStory)
     """What was asked, done, what failed and how it ended, in words."""
     """What must survive each compaction."""
     subagents: int = 0

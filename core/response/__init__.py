@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from core.response.actions import Checkpoint
-from core.response.interventions import Intervention, Told
+from core.response.actions import CheckpointRequest
+from core.response.interventions import Intervention, ToldIntervention
 from core.response.learned import Learned, learn
 from core.response.loops import Loop
 from core.response.reaction import QUIET, Firing, Notice, Reaction, ResponseReading
@@ -19,10 +19,10 @@ __all__ = [
     "QUIET",
     "Firing",
     "Notice",
-    "Checkpoint",
+    "CheckpointRequest",
     "Candidate",
     "Intervention",
-    "Told",
+    "ToldIntervention",
     "Loop",
     "RuleSet",
     "add_rules",

@@ -24,7 +24,7 @@ _ENDINGS = {
 }
 
 
-class Checkpoint(NamedTuple):
+class CheckpointRequest(NamedTuple):
     """A moment a method asks to keep by name."""
 
     at: float
@@ -35,30 +35,30 @@ class Checkpoint(NamedTuple):
     pattern: str
 
 
-class Result(NamedTuple):
+class ActionResult(NamedTuple):
     """What an action came to."""
 
     text: str
-    checkpoint: Checkpoint | None = None
+    checkpoint: CheckpointRequest | None = None
 
 
-Act = Callable[[Scene, Method], Result]
+Act = Callable[[Scene, Method], ActionResult]
 
 
-def alert(scene: Scene, method: Method) -> Result:
+def alert(scene: Scene, method: Method) -> ActionResult:
     """Say the method's sentence."""
-    return Result(fill(method.action.say, scene.words()) or scene.reason())
+    return ActionResult(fill(method.action.say, scene.words()) or scene.reason())
 
 
-def search(scene: Scene, method: Method) -> Result:
+def search_episodes(scene: Scene, method: Method) -> ActionResult:
     """Recall the most alike episodes, and what ended each."""
     alike = scene.recollection.alike(method.action.limit or scene.settings.recalled)
     found = [_remembered(one, after) for one, after in alike]
     lead = fill(method.action.say, scene.words())
-    return Result(f"{lead} {'; '.join(found) or 'nothing alike is remembered'}".strip())
+    return ActionResult(f"{lead} {'; '.join(found) or 'nothing alike is remembered'}".strip())
 
 
-def suggest(scene: Scene, method: Method) -> Result:
+def suggest(scene: Scene, method: Method) -> ActionResult:
     """Name the hottest paths and those left a while ago."""
     most = method.action.limit or scene.settings.paths
     hottest = nsmallest(_LOOKED_AT, scene.heatmap.leaves, key=lambda leaf: (-leaf.weight, leaf.path))
@@ -68,45 +68,45 @@ def suggest(scene: Scene, method: Method) -> Result:
     parts.append(f"Work is in {', '.join(hot)}." if hot else "No path has been visited yet.")
     if left:
         parts.append(f"Left a while ago: {', '.join(left)}.")
-    return Result(" ".join(parts))
+    return ActionResult(" ".join(parts))
 
 
-def persist(scene: Scene, method: Method) -> Result:
+def persist(scene: Scene, method: Method) -> ActionResult:
     """Ask for a checkpoint named after where the work is."""
     centre = work_centre(scene.heatmap.leaves, scene.settings.centre)
     state, pattern = scene.percept.state, scene.percept.pattern
     name = f"{state.replace('_', ' ')} in {centre}" if centre else state.replace("_", " ")
     lead = fill(method.action.say, scene.words())
-    return Result(
+    return ActionResult(
         f"{lead} Checkpoint: {name}, {pattern.replace('_', ' ')}.".strip(),
-        Checkpoint(scene.at, name, centre, state, pattern),
+        CheckpointRequest(scene.at, name, centre, state, pattern),
     )
 
 
-def note(scene: Scene, method: Method) -> Result:
+def note(scene: Scene, method: Method) -> ActionResult:
     """Write down what the agent is at."""
     said = fill(method.action.say, scene.words())
     percept = scene.percept
-    return Result(
+    return ActionResult(
         said
         or f"{percept.state}, {percept.pattern}, {scene.cue} +{scene.intensity:.2f}, "
         f"{100 * percept.failure_rate:.0f}% of commands fail"
     )
 
 
-def probe(scene: Scene, method: Method) -> Result:
+def probe(scene: Scene, method: Method) -> ActionResult:
     """Say what followed the most alike episodes, and how often."""
     alike = scene.recollection.alike(method.action.limit or scene.settings.alike)
     came = [f"{after.action} -> {after.outcome}" for _, after in alike if after is not None]
     if not came:
-        return Result("Nothing is known of what follows here.")
+        return ActionResult("Nothing is known of what follows here.")
     counted = sorted(Counter(came).items(), key=lambda item: (-item[1], item[0]))
     shares = ", ".join(f"{what} ({number} of {len(came)})" for what, number in counted)
-    return Result(f"After moments like this came {shares}.")
+    return ActionResult(f"After moments like this came {shares}.")
 
 
 REGISTRY: Mapping[MethodType, Act] = {
-    "knowledge_search": search,
+    "knowledge_search": search_episodes,
     "path_suggest": suggest,
     "status_notify": alert,
     "context_persist": persist,

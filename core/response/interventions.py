@@ -45,7 +45,7 @@ class Intervention(NamedTuple):
     """The agent's when it was asked for."""
 
 
-class Told(NamedTuple):
+class ToldIntervention(NamedTuple):
     """An intervention as an episode: what was said, its fate, and how the agent was before and after."""
 
     intervention: Intervention
@@ -62,7 +62,7 @@ class QueueReading(Struct, frozen=True):
     """What waits, and what was told."""
 
     waiting: tuple[Intervention, ...]
-    told: tuple[Told, ...]
+    told: tuple[ToldIntervention, ...]
     """Oldest first."""
     count: int
     """Asked for so far."""
@@ -86,7 +86,7 @@ class InterventionQueue(Stateful):
         each(
             "_told",
             lambda told: (tuple(told[0]), *told[1:]),
-            lambda row: Told(Intervention(*row[0]), *row[1:]),
+            lambda row: ToldIntervention(Intervention(*row[0]), *row[1:]),
         ),
         made("open", _rows, lambda rows: [list(row) for row in rows]),
     )
@@ -95,7 +95,7 @@ class InterventionQueue(Stateful):
         self._size = settings.size
         self._deadline = settings.deadline
         self._follow = settings.follow
-        self._told: deque[Told] = deque(maxlen=settings.kept)
+        self._told: deque[ToldIntervention] = deque(maxlen=settings.kept)
         self.open: list[list[int]] = []
         """Of words just said, the number and the acts until their effect is noted."""
         self._number = 0
@@ -126,7 +126,7 @@ class InterventionQueue(Stateful):
             self._end(self.waiting.pop(), "displaced", at, trouble)
         return made
 
-    def drain(self, at: float, windows: Sequence[Window], trouble: float) -> tuple[Told, ...]:
+    def drain(self, at: float, windows: Sequence[Window], trouble: float) -> tuple[ToldIntervention, ...]:
         """Take out what is due: past its deadline, meant for this window, or too urgent for one.
 
         What was asked for at this very event waits for the next.
@@ -142,7 +142,7 @@ class InterventionQueue(Stateful):
             self._end(one, "expired" if at > one.deadline else "delivered", at, trouble) for one in due
         )
 
-    def said(self, call: int, at: float, state: AgentState, trouble: float) -> Told:
+    def said(self, call: int, at: float, state: AgentState, trouble: float) -> ToldIntervention:
         """A sentence reached the agent: the one that waits or was just due, else one asked for elsewhere."""
         for one in self.waiting:
             if sentence_print(one.message) == call:
@@ -159,8 +159,8 @@ class InterventionQueue(Stateful):
         )
         return self._end(made, "said", at, trouble)
 
-    def _end(self, one: Intervention, fate: Fate, at: float, trouble: float) -> Told:
-        told = Told(one, fate, at, trouble, None, None)
+    def _end(self, one: Intervention, fate: Fate, at: float, trouble: float) -> ToldIntervention:
+        told = ToldIntervention(one, fate, at, trouble, None, None)
         self._told.append(told)
         if fate in ("delivered", "said"):
             self.open.append([one.number, self._follow])

@@ -12,7 +12,7 @@ CHARACTERS = 4
 """Of one token, roughly."""
 
 
-class Entry(NamedTuple):
+class MemoLine(NamedTuple):
     """One line of the memo or of the action log."""
 
     at: float
@@ -26,10 +26,10 @@ class HotMemo:
     __slots__ = ("_entries", "_tokens")
 
     def __init__(self, settings: MemoSettings) -> None:
-        self._entries: deque[Entry] = deque(maxlen=settings.size)
+        self._entries: deque[MemoLine] = deque(maxlen=settings.size)
         self._tokens = settings.tokens
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: MemoLine) -> None:
         """Put one on top; a newer word of the same method takes the older one's place."""
         for known in self._entries:
             if known.method == entry.method:
@@ -38,7 +38,7 @@ class HotMemo:
         self._entries.append(entry)
 
     @property
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self) -> tuple[MemoLine, ...]:
         """Oldest first."""
         return tuple(self._entries)
 
@@ -61,4 +61,4 @@ class HotMemo:
 
     def load(self, state: Sequence[Any]) -> None:
         self._entries.clear()
-        self._entries.extend(Entry(*entry) for entry in state)
+        self._entries.extend(MemoLine(*entry) for entry in state)

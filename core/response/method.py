@@ -78,7 +78,7 @@ def _sentence(text: str) -> str:
     return text
 
 
-class Trigger(Closed):
+class MethodTrigger(Closed):
     """When a method is a candidate, and how easily it fires."""
 
     signals: Annotated[tuple[Cue, ...], BeforeValidator(_cues)] = Field(min_length=1)
@@ -119,7 +119,7 @@ class Method(Closed):
     id: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")
     type: MethodType
     mode: Mode
-    trigger: Trigger
+    trigger: MethodTrigger
     action: Action = Field(default_factory=Action)
     enabled: bool = True
 

@@ -7,10 +7,10 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from core.percept import AgentState, Axis
-from core.response.actions import Checkpoint
-from core.response.interventions import QueueReading, Told
+from core.response.actions import CheckpointRequest
+from core.response.interventions import QueueReading, ToldIntervention
 from core.response.loops import Loop, LoopReading
-from core.response.memo import Entry
+from core.response.memo import MemoLine
 from core.response.method import Cue, MethodType, Mode, NoticeKind
 from core.response.outlook import OutlookReading
 from core.response.scoring import Candidate
@@ -50,11 +50,11 @@ class Reaction(NamedTuple):
 
     fired: tuple[Firing, ...]
     notices: tuple[Notice, ...]
-    told: tuple[Told, ...]
+    told: tuple[ToldIntervention, ...]
     """Interventions whose moment came with this event."""
     loop: Loop | None
     """A loop recognised, or notably grown, with this event."""
-    checkpoints: tuple[Checkpoint, ...]
+    checkpoints: tuple[CheckpointRequest, ...]
 
 
 QUIET = Reaction((), (), (), None, ())
@@ -65,10 +65,10 @@ class ResponseReading(Struct, frozen=True):
 
     candidates: tuple[Candidate, ...]
     """Every method at the last act, with all terms of its score."""
-    memo: tuple[Entry, ...]
+    memo: tuple[MemoLine, ...]
     memo_text: str
     queue: QueueReading
-    log: tuple[Entry, ...]
+    log: tuple[MemoLine, ...]
     """What was noted in silence, oldest first."""
     fired: tuple[tuple[str, int], ...]
     """How often each method fired so far."""
@@ -78,5 +78,5 @@ class ResponseReading(Struct, frozen=True):
     asks_at: float
     """Pressure at which the person is asked, as affect bends it."""
     learned: tuple[tuple[Axis, float], ...]
-    checkpoints: tuple[Checkpoint, ...]
+    checkpoints: tuple[CheckpointRequest, ...]
     outlook: OutlookReading

@@ -5,27 +5,27 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Mapping
 
-from core.affect import Mood
+from core.affect import AffectStep
 from core.events import MAIN, Advice, Event, Prompt, SessionEnd, ToolUse, Turn
 from core.governor import Verdict
 from core.mind import Mind, Thought
 from core.percept import AXES, NEUTRAL, Percept
 from core.receptor import Receptor
-from core.response.actions import REGISTRY, Checkpoint
+from core.response.actions import REGISTRY, CheckpointRequest
 from core.response.escalation import Escalation
-from core.response.interventions import InterventionQueue, Told
+from core.response.interventions import InterventionQueue, ToldIntervention
 from core.response.learned import NOTHING_LEARNED, Learned, cue_deltas
 from core.response.loops import Loop, LoopDetector
-from core.response.memo import Entry, HotMemo
+from core.response.memo import HotMemo, MemoLine
 from core.response.method import CUE_OF, Cue, Deliver, Method, Mode, Window, fill
 from core.response.outlook import OutlookReading, outlook
 from core.response.reaction import QUIET, Firing, Notice, Reaction, ResponseReading
 from core.response.rules import RuleSet, built_in
 from core.response.scene import Recollection, Scene
 from core.response.scoring import Scorer, Shot
-from core.response.tally import SessionTally, Tally
+from core.response.tally import ActTally, SessionTally
 from core.settings.response import ResponseSettings
-from core.state import Stateful, inner, mapped, row, rows
+from core.state import Stateful, inner, mapped, row, tuple_queue
 
 _FRUSTRATION = AXES.index("frustration")
 _PERSON = Deliver(kind="steer", priority=255)
@@ -63,8 +63,8 @@ class Response(Stateful):
         inner("_scorer"),
         inner("_escalation"),
         inner("_memo"),
-        rows("_log", Entry),
-        rows("_checkpoints", Checkpoint),
+        tuple_queue("_log", MemoLine),
+        tuple_queue("_checkpoints", CheckpointRequest),
         mapped("_counts"),
         "_ended",
         row("_last", Firing),
@@ -96,15 +96,15 @@ class Response(Stateful):
         }
         self._ears["flow_active"] = (1.0, 0.0)
         self._memo = HotMemo(settings.memo)
-        self._log: deque[Entry] = deque(maxlen=settings.actions.log)
-        self._checkpoints: deque[Checkpoint] = deque(maxlen=settings.memo.size)
+        self._log: deque[MemoLine] = deque(maxlen=settings.actions.log)
+        self._checkpoints: deque[CheckpointRequest] = deque(maxlen=settings.memo.size)
         self.serve(agent)
         self._counts: dict[str, int] = {}
         self._ended = False
         self._last: Firing | None = None
         self.loops = LoopDetector(settings.loops, frozenset(settings.notices.final))
         self.queue = InterventionQueue(settings.queue)
-        self.tally = Tally()
+        self.tally = ActTally()
 
     def serve(self, agent: str) -> None:
         """Answer for another agent; only the main one's last turn ends the work."""
@@ -112,7 +112,7 @@ class Response(Stateful):
         self._final = frozenset(self._settings.notices.final) if agent == MAIN else frozenset()
 
     def step(
-        self, event: Event, percept: Percept, thought: Thought, verdict: Verdict, mood: Mood
+        self, event: Event, percept: Percept, thought: Thought, verdict: Verdict, mood: AffectStep
     ) -> Reaction:
         """Take in one event and what the rest of the mind made of it."""
         patience = min(_PATIENCE, max(0, round(mood.modulation.persistence - NEUTRAL.persistence)))
@@ -161,7 +161,7 @@ class Response(Stateful):
         return QUIET._replace(notices=(Notice(event.at, self._agent, "done", "done", text, 0.0),))
 
     def _weigh(
-        self, percept: Percept, verdict: Verdict, mood: Mood, loop: Loop | None, act: bool
+        self, percept: Percept, verdict: Verdict, mood: AffectStep, loop: Loop | None, act: bool
     ) -> Reaction:
         """Gather what may be heard and let the methods that fire act; but for an act only a loop is heard."""
         signals = percept.signals
@@ -206,7 +206,7 @@ class Response(Stateful):
     def _fire(self, shots: list[Shot], percept: Percept, verdict: Verdict, loop: Loop | None) -> Reaction:
         fired: list[Firing] = []
         notices: list[Notice] = []
-        checkpoints: list[Checkpoint] = []
+        checkpoints: list[CheckpointRequest] = []
         at, state, trouble = percept.at, percept.state, percept.axes[_FRUSTRATION]
         memory, heatmap, settings = Recollection(self._mind), self._receptor.heatmap, self._settings.actions
         for method, cue, intensity, score in shots:
@@ -235,11 +235,11 @@ class Response(Stateful):
 
     def remember(self, firing: Firing) -> None:
         """Put what a method said on the memo."""
-        self._memo.add(Entry(firing.at, firing.method, firing.text))
+        self._memo.add(MemoLine(firing.at, firing.method, firing.text))
 
     def write_down(self, firing: Firing) -> None:
         """Put what a method said into the action log."""
-        self._log.append(Entry(firing.at, firing.method, firing.text))
+        self._log.append(MemoLine(firing.at, firing.method, firing.text))
 
     def notice(self, method: Method, firing: Firing) -> Notice:
         """What the person would be told."""
@@ -250,7 +250,7 @@ class Response(Stateful):
         """Queue a word of the person's own."""
         self.queue.push(deliver, message, "person", at, "idle", 0.0)
 
-    def _deliver(self, event: Event, percept: Percept, thought: Thought) -> tuple[Told, ...]:
+    def _deliver(self, event: Event, percept: Percept, thought: Thought) -> tuple[ToldIntervention, ...]:
         windows: list[Window] = []
         if type(event) is Turn or type(event) is Prompt:
             windows.append("decide")

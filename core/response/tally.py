@@ -9,7 +9,7 @@ from msgspec import Struct
 from core.events import ACTIONS, Action
 from core.percept import AGENT_STATES, AXES, PATTERNS, AgentState, Axis, Pattern, Percept, SignalName
 from core.response.method import CUE_AXES, CUE_OF
-from core.state import Kept, Stateful, listed, made
+from core.state import KeptField, Stateful, made, plain_list
 
 _AXES_OF: dict[str, tuple[Axis, ...]] = {
     "flow_active": ("flow",),
@@ -35,12 +35,12 @@ class SessionTally(Struct, frozen=True):
     """Of the emotion vector over the snapshots, summed over its axes."""
 
 
-def _counted(name: str, keys: tuple[str, ...]) -> Kept:
+def _counted(name: str, keys: tuple[str, ...]) -> KeptField:
     """Counts by a key of which all are known."""
     return made(name, lambda counts: tuple(counts.values()), lambda row: dict(zip(keys, row, strict=True)))
 
 
-class Tally(Stateful):
+class ActTally(Stateful):
     """Count acts as they go by, and look at the axes once a theta tick."""
 
     __slots__ = ("_at", "_fires", "_now", "_snapshots", "_squares", "_sums", "actions", "patterns", "states")
@@ -49,8 +49,8 @@ class Tally(Stateful):
         _counted("states", AGENT_STATES),
         _counted("actions", ACTIONS),
         _counted("_fires", AXES),
-        listed("_sums"),
-        listed("_squares"),
+        plain_list("_sums"),
+        plain_list("_squares"),
         "_snapshots",
         "_at",
         "_now",

@@ -25,7 +25,6 @@ _LONGEST = 200
 """Characters of a wrong value that are shown."""
 _STRANGE = 50
 """Unknown names of one file that are named one by one; the rest are counted."""
-_HEADER = re.compile(r"^\s*\[\[?\s*([^\]]+?)\s*\]\]?\s*(?:#.*)?$")
 _KEY = re.compile(
     r"""^\s*((?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*'))*)\s*="""
 )
@@ -312,14 +311,21 @@ def key_lines(text: str) -> dict[str, int]:
     lines: dict[str, int] = {}
     table = ""
     for number, line in enumerate(text.splitlines(), 1):
-        header = _HEADER.match(line)
+        header = _header(line.strip())
         if header:
-            table = _bare_key(header[1]) + "."
+            table = _bare_key(header) + "."
             continue
         key = _KEY.match(line)
         if key:
             lines.setdefault(table + _bare_key(key[1]), number)
     return lines
+
+
+def _header(line: str) -> str:
+    """The name between the brackets of a table's line; blank where it is none."""
+    name, closed, rest = line.removeprefix("[").removeprefix("[").partition("]")
+    rest = rest.removeprefix("]").lstrip()
+    return name.strip() if line.startswith("[") and closed and (not rest or rest.startswith("#")) else ""
 
 
 def _bare_key(key: str) -> str:

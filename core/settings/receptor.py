@@ -299,7 +299,7 @@ class LongSinceEdit(Impulse):
     """Any action long after the last good edit."""
 
 
-class Change(Impulse):
+class ForeignEdit(Impulse):
     """A file was edited that the agent did not make itself."""
 
 
@@ -370,7 +370,7 @@ class ImpulseSettings(Group, project=PERSON):
     check_passed: CheckPassed = part(CheckPassed, "The first command after an edit went well.")
     check_failed: CheckFailed = part(CheckFailed, "The first command after an edit failed.")
     new_file: NewFile = part(NewFile, "A file was touched for the first time.")
-    change: Change = part(Change, "A file was edited that the agent did not make itself.")
+    change: ForeignEdit = part(ForeignEdit, "A file was edited that the agent did not make itself.")
     run_since_change: RunSinceChange = part(RunSinceChange, "A command was run after such an edit.")
     changed_file: ChangedFile = part(ChangedFile, "A file was changed for the first time.")
     test_run: TestRun = part(TestRun, "Tests were run.")

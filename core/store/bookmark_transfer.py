@@ -16,7 +16,7 @@ from core.store.bookmarks import (
     Bookmarks,
     Merged,
     bookmarks_fingerprint,
-    default_folder,
+    bookmarks_folder,
     packed_bookmarks,
     rows_of,
     unpacked,
@@ -39,7 +39,7 @@ class Imported(NamedTuple):
 
 def export_bookmarks(folder: Path | None = None) -> tuple[bytes, list[str]]:
     """The bookmarks of every session as one file, and what a person should know of those left out."""
-    place = folder or default_folder()
+    place = folder or bookmarks_folder()
     sessions: dict[str, list[dict[str, Any]]] = {}
     notices: list[str] = []
     for path in sorted(place.glob("*.json")):
@@ -57,7 +57,7 @@ def export_bookmarks(folder: Path | None = None) -> tuple[bytes, list[str]]:
 
 def import_bookmarks(data: bytes, folder: Path | None = None) -> Imported:
     """Take in an exported file; where any session's cannot be written, none is."""
-    place = folder or default_folder()
+    place = folder or bookmarks_folder()
     recover_imports(place)
     sessions = _sessions(data)
     results: list[tuple[list[dict[str, Any]], Merged]] = []
@@ -96,7 +96,7 @@ def _chain_name(folder: Path, data: bytes) -> str:
 
 def recover_imports(folder: Path | None = None) -> list[Chain]:
     """Undo the imports that a crash left half done."""
-    place = folder or default_folder()
+    place = folder or bookmarks_folder()
     chains = place / _CHAINS
     return recover(chains, _undoes(place)) if chains.is_dir() else []
 

@@ -58,7 +58,7 @@ class _File(msgspec.Struct):
 Rows = list[dict[str, Any]]
 
 
-def default_folder() -> Path:
+def bookmarks_folder() -> Path:
     """Where the platform keeps an application's data."""
     return user_data_path("nooscope", appauthor=False) / "bookmarks"
 
@@ -106,7 +106,7 @@ class Bookmarks:
     def __init__(
         self, session: str = "", folder: Path | None = None, *, key: str = "", patience: float = 5.0
     ) -> None:
-        self.folder = folder or default_folder()
+        self.folder = folder or bookmarks_folder()
         self.key = key or bookmark_key(session)
         self.path = self.folder / f"{self.key}.json"
         self.notices: list[str] = []

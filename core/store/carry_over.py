@@ -39,7 +39,7 @@ class Later(NamedTuple):
     content: bytes
 
 
-class Kept(NamedTuple):
+class KeptStart(NamedTuple):
     """What a session was given, as it was written."""
 
     start: bytes
@@ -55,34 +55,36 @@ class CarryOverStore:
     """A folder that several nooscopes may use at once; who begins a session first says what it was given."""
 
     def __init__(self, folder: Path | None = None, *, limit: int = LIMIT) -> None:
-        self.folder = folder or default_folder()
+        self.folder = folder or carry_over_folder()
         self.limit = limit
 
-    def read(self, session: str) -> Kept | None:
+    def read(self, session: str) -> KeptStart | None:
         """What a session was given; None where it never was watched, StoreError where it cannot be used."""
         path = self._path(session)
         row = self._row(path)
         if row is None:
             return None
         later = tuple(Later(after, self._blob(name)) for after, name in row.later)
-        kept = Kept(self._blob(row.start), later)
+        kept = KeptStart(self._blob(row.start), later)
         with contextlib.suppress(OSError):
             os.utime(path)
         return kept
 
-    def begin(self, session: str, start: bytes) -> Kept:
+    def begin(self, session: str, start: bytes) -> KeptStart:
         """Keep what a session is given, unless it was given something before; what holds is handed back."""
         path = self._path(session)
         try:
             with locked(self.folder / "lock"):
                 row = self._row(path)
                 if row is not None:
-                    return Kept(self._blob(row.start), tuple(Later(n, self._blob(b)) for n, b in row.later))
+                    return KeptStart(
+                        self._blob(row.start), tuple(Later(n, self._blob(b)) for n, b in row.later)
+                    )
                 self._tidy(path)
                 self._write(path, _Row(self._keep(start)))
         except OSError as error:
             raise self._unwritten(error) from error
-        return Kept(start)
+        return KeptStart(start)
 
     def change(self, session: str, after: int, content: bytes) -> None:
         """Keep what a session that was begun is given later, in place of what it was given from there on."""
@@ -222,7 +224,7 @@ class CarryOverStore:
         )
 
 
-def default_folder() -> Path:
+def carry_over_folder() -> Path:
     """Where the platform keeps an application's data."""
     return user_data_path("nooscope", appauthor=False) / "carry-over"
 

@@ -10,7 +10,7 @@ import msgspec
 
 from core.errors import StoreError
 from core.store import atomic
-from core.store.bookmarks import SCHEMA, Bookmarks, default_folder, packed_bookmarks
+from core.store.bookmarks import SCHEMA, Bookmarks, bookmarks_folder, packed_bookmarks
 
 Verdict = Literal["right", "wrong", "missed"]
 
@@ -74,7 +74,7 @@ class Labels(Bookmarks):
 
 def export_labels(folder: Path | None = None) -> tuple[bytes, list[str]]:
     """The labels of every session as JSON, and what a person should know of those left out."""
-    place = folder or default_folder()
+    place = folder or bookmarks_folder()
     sessions: dict[str, list[Label]] = {}
     notices: list[str] = []
     for path in sorted(place.glob("*.json")):

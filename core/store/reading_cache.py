@@ -125,10 +125,10 @@ def reading_cache(settings: Settings) -> ReadingCache | None:
     chosen = settings.timeline.cache
     if not chosen.on or chosen.limit == 0:
         return None
-    return ReadingCache(default_path(), chosen.limit * 1_000_000)
+    return ReadingCache(reading_cache_path(), chosen.limit * 1_000_000)
 
 
-def default_path() -> Path:
+def reading_cache_path() -> Path:
     """Where the platform keeps what can be made again."""
     return user_cache_path("nooscope", appauthor=False) / "readings.db"
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from core.errors import StoreError
 from core.store import atomic
-from core.store.bookmarks import SCHEMA, bookmark_key, default_folder, packed_bookmarks, unpacked
+from core.store.bookmarks import SCHEMA, bookmark_key, bookmarks_folder, packed_bookmarks, unpacked
 
 _FOLDER = "trails"
 
@@ -17,7 +17,7 @@ class TrailStore:
     """One session's moves as plain rows; who wrote last wins."""
 
     def __init__(self, session: str = "", folder: Path | None = None, *, key: str = "") -> None:
-        place = folder or default_folder()
+        place = folder or bookmarks_folder()
         self.path = place / _FOLDER / f"{key or bookmark_key(session)}.json"
 
     def read(self) -> list[Sequence[Any]]:

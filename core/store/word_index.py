@@ -57,7 +57,7 @@ class IndexedLog(NamedTuple):
     """When the file was last written."""
 
 
-class Place(NamedTuple):
+class WordPlace(NamedTuple):
     """Where words stand in a log."""
 
     at: float | None
@@ -72,7 +72,7 @@ class Match(NamedTuple):
     """A place with the words that were looked for, and its log."""
 
     log: IndexedLog
-    place: Place
+    place: WordPlace
 
 
 class Narrowed(NamedTuple):
@@ -90,7 +90,7 @@ class WordIndex:
     """A file that several nooscopes may use at once; what it holds can be made again from the logs."""
 
     def __init__(self, path: Path | None = None) -> None:
-        self.path = path or default_path()
+        self.path = path or word_index_path()
 
     def logs(self) -> dict[str, IndexedLog]:
         """Every log in the index, by name."""
@@ -103,7 +103,7 @@ class WordIndex:
     def add(
         self,
         log: IndexedLog,
-        words: Iterable[tuple[Place, str]],
+        words: Iterable[tuple[WordPlace, str]],
         after: Callable[[], IndexedLog],
         *,
         anew: bool,
@@ -145,7 +145,7 @@ class WordIndex:
             return []
         conditions, values = _conditions(narrowed)
         columns = ", ".join(f"log.{name}" for name in IndexedLog._fields)
-        places = ", ".join(f"place.{name}" for name in Place._fields)
+        places = ", ".join(f"place.{name}" for name in WordPlace._fields)
         bound = "" if conditions else f"ORDER BY rowid DESC LIMIT {_LOOKED_AT}"
         statement = f"""
             SELECT {columns}, {places}
@@ -156,7 +156,7 @@ class WordIndex:
         with self._open() as store:
             rows = store.execute(statement, (query, *values, most)).fetchall()
         size = len(IndexedLog._fields)
-        return [Match(IndexedLog(*row[:size]), Place(*row[size:])) for row in rows]
+        return [Match(IndexedLog(*row[:size]), WordPlace(*row[size:])) for row in rows]
 
     def clear(self) -> bool:
         """Forget it all; whether there was anything."""
@@ -183,7 +183,7 @@ class WordIndex:
             raise StoreError(f"{self.path} was damaged ({error}) and is taken away; search again") from error
 
 
-def default_path() -> Path:
+def word_index_path() -> Path:
     """Where the platform keeps what can be made again."""
     return user_cache_path("nooscope", appauthor=False) / "words.db"
 

@@ -154,7 +154,7 @@ def _binary_log(data: bytes, resource: dict[str, Any]) -> LogRecord:
         elif field == 6:
             pairs.append(wire.message(raw))
         elif field == 12:
-            name = wire.text(raw)
+            name = wire.string_field(raw)
     told = wire.attributes(pairs)
     return LogRecord((at or seen) / 1e9, text(told.get("event.name")) or name or said, told, resource)
 
@@ -178,7 +178,7 @@ def _binary_span(data: bytes, resource: dict[str, Any]) -> SpanRecord:
         elif field in times:
             times[field] = wire.number(raw)
         elif field == 5:
-            name = wire.text(raw)
+            name = wire.string_field(raw)
         elif field == 9:
             pairs.append(wire.message(raw))
         elif field == 15:

@@ -10,7 +10,7 @@ from blake3 import blake3
 
 from core.agents.open_events.reader import write
 from core.events import MAIN, SessionStart
-from core.telemetry.intake import Told
+from core.telemetry.intake import TelemetryEvent
 
 _FIT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _OWNER_ONLY = 0o600
@@ -29,7 +29,7 @@ class Inbox:
         name = session if fit else blake3(session.encode("utf-8", "surrogatepass")).hexdigest(length=16)
         return self.folder / f"{name}.jsonl"
 
-    def add(self, told: Iterable[Told]) -> int:
+    def add(self, told: Iterable[TelemetryEvent]) -> int:
         """Append events to their sessions' files, and say how many; raises only `OSError`."""
         lines: dict[str, list[bytes]] = {}
         for session, _, event in told:

@@ -18,7 +18,7 @@ _KEPT = 2000
 """Sessions remembered at once."""
 
 
-class Told(NamedTuple):
+class TelemetryEvent(NamedTuple):
     """An event and the session it belongs to."""
 
     session: str
@@ -35,9 +35,9 @@ class Intake:
         self.passed_over = 0
         """Records that tell nothing an event holds."""
 
-    def logs(self, records: Iterable[LogRecord]) -> list[Told]:
+    def logs(self, records: Iterable[LogRecord]) -> list[TelemetryEvent]:
         """The events of log records."""
-        found: list[Told] = []
+        found: list[TelemetryEvent] = []
         for record in records:
             prefix, _, name = record.name.partition(".")
             if prefix not in _TOOLS:
@@ -51,9 +51,9 @@ class Intake:
             self._add(found, session, _TOOLS[prefix], record.at, True, read, record.attributes, record.at)
         return found
 
-    def spans(self, records: Iterable[SpanRecord]) -> list[Told]:
+    def spans(self, records: Iterable[SpanRecord]) -> list[TelemetryEvent]:
         """The events of spans in the GenAI or OpenInference conventions."""
-        found: list[Told] = []
+        found: list[TelemetryEvent] = []
         for span in sorted(records, key=lambda one: one.end):
             told = span.attributes
             operation = text(told.get("gen_ai.operation.name")) or INFERENCE.get(
@@ -71,7 +71,7 @@ class Intake:
 
     def _add(
         self,
-        found: list[Told],
+        found: list[TelemetryEvent],
         name: str,
         tool: str,
         began: float,
@@ -90,7 +90,7 @@ class Intake:
         self._sessions[name] = session
         session.by_logs = session.by_logs or by_logs
         events += read(session, self._kit, record, at)
-        found += [Told(name, session.tool, clean(event)) for event in events]
+        found += [TelemetryEvent(name, session.tool, clean(event)) for event in events]
 
 
 def _session_of(attributes: dict[str, Any], resource: dict[str, Any]) -> str:

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from core.agents.calls import Calls
 from core.agents.codex.results import read_output
-from core.agents.loose import code, count, text
+from core.agents.loose import code, text, whole_number
 from core.agents.outcomes import Result
 from core.agents.reader import AgentKit
 from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Prompt, SessionEnd
@@ -57,7 +57,7 @@ def _number(value: Any) -> int:
     """A count that may be written as text."""
     if isinstance(value, str):
         return int(value) if value.isdecimal() and len(value) < 16 else 0
-    return count(value)
+    return whole_number(value)
 
 
 def _amount(value: Any) -> float | None:

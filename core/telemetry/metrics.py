@@ -49,7 +49,7 @@ class _Session:
         self.context = self.sleep = 0.0
 
 
-class Metrics:
+class MetricsPage:
     """Counts as events go by; `text` is what a scrape gets."""
 
     def __init__(self, settings: Settings, *, by_session: bool = False) -> None:

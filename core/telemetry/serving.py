@@ -11,7 +11,7 @@ from core.errors import UsageError
 from core.events import Event
 from core.settings import Settings
 from core.society import Society
-from core.telemetry.metrics import CONTENT_TYPE, Metrics
+from core.telemetry.metrics import CONTENT_TYPE, MetricsPage
 from core.telemetry.receiver import Answer, Receiver, Refused, Request
 
 
@@ -19,7 +19,7 @@ class MetricsServer:
     """Counts in one thread and answers in another, never both at once."""
 
     def __init__(self, settings: Settings, port: int, clock: Callable[[], float]) -> None:
-        self._metrics = Metrics(settings)
+        self._metrics = MetricsPage(settings)
         self._clock = clock
         self._lock = threading.Lock()
         self._receiver = Receiver(self._answer, port=port)

@@ -17,8 +17,8 @@ from core.settings import Settings
 from core.society import Society
 from core.telemetry import decode
 from core.telemetry.inbox import Inbox
-from core.telemetry.intake import Intake, Told
-from core.telemetry.metrics import CONTENT_TYPE, Metrics
+from core.telemetry.intake import Intake, TelemetryEvent
+from core.telemetry.metrics import CONTENT_TYPE, MetricsPage
 from core.telemetry.receiver import JSON, LINES, PROTOBUF, Answer, Refused, Request
 from core.timeline.initial_state import InitialState
 from core.timeline.opening import seed_of
@@ -44,7 +44,7 @@ class Station:
         self._inbox = inbox
         self._clock = clock
         self._intake = Intake(kit)
-        self._metrics = Metrics(settings, by_session=by_session)
+        self._metrics = MetricsPage(settings, by_session=by_session)
         self._minds: dict[str, Society] = {}
 
     def handle(self, request: Request) -> Answer:
@@ -78,7 +78,7 @@ class Station:
             answer["faults"] = [f"line {fault.line}: {fault.reason}" for fault in faults.first[:20]]
         return Answer(msgspec.json.encode(answer), JSON, 200 if taken or not faults.total else 400)
 
-    def _take(self, told: list[Told]) -> int:
+    def _take(self, told: list[TelemetryEvent]) -> int:
         taken = self._inbox.add(told)
         for session, tool, event in told:
             society = self._minds.pop(session, None)
@@ -91,11 +91,11 @@ class Station:
         return taken
 
 
-def open_events(body: bytes, kit: AgentKit) -> tuple[list[Told], Diagnostics]:
+def open_events(body: bytes, kit: AgentKit) -> tuple[list[TelemetryEvent], Diagnostics]:
     """The events of some lines, and what was wrong with others; where a line stands is not believed."""
     faults = Diagnostics()
     reader = OpenEventsReader(kit.counting(faults))
-    told: list[Told] = []
+    told: list[TelemetryEvent] = []
     for number, line in enumerate(body.split(b"\n"), 1):
         if not line.strip():
             continue
@@ -104,5 +104,5 @@ def open_events(body: bytes, kit: AgentKit) -> tuple[list[Told], Diagnostics]:
                 faults.note("", number, "no session")
                 continue
             tool = event.tool if isinstance(event, SessionStart) else ""
-            told.append(Told(reader.session, tool, clean(replace(event, where=None))))
+            told.append(TelemetryEvent(reader.session, tool, clean(replace(event, where=None))))
     return told, faults

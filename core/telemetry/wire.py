@@ -61,7 +61,7 @@ def message(value: Any) -> bytes:
     return value
 
 
-def text(value: Any) -> str:
+def string_field(value: Any) -> str:
     """A string field."""
     return message(value).decode("utf-8", "replace")
 
@@ -89,7 +89,7 @@ def any_value(data: bytes, depth: int = 0) -> Any:
     value: Any = None
     for field, raw in fields(data):
         if field == 1:
-            value = text(raw)
+            value = string_field(raw)
         elif field == 2:
             value = bool(raw)
         elif field == 3:
@@ -111,7 +111,7 @@ def _pair(data: bytes, depth: int) -> tuple[str, Any]:
     key, value = "", None
     for field, raw in fields(data):
         if field == 1:
-            key = text(raw)
+            key = string_field(raw)
         elif field == 2:
             value = any_value(message(raw), depth + 1)
     return key, value

@@ -58,7 +58,7 @@ class LogStamp(NamedTuple):
         return cls(str(path), found.st_size, found.st_mtime_ns)
 
 
-class Kept(NamedTuple):
+class KeptRecording(NamedTuple):
     """A recording that was kept, and the logs it was made of."""
 
     timeline: Timeline
@@ -75,7 +75,7 @@ class Cache:
 
     def load(
         self, session: str, settings: Settings, initial: InitialState, later: Sequence[SettingsChange] = ()
-    ) -> Kept | None:
+    ) -> KeptRecording | None:
         """The recording of a session that was given the same, if there is a whole one."""
         path = self._path(session, settings, initial, later)
         try:
@@ -178,7 +178,7 @@ def _same_settings(
 
 def _unpack(
     content: bytes, settings: Settings, initial: InitialState, later: Sequence[SettingsChange]
-) -> Kept:
+) -> KeptRecording:
     check, packed = content[:_CHECK], content[_CHECK:]
     if blake3(packed).digest(_CHECK) != check:
         raise StoreError("the kept recording is damaged")
@@ -203,7 +203,7 @@ def _unpack(
         ValueError,
     ) as error:
         raise StoreError(f"the kept recording is damaged ({error})") from error
-    return Kept(timeline, sources)
+    return KeptRecording(timeline, sources)
 
 
 def _track(origin: float, indexes: bytes, rows: bytes) -> Track:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from msgspec import Struct
 
-from core.agents.labelled import LabelledRun, Source, labelled_run
+from core.agents.labelled import LabelledRun, RunSource, labelled_run
 from core.agents.registry import make_kit
 from core.engine import Engine, Step
 from core.events import Event, ToolUse
@@ -53,19 +53,19 @@ class Missed(NamedTuple):
     reason: str
 
 
-def walk_all(chunk: Sequence[Source], settings: Settings) -> list[Walk | Missed]:
+def walk_all(chunk: Sequence[RunSource], settings: Settings) -> list[Walk | Missed]:
     """Several runs, one after another."""
     kit = make_kit(settings.ingest)
     return list(map(partial(walk_source, kit=kit, settings=settings), chunk))
 
 
-def walk_source(source: Source, kit: Kit, settings: Settings) -> Walk | Missed:
+def walk_source(source: RunSource, kit: Kit, settings: Settings) -> Walk | Missed:
     """One run, from its line."""
     run = labelled_run(source, kit)
-    return Missed(run) if isinstance(run, str) else walk(run, settings)
+    return Missed(run) if isinstance(run, str) else walk_run(run, settings)
 
 
-def walk(run: LabelledRun, settings: Settings) -> Walk:
+def walk_run(run: LabelledRun, settings: Settings) -> Walk:
     """One run through the engine."""
     walker = _Walker(settings)
     for event in run.events:

@@ -10,7 +10,7 @@ from blake3 import blake3
 from core.events import Event
 from core.logs.diagnostics import Diagnostics
 from core.logs.reader import Kit
-from core.logs.session import LogSession, read
+from core.logs.session import LogSession, read_session
 from core.settings import Settings
 from core.timeline.cache import Cache, LogStamp
 from core.timeline.initial_state import PLAIN, InitialState
@@ -60,7 +60,7 @@ def record(
     kept = cache.load(session.id, settings, begun, later) if cache is not None else None
     if kept is not None and kept.sources == sources:
         return kept.timeline
-    events = read(session, kit, settings.ingest.lines)
+    events = read_session(session, kit, settings.ingest.lines)
     timeline = Timeline(settings, initial=begun, later=later)
     if kept is not None:
         timeline, events = _resume(kept.timeline, events, timeline)
@@ -115,5 +115,5 @@ def last_screen(
         )
     timeline = Timeline(settings, initial=initial._replace(seed=seed_of(session.id)), every=_RARELY)
     silent = kit.counting(Diagnostics())
-    timeline.extend(read(session._replace(logs=tuple(cut)), silent, settings.ingest.lines))
+    timeline.extend(read_session(session._replace(logs=tuple(cut)), silent, settings.ingest.lines))
     return timeline

@@ -7,13 +7,13 @@ from threading import Lock
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from core.affect import Mood
+from core.affect import AffectStep
 from core.engine import Engine, Step
 from core.events import MAIN, Event
 from core.governor import Verdict
 from core.mind import Thought
 from core.percept import AXES
-from core.receptor.replay import Feelings, Inputs, ReceptorInput, only_felt
+from core.receptor.replay import Feelings, ReceptorInput, RecordedInputs, only_felt
 from core.response.reaction import QUIET
 from core.settings import Settings
 from core.settings.layers import Given, Layer, resolve, tunables, value_of
@@ -61,7 +61,7 @@ class Feeler(Engine):
 
 _NO_THOUGHT: Thought = None  # type: ignore[assignment]
 _NO_VERDICT: Verdict = None  # type: ignore[assignment]
-_NO_MOOD: Mood = None  # type: ignore[assignment]
+_NO_MOOD: AffectStep = None  # type: ignore[assignment]
 
 
 class KeptInputs:
@@ -92,11 +92,11 @@ class _FirstHalf(Engine):
 
     def __init__(self, settings: Settings, **given: Any) -> None:
         super().__init__(settings, **given)
-        self.inputs = Inputs(settings.receptor)
+        self.inputs = RecordedInputs(settings.receptor)
 
     def renew(self, blank: Mapping[str, Any], seed: int, agent: str) -> None:
         super().renew(blank, seed, agent)
-        self.inputs = Inputs(self.settings.receptor)
+        self.inputs = RecordedInputs(self.settings.receptor)
 
     def step(self, event: Event) -> Step:
         return self.inputs.take(event)  # type: ignore[return-value]

@@ -11,7 +11,7 @@ from pydantic_core import to_jsonable_python
 from core.errors import NooscopeError, StoreError
 from core.settings import Settings
 from core.settings.layers import Given, Layer, resolve, tunables, value_of
-from core.store.carry_over import CarryOverStore, Kept
+from core.store.carry_over import CarryOverStore, KeptStart
 from core.store.profiles import is_modelled
 from core.timeline.initial_state import PLAIN, InitialState
 from core.timeline.opening import seed_of
@@ -53,7 +53,7 @@ def pack_change(settings: Settings) -> bytes:
     return cbor2.dumps({"version": VERSION, "settings": modelled(settings)}, canonical=True)
 
 
-def unpack(kept: Kept, today: Settings) -> RunInputs:
+def unpack_inputs(kept: KeptStart, today: Settings) -> RunInputs:
     """What a session was given; all that a run does not depend on is as today."""
     content = _content(kept.start)
     try:
@@ -140,7 +140,7 @@ class InitialStates:
             return start
         try:
             written = self._store.begin(session, pack_start(*start[:2]))
-            return unpack(written, self.settings)
+            return unpack_inputs(written, self.settings)
         except NooscopeError as error:
             self.notices.append(str(error))
             return start
@@ -164,7 +164,7 @@ class InitialStates:
             return None
         try:
             kept = self._store.read(session)
-            return None if kept is None else unpack(kept, self.settings)
+            return None if kept is None else unpack_inputs(kept, self.settings)
         except NooscopeError as error:
             what = "it begins anew" if aside else "it is replayed without"
             self.notices.append(f"what the session was given at its start is lost: {error}; {what}")

@@ -12,7 +12,7 @@ from msgspec import Struct
 from core.agents.registry import make_kit
 from core.errors import NooscopeError, UsageError
 from core.events import Event
-from core.logs.session import LogSession, read
+from core.logs.session import LogSession, read_session
 from core.settings import Settings
 from core.settings.layers import Given, Layer, resolve, tunables, value_of
 from core.settings.tunable import Tunable
@@ -117,7 +117,7 @@ def sweep_session(
 ) -> Sweep:
     """One saved session at every value, begun from its own seed."""
     kit = make_kit(settings.ingest)
-    events = list(read(session, kit, settings.ingest.lines))
+    events = list(read_session(session, kit, settings.ingest.lines))
     said = Labels(session.id, folder=labels).judged()
     begun = initial._replace(seed=seed_of(session.id))
     near = settings.timeline.branch.near

@@ -13,7 +13,7 @@ from core.agents.registry import make_kit
 from core.events import AgentEnd, AgentStart, Compaction, Event, Prompt, SessionStart, ToolUse, Turn
 from core.logs.finder import sessions
 from core.logs.follow import Follower, watch
-from core.logs.session import read
+from core.logs.session import read_session
 from tests.agents.fake_model import Answer, FakeModel, say, use
 from tests.agents.programs import LONGEST, Agent, Claude, Codex, OpenCode
 
@@ -45,7 +45,7 @@ def read_back(agent: Agent) -> list[Event]:
     """The events of the one session an agent wrote, in which nothing was unreadable."""
     kit = make_kit()
     (session,) = sessions(agent.logs(), kit)
-    events = list(read(session, kit))
+    events = list(read_session(session, kit))
     assert kit.diagnostics.counts == {}
     return events
 

@@ -13,7 +13,7 @@ from core.agents.registry import make_kit
 from core.engine import Step
 from core.events import MAIN, Event, ToolUse
 from core.logs.finder import sessions
-from core.logs.session import read
+from core.logs.session import read_session
 from core.mind.stimulus import Stimulus
 from core.response import Learned, learn
 from core.response.learned import share_accepted
@@ -28,7 +28,7 @@ def _samples() -> dict[str, list[Event]]:
     settings = Settings()
     kit = make_kit(settings.ingest)
     found = sessions([str(SAMPLES)], kit, settings.ingest.lines)
-    return {one.path.parent.name: list(read(one, kit, settings.ingest.lines)) for one in found}
+    return {one.path.parent.name: list(read_session(one, kit, settings.ingest.lines)) for one in found}
 
 
 @pytest.fixture(scope="module")

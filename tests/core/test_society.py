@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.affect import FIELDS, describe
+from core.affect import FIELDS, describe_entry
 from core.agents.registry import make_kit
 from core.engine import Engine
 from core.errors import StateError
 from core.events import AgentEnd, AgentStart, Event, Prompt, ToolUse
 from core.logs.finder import sessions
-from core.logs.session import read
+from core.logs.session import read_session
 from core.settings import Settings
 from core.society import Society
 from tests.core.strategies import START, events
@@ -57,7 +57,7 @@ def packed(society: Society) -> bytes:
 
 def acts(society: Society, agent: str) -> list[tuple[str, str]]:
     entries = society.engine(agent).affect.lineage.entries
-    return [(entry.act, entry.source) for entry in map(describe, entries) if entry.act != "observed"]
+    return [(entry.act, entry.source) for entry in map(describe_entry, entries) if entry.act != "observed"]
 
 
 def test_one_agent_alone_is_its_engine() -> None:
@@ -168,7 +168,7 @@ def test_the_main_agent_is_heard_by_all_and_a_parent_by_its_own() -> None:
         assert ("exposed", "main") in acts(society, agent), agent
     first = [
         entry
-        for entry in map(describe, society.engine("child").affect.lineage.entries)
+        for entry in map(describe_entry, society.engine("child").affect.lineage.entries)
         if entry.act == "exposed"
     ]
     assert first[0].partner
@@ -293,7 +293,7 @@ def test_a_real_session_with_sub_agents(shared_data: Path) -> None:
     quarantines = delegated = 0
     for session in sessions([folder], kit):
         society = Society(SETTINGS)
-        for event in read(session, kit):
+        for event in read_session(session, kit):
             society.step(event)
         reading = society.read()
         quarantines += sum(agent.quarantines for agent in reading.agents)

@@ -11,20 +11,20 @@ import pytest
 from core.errors import StateError
 from core.state import (
     Stateful,
+    byte_queue,
     each,
     grouped,
     inner,
     inners,
     keyed,
-    listed,
     made,
     mapped,
-    packed,
+    plain_list,
     queued,
     row,
-    rows,
     tabled,
     through,
+    tuple_queue,
     tupled,
 )
 
@@ -46,12 +46,12 @@ class Whole(Stateful):
     __slots__ = ("_at", "_last", "_levels", "_names", "_rows", "_seen", "small", "total")
     STATE = (
         "_at",
-        listed("_levels"),
+        plain_list("_levels"),
         queued("_last"),
         mapped("_names"),
         inner("small"),
         made("_seen", lambda seen: tuple(sorted(seen)), set),
-        rows("_rows", Row),
+        tuple_queue("_rows", Row),
     )
 
     def __init__(self) -> None:
@@ -141,7 +141,7 @@ class Rich(Stateful):
         grouped("range", "_low", tupled("_high"), made("_short", b"".join, lambda whole: [whole])),
         through("doubled", "halve"),
         keyed("_seen"),
-        packed("_flags", bool),
+        byte_queue("_flags", bool),
     )
 
     def __init__(self) -> None:

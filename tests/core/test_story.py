@@ -13,7 +13,7 @@ from core.engine import Engine
 from core.events import MAIN, Event
 from core.governor.machine import STATES
 from core.logs.finder import sessions
-from core.logs.session import read
+from core.logs.session import read_session
 from core.mind.cortical import PHASES, SEVERITY
 from core.percept import AGENT_STATES
 from core.settings import Settings
@@ -74,10 +74,10 @@ def _checked(events: list[Event]) -> int:
 
 def test_no_sample_contradicts_itself() -> None:
     kit = make_kit()
-    assert sum(_checked(list(read(session, kit))) for session in sessions([LOGS], kit)) > 100
+    assert sum(_checked(list(read_session(session, kit))) for session in sessions([LOGS], kit)) > 100
 
 
 def test_no_real_log_contradicts_itself(shared_data: Path) -> None:
     kit = make_kit()
     found = sessions([shared_data / "real_sessions"], kit)
-    assert sum(_checked(list(read(session, kit))) for session in found) > 1000
+    assert sum(_checked(list(read_session(session, kit))) for session in found) > 1000

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from core.affect.lineage import describe
+from core.affect.lineage import describe_entry
 from core.agents.registry import make_kit
 from core.engine import Step
 from core.events import Event
 from core.logs.finder import sessions
 from core.logs.reader import Kit
-from core.logs.session import LogSession, read
+from core.logs.session import LogSession, read_session
 from core.report.summary import Gatherer, Summary
 from core.settings import Settings
 from core.society import Society, SocietyReading
@@ -57,7 +57,7 @@ def watch(path: Path) -> Evidence:
     settings = Settings()
     kit = make_kit(settings.ingest)
     (session,) = sessions([path], kit, settings.ingest.lines)
-    events = list(read(session, kit, settings.ingest.lines))
+    events = list(read_session(session, kit, settings.ingest.lines))
     society = Society(settings, seed=seed_of(session.id))
     gatherer, marks, watcher = Gatherer(), Marks(), _Watcher(society)
     shown: list[Shown] = []
@@ -105,5 +105,5 @@ class _Watcher:
             lineage = self._society.engine(name).affect.lineage
             fresh = lineage.count - self._links.get(name, 0)
             self._links[name] = lineage.count
-            links = [describe(entry) for entry in lineage.entries[-fresh:]] if fresh else []
+            links = [describe_entry(entry) for entry in lineage.entries[-fresh:]] if fresh else []
             yield from ((name, link.source) for link in links if link.act == "exposed")

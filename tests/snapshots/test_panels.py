@@ -8,7 +8,7 @@ import pytest
 
 from tests.tui.panel_app import PanelApp, flowing, recording, stuck
 from tui.widgets.common.panel import Panel
-from tui.widgets.main.context import ContextGauge
+from tui.widgets.main.context import ContextPanel
 from tui.widgets.main.emotion import EmotionAxes
 from tui.widgets.main.salience import SalienceQueue
 from tui.widgets.main.signals import SignalFeed
@@ -18,7 +18,7 @@ Compare = Callable[..., bool]
 PANELS: dict[str, type[Panel]] = {
     "emotion": EmotionAxes,
     "triangle": NeuronTriangle,
-    "sleep": ContextGauge,
+    "sleep": ContextPanel,
     "salience": SalienceQueue,
     "signals": SignalFeed,
 }

@@ -23,7 +23,7 @@ from core.events import Event, SessionStart
 from core.live.carry_over import CarryOver
 from core.live.source import Target
 from core.logs.finder import sessions
-from core.logs.session import read
+from core.logs.session import read_session
 from core.settings import Settings
 from core.store.carry_over import CarryOverStore
 from core.timeline.marks import Mark
@@ -33,7 +33,7 @@ from core.timeline.run_inputs import InitialStates
 from core.timeline.timeline import Timeline
 from tests.tui.feed.test_feed import PATIENCE, Mail
 from tui.cli import main
-from tui.cli.recordings import open_recording
+from tui.cli.recordings import recording_at
 from tui.feed.feed import Feed
 from tui.feed.messages import Apply, Arrived
 
@@ -110,7 +110,7 @@ def watched(path: Path, events: list[Event], number: int, chosen: Settings | Non
 
 def replayed(path: Path, *, plain: bool = False, chosen: Settings | None = None) -> Timeline:
     store = None if plain else CarryOverStore()
-    return open_recording(str(path), InitialStates(chosen or Settings(), store=store))
+    return recording_at(str(path), InitialStates(chosen or Settings(), store=store))
 
 
 def ran(timeline: Timeline) -> tuple[bytes, list[Mark]]:
@@ -261,7 +261,7 @@ def test_real_sessions_in_a_row(shared_data: Path, home: Path) -> None:
             found = sessions([path], kit, settings.ingest.lines)
         except UnreadableLog:
             continue
-        first = next((event.at for event in read(found[0], kit, settings.ingest.lines)), None)
+        first = next((event.at for event in read_session(found[0], kit, settings.ingest.lines)), None)
         if len(found) == 1 and first is not None:
             begun.append((first, path, found[0].id))
     differ = seen = equal = 0

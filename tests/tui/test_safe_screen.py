@@ -15,7 +15,7 @@ from textual.color import Color
 from textual.strip import Strip
 from textual.widgets import Static
 
-from core.live.notices import as_json, command, desktop, told
+from core.live.notices import command, desktop, notice_json, told
 from core.response import Notice
 from core.store.bookmarks import Bookmark
 from tests.hostile import HOSTILE, harm, log_at, settings_at
@@ -74,7 +74,7 @@ def test_notices_are_safe_on_every_way_out(form: str, tmp_path: Path) -> None:
     desktop(stream, form)(said)
     inner = stream.getvalue().removeprefix("\x1b]").removesuffix("\x1b\\")
     assert harm(inner) == [] and (form == "osc9" or inner.count(";") == 3)
-    assert harm(as_json(said).decode()) == [] and json.loads(as_json(said))["text"].startswith("text")
+    assert harm(notice_json(said).decode()) == [] and json.loads(notice_json(said))["text"].startswith("text")
     marker, problems = tmp_path / "told", list[str]()
     script = "import sys; open(sys.argv[1], 'w').write(repr(sys.argv[2:]) + sys.stdin.read())"
     command((sys.executable, "-c", script, str(marker), "{text}", "{rule}", "{agent}"), 20.0, problems)(said)

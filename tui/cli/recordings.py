@@ -36,7 +36,7 @@ def one_session(path: str, settings: Settings) -> tuple[LogSession, Kit]:
     raise UsageError(f"{log} holds {len(found)} sessions; name one as {log}#SESSION: {names}")
 
 
-def open_recording(path: str, initial_states: InitialStates) -> Timeline:
+def recording_at(path: str, initial_states: InitialStates) -> Timeline:
     """The one session at a path as a recording, with progress on a terminal."""
     from core.timeline.cache import user_cache
     from core.timeline.opening import Progress, record

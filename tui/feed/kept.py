@@ -8,7 +8,7 @@ from textual.message import Message
 
 from core.errors import StoreError
 from core.report.formatting import clock, plain
-from core.report.recap import work_centre
+from core.report.recap import hottest_branch
 from core.store.bookmarks import Bookmarks
 from core.store.labels import Labels
 from core.store.last_look import LastLook, Look
@@ -135,6 +135,6 @@ class Shelf:
 def _what_stands(timeline: Timeline, place: int) -> str:
     """What the main agent is at, for a note nobody wrote."""
     receptor = timeline.at(place).receptor
-    centre = work_centre(receptor.heatmap)
+    centre = hottest_branch(receptor.heatmap)
     words = f"{receptor.meta.state}, {receptor.behaviour.short.pattern}".replace("_", " ")
     return f"{words}, in {centre.path}" if centre is not None else words

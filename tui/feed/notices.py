@@ -9,7 +9,7 @@ from typing import Protocol
 from textual.driver import Driver
 from textual.message import Message
 
-from core.live.notices import Notifier, Told
+from core.live.notices import Notifier, ShownNotice
 from core.report.formatting import plain
 from core.settings import Settings
 from tui.feed.messages import Noticed
@@ -48,7 +48,7 @@ class Terminal(io.StringIO):
 def notifier_of(app: LiveApp) -> Notifier:
     """Ways to reach the person who looks at the application; a finished turn is no toast."""
 
-    def show(told: Told) -> None:
+    def show(told: ShownNotice) -> None:
         if told.kind != "done":
             app.post_message(Noticed(told.kind, _TITLES.get(told.kind, told.kind), told.line))
 

@@ -18,7 +18,7 @@ from textual.widgets import Input, Static
 
 from core.live.fleet.order import SORTINGS, Order, listed
 from core.live.fleet.roster import Roster
-from core.live.fleet.row import Row
+from core.live.fleet.row import FleetRow
 from core.live.fleet.thread import FleetWatch
 from core.settings import Settings
 from core.timeline.run_inputs import InitialStates
@@ -77,14 +77,14 @@ class FleetScreen(Screen[None]):
     ]
 
     order: var[Order] = var(Order())
-    rows: var[tuple[Row, ...]] = var(())
+    rows: var[tuple[FleetRow, ...]] = var(())
     now: var[float] = var(0.0)
 
     @dataclass
     class Seen(Message):
         """From the watch: how everyone stands."""
 
-        rows: tuple[Row, ...]
+        rows: tuple[FleetRow, ...]
         now: float
 
         def can_replace(self, message: Message) -> bool:
@@ -208,9 +208,9 @@ class FleetScreen(Screen[None]):
         if getattr(self.app, "view", None) is not None:
             self.dismiss()
 
-    def next_in_need(self, path: str) -> Row | None:
+    def next_in_need(self, path: str) -> FleetRow | None:
         """The session after this one that needs a person, as last seen; the first where this one does not."""
-        needing = [row for row in listed(self.rows, Order(folded=False)) if isinstance(row, Row)]
+        needing = [row for row in listed(self.rows, Order(folded=False)) if isinstance(row, FleetRow)]
         needing = [row for row in needing if row.status.level == 3]
         places = [number for number, row in enumerate(needing) if str(row.path) == path]
         others = needing[places[0] + 1 :] + needing[: places[0]] if places else needing
@@ -219,7 +219,7 @@ class FleetScreen(Screen[None]):
     def action_nothing(self) -> None:
         """Keys of a single session do nothing here."""
 
-    def _open(self, row: Row, *, live: bool) -> None:
+    def _open(self, row: FleetRow, *, live: bool) -> None:
         self.dismiss()
         self.app.post_message(OpenSession(row.path, live, row.session))
 
@@ -232,7 +232,7 @@ class FleetScreen(Screen[None]):
             fleet_title(self.rows, self.order, self.now, late, widget.content_size.width), layout=False
         )
 
-    def _detail(self, row: Row | None) -> None:
+    def _detail(self, row: FleetRow | None) -> None:
         widget = self.query_one("#detail", Static)
         size = widget.content_size
         if row is None:

@@ -25,7 +25,7 @@ from tui.widgets.common.key_line import KeyLine
 from tui.widgets.common.now_strip import NowStrip
 from tui.widgets.common.panel import Panel
 from tui.widgets.common.timeline_strip import TimelineStrip
-from tui.widgets.main.context import ContextGauge
+from tui.widgets.main.context import ContextPanel
 from tui.widgets.main.emotion import EmotionAxes
 from tui.widgets.main.paths import PathTree
 from tui.widgets.main.salience import SalienceQueue
@@ -36,7 +36,7 @@ PANELS: dict[str, Callable[..., Panel]] = {
     "emotion": EmotionAxes,
     "triangle": NeuronTriangle,
     "paths": PathTree,
-    "context": ContextGauge,
+    "context": ContextPanel,
     "salience": SalienceQueue,
     "signals": SignalFeed,
 }

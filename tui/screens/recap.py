@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.worker import get_current_worker
 
 from core.report.formatting import count, span
-from core.report.story import Story, story
+from core.report.story import SessionStory, story
 from core.settings.screen import ScreenSettings
 from core.store.last_look import Look
 from tui.draw.line import Line, wrapped
@@ -83,12 +83,12 @@ class RecapScreen(Board):
 
         self.run_worker(work, name="recap", group="recap", thread=True, exclusive=True)
 
-    def _show(self, told: Story, nothing: bool) -> None:
+    def _show(self, told: SessionStory, nothing: bool) -> None:
         if self.is_attached:
             self.query_one(TextPage).show(lambda width: _page(told, nothing, width))
 
 
-def _page(told: Story, nothing: bool, width: int) -> list[Line]:
+def _page(told: SessionStory, nothing: bool, width: int) -> list[Line]:
     if nothing:
         return [[("nothing happened since", "quiet")]]
     lines: list[Line] = []

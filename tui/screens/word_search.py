@@ -66,6 +66,6 @@ class WordSearch(Provider):
         tree = LogTree(settings, reading_cache(settings))
         try:
             names = tree.sessions_or_none(agent_folders(os.environ, Path.home()))
-            finding.fill(WordIndex(), tree, names, lambda _number, _total: None)
+            finding.fill_index(WordIndex(), tree, names, lambda _number, _total: None)
         except (NooscopeError, OSError):
             return

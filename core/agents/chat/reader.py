@@ -6,7 +6,18 @@ import re
 from typing import Any
 
 from core.agents.calls import Calls, Result
-from core.agents.loose import STEP, LooseReader, amount, count, items, kept, table, text, untimed, words
+from core.agents.loose import (
+    STEP,
+    LooseReader,
+    amount,
+    items,
+    kept,
+    table,
+    text,
+    untimed,
+    whole_number,
+    words,
+)
 from core.events import Event, Where
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
@@ -116,17 +127,18 @@ class ChatReader(LooseReader):
         out.extend(self.calls.give_up())
         self._waiting.clear()
         usage = table(message.get("usage"))
-        cached = count(table(usage.get("prompt_tokens_details")).get("cached_tokens"))
+        cached = whole_number(table(usage.get("prompt_tokens_details")).get("cached_tokens"))
         out.append(
             self.kit.models.turn(
                 self.now,
                 message=text(message.get("id")),
                 model=text(message.get("model")) or self._model,
-                input_tokens=max(0, count(usage.get("prompt_tokens")) - cached)
-                or count(usage.get("input_tokens")),
-                output_tokens=count(usage.get("completion_tokens")) or count(usage.get("output_tokens")),
-                cache_read=cached or count(usage.get("cache_read_input_tokens")),
-                cache_write=count(usage.get("cache_creation_input_tokens")),
+                input_tokens=max(0, whole_number(usage.get("prompt_tokens")) - cached)
+                or whole_number(usage.get("input_tokens")),
+                output_tokens=whole_number(usage.get("completion_tokens"))
+                or whole_number(usage.get("output_tokens")),
+                cache_read=cached or whole_number(usage.get("cache_read_input_tokens")),
+                cache_write=whole_number(usage.get("cache_creation_input_tokens")),
                 cost=amount(usage.get("cost")),
                 agent=self.agent,
                 where=where,

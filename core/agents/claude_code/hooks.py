@@ -37,7 +37,7 @@ _PATIENT = 600
 """Seconds after which Claude Code goes on without our answer; a guarded call may wait for the person."""
 
 
-def file(to: Installing) -> HookFile:
+def claude_hook_file(to: Installing) -> HookFile:
     """The person's settings, or the project's that are not shared."""
     own = to.environment.get("CLAUDE_CONFIG_DIR")
     folder = Path(own) if own else to.home / ".claude"
@@ -55,12 +55,12 @@ def _timeout(name: str, mode: HookMode) -> int:
     return _PATIENT if mode == "guard" and name == "PreToolUse" else _BRIEF
 
 
-def read(value: Mapping[str, Any]) -> HookCall | None:
+def read_claude_call(value: Mapping[str, Any]) -> HookCall | None:
     """What Claude Code says."""
     return read_common(value, MOMENTS)
 
 
-def answer(call: HookCall, reply: HookReply) -> dict[str, Any] | None:
+def answer_claude(call: HookCall, reply: HookReply) -> dict[str, Any] | None:
     """What it understands; None where it is not spoken to at this event."""
     if call.moment == "before_tool" and reply.verdict:
         verdict = "deny" if reply.verdict == "ask" and call.unattended else reply.verdict
@@ -70,4 +70,4 @@ def answer(call: HookCall, reply: HookReply) -> dict[str, Any] | None:
     return None
 
 
-HOOKS = AgentHooks("claude", "claude-code", file, read, answer)
+HOOKS = AgentHooks("claude", "claude-code", claude_hook_file, read_claude_call, answer_claude)

@@ -11,7 +11,7 @@ from core.logs.envelope import FAULTS
 _NOTHING = Raw(b"null")
 
 
-class Kept(Struct, gc=False):
+class CacheWrites(Struct, gc=False):
     """How much was written to the cache that is kept for an hour."""
 
     ephemeral_1h_input_tokens: int | None = 0
@@ -24,10 +24,10 @@ class Tokens(Struct, gc=False):
     output_tokens: int | None = 0
     cache_read_input_tokens: int | None = 0
     cache_creation_input_tokens: int | None = 0
-    cache_creation: Kept | None = None
+    cache_creation: CacheWrites | None = None
 
 
-class Piece(Struct, gc=False):
+class ResultPart(Struct, gc=False):
     """A part of a tool's result."""
 
     type: str = ""
@@ -44,7 +44,7 @@ class Block(Struct, gc=False):
     input: Raw = _NOTHING
     tool_use_id: str | None = None
     is_error: bool | None = None
-    content: str | list[Piece] | None = None
+    content: str | list[ResultPart] | None = None
     text: Raw = _NOTHING
 
 
@@ -66,7 +66,7 @@ class Boundary(Struct, rename="camel", gc=False):
     post_tokens: int | None = None
 
 
-class Line(Struct, rename="camel", gc=False):
+class ClaudeLine(Struct, rename="camel", gc=False):
     """One line's envelope."""
 
     type: str = ""
@@ -92,7 +92,7 @@ class Line(Struct, rename="camel", gc=False):
     parent_tool_use_id: str | None = msgspec.field(name="parentToolUseID", default=None)
 
 
-class Told(Struct, rename="camel", gc=False):
+class ToolDetails(Struct, rename="camel", gc=False):
     """What a tool told beside its result's text."""
 
     agent_id: str | None = None
@@ -109,7 +109,7 @@ class Told(Struct, rename="camel", gc=False):
     task: Raw = _NOTHING
 
 
-class Task(Struct, rename="camel", gc=False):
+class BackgroundTask(Struct, rename="camel", gc=False):
     """A background task as TaskOutput shows it."""
 
     task_id: str | None = msgspec.field(name="task_id", default=None)
@@ -121,26 +121,28 @@ class Queued(Struct, gc=False):
     """A prompt that waited for the agent, or what a hook told it."""
 
     type: str = ""
-    prompt: str | list[Piece] | None = None
+    prompt: str | list[ResultPart] | None = None
     content: list[str] | str | None = None
     commandMode: str | None = None  # noqa: N815
 
 
-_lines = msgspec.json.Decoder(Line)
+_lines = msgspec.json.Decoder(ClaudeLine)
 
 
-def read_line(record: bytes) -> tuple[Line | None, str]:
+def read_line(record: bytes) -> tuple[ClaudeLine | None, str]:
     """A line, and what is wrong with it where something is."""
     try:
         return _lines.decode(record), ""
     except msgspec.ValidationError:
-        line = salvage(record, Line)
+        line = salvage(record, ClaudeLine)
         return line, "field of a wrong type" if line else "not an object"
     except FAULTS:
         return None, "not JSON"
 
 
-def read_part(raw: Raw, kind: type[Told] | type[Task] | type[Queued]) -> Told | Task | Queued | None:
+def read_part(
+    raw: Raw, kind: type[ToolDetails] | type[BackgroundTask] | type[Queued]
+) -> ToolDetails | BackgroundTask | Queued | None:
     """A part that was left undecoded, or None where it is something else."""
     if bytes(memoryview(raw)[:1]) != b"{":
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.logs.envelope import Envelope, Message, as_text, is_true
+from core.logs.envelope import Envelope, RecordMessage, as_text, is_true
 from core.logs.event_redaction import one_line
 from core.logs.links import LONGEST_LABEL, Link, LinkKind, LinkReader, Rank
 from core.logs.records import Record
@@ -23,11 +23,11 @@ class ClaudeCodeLinks(LinkReader):
                 else found
             )
         parent = as_text(told.parent_uuid) or as_text(told.logical_parent_uuid) or None
-        message = Message.read(told.message)
+        message = RecordMessage.read(told.message)
         kind, rank = self._kind(told, message)
         return self.link(record, name, parent, kind, rank, message, is_true(told.is_sidechain))
 
-    def _kind(self, told: Envelope, message: Message) -> tuple[LinkKind, Rank]:
+    def _kind(self, told: Envelope, message: RecordMessage) -> tuple[LinkKind, Rank]:
         match as_text(told.type):
             case "assistant":
                 return "answer", "main"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from core.agents.claude_code.lines import Block, Line
+from core.agents.claude_code.lines import Block, ClaudeLine
 from core.events import Where
 
 STRETCH = 64
@@ -14,7 +14,7 @@ STRETCH = 64
 class Placed(NamedTuple):
     """A line with its place and time."""
 
-    line: Line
+    line: ClaudeLine
     at: float
     where: Where
     number: int
@@ -22,7 +22,7 @@ class Placed(NamedTuple):
     """The result in it that waits, where only that does."""
 
 
-class Waiting:
+class HeldLines:
     """Keeps what came too early, by the id it waits for, for a bounded stretch of lines."""
 
     __slots__ = ("_due", "_held", "_ids", "_lines")

@@ -5,21 +5,21 @@ from __future__ import annotations
 from core.agents.advice import ADVICE_BYTES, is_advice, said_event
 from core.agents.calls import Calls, Result
 from core.agents.claude_code.lines import (
+    BackgroundTask,
     Block,
-    Line,
+    ClaudeLine,
     Message,
     Queued,
-    Task,
     Tokens,
-    Told,
+    ToolDetails,
     read_line,
     read_part,
 )
 from core.agents.claude_code.links import ClaudeCodeLinks
-from core.agents.claude_code.order import Placed, Waiting
-from core.agents.claude_code.subagents import Delegations, companions, is_agent_progress
-from core.agents.claude_code.texts import block_text, is_goodbye, is_prompt, result_text, spoken
-from core.agents.claude_code.titles import titles
+from core.agents.claude_code.order import HeldLines, Placed
+from core.agents.claude_code.subagents import Delegations, is_agent_progress, sub_agent_files
+from core.agents.claude_code.texts import block_text, is_goodbye, is_prompt, result_text, user_words
+from core.agents.claude_code.titles import claude_title
 from core.agents.fingerprint import fingerprint
 from core.agents.outcomes import exit_code
 from core.agents.reader import AgentKit, AgentReader
@@ -94,8 +94,8 @@ class ClaudeCode(AgentReader):
         self._calls = Calls(kit, self.name)
         self._usage = Usage(kit.models)
         self._agents = Delegations(agent)
-        self._parents = Waiting()
-        self._results = Waiting()
+        self._parents = HeldLines()
+        self._results = HeldLines()
         self._messages: dict[str, tuple[Message, float, Where]] = {}
         self._words: dict[str, tuple[str, Where]] = {}
         """What each agent's open message says so far, and where it last said something."""
@@ -133,7 +133,7 @@ class ClaudeCode(AgentReader):
         ]
         return [*(turn for turn in turns if turn is not None), *self._calls.unanswered()]
 
-    def _take(self, line: Line, where: Where, number: int, out: list[Event]) -> None:
+    def _take(self, line: ClaudeLine, where: Where, number: int, out: list[Event]) -> None:
         kind = line.type
         if not _matters(line):
             return
@@ -171,7 +171,7 @@ class ClaudeCode(AgentReader):
             for child in self._parents.take(line.uuid):
                 self._read(child, out)
 
-    def _early(self, line: Line) -> bool:
+    def _early(self, line: ClaudeLine) -> bool:
         """Whether what a line means depends on its parent, which has not come yet."""
         parent = line.parent_uuid
         unnamed = line.is_sidechain and not line.agent_id and not self._alone
@@ -188,7 +188,7 @@ class ClaudeCode(AgentReader):
         for placed in self._results.overdue(all_of_them=all_of_them):
             self.kit.diagnostics.note(placed.where.file, placed.number, "result without a call")
 
-    def _moment(self, line: Line, where: Where, number: int) -> float:
+    def _moment(self, line: ClaudeLine, where: Where, number: int) -> float:
         """The line's time, or the one before where it has none."""
         at = seconds(line.timestamp)
         if at is not None:
@@ -197,7 +197,7 @@ class ClaudeCode(AgentReader):
             self.kit.diagnostics.note(where.file, number, "no time")
         return self._at
 
-    def _begin(self, line: Line, at: float, where: Where, out: list[Event]) -> None:
+    def _begin(self, line: ClaudeLine, at: float, where: Where, out: list[Event]) -> None:
         self._begun = True
         self._alone = self._alone or bool(line.is_sidechain)
         self._agents.alone = self._alone
@@ -219,13 +219,13 @@ class ClaudeCode(AgentReader):
                 )
             )
 
-    def _agent(self, line: Line, at: float, where: Where, out: list[Event]) -> str:
+    def _agent(self, line: ClaudeLine, at: float, where: Where, out: list[Event]) -> str:
         if self._alone or not line.is_sidechain:
             return self.agent
         return line.agent_id or self._agents.sidechain(line, at, where, out)
 
     def _assistant(
-        self, line: Line, message: Message, at: float, where: Where, number: int, out: list[Event]
+        self, line: ClaudeLine, message: Message, at: float, where: Where, number: int, out: list[Event]
     ) -> None:
         agent = self._agent(line, at, where, out)
         before = self._messages.get(agent)
@@ -234,7 +234,7 @@ class ClaudeCode(AgentReader):
         content = message.content
         if message.usage is not None and message.model != "<synthetic>":
             self._messages[agent] = (message, at, where)
-            said = spoken(content)
+            said = user_words(content)
             if said:
                 self._words[agent] = (self._words[agent][0] if agent in self._words else "") + said, where
         if isinstance(content, list):
@@ -258,7 +258,7 @@ class ClaudeCode(AgentReader):
                     self._result(early.line, early.block, early.at, early.where, early.number, out)
 
     def _user(
-        self, line: Line, message: Message, at: float, where: Where, number: int, out: list[Event]
+        self, line: ClaudeLine, message: Message, at: float, where: Where, number: int, out: list[Event]
     ) -> None:
         agent = self._agent(line, at, where, out)
         content = message.content
@@ -273,10 +273,10 @@ class ClaudeCode(AgentReader):
         if line.is_compact_summary:
             self._summary(at, agent, where, out)
         elif not line.is_meta and not line.is_sidechain and not line.is_visible_in_transcript_only:
-            self._prompt(spoken(content), at, agent, where, out)
+            self._prompt(user_words(content), at, agent, where, out)
 
     def _result(
-        self, line: Line, block: Block, at: float, where: Where, number: int, out: list[Event]
+        self, line: ClaudeLine, block: Block, at: float, where: Where, number: int, out: list[Event]
     ) -> None:
         call = block.tool_use_id
         if not call:
@@ -288,7 +288,7 @@ class ClaudeCode(AgentReader):
         tool = self._calls.tool(call)
         text = result_text(block)
         failed = block.is_error is True
-        told: Told | None = None
+        told: ToolDetails | None = None
         empty: bool | None = None
         running = False
         code = exit_code(text) if failed else None
@@ -314,7 +314,9 @@ class ClaudeCode(AgentReader):
             out.append(use)
             if tool in _STARTERS:
                 self._agents.answered(use, told, out)
-            elif told is not None and isinstance(task := read_part(told.task, Task), Task):
+            elif told is not None and isinstance(
+                task := read_part(told.task, BackgroundTask), BackgroundTask
+            ):
                 self._agents.reported(task.task_id or "", task.status or "", at, where, out)
 
     def _prompt(self, text: str, at: float, agent: str, where: Where, out: list[Event]) -> None:
@@ -337,7 +339,7 @@ class ClaudeCode(AgentReader):
             )
         )
 
-    def _system(self, line: Line, at: float, where: Where, out: list[Event]) -> None:
+    def _system(self, line: ClaudeLine, at: float, where: Where, out: list[Event]) -> None:
         agent = self._agent(line, at, where, out)
         if line.subtype == "compact_boundary":
             self._close(agent, out)
@@ -363,7 +365,7 @@ class ClaudeCode(AgentReader):
             out.append(Compaction(at=at, agent=agent, where=where))
         self._compacted = False
 
-    def _attachment(self, line: Line, at: float, where: Where, out: list[Event]) -> None:
+    def _attachment(self, line: ClaudeLine, at: float, where: Where, out: list[Event]) -> None:
         queued = read_part(line.attachment, Queued)
         if isinstance(queued, Queued) and queued.type == "queued_command":
             prompt = queued.prompt
@@ -405,7 +407,7 @@ class ClaudeCode(AgentReader):
             said_at=said[1] if said else None,
         )
 
-    def _settle(self, line: Line) -> None:
+    def _settle(self, line: ClaudeLine) -> None:
         """A line read before: its calls are answered elsewhere."""
         if line.type == "assistant" and line.message is not None and isinstance(line.message.content, list):
             for block in line.message.content:
@@ -413,7 +415,7 @@ class ClaudeCode(AgentReader):
                     self._calls.settle(block.id)
 
 
-def _matters(line: Line) -> bool:
+def _matters(line: ClaudeLine) -> bool:
     """Whether a line tells anything; one that does not leaves no trace, not even its time."""
     kind = line.type
     if kind == "progress":
@@ -434,20 +436,20 @@ def _told_by_us(part: Queued) -> str:
     return next((text for text in texts if is_advice(text)), "")
 
 
-def _as_told(line: Line) -> Told | None:
-    told = read_part(line.tool_use_result, Told)
-    return told if isinstance(told, Told) else None
+def _as_told(line: ClaudeLine) -> ToolDetails | None:
+    told = read_part(line.tool_use_result, ToolDetails)
+    return told if isinstance(told, ToolDetails) else None
 
 
-def _judge(tool: str, told: Told, code: int | None) -> tuple[bool | None, bool, int | None]:
+def _judge(tool: str, told: ToolDetails, code: int | None) -> tuple[bool | None, bool, int | None]:
     """Whether it found nothing, whether it still runs, and its exit code."""
     if tool == "Grep" or tool == "Glob":
         if told.mode == "count" and told.num_matches is not None:
             return told.num_matches == 0, False, code
         if told.num_files is not None and told.mode != "content":
             return told.num_files == 0, False, code
-    task = read_part(told.task, Task)
-    if isinstance(task, Task):
+    task = read_part(told.task, BackgroundTask)
+    if isinstance(task, BackgroundTask):
         return None, task.status == "running", code if task.exit_code is None else task.exit_code
     return None, False, code
 
@@ -468,4 +470,6 @@ def _sniff(sample: Sample) -> int:
     return best
 
 
-FORMATS = (Format("claude-code", "lines", _sniff, ClaudeCode, companions, ClaudeCodeLinks, titles),)
+FORMATS = (
+    Format("claude-code", "lines", _sniff, ClaudeCode, sub_agent_files, ClaudeCodeLinks, claude_title),
+)

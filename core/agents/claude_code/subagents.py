@@ -10,8 +10,8 @@ import msgspec
 from msgspec import Raw, Struct
 
 from core.agents.calls import Calls
-from core.agents.claude_code.lines import Line, Told
-from core.agents.claude_code.texts import spoken
+from core.agents.claude_code.lines import ClaudeLine, ToolDetails
+from core.agents.claude_code.texts import user_words
 from core.agents.fingerprint import fingerprint
 from core.events import AgentEnd, AgentStart, Event, Outcome, ToolUse, Where
 from core.logs.door import is_folder, open_log
@@ -95,7 +95,7 @@ class Delegations:
             self._free[call] = None
             self._asked.setdefault(order.prompt, {})[call] = None
 
-    def sidechain(self, line: Line, at: float, where: Where, out: list[Event]) -> str:
+    def sidechain(self, line: ClaudeLine, at: float, where: Where, out: list[Event]) -> str:
         """The agent of a side line that names none: by its parent line, or by the words it was given."""
         child = self._lines.get(line.parent_uuid or "") or ("" if line.parent_uuid is None else self._last)
         if not child:
@@ -108,7 +108,7 @@ class Delegations:
         self._last = child
         return child
 
-    def hear(self, line: Line, at: float, where: Where, calls: Calls, out: list[Event]) -> None:
+    def hear(self, line: ClaudeLine, at: float, where: Where, calls: Calls, out: list[Event]) -> None:
         """Progress names the agent of a running call; a queued notice says that one is done."""
         if line.type == "queue-operation":
             try:
@@ -127,7 +127,7 @@ class Delegations:
             if said.type == "agent_progress" and said.agent_id and calls.tool(call):
                 self._start(call, said.agent_id, at, where, out)
 
-    def answered(self, use: ToolUse, told: Told | None, out: list[Event]) -> None:
+    def answered(self, use: ToolUse, told: ToolDetails | None, out: list[Event]) -> None:
         """The call's result: the agent was launched, or it reports back."""
         call = use.id
         child = self._started.get(call, "")
@@ -182,9 +182,9 @@ class Delegations:
             out.append(AgentEnd(at=at, agent=parent, where=where, child=child, outcome="pending"))
         self._running.clear()
 
-    def _match(self, line: Line) -> str:
+    def _match(self, line: ClaudeLine) -> str:
         """The open call that gave the words a side line begins with; else the oldest without an agent."""
-        words = fingerprint(spoken(line.message.content)) if line.message is not None else 0
+        words = fingerprint(user_words(line.message.content)) if line.message is not None else 0
         late = self._late.get(words)
         if words not in self._asked and late:
             found = late.pop(0)
@@ -193,9 +193,9 @@ class Delegations:
             return found
         return next(iter(self._asked.get(words, self._free)), "")
 
-    def awaited(self, line: Line) -> bool:
+    def awaited(self, line: ClaudeLine) -> bool:
         """Whether a call that a side line without a parent may answer to has come."""
-        words = fingerprint(spoken(line.message.content)) if line.message is not None else 0
+        words = fingerprint(user_words(line.message.content)) if line.message is not None else 0
         return bool(self._free) or words in self._late
 
     def _settle(self, call: str) -> None:
@@ -224,7 +224,7 @@ class Delegations:
             out.append(AgentStart(at=order.at, agent=order.agent, where=where, child=child, role=order.role))
 
 
-def is_agent_progress(line: Line) -> bool:
+def is_agent_progress(line: ClaudeLine) -> bool:
     """Whether progress is told of a sub-agent."""
     try:
         return msgspec.json.decode(line.data, type=_Progress).type == "agent_progress"
@@ -232,7 +232,7 @@ def is_agent_progress(line: Line) -> bool:
         return False
 
 
-def companions(path: Path) -> list[Companion]:
+def sub_agent_files(path: Path) -> list[Companion]:
     """The logs of a session's sub-agents: in its folder, or beside it and naming it."""
     found: dict[str, Path] = {}
     folder = path.with_name(path.name.partition(".jsonl")[0])
@@ -252,6 +252,6 @@ def _session_of(file: Path) -> str:
     try:
         with open_log(file) as stream:
             line = stream.readline(1 << 20)
-        return msgspec.json.decode(line, type=Line).session_id or ""
+        return msgspec.json.decode(line, type=ClaudeLine).session_id or ""
     except (OSError, *FAULTS):
         return ""

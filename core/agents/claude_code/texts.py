@@ -27,7 +27,7 @@ _ADDED = ("<system-reminder>", "<ide_opened_file>", "<ide_selection>", "<ide_dia
 """Parts that the program adds to what the person said."""
 
 
-def spoken(content: str | list[Block] | None) -> str:
+def user_words(content: str | list[Block] | None) -> str:
     """What a user line says, without what the program added."""
     if isinstance(content, str):
         return content

@@ -15,7 +15,7 @@ _KEYS = {
 }
 
 
-def titles(line: dict[str, Any]) -> Title | None:
+def claude_title(line: dict[str, Any]) -> Title | None:
     """The person's own title, the model's, that of a branch, or what was asked last."""
     key, rank = _KEYS.get(text(line.get("type")), ("", 0))
     said = text(line.get(key)) if key else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from core.agents.cline.reader import FORMATS
-from core.agents.cline.survey import survey
+from core.agents.cline.survey import survey_cline
 from core.logs.agent import Agent, Environment, Location, folder
 
 _EXTENSIONS = ("saoudrizwan.claude-dev", "rooveterinaryinc.roo-cline", "kilocode.kilo-code")
@@ -23,4 +23,4 @@ def _roots(environment: Environment, home: Path) -> list[Path]:
 
 
 _MARKS = (b'"type":"tool_result"', b'"role":"assistant"', b'"type":"ask"', b'"type":"say"')
-AGENT = Agent("cline", "Cline", FORMATS, Location(_roots, (), _MARKS, survey=survey))
+AGENT = Agent("cline", "Cline", FORMATS, Location(_roots, (), _MARKS, survey=survey_cline))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from core.agents.calls import Result
-from core.agents.loose import LooseReader, amount, count, decode, table, text
+from core.agents.loose import LooseReader, amount, decode, table, text, whole_number
 from core.events import Compaction, Event, ToolUse, Where
 from core.logs.times import seconds
 
@@ -31,16 +31,22 @@ class PanelReader(LooseReader):
         """A call that is over, and the sub-agent it started."""
 
 
-def tokens(told: dict[str, Any]) -> tuple[int, int, int, int]:
+def panel_tokens(told: dict[str, Any]) -> tuple[int, int, int, int]:
     """Tokens sent, answered, read from and written to the cache, under the names each version gives them."""
-    read = count(told.get("cacheReads")) or count(told.get("cacheReadTokens")) or count(told.get("cached"))
-    written = count(told.get("cacheWrites")) or count(told.get("cacheWriteTokens"))
-    answered = (
-        count(told.get("tokensOut")) or count(told.get("outputTokens")) or count(told.get("completion"))
+    read = (
+        whole_number(told.get("cacheReads"))
+        or whole_number(told.get("cacheReadTokens"))
+        or whole_number(told.get("cached"))
     )
-    sent = count(told.get("tokensIn"))
+    written = whole_number(told.get("cacheWrites")) or whole_number(told.get("cacheWriteTokens"))
+    answered = (
+        whole_number(told.get("tokensOut"))
+        or whole_number(told.get("outputTokens"))
+        or whole_number(told.get("completion"))
+    )
+    sent = whole_number(told.get("tokensIn"))
     if not sent:
-        all_sent = count(told.get("inputTokens")) or count(told.get("prompt"))
+        all_sent = whole_number(told.get("inputTokens")) or whole_number(told.get("prompt"))
         sent = max(0, all_sent - read - written) if all_sent >= read + written else all_sent
     return sent, answered, read, written
 
@@ -72,7 +78,7 @@ def times(messages: list[dict[str, Any]], shown: list[dict[str, Any]]) -> list[f
     return found
 
 
-class Panel:
+class PanelMessages:
     """Reads a task of which only the panel's messages are there."""
 
     def __init__(self, reader: PanelReader, here: Callable[[str], Where]) -> None:
@@ -131,7 +137,7 @@ class Panel:
         self, at: float, message: dict[str, Any], where: Where, out: list[Event], *, last: bool
     ) -> None:
         told = _request(message)
-        sent, answered, read, written = tokens(told)
+        sent, answered, read, written = panel_tokens(told)
         turn = self._reader.kit.models.turn(
             at,
             message=f"shown-{at}",

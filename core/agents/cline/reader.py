@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from core.agents.cline import panel
-from core.agents.cline.replies import called_in, judged, replies
+from core.agents.cline.replies import called_in, replies, reply_result
 from core.agents.loose import STEP, amount, items, table, text, words
 from core.events import AgentEnd, AgentStart, Compaction, Event, ToolUse, Where
 from core.logs.format import Format, Sample
@@ -82,7 +82,7 @@ class ClineReader(panel.PanelReader):
         elif not self._read:
             self._read = True
             self._begin(panel.first_time([one for _, one in listed]), out)
-            panel.Panel(self, self.here).read(listed, out)
+            panel.PanelMessages(self, self.here).read(listed, out)
 
     def _begin(self, at: float | None, out: list[Event], model: str = "", place: str = "") -> None:
         facts = self._facts
@@ -132,7 +132,7 @@ class ClineReader(panel.PanelReader):
     ) -> None:
         metrics = self.table(message.get("metrics"), "metrics")
         tokens = table(metrics.get("tokens")) or metrics or request
-        sent, answered, read, written = panel.tokens(tokens)
+        sent, answered, read, written = panel.panel_tokens(tokens)
         turn = self.kit.models.turn(
             self.now,
             message=text(message.get("id")) or f"{where.entry}@{self.now}",
@@ -172,11 +172,11 @@ class ClineReader(panel.PanelReader):
             answered = True
             name = reply.id or self._next(reply.tool)
             if name:
-                use = self.calls.end(name, self.now, judged(reply), where, line=self._line)
+                use = self.calls.end(name, self.now, reply_result(reply), where, line=self._line)
                 if use is not None:
                     self._waiting = [other for other in self._waiting if other != name]
                     self.end_use(use, out)
-        said = asked(message.get("content"), first=pointer.endswith("/0"), answered=answered)
+        said = person_said(message.get("content"), first=pointer.endswith("/0"), answered=answered)
         if said:
             out.append(self.prompt(self.now, said, where))
 
@@ -204,7 +204,7 @@ class ClineReader(panel.PanelReader):
             )
 
 
-def asked(content: Any, *, first: bool, answered: bool) -> str:
+def person_said(content: Any, *, first: bool, answered: bool) -> str:
     """What the person said in a message to the model, without what the program put beside it."""
     texts = (
         [content] if isinstance(content, str) else [text(table(one).get("text")) for one in items(content)]
@@ -218,12 +218,12 @@ def asked(content: Any, *, first: bool, answered: bool) -> str:
     return "\n".join(one for one in texts if one and not one.startswith(_INJECTED)) if first or native else ""
 
 
-def plain(content: Any) -> str:
+def first_request(content: Any) -> str:
     """What a first message asks for."""
     return (
         content
         if isinstance(content, str) and "<" not in content[:1]
-        else asked(content, first=True, answered=False)
+        else person_said(content, first=True, answered=False)
     )
 
 
@@ -278,14 +278,14 @@ def _session(sample: Sample) -> int:
     return 90 if head.startswith(b"{") and b"\n{" not in head and all(key in head for key in keys) else 0
 
 
-def titles(document: dict[str, Any]) -> Title | None:
+def cline_title(document: dict[str, Any]) -> Title | None:
     """What a task's own notes call it."""
     said = text(document.get("task")) or text(document.get("title"))
     return Title(2, said) if said and "role" not in document and "ts" not in document else None
 
 
 FORMATS = (
-    Format("cline", "folder", _task, ClineReader, titles=titles),
+    Format("cline", "folder", _task, ClineReader, titles=cline_title),
     Format("cline", "document", _lone, ClineReader),
     Format("cline", "document", _session, ClineReader),
 )

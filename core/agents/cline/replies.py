@@ -107,7 +107,7 @@ def _block(block: dict[str, Any]) -> Reply:
     )
 
 
-def judged(reply: Reply) -> Result:
+def reply_result(reply: Reply) -> Result:
     """The facts a result's text holds."""
     head = reply.said[:_HEAD]
     status = (

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from core.agents.cline.reader import API, UI, plain
+from core.agents.cline.reader import API, UI, first_request
 from core.agents.loose import decode, items, table, text
 from core.logs.door import is_file, read_log
 from core.logs.event_redaction import cleaned
@@ -15,7 +15,7 @@ from core.logs.times import seconds
 from core.logs.titles import shown
 
 
-def survey(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
+def survey_cline(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
     """Every task below a root, and every session of the newer form."""
     for place in root.iterdir():
         main = next(
@@ -82,4 +82,4 @@ def _last(messages: list[Any]) -> float | None:
 
 def _asked(messages: list[Any]) -> str:
     first = table(next(iter(messages), None))
-    return plain(text(first.get("text")) or first.get("content"))
+    return first_request(text(first.get("text")) or first.get("content"))

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from core.agents.calls import Result
-from core.agents.loose import amount, code, count, table, text
+from core.agents.loose import amount, code, table, text, whole_number
 
 _FAILED = frozenset(("failed", "error"))
 _CALLS = frozenset(("CommandExecution", "FileChange", "McpToolCall", "DynamicToolCall", "WebSearch"))
 
 
-class Spent(NamedTuple):
+class TokenCount(NamedTuple):
     """Tokens of one answer, or of all so far; those sent include cached and written ones."""
 
     sent: int = 0
@@ -19,20 +19,20 @@ class Spent(NamedTuple):
     answered: int = 0
     written: int = 0
 
-    def since(self, before: Spent) -> Spent | None:
+    def since(self, before: TokenCount) -> TokenCount | None:
         """What came on top; None where the count began anew."""
-        more = Spent(*(now - then for now, then in zip(self, before, strict=True)))
+        more = TokenCount(*(now - then for now, then in zip(self, before, strict=True)))
         return more if min(more) >= 0 else None
 
 
-def read_spent(value: Any) -> Spent:
+def read_spent(value: Any) -> TokenCount:
     """Read a token_usage object."""
     told = table(value)
-    return Spent(
-        count(told.get("input_tokens")),
-        count(told.get("cached_input_tokens")),
-        count(told.get("output_tokens")),
-        count(told.get("cache_write_input_tokens")),
+    return TokenCount(
+        whole_number(told.get("input_tokens")),
+        whole_number(told.get("cached_input_tokens")),
+        whole_number(told.get("output_tokens")),
+        whole_number(told.get("cache_write_input_tokens")),
     )
 
 
@@ -59,4 +59,4 @@ def item_fact(item: dict[str, Any]) -> Result | None:
 
 def _took(value: Any) -> float | None:
     told = table(value)
-    return amount((count(told.get("secs")) * 1_000_000_000 + count(told.get("nanos"))) / 1e9)
+    return amount((whole_number(told.get("secs")) * 1_000_000_000 + whole_number(told.get("nanos"))) / 1e9)

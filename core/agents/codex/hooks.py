@@ -34,7 +34,7 @@ _TAIL = 65_536
 """How much of a rollout's end is searched for how a call ended."""
 
 
-def file(to: Installing) -> HookFile:
+def codex_hook_file(to: Installing) -> HookFile:
     """The person's hooks file, or the project's."""
     own = to.environment.get("CODEX_HOME")
     folder = (Path(own) if own else to.home / ".codex") if to.project is None else to.project / ".codex"
@@ -48,16 +48,16 @@ def file(to: Installing) -> HookFile:
     return HookFile(folder / "hooks.json", entries)
 
 
-def read(value: Mapping[str, Any]) -> HookCall | None:
+def read_codex_call(value: Mapping[str, Any]) -> HookCall | None:
     """What Codex says; how a command ended stands only in its rollout."""
     call = read_common(value, MOMENTS)
     if call is None or call.moment != "after_tool" or not call.transcript:
         return call
-    code = exit_code(Path(call.transcript), call.id)
+    code = rollout_exit_code(Path(call.transcript), call.id)
     return call._replace(failed=call.failed or bool(code))
 
 
-def exit_code(rollout: Path, call: str) -> int | None:
+def rollout_exit_code(rollout: Path, call: str) -> int | None:
     """The exit code that the end of a rollout gives for a call."""
     try:
         with open_log(rollout) as stream:
@@ -74,7 +74,7 @@ def exit_code(rollout: Path, call: str) -> int | None:
     return None
 
 
-def answer(call: HookCall, reply: HookReply) -> dict[str, Any] | None:
+def answer_codex(call: HookCall, reply: HookReply) -> dict[str, Any] | None:
     """What it understands: it knows no `ask`, so a call that needs the person is denied with the way on."""
     if call.moment == "before_tool" and reply.verdict:
         return specific(call, permissionDecision="deny", permissionDecisionReason=reply.reason)
@@ -86,9 +86,9 @@ def answer(call: HookCall, reply: HookReply) -> dict[str, Any] | None:
 HOOKS = AgentHooks(
     "codex",
     "codex",
-    file,
-    read,
-    answer,
+    codex_hook_file,
+    read_codex_call,
+    answer_codex,
     after="open Codex and approve the new hooks with /hooks; until then it skips them",
     limits="it cannot be asked to put a question: a call that needs you is denied and may be tried again",
 )

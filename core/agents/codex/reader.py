@@ -10,11 +10,11 @@ from msgspec.structs import replace
 from core.agents.advice import is_advice, said_event
 from core.agents.calls import Result
 from core.agents.codex.cells import sort_cell
-from core.agents.codex.facts import Spent, end_fact, item_fact, read_spent
+from core.agents.codex.facts import TokenCount, end_fact, item_fact, read_spent
 from core.agents.codex.results import read_output
-from core.agents.codex.threads import Meta, Replay, companions, read_meta
-from core.agents.codex.titles import titles
-from core.agents.loose import STEP, LooseReader, count, decode, kept, table, text, words
+from core.agents.codex.threads import Meta, Replay, read_meta, thread_files
+from core.agents.codex.titles import codex_title
+from core.agents.loose import STEP, LooseReader, decode, kept, table, text, whole_number, words
 from core.agents.normalizer import Sorted
 from core.agents.reader import AgentKit
 from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Where
@@ -52,7 +52,7 @@ class Codex(LooseReader):
         self._bare = False
         self._child = agent != MAIN
         self._model = ""
-        self._spent = Spent()
+        self._spent = TokenCount()
         self._recorded = False
         self._window = 0
         self._said: tuple[str, str] = ("", "")
@@ -285,7 +285,7 @@ class Codex(LooseReader):
         elif kind == "item_completed":
             self._completed(table(event.get("item")), out)
         elif kind == "task_started":
-            self._window = count(event.get("model_context_window")) or self._window
+            self._window = whole_number(event.get("model_context_window")) or self._window
         elif kind == "thread_settings_applied":
             self._model = text(table(event.get("thread_settings")).get("model")) or self._model
         elif kind == "turn_aborted" and event.get("reason") in (None, "interrupted"):
@@ -325,7 +325,7 @@ class Codex(LooseReader):
             if info is not None:
                 self.note("info is not an object")
             return
-        self._window = count(info.get("model_context_window")) or self._window
+        self._window = whole_number(info.get("model_context_window")) or self._window
         total, last = read_spent(info.get("total_token_usage")), read_spent(info.get("last_token_usage"))
         if total == self._spent or self._recorded:
             return
@@ -340,7 +340,7 @@ class Codex(LooseReader):
         if any(spent):
             self._turn(spent, spent.sent, text(record.get("response_id")), out)
 
-    def _turn(self, spent: Spent, context: int, message: str, out: list[Event]) -> None:
+    def _turn(self, spent: TokenCount, context: int, message: str, out: list[Event]) -> None:
         turn = self.kit.models.turn(
             self.now,
             model=self._model,
@@ -418,4 +418,4 @@ def _sniff(sample: Sample) -> int:
     return 60 if {"id", "timestamp", "instructions"} <= first.keys() and "type" not in first else 0
 
 
-FORMATS = (Format("codex", "lines", _sniff, Codex, companions, titles=titles),)
+FORMATS = (Format("codex", "lines", _sniff, Codex, thread_files, titles=codex_title),)

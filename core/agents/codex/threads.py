@@ -93,7 +93,7 @@ def minted(identity: str) -> float:
     return int(found.group(1) + found.group(2), 16) / 1000.0 if found else 0.0
 
 
-def companions(path: Path) -> list[Companion]:
+def thread_files(path: Path) -> list[Companion]:
     """The rollouts of the threads that this one, or a child of it, started."""
     own, _ = _thread(path)
     if not own:

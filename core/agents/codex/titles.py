@@ -8,7 +8,7 @@ from core.agents.loose import table, text
 from core.logs.titles import Title
 
 
-def titles(line: dict[str, Any]) -> Title | None:
+def codex_title(line: dict[str, Any]) -> Title | None:
     """The thread's name, as it was given or changed."""
     payload = table(line.get("payload"))
     said = text(payload.get("thread_name")) or text(line.get("thread_name"))

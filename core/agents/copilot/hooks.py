@@ -25,7 +25,7 @@ MOMENTS: dict[str, HookMoment] = {
 _SPOKEN_TO = frozenset(("PostToolUse", "PostToolUseFailure"))
 
 
-def file(to: Installing) -> HookFile:
+def copilot_hook_file(to: Installing) -> HookFile:
     """A file beside others, for the person or the project."""
     own = to.environment.get("COPILOT_HOME")
     folder = (Path(own) if own else to.home / ".copilot") / "hooks"
@@ -40,12 +40,12 @@ def file(to: Installing) -> HookFile:
     return HookFile(folder / "nooscope.json", {"version": 1, "hooks": hooks}, own=True)
 
 
-def read(value: Mapping[str, Any]) -> HookCall | None:
+def read_copilot_call(value: Mapping[str, Any]) -> HookCall | None:
     """What Copilot CLI says."""
     return read_common(value, MOMENTS)
 
 
-def answer(call: HookCall, reply: HookReply) -> dict[str, Any] | None:
+def answer_copilot(call: HookCall, reply: HookReply) -> dict[str, Any] | None:
     """What it understands."""
     if call.moment == "before_tool" and reply.verdict:
         return {"permissionDecision": reply.verdict, "permissionDecisionReason": reply.reason}
@@ -57,8 +57,8 @@ def answer(call: HookCall, reply: HookReply) -> dict[str, Any] | None:
 HOOKS = AgentHooks(
     "copilot",
     "copilot",
-    file,
-    read,
-    answer,
+    copilot_hook_file,
+    read_copilot_call,
+    answer_copilot,
     limits="written from its documents and not yet seen with the program itself",
 )

@@ -9,7 +9,7 @@ from msgspec import structs
 
 from core.agents.calls import Result
 from core.agents.copilot.links import CopilotLinks
-from core.agents.loose import LooseReader, count, kept, table, text, words
+from core.agents.loose import LooseReader, kept, table, text, whole_number, words
 from core.events import AgentEnd, AgentStart, Compaction, Event, Outcome, SessionEnd, Where
 from core.logs.format import Format, Sample
 
@@ -104,7 +104,7 @@ class CopilotReader(LooseReader):
             entry.at,
             message=text(entry.data.get("messageId")),
             model=text(entry.data.get("model")) or self._model,
-            output_tokens=count(entry.data.get("outputTokens")),
+            output_tokens=whole_number(entry.data.get("outputTokens")),
             agent=self._agent(entry),
             where=self.here(),
             said=text(entry.data.get("content")),
@@ -166,7 +166,7 @@ class CopilotReader(LooseReader):
             return
         self._close(child, entry.out)
         outcome: Outcome = "failure" if entry.record.get("type") == "subagent.failed" else "success"
-        lasted = count(entry.data.get("durationMs"))
+        lasted = whole_number(entry.data.get("durationMs"))
         entry.out.append(
             AgentEnd(
                 at=entry.at,
@@ -174,8 +174,8 @@ class CopilotReader(LooseReader):
                 where=self.here(),
                 child=child,
                 outcome="rejected" if entry.data.get("cancelled") is True else outcome,
-                tokens=count(entry.data.get("totalTokens")),
-                tool_uses=count(entry.data.get("totalToolCalls")),
+                tokens=whole_number(entry.data.get("totalTokens")),
+                tool_uses=whole_number(entry.data.get("totalToolCalls")),
                 duration=lasted / 1000 if lasted else None,
             )
         )
@@ -190,8 +190,8 @@ class CopilotReader(LooseReader):
                 agent=self._agent(entry),
                 where=self.here(),
                 trigger="manual" if trigger == "manual" else "auto" if trigger else "",
-                tokens_before=count(entry.data.get("preCompactionTokens")),
-                tokens_after=count(entry.data.get("postCompactionTokens")),
+                tokens_before=whole_number(entry.data.get("preCompactionTokens")),
+                tokens_after=whole_number(entry.data.get("postCompactionTokens")),
             )
         )
 
@@ -207,20 +207,23 @@ class CopilotReader(LooseReader):
         current = text(entry.data.get("currentModel"))
         for model, metrics in self.table(entry.data.get("modelMetrics"), "modelMetrics").items():
             usage = table(table(metrics).get("usage"))
-            read, written = count(usage.get("cacheReadTokens")), count(usage.get("cacheWriteTokens"))
+            read, written = (
+                whole_number(usage.get("cacheReadTokens")),
+                whole_number(usage.get("cacheWriteTokens")),
+            )
             turn = self.kit.models.turn(
                 entry.at,
                 message=f"{text(entry.record.get('id'))}:{model}",
                 model=model,
-                input_tokens=max(0, count(usage.get("inputTokens")) - read - written),
-                output_tokens=max(0, count(usage.get("outputTokens")) - self._output.get(model, 0)),
+                input_tokens=max(0, whole_number(usage.get("inputTokens")) - read - written),
+                output_tokens=max(0, whole_number(usage.get("outputTokens")) - self._output.get(model, 0)),
                 cache_read=read,
                 cache_write=written,
                 agent=self.agent,
                 where=self.here(),
                 stop="shutdown",
             )
-            held = count(entry.data.get("currentTokens")) if model == current else 0
+            held = whole_number(entry.data.get("currentTokens")) if model == current else 0
             window = self.kit.models.window(model, held)
             entry.out.append(structs.replace(turn, context_tokens=held, context_window=window))
         self._output.clear()

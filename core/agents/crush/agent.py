@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from core.agents.crush.reader import FORMATS
-from core.agents.crush.survey import survey
+from core.agents.crush.survey import survey_crush
 from core.logs.agent import Agent, Environment, Location, folder
 
 
@@ -14,4 +14,4 @@ def _roots(environment: Environment, home: Path) -> list[Path]:
     return [named or (folder(environment, "XDG_DATA_HOME") or home / ".local" / "share") / "crush"]
 
 
-AGENT = Agent("crush", "Crush", FORMATS, Location(_roots, survey=survey))
+AGENT = Agent("crush", "Crush", FORMATS, Location(_roots, survey=survey_crush))

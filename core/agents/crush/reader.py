@@ -9,8 +9,8 @@ from typing import Any
 from msgspec import structs
 
 from core.agents.calls import Calls, Result
-from core.agents.crush.store import rows
-from core.agents.loose import LooseReader, amount, count, decode, items, table, text
+from core.agents.crush.store import crush_rows
+from core.agents.loose import LooseReader, amount, decode, items, table, text, whole_number
 from core.events import AgentEnd, AgentStart, Compaction, Event, ToolUse, Where
 from core.logs.database import MAGIC, reading, tables
 from core.logs.format import Format, Sample
@@ -32,7 +32,7 @@ class CrushReader(LooseReader):
     name = "crush"
     untold = ("tokens",)
     many = True
-    rows = staticmethod(rows)
+    rows = staticmethod(crush_rows)
     """How a database is fed to this reader."""
 
     def __init__(self, *given: Any, **named: Any) -> None:
@@ -141,7 +141,7 @@ class CrushReader(LooseReader):
             return
         self._told.add(name)
         self._writing.pop(name, None)
-        at = self.moment(count(table(finished).get("time")) or None, row.get("created_at"))
+        at = self.moment(whole_number(table(finished).get("time")) or None, row.get("created_at"))
         agent = self._agent(session, out)
         if role == "assistant":
             self._answer(row, parts, table(finished), agent, at, out)
@@ -215,7 +215,7 @@ class CrushReader(LooseReader):
     def _spend(self, row: dict[str, Any], out: list[Event]) -> None:
         """What a session cost since it was last looked at, and what its context holds now."""
         name = text(row.get("id"))
-        cost, held = amount(row.get("cost")), count(row.get("prompt_tokens"))
+        cost, held = amount(row.get("cost")), whole_number(row.get("prompt_tokens"))
         before = self._spent.get(name, (0.0, 0))
         if (cost or 0.0, held) == before or not (cost or held):
             return

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from core.agents.loose import count, text
+from core.agents.loose import text, whole_number
 from core.logs.database import reading, select
 
 _SESSION = (
@@ -27,7 +27,7 @@ _TITLE = "title-"
 """How sessions that only made a title for another begin."""
 
 
-class Row(NamedTuple):
+class CrushRow(NamedTuple):
     """One row, as a reader is fed it."""
 
     data: bytes
@@ -37,7 +37,7 @@ class Row(NamedTuple):
     """As the database counts time; rows since the largest seen come again where they are of that moment."""
 
 
-def rows(path: Path, since: int = 0, session: str = "") -> Iterator[Row]:
+def crush_rows(path: Path, since: int = 0, session: str = "") -> Iterator[CrushRow]:
     """The messages changed since a moment, each session after its row and before what it spent.
 
     Only rows begun shortly before that moment are looked at: older messages no longer change.
@@ -46,13 +46,13 @@ def rows(path: Path, since: int = 0, session: str = "") -> Iterator[Row]:
         known = [one for one in select(database, "sessions", _SESSION) if not _names_only(one)]
         ids = {one["id"] for one in known}
         roots = [one for one in known if one.get("parent_session_id") not in ids]
-        roots.sort(key=lambda one: (count(one.get("created_at")), str(one["id"])))
+        roots.sort(key=lambda one: (whole_number(one.get("created_at")), str(one["id"])))
         for root in roots:
             if not session or root["id"] == session:
-                yield from _tree(database, family(root, known), since)
+                yield from _tree(database, with_children(root, known), since)
 
 
-def family(root: dict[str, Any], known: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def with_children(root: dict[str, Any], known: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """A session, those it started, and those that these started."""
     found, waiting = [root], [root["id"]]
     below: dict[Any, list[dict[str, Any]]] = {}
@@ -65,7 +65,7 @@ def family(root: dict[str, Any], known: list[dict[str, Any]]) -> list[dict[str, 
     return found
 
 
-def _tree(database: sqlite3.Connection, members: list[dict[str, Any]], since: int) -> Iterator[Row]:
+def _tree(database: sqlite3.Connection, members: list[dict[str, Any]], since: int) -> Iterator[CrushRow]:
     for one in members:
         yield _row("sessions", one, 0)
     ids = [one["id"] for one in members]
@@ -73,11 +73,11 @@ def _tree(database: sqlite3.Connection, members: list[dict[str, Any]], since: in
     begun = since - (_WRITTEN * 1000 if since > _EARLIEST_MILLISECONDS else _WRITTEN)
     rest = f"WHERE created_at >= ? AND updated_at >= ? AND session_id IN ({marks}) ORDER BY created_at, rowid"
     for message in select(database, "messages", _MESSAGE, rest, (begun, since, *ids)):
-        yield _row("messages", message, count(message.get("updated_at")))
+        yield _row("messages", message, whole_number(message.get("updated_at")))
     yield _row("spent", members[0], 0)
 
 
-def _row(table: str, told: dict[str, Any], updated: int) -> Row:
+def _row(table: str, told: dict[str, Any], updated: int) -> CrushRow:
     parts = told.get("parts")
     outer = {name: value for name, value in told.items() if not isinstance(value, bytes) and name != "parts"}
     data = msgspec.json.encode({"table": table, **outer})
@@ -85,7 +85,7 @@ def _row(table: str, told: dict[str, Any], updated: int) -> Row:
         inner = parts if isinstance(parts, bytes) else parts.encode("utf-8", "replace")
         data = b'%b,"parts":%b}' % (data[:-1], inner)
     entry = f"{'messages' if table == 'messages' else 'sessions'}/{told.get('id')}"
-    return Row(data, entry, updated)
+    return CrushRow(data, entry, updated)
 
 
 def _names_only(session: dict[str, Any]) -> bool:

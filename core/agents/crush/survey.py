@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from core.agents.crush.store import rows
+from core.agents.crush.store import crush_rows
 from core.agents.loose import decode, items, table, text
 from core.logs.door import is_file, read_log
 from core.logs.found import Found
@@ -17,7 +17,7 @@ _MESSAGE = 4_000
 """Bytes that a message takes up in a database, by and large."""
 
 
-def survey(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
+def survey_crush(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
     """The sessions of every project on Crush's list."""
     try:
         listed = items(table(decode(read_log(root / "projects.json"))).get("projects"))
@@ -29,7 +29,7 @@ def survey(agent: str, root: Path, now: float, active_within: float) -> Iterator
         try:
             if not is_file(path):
                 continue
-            known = [table(decode(row.data)) for row in rows(path, _NEVER)]
+            known = [table(decode(row.data)) for row in crush_rows(path, _NEVER)]
             size = path.stat().st_size
         except (OSError, ValueError):
             continue

@@ -61,7 +61,7 @@ class CursorReader(LooseReader):
                 )
 
 
-def companions(path: Path) -> list[Companion]:
+def cursor_files(path: Path) -> list[Companion]:
     """The transcripts of sub-agents, in a folder beside the main one."""
     place = path.parent / "subagents"
     if path.parent.name != path.stem or not is_folder(place):
@@ -87,4 +87,4 @@ def _sniff(sample: Sample) -> int:
     return 92 if "agent-transcripts" in sample.path.parts else 80
 
 
-FORMATS = (Format("cursor", "lines", _sniff, CursorReader, companions),)
+FORMATS = (Format("cursor", "lines", _sniff, CursorReader, cursor_files),)

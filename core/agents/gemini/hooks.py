@@ -29,7 +29,7 @@ MOMENTS: dict[str, HookMoment] = {
 _SPOKEN_TO = frozenset(("AfterTool", "BeforeAgent"))
 
 
-def file(to: Installing) -> HookFile:
+def gemini_hook_file(to: Installing) -> HookFile:
     """The person's settings, or the project's."""
     path = (to.home if to.project is None else to.project) / ".gemini" / "settings.json"
     entries = {}
@@ -40,12 +40,12 @@ def file(to: Installing) -> HookFile:
     return HookFile(path, entries)
 
 
-def read(value: Mapping[str, Any]) -> HookCall | None:
+def read_gemini_call(value: Mapping[str, Any]) -> HookCall | None:
     """What Gemini CLI says."""
     return read_common(value, MOMENTS)
 
 
-def answer(call: HookCall, reply: HookReply) -> dict[str, Any] | None:
+def answer_gemini(call: HookCall, reply: HookReply) -> dict[str, Any] | None:
     """What it understands: it knows no `ask`."""
     if call.moment == "before_tool" and reply.verdict:
         return {"decision": "deny", "reason": reply.reason}
@@ -57,8 +57,8 @@ def answer(call: HookCall, reply: HookReply) -> dict[str, Any] | None:
 HOOKS = AgentHooks(
     "gemini",
     "gemini",
-    file,
-    read,
-    answer,
+    gemini_hook_file,
+    read_gemini_call,
+    answer_gemini,
     limits="it cannot be asked to put a question: a call that needs you is denied and may be tried again",
 )

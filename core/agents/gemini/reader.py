@@ -8,7 +8,7 @@ from typing import Any
 
 from core.agents.calls import Result
 from core.agents.gemini.links import GeminiLinks
-from core.agents.loose import LooseReader, count, decode, items, table, text, words
+from core.agents.loose import LooseReader, decode, items, table, text, whole_number, words
 from core.events import AgentEnd, AgentStart, Compaction, Event, ToolUse, Where
 from core.logs.door import is_folder
 from core.logs.format import Companion, Format, Sample
@@ -89,13 +89,13 @@ class GeminiReader(LooseReader):
     def _answer(self, name: str, message: dict[str, Any], where: Where, out: list[Event]) -> None:
         at = self.moment(message.get("timestamp"))
         tokens = self.table(message.get("tokens"), "tokens")
-        cached = min(count(tokens.get("cached")), count(tokens.get("input")))
+        cached = min(whole_number(tokens.get("cached")), whole_number(tokens.get("input")))
         turn = self.kit.models.turn(
             at,
             message=name,
             model=text(message.get("model")),
-            input_tokens=count(tokens.get("input")) - cached + count(tokens.get("tool")),
-            output_tokens=count(tokens.get("output")) + count(tokens.get("thoughts")),
+            input_tokens=whole_number(tokens.get("input")) - cached + whole_number(tokens.get("tool")),
+            output_tokens=whole_number(tokens.get("output")) + whole_number(tokens.get("thoughts")),
             cache_read=cached,
             agent=self.agent,
             where=where,
@@ -169,7 +169,7 @@ def _answered(part: Any) -> str:
     return words(part if response is None else response)
 
 
-def companions(path: Path) -> list[Companion]:
+def gemini_files(path: Path) -> list[Companion]:
     """The chats of a session's sub-agents, which lie in a folder named after it."""
     sample = Sample(head(path, 65_536), path)
     opening = sample.records[0] if sample.records else table(sample.document)
@@ -211,13 +211,13 @@ def _document(sample: Sample) -> int:
     return 0 if _lines(sample) or b'"messages"' not in sample.head else _sniff(sample)
 
 
-def titles(record: dict[str, Any]) -> Title | None:
+def gemini_title(record: dict[str, Any]) -> Title | None:
     """The summary that the program keeps of a chat."""
     said = text((table(record.get("$set")) or record).get("summary")) if "type" not in record else ""
     return Title(2, said) if said else None
 
 
 FORMATS = (
-    Format("gemini", "lines", _lines, GeminiReader, companions, GeminiLinks, titles),
-    Format("gemini", "document", _document, GeminiReader, companions, GeminiLinks, titles),
+    Format("gemini", "lines", _lines, GeminiReader, gemini_files, GeminiLinks, gemini_title),
+    Format("gemini", "document", _document, GeminiReader, gemini_files, GeminiLinks, gemini_title),
 )

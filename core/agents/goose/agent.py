@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from core.agents.goose.reader import FORMATS
-from core.agents.goose.survey import survey
+from core.agents.goose.survey import survey_goose
 from core.logs.agent import Agent, Environment, Location, folder
 
 
@@ -18,4 +18,4 @@ def _roots(environment: Environment, home: Path) -> list[Path]:
     return [kept, *([windows / "Block" / "goose" / "data" / "sessions"] if windows else [])]
 
 
-AGENT = Agent("goose", "Goose", FORMATS, Location(_roots, survey=survey))
+AGENT = Agent("goose", "Goose", FORMATS, Location(_roots, survey=survey_goose))

@@ -9,8 +9,8 @@ from msgspec import structs
 
 from core.agents.calls import Calls, Result
 from core.agents.fingerprint import fingerprint
-from core.agents.goose.store import rows
-from core.agents.loose import LooseReader, count, kept, table, text, words
+from core.agents.goose.store import goose_rows
+from core.agents.loose import LooseReader, kept, table, text, whole_number, words
 from core.agents.outcomes import exit_code
 from core.events import Compaction, Event
 from core.logs.database import MAGIC, reading, tables
@@ -27,7 +27,7 @@ class GooseReader(LooseReader):
     name = "goose"
     untold = ("cost",)
     many = True
-    rows = staticmethod(rows)
+    rows = staticmethod(goose_rows)
     """How a database is fed to this reader."""
 
     def __init__(self, *given: Any, **named: Any) -> None:
@@ -62,7 +62,7 @@ class GooseReader(LooseReader):
     def _session(self, row: dict[str, Any], out: list[Event]) -> None:
         name = text(row.get("id"))
         self._model = text(table(row.get("model_config")).get("model_name")) or self._model
-        counted = count(row.get("accumulated_input_tokens"))
+        counted = whole_number(row.get("accumulated_input_tokens"))
         self._priced = counted > 0 and self.kit.models.cost(self._model, 1, 1, 0, 0) is not None
         if self.begun and name == self.session:
             return
@@ -128,10 +128,10 @@ class GooseReader(LooseReader):
         """What a session spent since it was last looked at, and what its context holds now."""
         name = text(row.get("id"))
         sent, written = (
-            count(row.get("accumulated_input_tokens")),
-            count(row.get("accumulated_output_tokens")),
+            whole_number(row.get("accumulated_input_tokens")),
+            whole_number(row.get("accumulated_output_tokens")),
         )
-        held = count(row.get("total_tokens"))
+        held = whole_number(row.get("total_tokens"))
         before = self._spent.get(name, (0, 0, 0))
         if (sent, written, held) == before:
             return

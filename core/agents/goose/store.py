@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from core.agents.loose import count
+from core.agents.loose import whole_number
 from core.logs.database import reading, select
 
 _SESSION = (
@@ -19,7 +19,7 @@ _SESSION = (
 _MESSAGE = ("id", "message_id", "session_id", "role", "created_timestamp", "metadata_json", "content_json")
 
 
-class Row(NamedTuple):
+class GooseRow(NamedTuple):
     """One row, as a reader is fed it."""
 
     data: bytes
@@ -29,7 +29,7 @@ class Row(NamedTuple):
     """The number of a message, which grows; ask for those since the largest seen."""
 
 
-def rows(path: Path, since: int = 0, session: str = "") -> Iterator[Row]:
+def goose_rows(path: Path, since: int = 0, session: str = "") -> Iterator[GooseRow]:
     """The messages from a number on, each session after its row and before what it spent.
 
     Messages are only ever added, or all of a session's added again with new numbers.
@@ -40,11 +40,11 @@ def rows(path: Path, since: int = 0, session: str = "") -> Iterator[Row]:
             yield _row("sessions", one, 0)
             rest = "WHERE id >= ? AND session_id = ? ORDER BY id"
             for message in select(database, "messages", _MESSAGE, rest, (since, one["id"])):
-                yield _row("messages", message, count(message.get("id")))
+                yield _row("messages", message, whole_number(message.get("id")))
             yield _row("spent", one, 0)
 
 
-def _row(table: str, told: dict[str, Any], updated: int) -> Row:
+def _row(table: str, told: dict[str, Any], updated: int) -> GooseRow:
     outer: dict[str, Any] = {"table": table}
     for name, value in told.items():
         if name.endswith("_json"):
@@ -53,4 +53,4 @@ def _row(table: str, told: dict[str, Any], updated: int) -> Row:
         elif not isinstance(value, bytes):
             outer[name] = value
     entry = f"{'messages' if table == 'messages' else 'sessions'}/{told.get('id')}"
-    return Row(msgspec.json.encode(outer), entry, updated)
+    return GooseRow(msgspec.json.encode(outer), entry, updated)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from core.agents.goose.store import rows
+from core.agents.goose.store import goose_rows
 from core.agents.loose import decode, table, text
 from core.logs.door import is_file
 from core.logs.found import Found
@@ -17,12 +17,12 @@ _MESSAGE = 2_000
 """Bytes that a message takes up, by and large."""
 
 
-def survey(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
+def survey_goose(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
     """Sessions of the database, and files that are not in it."""
     seen: set[str] = set()
     path = root / "sessions.db"
     try:
-        known = [table(decode(row.data)) for row in rows(path, _NEVER)] if is_file(path) else []
+        known = [table(decode(row.data)) for row in goose_rows(path, _NEVER)] if is_file(path) else []
         size = path.stat().st_size if known else 0
     except OSError:
         known, size = [], 0

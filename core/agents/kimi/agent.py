@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from core.agents.kimi import reader, wire
-from core.agents.kimi.survey import survey
+from core.agents.kimi.survey import survey_kimi
 from core.logs.agent import Agent, Environment, Location, folder
 
 
@@ -21,6 +21,6 @@ AGENT = Agent(
     Location(
         _roots,
         marks=(b'"tool.result"', b'"step.end"', b'"turn.prompt"', b'"ToolResult"', b'"StatusUpdate"'),
-        survey=survey,
+        survey=survey_kimi,
     ),
 )

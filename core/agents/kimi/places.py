@@ -21,7 +21,7 @@ def session_of(file: str, otherwise: str) -> str:
     return folder.name.removeprefix("session_") or otherwise
 
 
-def companions(path: Path) -> list[Companion]:
+def kimi_files(path: Path) -> list[Companion]:
     """The logs of the sub-agents beside the main agent's."""
     if path.parent.name != "main" or path.parent.parent.name != "agents":
         return []

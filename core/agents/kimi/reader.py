@@ -7,8 +7,8 @@ from collections import Counter
 from typing import Any
 
 from core.agents.calls import Result
-from core.agents.kimi.places import companions, session_of
-from core.agents.loose import LooseReader, count, table, text, words
+from core.agents.kimi.places import kimi_files, session_of
+from core.agents.loose import LooseReader, table, text, whole_number, words
 from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Outcome, ToolUse, Where
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
@@ -172,7 +172,7 @@ class KimiReader(LooseReader):
     def _used(self, value: Any, sign: int, model: str, name: str, out: list[Event], stop: str = "") -> None:
         usage = table(value)
         names = ("inputOther", "output", "inputCacheRead", "inputCacheCreation")
-        key = tuple(count(usage.get(each)) for each in names)
+        key = tuple(whole_number(usage.get(each)) for each in names)
         if not any(key):
             return
         self._spent[key] += sign
@@ -201,8 +201,8 @@ class KimiReader(LooseReader):
                 agent=self.agent,
                 where=self.here(),
                 trigger=self._source,
-                tokens_before=count(record.get("tokensBefore")),
-                tokens_after=count(record.get("tokensAfter")),
+                tokens_before=whole_number(record.get("tokensBefore")),
+                tokens_after=whole_number(record.get("tokensAfter")),
             )
         )
 
@@ -222,4 +222,4 @@ def _sniff(sample: Sample) -> int:
     return 50 if first.get("type") == "metadata" and {"protocol_version", "created_at"} <= first.keys() else 0
 
 
-FORMATS = (Format("kimi", "lines", _sniff, KimiReader, companions, title="Kimi Code"),)
+FORMATS = (Format("kimi", "lines", _sniff, KimiReader, kimi_files, title="Kimi Code"),)

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from core.agents.kimi.places import WIRE, companions, session_of
+from core.agents.kimi.places import WIRE, kimi_files, session_of
 from core.logs.found import Found
 
 _EVENT = 800
 """Bytes that an event takes up in a log, by and large."""
 
 
-def survey(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
+def survey_kimi(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
     """The sessions below a root: of Kimi Code by project, of the older CLI by the folder's fingerprint."""
     for pattern in (f"*/*/agents/main/{WIRE}", f"*/*/{WIRE}"):
         for path in root.glob(pattern):
             try:
-                paths = [path, *(one.path for one in companions(path))]
+                paths = [path, *(one.path for one in kimi_files(path))]
                 found = [file.stat() for file in paths]
             except OSError:
                 continue

@@ -6,7 +6,7 @@ from typing import Any
 
 from core.agents.calls import Result
 from core.agents.kimi.places import session_of
-from core.agents.loose import LooseReader, count, decode, table, text, words
+from core.agents.loose import LooseReader, decode, table, text, whole_number, words
 from core.agents.outcomes import exit_code
 from core.events import AgentEnd, AgentStart, Compaction, Event, ToolUse
 from core.logs.format import Format, Sample
@@ -127,11 +127,11 @@ class KimiWireReader(LooseReader):
             at,
             message=text(payload.get("message_id")) or f"line-{self._line}",
             model="",
-            input_tokens=count(usage.get("input_other")),
-            output_tokens=count(usage.get("output")),
-            cache_read=count(usage.get("input_cache_read")),
-            cache_write=count(usage.get("input_cache_creation")),
-            window=count(payload.get("max_context_tokens")),
+            input_tokens=whole_number(usage.get("input_other")),
+            output_tokens=whole_number(usage.get("output")),
+            cache_read=whole_number(usage.get("input_cache_read")),
+            cache_write=whole_number(usage.get("input_cache_creation")),
+            window=whole_number(payload.get("max_context_tokens")),
             agent=agent,
             where=self.here(),
         )

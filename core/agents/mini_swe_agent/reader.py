@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from core.agents.calls import Result
-from core.agents.loose import STEP, LooseReader, amount, code, count, kept, table, text, untimed, words
+from core.agents.loose import STEP, LooseReader, amount, code, kept, table, text, untimed, whole_number, words
 from core.events import Event, SessionEnd, Turn, Where
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
@@ -90,14 +90,14 @@ class MiniSweAgentReader(LooseReader):
 
     def _turn(self, place: int, response: dict[str, Any], model: str, where: Where, said: str) -> Turn:
         usage = table(response.get("usage"))
-        cached = count(table(usage.get("prompt_tokens_details")).get("cached_tokens"))
+        cached = whole_number(table(usage.get("prompt_tokens_details")).get("cached_tokens"))
         return self.kit.models.turn(
             self.now,
             message=text(response.get("id")) or f"turn-{place}",
             model=text(response.get("model")) or model,
-            input_tokens=max(0, count(usage.get("prompt_tokens")) - cached),
-            output_tokens=count(usage.get("completion_tokens")),
-            cache_read=min(cached, count(usage.get("prompt_tokens"))),
+            input_tokens=max(0, whole_number(usage.get("prompt_tokens")) - cached),
+            output_tokens=whole_number(usage.get("completion_tokens")),
+            cache_read=min(cached, whole_number(usage.get("prompt_tokens"))),
             cost=amount(usage.get("cost")),
             agent=self.agent,
             where=where,

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import structs
 
 from core.agents.calls import Result
-from core.agents.loose import LooseReader, amount, code, count, items, table, text
+from core.agents.loose import LooseReader, amount, code, items, table, text, whole_number
 from core.events import ACTIONS, EVENT_KINDS, OUTCOMES, AgentStart, Event, SessionStart, ToolUse, Where
 from core.logs.format import Format, Sample
 from core.logs.session import identity
@@ -178,7 +178,7 @@ class OpenEventsReader(LooseReader):
 
     def _spent(self, line: dict[str, Any], at: float, agent: str, out: list[Event]) -> None:
         """A line that tells of tokens stands for an answer of the model too."""
-        tokens, context = line.get("tokens"), count(line.get("context_tokens"))
+        tokens, context = line.get("tokens"), whole_number(line.get("context_tokens"))
         if tokens is None and not context:
             return
         parts = table(tokens)
@@ -186,11 +186,11 @@ class OpenEventsReader(LooseReader):
             at,
             message=f"turn-{self._number}",
             model=text(line.get("model")),
-            input_tokens=count(parts.get("input")) or count(tokens),
-            output_tokens=count(parts.get("output")),
-            cache_read=count(parts.get("cache_read")),
-            cache_write=count(parts.get("cache_write")),
-            window=count(line.get("context_window")),
+            input_tokens=whole_number(parts.get("input")) or whole_number(tokens),
+            output_tokens=whole_number(parts.get("output")),
+            cache_read=whole_number(parts.get("cache_read")),
+            cache_write=whole_number(parts.get("cache_write")),
+            window=whole_number(line.get("context_window")),
             agent=agent,
             where=self.here(),
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from core.agents.opencode.reader import FORMATS
-from core.agents.opencode.survey import survey
+from core.agents.opencode.survey import survey_opencode
 from core.logs.agent import Agent, Environment, Location, folder
 
 
@@ -18,6 +18,6 @@ AGENT = Agent(
     "opencode",
     "OpenCode",
     FORMATS,
-    Location(_roots, (), _MARKS, survey=survey),
+    Location(_roots, (), _MARKS, survey=survey_opencode),
     resume=("opencode", "-s", "{session}"),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from core.agents.hook import AgentHooks, HookFile, Installing
-from core.agents.plugin_hooks import answer, module, read
+from core.agents.plugin_hooks import answer_plugin, module, read_plugin_call
 
 _MODULE = """
 export const Nooscope = async ({ directory }) => {
@@ -39,7 +39,7 @@ export const Nooscope = async ({ directory }) => {
 """
 
 
-def file(to: Installing) -> HookFile:
+def opencode_hook_file(to: Installing) -> HookFile:
     """A module beside others, for the person or the project."""
     config = to.environment.get("XDG_CONFIG_HOME")
     folder = (Path(config) if config else to.home / ".config") / "opencode"
@@ -54,8 +54,8 @@ def file(to: Installing) -> HookFile:
 HOOKS = AgentHooks(
     "opencode",
     "opencode",
-    file,
-    read,
-    answer,
+    opencode_hook_file,
+    read_plugin_call,
+    answer_plugin,
     limits="a sentence goes to the end of a tool's output; a call that needs you is denied at first",
 )

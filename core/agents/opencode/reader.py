@@ -7,8 +7,8 @@ from typing import Any
 
 from core.agents.advice import said_event, split_advice
 from core.agents.calls import Calls, Result
-from core.agents.loose import LooseReader, amount, code, count, table, text
-from core.agents.opencode.store import members, rows, title
+from core.agents.loose import LooseReader, amount, code, table, text, whole_number
+from core.agents.opencode.store import opencode_rows, own_title, session_files
 from core.events import AgentEnd, AgentStart, Compaction, Event, Prompt, ToolUse, Where
 from core.logs.database import MAGIC, tables
 from core.logs.format import Format, Sample
@@ -31,9 +31,9 @@ class OpenCodeReader(LooseReader):
 
     name = "opencode"
     many = True
-    rows = staticmethod(rows)
+    rows = staticmethod(opencode_rows)
     """How a database is fed to this reader."""
-    members = staticmethod(members)
+    members = staticmethod(session_files)
     """How a folder is."""
 
     def __init__(self, *given: Any, **named: Any) -> None:
@@ -224,10 +224,10 @@ class OpenCodeReader(LooseReader):
             self._time(part, message),
             message=name,
             model=text(message.get("modelID")),
-            input_tokens=count(tokens.get("input")),
-            output_tokens=count(tokens.get("output")) + count(tokens.get("reasoning")),
-            cache_read=count(cache.get("read")),
-            cache_write=count(cache.get("write")),
+            input_tokens=whole_number(tokens.get("input")),
+            output_tokens=whole_number(tokens.get("output")) + whole_number(tokens.get("reasoning")),
+            cache_read=whole_number(cache.get("read")),
+            cache_write=whole_number(cache.get("write")),
             cost=amount(part.get("cost")),
             stop=text(part.get("reason")),
             agent=agent,
@@ -327,14 +327,14 @@ def _export(sample: Sample) -> int:
     return 92 if "messages" in value and "id" in info and ("directory" in info or "projectID" in info) else 0
 
 
-def titles(document: dict[str, Any]) -> Title | None:
+def opencode_title(document: dict[str, Any]) -> Title | None:
     """The name that an exported session has."""
-    said = title(table(document.get("info")))
+    said = own_title(table(document.get("info")))
     return Title(2, said) if said else None
 
 
 FORMATS = (
     Format("opencode", "database", _database, OpenCodeReader),
     Format("opencode", "folder", _folder, OpenCodeReader),
-    Format("opencode", "document", _export, OpenCodeReader, titles=titles),
+    Format("opencode", "document", _export, OpenCodeReader, titles=opencode_title),
 )

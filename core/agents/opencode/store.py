@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from core.agents.loose import count, decode, table, text
+from core.agents.loose import decode, table, text, whole_number
 from core.logs.database import connect
 from core.logs.door import is_folder, read_log
 
@@ -21,7 +21,7 @@ _UNNAMED = re.compile(r"(?:New|Child) session - \d{4}-")
 _SESSION = ("id", "parent_id", "directory", "title", "version", "agent", "time_created", "time_updated")
 
 
-class Row(NamedTuple):
+class OpenCodeRow(NamedTuple):
     """One row, as a reader is fed it."""
 
     data: bytes
@@ -31,13 +31,13 @@ class Row(NamedTuple):
     """Milliseconds; ask for rows since the largest seen, and those of that very moment come again."""
 
 
-def title(session: dict[str, Any]) -> str:
+def own_title(session: dict[str, Any]) -> str:
     """A session's title; blank while it has only the one every new session gets."""
     said = text(session.get("title"))
     return "" if _UNNAMED.match(said) else said
 
 
-def rows(path: Path, since: int = 0, session: str = "") -> Iterator[Row]:
+def opencode_rows(path: Path, since: int = 0, session: str = "") -> Iterator[OpenCodeRow]:
     """The rows changed since a moment, one session after the other, or those of one session alone.
 
     Each session comes with its sub-agents', in order of time. Raises `OSError` where the database is
@@ -66,7 +66,7 @@ def _sessions(database: sqlite3.Connection) -> list[dict[str, Any]]:
 def _roots(known: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ids = {session["id"] for session in known}
     found = [session for session in known if session.get("parent_id") not in ids]
-    return sorted(found, key=lambda session: (count(session.get("time_created")), str(session["id"])))
+    return sorted(found, key=lambda session: (whole_number(session.get("time_created")), str(session["id"])))
 
 
 def _family(root: dict[str, Any], known: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -79,10 +79,10 @@ def _family(root: dict[str, Any], known: list[dict[str, Any]]) -> list[dict[str,
         ids.update(one["id"] for one in more)
 
 
-def _tree(database: sqlite3.Connection, family: list[dict[str, Any]], since: int) -> Iterator[Row]:
+def _tree(database: sqlite3.Connection, family: list[dict[str, Any]], since: int) -> Iterator[OpenCodeRow]:
     for session in family:
         written = msgspec.json.encode({"table": "session", "id": session["id"], "data": session})
-        yield Row(written, f"session/{session['id']}", count(session.get("time_updated")))
+        yield OpenCodeRow(written, f"session/{session['id']}", whole_number(session.get("time_updated")))
     streams = []
     for session in family:
         streams.append(_rows(database, "message", "time_created", str(session["id"]), since))
@@ -93,7 +93,7 @@ def _tree(database: sqlite3.Connection, family: list[dict[str, Any]], since: int
 
 def _rows(
     database: sqlite3.Connection, name: str, order: str, session: str, since: int
-) -> Iterator[tuple[tuple[int, str], Row]]:
+) -> Iterator[tuple[tuple[int, str], OpenCodeRow]]:
     message = "message_id" if name == "part" else "NULL"
     found = database.execute(
         f"SELECT id, {message}, time_created, time_updated, data FROM {name}"  # noqa: S608 our own words
@@ -112,11 +112,14 @@ def _rows(
                 "time_updated": updated,
             }
         )
-        key = (count(created if order == "time_created" else updated), f"{name}/{row_id}")
-        yield key, Row(b'%b,"data":%b}' % (outer[:-1], written), f"{name}/{row_id}", count(updated))
+        key = (whole_number(created if order == "time_created" else updated), f"{name}/{row_id}")
+        yield (
+            key,
+            OpenCodeRow(b'%b,"data":%b}' % (outer[:-1], written), f"{name}/{row_id}", whole_number(updated)),
+        )
 
 
-def members(folder: Path) -> list[Path]:
+def session_files(folder: Path) -> list[Path]:
     """The files of a folder's sessions, in the order a reader wants them: each session, then what it said."""
     root = next((place for place in folder.parents if is_folder((place / "message"))), folder)
     known = [
@@ -164,6 +167,6 @@ def _told(file: Path) -> int:
     told = _object(file)
     for times in (table(table(told.get("state")).get("time")), table(told.get("time"))):
         for name in ("end", "start", "created"):
-            if count(times.get(name)):
-                return count(times.get(name))
+            if whole_number(times.get(name)):
+                return whole_number(times.get(name))
     return 0

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from core.agents.loose import count, decode, table, text
-from core.agents.opencode.store import rows, title
+from core.agents.loose import decode, table, text, whole_number
+from core.agents.opencode.store import opencode_rows, own_title
 from core.logs.door import is_file, read_log
 from core.logs.found import Found, extent
 from core.logs.titles import shown
@@ -18,7 +18,7 @@ _PART = 2_000
 """Bytes that a part of a message takes up in a database, by and large."""
 
 
-def survey(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
+def survey_opencode(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
     """Sessions of the database, and those of the older storage folder that are not in it."""
     seen: set[str] = set()
     for session in (*_database(root / "opencode.db"), *_storage(root / "storage")):
@@ -42,7 +42,11 @@ def survey(agent: str, root: Path, now: float, active_within: float) -> Iterator
 
 def _database(path: Path) -> list[dict[str, Any]]:
     try:
-        told = [table(decode(row.data)).get("data") for row in rows(path, _NEVER)] if is_file(path) else []
+        told = (
+            [table(decode(row.data)).get("data") for row in opencode_rows(path, _NEVER)]
+            if is_file(path)
+            else []
+        )
         size = path.stat().st_size // max(1, len(told)) if told else 0
     except OSError:
         return []
@@ -52,8 +56,8 @@ def _database(path: Path) -> list[dict[str, Any]]:
         {
             "id": session["id"],
             "directory": text(session.get("directory")),
-            "title": title(session),
-            "updated": count(session.get("time_updated")),
+            "title": own_title(session),
+            "updated": whole_number(session.get("time_updated")),
             "path": path,
             "size": size,
             "events": size // _PART,
@@ -75,8 +79,8 @@ def _storage(folder: Path) -> Iterator[dict[str, Any]]:
         yield {
             "id": session["id"],
             "directory": text(session.get("directory")),
-            "title": title(session),
-            "updated": count(table(session.get("time")).get("updated")),
+            "title": own_title(session),
+            "updated": whole_number(table(session.get("time")).get("updated")),
             "path": file,
             "size": size,
             "events": number,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from core.agents.openhands.reader import FORMATS
-from core.agents.openhands.survey import survey
+from core.agents.openhands.survey import survey_openhands
 from core.logs.agent import Agent, Environment, Location, folder
 
 
@@ -22,4 +22,9 @@ _MARKS = (
     b'"kind":"MessageEvent"',
     b'"key":"stats"',
 )
-AGENT = Agent("openhands", "OpenHands", FORMATS, Location(_roots, ("*/events",), _MARKS, survey=survey))
+AGENT = Agent(
+    "openhands",
+    "OpenHands",
+    FORMATS,
+    Location(_roots, ("*/events",), _MARKS, survey=survey_openhands),
+)

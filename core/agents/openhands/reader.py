@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from msgspec import structs
 
 from core.agents.calls import Calls, Result
-from core.agents.loose import STEP, LooseReader, amount, code, count, items, kept, table, text, words
+from core.agents.loose import STEP, LooseReader, amount, code, items, kept, table, text, whole_number, words
 from core.events import AgentEnd, AgentStart, Compaction, Event, SessionEnd, ToolUse, Turn, Where
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
@@ -43,7 +43,7 @@ class OpenHandsReader(LooseReader):
         run = self.table(value, "run")
         history = self.items(run.get("history"), "history")
         issue = table(run.get("issue"))
-        number = count(issue.get("number"))
+        number = whole_number(issue.get("number"))
         name = text(run.get("instance_id")) or (f"issue-{number}" if number else "")
         model = text(table(table(run.get("metadata")).get("llm_config")).get("model"))
         self._run(history, name or f"{self.session}-{self._line}", model, out, "/history")
@@ -127,15 +127,15 @@ class OpenHandsReader(LooseReader):
         usage = table(response.get("usage"))
         if not response:
             return
-        read = count(usage.get("cache_read_input_tokens"))
-        read = read or count(table(usage.get("prompt_tokens_details")).get("cached_tokens"))
-        written = count(usage.get("cache_creation_input_tokens"))
+        read = whole_number(usage.get("cache_read_input_tokens"))
+        read = read or whole_number(table(usage.get("prompt_tokens_details")).get("cached_tokens"))
+        written = whole_number(usage.get("cache_creation_input_tokens"))
         turn = self.kit.models.turn(
             self.now,
             message=text(response.get("id")),
             model=text(response.get("model")),
-            input_tokens=max(0, count(usage.get("prompt_tokens")) - read - written),
-            output_tokens=count(usage.get("completion_tokens")),
+            input_tokens=max(0, whole_number(usage.get("prompt_tokens")) - read - written),
+            output_tokens=whole_number(usage.get("completion_tokens")),
             cache_read=read,
             cache_write=written,
             agent=self._agents[-1],
@@ -193,7 +193,7 @@ def _report(use: ToolUse, child: str) -> AgentEnd:
     )
 
 
-class Spent(NamedTuple):
+class TokensUsed(NamedTuple):
     """What a conversation has used so far."""
 
     model: str = ""
@@ -204,15 +204,15 @@ class Spent(NamedTuple):
     cost: float = 0.0
 
 
-def spent(told: dict[str, Any]) -> Spent:
+def spent(told: dict[str, Any]) -> TokensUsed:
     """The totals of one of a conversation's models."""
     used = table(told.get("accumulated_token_usage"))
-    return Spent(
+    return TokensUsed(
         text(told.get("model_name")),
-        count(used.get("prompt_tokens")),
-        count(used.get("completion_tokens")),
-        count(used.get("cache_read_tokens")),
-        count(used.get("cache_write_tokens")),
+        whole_number(used.get("prompt_tokens")),
+        whole_number(used.get("completion_tokens")),
+        whole_number(used.get("cache_read_tokens")),
+        whole_number(used.get("cache_write_tokens")),
         amount(told.get("accumulated_cost")) or 0.0,
     )
 
@@ -227,7 +227,7 @@ class OpenHandsFolderReader(LooseReader):
         super().__init__(*given, **named)
         self._answers: set[str] = set()
         self._children: dict[str, list[str]] = {}
-        self._totals = Spent()
+        self._totals = TokensUsed()
         self._spent: Turn | None = None
 
     def read(self, value: Any, out: list[Event]) -> None:

@@ -10,7 +10,7 @@ from core.logs.door import read_log
 from core.logs.found import Found, extent
 
 
-def survey(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
+def survey_openhands(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:
     """Conversations, each a folder with one file an event."""
     for events in root.glob("*/events"):
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.agents.hook import AgentHooks, HookFile, Installing
-from core.agents.plugin_hooks import answer, module, read
+from core.agents.plugin_hooks import answer_plugin, module, read_plugin_call
 
 _MODULE = """
 export default function (pi) {
@@ -33,7 +33,7 @@ export default function (pi) {
 """
 
 
-def file(to: Installing) -> HookFile:
+def pi_hook_file(to: Installing) -> HookFile:
     """A module beside others, for the person or the project."""
     folder = to.home / ".pi" / "agent" if to.project is None else to.project / ".pi"
     values = {name: to.command(name) for name in ("FOLDER", "MODE", "DEADLINE")}
@@ -43,8 +43,8 @@ def file(to: Installing) -> HookFile:
 HOOKS = AgentHooks(
     "pi",
     "pi",
-    file,
-    read,
-    answer,
+    pi_hook_file,
+    read_plugin_call,
+    answer_plugin,
     limits="written from its documents and not yet seen with the program itself",
 )

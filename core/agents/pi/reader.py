@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from core.agents.calls import Result
-from core.agents.loose import LooseReader, amount, code, count, kept, table, text, words
+from core.agents.loose import LooseReader, amount, code, kept, table, text, whole_number, words
 from core.agents.pi.links import PiLinks
 from core.events import Compaction, Event, Where
 from core.logs.format import Format, Sample
@@ -38,7 +38,7 @@ class PiReader(LooseReader):
                 self._message(entry, self.table(entry.get("message"), "message"), out)
             case "compaction":
                 at = self.moment(entry.get("timestamp"))
-                before = count(entry.get("tokensBefore"))
+                before = whole_number(entry.get("tokensBefore"))
                 out.append(Compaction(at=at, agent=self.agent, where=self.here(), tokens_before=before))
 
     def _header(self, entry: dict[str, Any]) -> None:
@@ -68,7 +68,7 @@ class PiReader(LooseReader):
                 where,
                 project=text(entry.get("cwd")),
                 model=text(entry.get("modelId")),
-                version=str(count(entry.get("version")) or 1),
+                version=str(whole_number(entry.get("version")) or 1),
                 parent=parent.removesuffix(".jsonl").rpartition("_")[2],
             )
         )
@@ -105,10 +105,10 @@ class PiReader(LooseReader):
                 at,
                 message=name,
                 model=text(message.get("model")),
-                input_tokens=count(usage.get("input")),
-                output_tokens=count(usage.get("output")),
-                cache_read=count(usage.get("cacheRead")),
-                cache_write=count(usage.get("cacheWrite")),
+                input_tokens=whole_number(usage.get("input")),
+                output_tokens=whole_number(usage.get("output")),
+                cache_read=whole_number(usage.get("cacheRead")),
+                cache_write=whole_number(usage.get("cacheWrite")),
                 cost=amount(table(usage.get("cost")).get("total")),
                 stop=stop,
                 agent=self.agent,
@@ -154,10 +154,10 @@ def _sniff(sample: Sample) -> int:
     return 60 if any(role in ("toolResult", "bashExecution") for role in wrapped) else 0
 
 
-def titles(entry: dict[str, Any]) -> Title | None:
+def pi_title(entry: dict[str, Any]) -> Title | None:
     """The name the person gave the session."""
     said = text(entry.get("name")) if entry.get("type") == "session_info" else ""
     return Title(3, said) if said else None
 
 
-FORMATS = (Format("pi", "lines", _sniff, PiReader, links=PiLinks, titles=titles),)
+FORMATS = (Format("pi", "lines", _sniff, PiReader, links=PiLinks, titles=pi_title),)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.logs.envelope import Envelope, Message, as_text
+from core.logs.envelope import Envelope, RecordMessage, as_text
 from core.logs.links import Link, LinkKind, LinkReader, Rank
 from core.logs.records import Record
 
@@ -32,4 +32,4 @@ class QwenLinks(LinkReader):
             as_text(told.type), ("entry", "aside")
         )
         parent = as_text(told.parent_uuid) or None
-        return self.link(record, name, parent, kind, rank, Message.read(told.message))
+        return self.link(record, name, parent, kind, rank, RecordMessage.read(told.message))

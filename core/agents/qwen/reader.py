@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from core.agents.calls import Result
-from core.agents.loose import LooseReader, count, items, table, text, words
+from core.agents.loose import LooseReader, items, table, text, whole_number, words
 from core.agents.qwen.links import QwenLinks
 from core.events import AgentEnd, AgentStart, Compaction, Event, ToolUse
 from core.logs.door import is_folder
@@ -70,15 +70,18 @@ class QwenReader(LooseReader):
 
     def _answer(self, at: float, line: dict[str, Any], parts: list[Any], out: list[Event]) -> None:
         usage = self.table(line.get("usageMetadata"), "usageMetadata")
-        cached = min(count(usage.get("cachedContentTokenCount")), count(usage.get("promptTokenCount")))
+        cached = min(
+            whole_number(usage.get("cachedContentTokenCount")), whole_number(usage.get("promptTokenCount"))
+        )
         turn = self.kit.models.turn(
             at,
             message=text(line.get("uuid")),
             model=text(line.get("model")),
-            input_tokens=count(usage.get("promptTokenCount"))
+            input_tokens=whole_number(usage.get("promptTokenCount"))
             - cached
-            + count(usage.get("toolUsePromptTokenCount")),
-            output_tokens=count(usage.get("candidatesTokenCount")) + count(usage.get("thoughtsTokenCount")),
+            + whole_number(usage.get("toolUsePromptTokenCount")),
+            output_tokens=whole_number(usage.get("candidatesTokenCount"))
+            + whole_number(usage.get("thoughtsTokenCount")),
             cache_read=cached,
             agent=self.agent,
             where=self.here(),
@@ -141,8 +144,8 @@ class QwenReader(LooseReader):
                 at=at,
                 agent=self.agent,
                 where=self.here(),
-                tokens_before=count(info.get("originalTokenCount")),
-                tokens_after=count(info.get("newTokenCount")),
+                tokens_before=whole_number(info.get("originalTokenCount")),
+                tokens_after=whole_number(info.get("newTokenCount")),
             )
         )
 
@@ -161,7 +164,7 @@ def _result(response: Any, status: str, shown: Any) -> Result:
     )
 
 
-def companions(path: Path) -> list[Companion]:
+def qwen_files(path: Path) -> list[Companion]:
     """The chats of a session's sub-agents, which lie in a folder of the project named after it."""
     place = path.parent.parent / "subagents" / stem(path)
     if path.parent.name != "chats" or not is_folder(place):
@@ -184,10 +187,10 @@ def _sniff(sample: Sample) -> int:
     return 0
 
 
-def titles(line: dict[str, Any]) -> Title | None:
+def qwen_title(line: dict[str, Any]) -> Title | None:
     """The name the person gave the chat."""
     said = text(table(line.get("systemPayload")).get("customTitle")) if line.get("type") == "system" else ""
     return Title(3, said) if said else None
 
 
-FORMATS = (Format("qwen", "lines", _sniff, QwenReader, companions, QwenLinks, titles),)
+FORMATS = (Format("qwen", "lines", _sniff, QwenReader, qwen_files, QwenLinks, qwen_title),)

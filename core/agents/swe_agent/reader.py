@@ -111,7 +111,7 @@ class SweAgentReader(LooseReader):
                 said=words(step.get("thought")) or words(step.get("content")),
             )
         )
-        result = Result(running=True) if observed is None else judged(tool, action, observed)
+        result = Result(running=True) if observed is None else step_result(tool, action, observed)
         use = self.calls.both(
             f"step-{place}",
             tool if tool in _OWN else "bash",
@@ -125,7 +125,7 @@ class SweAgentReader(LooseReader):
         out.append(use if tool in _OWN else structs.replace(use, tool=tool))
 
 
-def judged(tool: str, action: str, observed: str) -> Result:
+def step_result(tool: str, action: str, observed: str) -> Result:
     """What a step's text says of its end."""
     failing = _EDIT_FAILED if tool in _WRITERS or tool in _VIEWERS else _FAILED
     nothing = _NOTHING in observed[:500] or not observed.strip()

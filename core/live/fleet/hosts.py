@@ -14,7 +14,7 @@ from core.agents.open_events.agent import AGENT
 from core.hosts.mirror import host_of
 from core.hosts.subjects import token
 from core.live.fleet.roster import Roster
-from core.live.fleet.row import Row
+from core.live.fleet.row import FleetRow
 from core.live.status import Limits
 from core.logs.agent import Location
 from core.report.formatting import span
@@ -54,11 +54,11 @@ class HostRoster(Roster):
         self._patience = settings.ingest.hosts.sign * settings.ingest.hosts.missed
         self._limits = Limits.of(settings)
 
-    def rows(self, now: float) -> tuple[Row, ...]:
+    def rows(self, now: float) -> tuple[FleetRow, ...]:
         """Everyone, with the host, and with what keeps us from knowing more."""
         return tuple(self._placed(row, now) for row in super().rows(now))
 
-    def _placed(self, row: Row, now: float) -> Row:
+    def _placed(self, row: FleetRow, now: float) -> FleetRow:
         host = host_of(row.path, self._folder)
         lost = self._hosts.lost
         silent = self._clock() - self._hosts.heard.get(token(host), self._hosts.since)

@@ -8,8 +8,8 @@ from msgspec.structs import replace
 
 from core.errors import UnreadableLog
 from core.events import MAIN
-from core.live.fleet.model import Model, cut
-from core.live.fleet.row import Row
+from core.live.fleet.model import SessionModel, cut
+from core.live.fleet.row import FleetRow
 from core.live.status import Limits, StatusFacts, status_of
 from core.logs.diagnostics import Diagnostics
 from core.logs.finder import Finder
@@ -45,13 +45,13 @@ class Member:
         self._settings = settings
         self._initial_states = initial_states or InitialStates(settings)
         self._limits = Limits.of(settings)
-        self._model: Model | None = None
-        self._whole: Model | None = None
+        self._model: SessionModel | None = None
+        self._whole: SessionModel | None = None
         """The same session from its beginning, until it has caught up."""
         self._cut = False
         self._caught_up = False
         self._changed = found.modified
-        self._row: Row | None = None
+        self._row: FleetRow | None = None
         self._taken = 0.0
 
     @property
@@ -110,7 +110,7 @@ class Member:
         self._row = replace(row, facts=replace(row.facts, lost=why, read=1.0))
         self.rest()
 
-    def _open(self) -> Model:
+    def _open(self) -> SessionModel:
         settings, found = self._settings, self.found
         self._caught_up = False
         session = self._session()
@@ -131,10 +131,10 @@ class Member:
         self._model = self._whole or self._make(session or self.found.path)
         self._whole, self._cut, self.due = None, False, True
 
-    def _make(self, session: LogSession | Path) -> Model:
+    def _make(self, session: LogSession | Path) -> SessionModel:
         name = session.id if isinstance(session, LogSession) else self.found.session
         inputs = self._initial_states.of(name)
-        return Model(session, self._own_kit(), self._initial_states, inputs, self._changed)
+        return SessionModel(session, self._own_kit(), self._initial_states, inputs, self._changed)
 
     def _session(self) -> LogSession | None:
         try:
@@ -152,7 +152,7 @@ class Member:
         """Let go of the minds and keep what was last known."""
         self._model = self._whole = None
 
-    def row(self, now: float) -> Row:
+    def row(self, now: float) -> FleetRow:
         """How it stands at a moment."""
         model = self._model
         if model is not None and self._caught_up and (model.fresh or now - self._taken >= _REDRAWN):
@@ -160,11 +160,11 @@ class Member:
         row = self._row or self._blank(now)
         return row.at(now, self._limits)
 
-    def _blank(self, now: float) -> Row:
+    def _blank(self, now: float) -> FleetRow:
         facts = StatusFacts(heard=self.found.last, read=0.0)
         found = self.found
         stands = status_of(facts, now, self._limits)
-        return Row(
+        return FleetRow(
             _key(found),
             found.path,
             found.session,
@@ -175,7 +175,7 @@ class Member:
             title=found.title,
         )
 
-    def _take(self, model: Model, now: float) -> Row:
+    def _take(self, model: SessionModel, now: float) -> FleetRow:
         found = self.found
         facts = model.facts(self.heard or found.last)
         if model.behind and facts.close:
@@ -186,7 +186,7 @@ class Member:
         frustration, flow = model.axes(now)
         state, pattern = model.mood
         last, sign = model.last_words()
-        return Row(
+        return FleetRow(
             key=_key(found),
             path=found.path,
             session=found.session,

@@ -15,7 +15,7 @@ from core.live.source import Followed
 from core.live.status import StatusFacts
 from core.live.status_facts import StatusTracker
 from core.logs.door import open_log
-from core.logs.lines import packed
+from core.logs.lines import is_packed
 from core.logs.reader import Kit
 from core.logs.records import Log
 from core.logs.session import LogSession
@@ -36,7 +36,7 @@ _FADED = 10.0
 _PIECE = 65_536
 
 
-class Model:
+class SessionModel:
     """One session from some place of its logs on."""
 
     def __init__(
@@ -185,7 +185,7 @@ def cut(session: LogSession, most: int, size: Callable[[Path], int]) -> tuple[Lo
 
 def _end_of(log: Log, most: int, size: Callable[[Path], int]) -> Log:
     whole = size(log.path)
-    if whole <= most or not log.whole or log.format.style != "lines" or packed(log.path):
+    if whole <= most or not log.whole or log.format.style != "lines" or is_packed(log.path):
         return log
     try:
         with open_log(log.path) as stream:

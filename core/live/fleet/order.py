@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from core.live.fleet.row import Row
+from core.live.fleet.row import FleetRow
 
 Sorting = Literal[
     "need", "recent", "cost", "failures", "context", "frustration", "tokens", "project", "agent"
 ]
 
-_KEYS: dict[Sorting, Callable[[Row], Any]] = {
+_KEYS: dict[Sorting, Callable[[FleetRow], Any]] = {
     "need": lambda row: row.status.urgency,
     "recent": lambda row: -row.facts.heard,
     "cost": lambda row: -row.dollars,
@@ -43,13 +43,13 @@ class Heading(NamedTuple):
     """The line above the sessions of a project."""
 
     name: str
-    rows: tuple[Row, ...]
+    rows: tuple[FleetRow, ...]
 
 
 class Fold(NamedTuple):
     """The line that stands for sessions at rest."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[FleetRow, ...]
 
     @property
     def name(self) -> str:
@@ -57,20 +57,20 @@ class Fold(NamedTuple):
         return "at rest"
 
 
-Item: TypeAlias = Row | Heading | Fold
+Item: TypeAlias = FleetRow | Heading | Fold
 
 _FEW = 3
 """Sessions at rest that are listed before they are folded."""
 
 
-def listed(rows: Sequence[Row], order: Order) -> list[Item]:
+def listed(rows: Sequence[FleetRow], order: Order) -> list[Item]:
     """The rows that are wanted, in order, under headings where they are grouped."""
     wanted = [row for row in rows if _fits(row, order)]
     key = _KEYS[order.sorting]
     wanted.sort(key=lambda row: (key(row), row.status.urgency, row.key))
     if not order.grouped:
         return _folded(wanted, order)
-    groups: dict[str, list[Row]] = {}
+    groups: dict[str, list[FleetRow]] = {}
     for row in wanted:
         groups.setdefault(row.project or row.name, []).append(row)
     items: list[Item] = []
@@ -80,7 +80,7 @@ def listed(rows: Sequence[Row], order: Order) -> list[Item]:
     return items
 
 
-def _folded(wanted: list[Row], order: Order) -> list[Item]:
+def _folded(wanted: list[FleetRow], order: Order) -> list[Item]:
     """The rows with those at rest behind one line, where they are more than a few."""
     resting = [row for row in wanted if not row.status.level]
     if not order.folded or order.text or len(resting) <= _FEW:
@@ -89,7 +89,7 @@ def _folded(wanted: list[Row], order: Order) -> list[Item]:
     return [*kept, *resting[:_FEW], Fold(tuple(resting[_FEW:]))]
 
 
-def _fits(row: Row, order: Order) -> bool:
+def _fits(row: FleetRow, order: Order) -> bool:
     if order.urgent and row.status.level < 2:
         return False
     if not order.text:
@@ -112,7 +112,7 @@ class Census(NamedTuple):
     rest: int
 
 
-def census(rows: Sequence[Row]) -> Census:
+def census(rows: Sequence[FleetRow]) -> Census:
     """Count them."""
     levels = [row.status.level for row in rows]
     return Census(levels.count(3), levels.count(2), levels.count(1), levels.count(0))

@@ -9,10 +9,10 @@ from pathlib import Path
 from core.agents.registry import AGENTS, make_kit
 from core.errors import UnreadableLog
 from core.live.fleet.member import Member
-from core.live.fleet.row import Row
+from core.live.fleet.row import FleetRow
 from core.logs.agent import Agent, roots
 from core.logs.diagnostics import Diagnostics
-from core.logs.discovery import describe, find
+from core.logs.discovery import describe_sessions, find
 from core.logs.door import is_folder, is_there
 from core.logs.finder import Finder
 from core.logs.found import Found
@@ -85,7 +85,7 @@ class Roster:
         if not self._paths:
             return find(self._agents, self._environment, self._home, now=now, active_within=active)
         try:
-            return describe(self._agents, self._finder.sessions(self._paths), now, active)
+            return describe_sessions(self._agents, self._finder.sessions(self._paths), now, active)
         except UnreadableLog:
             return []
 
@@ -149,6 +149,6 @@ class Roster:
                 member.row(now)
                 member.rest()
 
-    def rows(self, now: float) -> tuple[Row, ...]:
+    def rows(self, now: float) -> tuple[FleetRow, ...]:
         """Everyone, the newest first."""
         return tuple(member.row(now) for member in self._members.values())

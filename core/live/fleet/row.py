@@ -20,7 +20,7 @@ BUCKETS = 20
 """Parts of the small curve."""
 
 
-class Row(Struct, frozen=True):
+class FleetRow(Struct, frozen=True):
     """What is known of one session; `status` is how it stood when the row was handed out."""
 
     key: str
@@ -73,7 +73,7 @@ class Row(Struct, frozen=True):
     host: str = ""
     """The machine it runs on, where that is not this one."""
 
-    def at(self, now: float, limits: Limits) -> Row:
+    def at(self, now: float, limits: Limits) -> FleetRow:
         """The same session at another moment."""
         stands = status_of(self.facts, now, limits)
         burn = self.burn if now <= self.burnt else 0.0
@@ -107,7 +107,7 @@ class Row(Struct, frozen=True):
         return [known.get(number) for number in range(end - min(width, BUCKETS) + 1, end + 1)]
 
 
-def as_json(row: Row, now: float) -> dict[str, Any]:
+def row_json(row: FleetRow, now: float) -> dict[str, Any]:
     """A row for scripts."""
     stands, facts = row.status, row.facts
     since = stands.since

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 
 from core.live.fleet.roster import Roster
-from core.live.fleet.row import Row
+from core.live.fleet.row import FleetRow
 from core.logs.follow import changes
 
 _READING = 0.1
@@ -21,7 +21,7 @@ _NEW = 1.0
 class FleetWatch:
     """Keeps a roster up to date while it runs; it may be stopped and started again."""
 
-    def __init__(self, roster: Roster, show: Callable[[tuple[Row, ...], float], object]) -> None:
+    def __init__(self, roster: Roster, show: Callable[[tuple[FleetRow, ...], float], object]) -> None:
         self._roster = roster
         self._show = show
         self._stop = threading.Event()
@@ -85,7 +85,7 @@ class FleetWatch:
             self._shown = time.monotonic()
 
 
-def once(roster: Roster) -> tuple[tuple[Row, ...], float]:
+def once(roster: Roster) -> tuple[tuple[FleetRow, ...], float]:
     """Search and read everything once, without a thread."""
     roster.look()
     while roster.work(60.0):

@@ -79,7 +79,7 @@ def _built_in(name: str) -> bool:
     return name == "backports.zstd" and sys.version_info >= (3, 14)
 
 
-def terminal(environment: Mapping[str, str]) -> Section:
+def terminal_section(environment: Mapping[str, str]) -> Section:
     """Colours, characters and size, as far as they can be told from here."""
     shown = sys.stdout.isatty() and sys.stdin.isatty()
     kind = environment.get("TERM", "")

@@ -122,7 +122,7 @@ def _bytes(number: int) -> str:
 def stored_state() -> Section:
     """What earlier sessions left, and whether it can be used."""
     from core.errors import StoreError
-    from core.store.bookmarks import default_folder
+    from core.store.bookmarks import bookmarks_folder
     from core.store.carry_over import CarryOverStore
     from core.store.episodes import EpisodeStore
     from core.store.learned import LearnedStore
@@ -141,7 +141,7 @@ def stored_state() -> Section:
         problems += episodes.notices
     behind = known.session_count if known else 0
     given = CarryOverStore().count()
-    marked = len(list(default_folder().glob("*.json")))
+    marked = len(list(bookmarks_folder().glob("*.json")))
     facts = {
         "sessions_behind_the_prior": behind,
         "stretches_learned_from": lessons.stretches,
@@ -164,7 +164,7 @@ def stored_state() -> Section:
 def chains() -> Section:
     """Undo what a crash left half written, and name what cannot be undone."""
     from core.store.bookmark_transfer import recover_imports
-    from core.store.bookmarks import default_folder
+    from core.store.bookmarks import bookmarks_folder
     from core.store.compensation import recover
 
     own = user_settings_file().parent / "chains"
@@ -172,7 +172,7 @@ def chains() -> Section:
     stuck: list[str] = []
     ways: tuple[tuple[Path, Callable[[], list[Chain]]], ...] = (
         (own, lambda: recover(own)),
-        (default_folder() / "chains", recover_imports),
+        (bookmarks_folder() / "chains", recover_imports),
     )
     for folder, way in ways:
         try:

@@ -7,7 +7,7 @@ from collections import deque
 from core.events import ToolUse
 from core.response.loops.loop import subject
 from core.settings.loops import ExactSettings, NearSettings
-from core.state import Stateful, each, listed, queued
+from core.state import Stateful, each, plain_list, queued
 
 PERIODS = 6
 _FEWEST = 2
@@ -41,8 +41,8 @@ class Cycle(Stateful):
     STATE = (
         each("_keys", tuple, lambda row: (row[0], row[1], tuple(row[2]))),
         queued("_times"),
-        listed("_runs"),
-        listed("_began"),
+        plain_list("_runs"),
+        plain_list("_began"),
         "period",
         "limit",
         "tool",

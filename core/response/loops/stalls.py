@@ -15,7 +15,7 @@ from core.settings.loops import (
     StormSettings,
     WaitingSettings,
 )
-from core.state import Kept, Stateful, made, mapped
+from core.state import KeptField, Stateful, made, mapped
 
 _LOOKS = frozenset(("file_read", "search"))
 _CHECKS = frozenset(("test", "build"))
@@ -25,7 +25,7 @@ class _Stall(Stateful):
     """What all of them have: how far it went, since when, and about what."""
 
     __slots__ = ("_limit", "began_at", "count", "limit", "subject", "tool")
-    STATE: ClassVar[Sequence[str | Kept]] = (
+    STATE: ClassVar[Sequence[str | KeptField]] = (
         "count",
         "limit",
         "began_at",

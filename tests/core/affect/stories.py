@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from core.affect import Affect, Mood
+from core.affect import Affect, AffectStep
 from core.events import Event, ToolUse
 from core.percept import Percept, Signal
 
@@ -44,7 +44,7 @@ def lived(events: Iterable[Event]) -> Iterator[tuple[Event, Percept, float]]:
         yield event, percept(now, shifted=shifted, signals=signals), (number * 7 % 10) / 9.0
 
 
-def live(affect: Affect, events: Iterable[Event]) -> list[Mood]:
+def live(affect: Affect, events: Iterable[Event]) -> list[AffectStep]:
     """Step through a stream."""
     return [affect.step(event, seen, novelty) for event, seen, novelty in lived(events)]
 
@@ -60,7 +60,9 @@ def shell(at: float, good: bool, purpose: str = "test") -> ToolUse:
     )
 
 
-def hammer(affect: Affect, count: int, good: bool, since: float = 0.0, every: float = 5.0) -> list[Mood]:
+def hammer(
+    affect: Affect, count: int, good: bool, since: float = 0.0, every: float = 5.0
+) -> list[AffectStep]:
     """The same outcome again and again."""
     return [
         affect.step(

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.affect import FIELDS, Affect, Channel, Commons, Emission, Peer, Zone, describe
+from core.affect import FIELDS, Affect, Channel, Commons, Emission, Peer, Zone, describe_entry
 from core.events import ToolUse
 from core.settings.affect import AffectSettings
 from tests.core.affect.stories import START, hammer, percept, shell, values
@@ -39,7 +39,7 @@ def test_inheritance_follows_the_mask_and_both_lineages_tell() -> None:
     for name, mine, theirs in zip(FIELDS, child.deviations, before, strict=True):
         mask = getattr(SETTINGS.fields, name).inherits
         assert mine == pytest.approx(theirs * factors[mask] * blend, abs=1e-12)
-    told, given_ = describe(entry), describe(parent.lineage.entries[-1])
+    told, given_ = describe_entry(entry), describe_entry(parent.lineage.entries[-1])
     assert (told.act, told.source) == ("inherited", "main")
     assert (given_.act, given_.source, given_.changes) == ("bequeathed", "child", ())
     assert told.partner == given_.digest
@@ -67,8 +67,8 @@ def test_return_follows_the_mask_within_the_rate_limit() -> None:
         else:
             assert abs(field.magnitude - field.rest) <= field.rate_limit
     assert values(parent)["risk_sensitivity"] > 0.4
-    assert describe(entry).act == "returned"
-    assert describe(child.lineage.entries[-1]).act == "reported"
+    assert describe_entry(entry).act == "returned"
+    assert describe_entry(child.lineage.entries[-1]).act == "reported"
 
 
 def test_policy_of_the_receiver_decides_who_may_move_it() -> None:
@@ -78,11 +78,11 @@ def test_policy_of_the_receiver_decides_who_may_move_it() -> None:
     for channel in LIVE:
         entry = deaf.receive(loud, channel, "x")
         assert entry is not None
-        assert all(change.cuts == ("authority",) for change in describe(entry).changes)
+        assert all(change.cuts == ("authority",) for change in describe_entry(entry).changes)
     untriggered = {name: {"triggers": ["failure"]} for name in FIELDS}
     stubborn = Affect(AffectSettings.model_validate({"fields": untriggered}))
     entry = stubborn.receive(loud, "tree", "x")
-    assert entry is not None and all(change.cuts == ("trigger",) for change in describe(entry).changes)
+    assert entry is not None and all(change.cuts == ("trigger",) for change in describe_entry(entry).changes)
     assert deaf.deviations == stubborn.deviations == (0.0,) * 7
 
 
@@ -125,7 +125,10 @@ def test_a_window_holds_a_limited_shift() -> None:
             shifts[place] += moved[place]
     assert all(shift > 0.1 for shift in shifts)
     cuts = [
-        cut for entry in affect.lineage.entries for change in describe(entry).changes for cut in change.cuts
+        cut
+        for entry in affect.lineage.entries
+        for change in describe_entry(entry).changes
+        for cut in change.cuts
     ]
     assert "contagion" in cuts or "rate" in cuts
 
@@ -143,7 +146,7 @@ def test_a_spiral_is_suppressed_until_calm() -> None:
     free, held = Affect(SETTINGS), Affect(SETTINGS)
     free.receive(loud, "tree", "x")
     entry = held.receive(loud, "tree", "x", zone.factors)
-    assert entry is not None and all("spiral" in change.cuts for change in describe(entry).changes)
+    assert entry is not None and all("spiral" in change.cuts for change in describe_entry(entry).changes)
     for mine, theirs in zip(held.deviations, free.deviations, strict=True):
         assert mine == pytest.approx(theirs * SETTINGS.contagion.suppression)
     rounds = 0
@@ -261,7 +264,7 @@ def test_a_commons_goes_on_from_its_dump_and_works_both_ways() -> None:
     def told(commons: Commons, loud: str) -> list[list[str]]:
         peers = {name: Peer(worn(20) if name == loud else Affect(SETTINGS), "") for name in "abc"}
         commons.round(peers, "nobody")
-        kept = [[describe(entry) for entry in peer.affect.lineage.entries] for peer in peers.values()]
+        kept = [[describe_entry(entry) for entry in peer.affect.lineage.entries] for peer in peers.values()]
         return [[entry.source for entry in entries if entry.act == "exposed"] for entries in kept]
 
     for first, last, loud in (("a", "b", "a"), ("b", "a", "a"), ("a", "b", "b"), ("b", "a", "b")):

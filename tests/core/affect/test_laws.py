@@ -8,7 +8,7 @@ from blake3 import blake3
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.affect import FIELDS, Affect, Entry, Policy, describe, verify
+from core.affect import FIELDS, Affect, LineageEntry, Policy, describe_entry, verify
 from core.affect.fields import control_fields
 from core.affect.lineage import Lineage
 from core.affect.noise import Noise
@@ -139,7 +139,7 @@ def test_reading_changes_nothing(stream: list[Event], later: float) -> None:
         assert abs(then.magnitude - then.rest) <= abs(now.magnitude - now.rest) + TIGHT
 
 
-def _long_chain() -> tuple[bytes, list[Entry], bytes]:
+def _long_chain() -> tuple[bytes, list[LineageEntry], bytes]:
     affect = Affect(SETTINGS)
     genesis = affect.lineage.head
     moods = hammer(affect, 20, False) + hammer(affect, 20, True, since=200)
@@ -155,7 +155,7 @@ def test_tampering_with_any_entry_is_found(index: int, place: int, mask: int, re
     payload = bytearray(CHAIN[index].payload)
     payload[place % len(payload)] ^= mask
     digest = blake3(bytes(payload)).digest() if rehashed else CHAIN[index].digest
-    forged = [*CHAIN[:index], Entry(bytes(payload), digest), *CHAIN[index + 1 :]]
+    forged = [*CHAIN[:index], LineageEntry(bytes(payload), digest), *CHAIN[index + 1 :]]
     assert verify(forged, GENESIS, HEAD) == index
 
 
@@ -166,7 +166,7 @@ def test_a_missing_or_swapped_entry_is_found(index: int) -> None:
     if index:
         swapped = [*CHAIN[: index - 1], CHAIN[index], CHAIN[index - 1], *CHAIN[index + 1 :]]
         assert verify(swapped, GENESIS, HEAD) is not None
-    cut = Entry(CHAIN[index].payload[:5], CHAIN[index].digest)
+    cut = LineageEntry(CHAIN[index].payload[:5], CHAIN[index].digest)
     assert verify([*CHAIN[:index], cut], GENESIS) == index
 
 
@@ -176,7 +176,7 @@ def test_the_ring_is_bounded_and_verifies_from_its_anchor() -> None:
     kept = affect.lineage.entries
     assert len(kept) == SETTINGS.lineage.kept < affect.lineage.count
     assert affect.lineage.verify() is None
-    assert [describe(entry).index for entry in kept] == list(
+    assert [describe_entry(entry).index for entry in kept] == list(
         range(affect.lineage.count - len(kept), affect.lineage.count)
     )
     smaller = Lineage(3, b"")

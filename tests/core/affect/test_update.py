@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from core.affect import Affect, describe, parse_policy
+from core.affect import Affect, describe_entry, parse_policy
 from core.events import AgentEnd, Event, Prompt, ToolUse, Turn
 from core.percept import Signal
 from core.settings.affect import AffectSettings
@@ -53,7 +53,7 @@ def test_time_pressure_escalates_and_narrows() -> None:
             Prompt(at=START + 6 + step, characters=5, interrupt=True), percept(6.0 + step), 0.0
         )
     assert mood.entry is not None
-    assert describe(mood.entry).observations == (("pressure", 1.0),)
+    assert describe_entry(mood.entry).observations == (("pressure", 1.0),)
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_time_pressure_escalates_and_narrows() -> None:
 )
 def test_what_an_event_is_to_affect(event: Event, seen: tuple[tuple[str, float], ...] | None) -> None:
     entry = Affect(SETTINGS).step(event, percept(0.0), 0.0).entry
-    found = None if entry is None else describe(entry).observations
+    found = None if entry is None else describe_entry(entry).observations
     assert (found and [(name, round(strength, 9)) for name, strength in found]) == (seen and list(seen))
 
 
@@ -99,7 +99,7 @@ def test_scattered_edits_compete() -> None:
         edit = ToolUse(at=START + step, action="file_edit", targets=(f"{name}.py",))
         entry = affect.step(edit, percept(float(step)), 0.0).entry
         assert entry is not None
-        seen.append(dict(describe(entry).observations).get("competing", 0.0))
+        seen.append(dict(describe_entry(entry).observations).get("competing", 0.0))
     assert seen[:5] == [0.0] * 5
     assert seen[5] == pytest.approx(1 / 7)
     assert seen[6] == pytest.approx(2 / 7)
@@ -147,7 +147,7 @@ def test_order_of_the_stages() -> None:
     affect.step(shell(0, False), percept(0.0, failure_rate=1.0), 0.0)
     entry = affect.step(shell(90, False), percept(90.0, failure_rate=1.0), 0.0).entry
     assert entry is not None
-    (change,) = (c for c in describe(entry).changes if c.field == "risk_sensitivity")
+    (change,) = (c for c in describe_entry(entry).changes if c.field == "risk_sensitivity")
     assert change.cuts == ("rate", "ceiling")
     assert change.after == pytest.approx(0.7 + 0.05 * exp(-90 / 900) * 0.9, abs=1e-12)
 
@@ -160,7 +160,7 @@ def test_all_observations_of_one_event_share_one_limit() -> None:
     mood = affect.step(shell(6, False), percept(6.0, shifted=True, failure_rate=1.0), 0.0)
     assert mood.change <= 0.1
     assert mood.entry is not None
-    assert [name for name, _ in describe(mood.entry).observations] == ["failure", "uncertainty"]
+    assert [name for name, _ in describe_entry(mood.entry).observations] == ["failure", "uncertainty"]
 
 
 def test_bad_news_moves_faster_than_good() -> None:
@@ -181,7 +181,7 @@ def test_refused_trigger_and_authority_are_recorded() -> None:
     for affect, cut in ((by_trigger, "trigger"), (by_authority, "authority")):
         entry = hammer(affect, 3, False)[-1].entry
         assert entry is not None
-        (change,) = (c for c in describe(entry).changes if c.field == "risk_sensitivity")
+        (change,) = (c for c in describe_entry(entry).changes if c.field == "risk_sensitivity")
         assert (change.cuts, change.before, change.after) == ((cut,), 0.4, 0.4)
 
 
@@ -243,16 +243,18 @@ def test_noise_is_bounded_seeded_and_recorded() -> None:
         hammer(affect, 8, False)
     assert noisy[0].read() == noisy[1].read()
     assert noisy[0].read().fields != noisy[2].read().fields
-    recorded = [change.noise for entry in noisy[0].lineage.entries for change in describe(entry).changes]
+    recorded = [
+        change.noise for entry in noisy[0].lineage.entries for change in describe_entry(entry).changes
+    ]
     risks = [
         c.noise
         for e in noisy[0].lineage.entries
-        for c in describe(e).changes
+        for c in describe_entry(e).changes
         if c.field == "risk_sensitivity"
     ]
     assert len(set(risks)) == len(risks) > 5
     assert any(recorded) and all(abs(value) <= 0.02 for value in recorded)
-    silent = [change.noise for entry in quiet.lineage.entries for change in describe(entry).changes]
+    silent = [change.noise for entry in quiet.lineage.entries for change in describe_entry(entry).changes]
     assert silent and not any(silent)
 
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.agents.claude_code.reader import FORMATS, ClaudeCode
-from core.agents.claude_code.subagents import companions
+from core.agents.claude_code.subagents import sub_agent_files
 from core.events import AgentEnd, AgentStart, Compaction, Event, Prompt, SessionEnd, SessionStart, Turn
 from core.logs.format import Sample
 from tests.core.agents.samples import answers, asks, claude, encoded, feed, new_kit, says, stamp, uses
@@ -309,8 +309,8 @@ def test_companions(tmp_path: Path) -> None:
     (tmp_path / "agent-d4.jsonl").write_bytes(encoded(says(0, "x", sessionId="s1")))
     (tmp_path / "agent-e5.jsonl").write_bytes(encoded(says(0, "x", sessionId="s2")))
     (tmp_path / "agent-f6.jsonl").write_bytes(b"{")
-    assert {companion.agent for companion in companions(main)} == {"a1b2", "c3", "d4"}
-    assert companions(tmp_path / "none.jsonl") == []
+    assert {companion.agent for companion in sub_agent_files(main)} == {"a1b2", "c3", "d4"}
+    assert sub_agent_files(tmp_path / "none.jsonl") == []
 
 
 @pytest.mark.parametrize(

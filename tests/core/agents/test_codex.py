@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from core.agents.codex.reader import FORMATS, Codex
-from core.agents.codex.threads import companions
+from core.agents.codex.threads import thread_files
 from core.events import AgentEnd, AgentStart, Compaction, Event, Prompt, SessionStart, Turn
 from core.logs.format import Sample
 from tests.core.agents.samples import (
@@ -337,8 +337,8 @@ def test_companions(tmp_path: Path) -> None:
         (folder / f"rollout-{thread}.jsonl").write_bytes(
             encoded(codex_meta(0, thread, source=source)) + b"\n"
         )
-    assert [companion.agent for companion in companions(today / "rollout-t1.jsonl")] == ["kid", "grandkid"]
-    assert companions(today / "none.jsonl") == []
+    assert [companion.agent for companion in thread_files(today / "rollout-t1.jsonl")] == ["kid", "grandkid"]
+    assert thread_files(today / "none.jsonl") == []
 
 
 @pytest.mark.parametrize(

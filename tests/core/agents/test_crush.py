@@ -13,15 +13,15 @@ import pytest
 
 from core.agents.crush.agent import AGENT
 from core.agents.crush.reader import CrushReader
-from core.agents.crush.store import rows
+from core.agents.crush.store import crush_rows
 from core.agents.registry import make_kit
 from core.agents.words import words_of
 from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Prompt, SessionStart, Turn
 from core.logs.discovery import find
-from core.logs.excerpt import read as read_back
+from core.logs.excerpt import read_excerpt as read_back
 from core.logs.finder import sessions
 from core.logs.follow import Follower
-from core.logs.session import read as read_session
+from core.logs.session import read_session as read_session
 from tests.core.agents.reading_more import kinds, new_kit, read, uses
 from tests.core.agents.samples_recent import (
     BEGAN,
@@ -195,9 +195,9 @@ def test_a_look_reads_only_what_is_new(tmp_path: Path) -> None:
     with closing(made(path, TABLES)) as database:
         put(database, "sessions", crush_session())
         put(database, "messages", *(crush_message(f"m{at}", "user", at) for at in range(5000)))
-        whole = [row for row in rows(path) if row.entry.startswith("messages/")]
+        whole = [row for row in crush_rows(path) if row.entry.startswith("messages/")]
         latest = max(row.updated for row in whole)
-        again = [row.entry for row in rows(path, latest) if row.entry.startswith("messages/")]
+        again = [row.entry for row in crush_rows(path, latest) if row.entry.startswith("messages/")]
         assert (len(whole), again) == (5000, ["messages/m4999"])
         plan = database.execute(
             "EXPLAIN QUERY PLAN SELECT id FROM messages WHERE created_at >= ? AND updated_at >= ?"
@@ -216,7 +216,7 @@ def test_times_may_be_milliseconds(tmp_path: Path) -> None:
     events = _events(path)
     assert [event.at for event in events] == [float(BEGAN)] * 2
     assert events[0].project == str(tmp_path)  # type: ignore[union-attr]
-    late = [row for row in rows(path, (BEGAN + 60) * 1000) if row.entry.startswith("messages/")]
+    late = [row for row in crush_rows(path, (BEGAN + 60) * 1000) if row.entry.startswith("messages/")]
     assert late == []
 
 

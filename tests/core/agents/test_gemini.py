@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from core.agents.gemini.reader import GeminiReader, companions
+from core.agents.gemini.reader import GeminiReader, gemini_files
 from core.events import AgentEnd, AgentStart, Compaction, Prompt, SessionStart, Turn
 from tests.core.agents.reading_more import iso, kinds, new_kit, read, uses
 from tests.core.agents.samples_more import GEMINI, GEMINI_HEADER, gemini_answer, gemini_call
@@ -115,11 +115,11 @@ def test_compression_and_cancelling() -> None:
 def test_companions_lie_in_a_folder_named_after_the_session(tmp_path: Path) -> None:
     main = tmp_path / "session-1.jsonl"
     main.write_text(json.dumps(GEMINI_HEADER) + "\n")
-    assert companions(main) == []
+    assert gemini_files(main) == []
     (tmp_path / "s1").mkdir()
     child = tmp_path / "s1" / "scout.jsonl"
     child.write_text("{}\n")
-    assert [(found.agent, found.path) for found in companions(main)] == [("scout", child)]
+    assert [(found.agent, found.path) for found in gemini_files(main)] == [("scout", child)]
 
 
 def test_a_folder_outside_is_never_looked_into(tmp_path: Path) -> None:
@@ -128,7 +128,7 @@ def test_a_folder_outside_is_never_looked_into(tmp_path: Path) -> None:
     (tmp_path / "x.jsonl").write_text("{}\n")
     main = inner / "session.jsonl"
     main.write_text(json.dumps({**GEMINI_HEADER, "sessionId": ".."}) + "\n")
-    assert companions(main) == []
+    assert gemini_files(main) == []
 
 
 def test_a_sub_agents_own_log_carries_its_name() -> None:

@@ -11,14 +11,14 @@ import pytest
 
 from core.agents.goose.agent import AGENT
 from core.agents.goose.reader import GooseReader
-from core.agents.goose.store import rows
+from core.agents.goose.store import goose_rows
 from core.agents.registry import make_kit
 from core.agents.words import words_of
 from core.events import Compaction, Event, Prompt, SessionStart, Turn
 from core.logs.discovery import find
 from core.logs.finder import sessions
 from core.logs.follow import Follower
-from core.logs.session import read as read_session
+from core.logs.session import read_session as read_session
 from tests.core.agents.reading_more import kinds, new_kit, read, uses
 from tests.core.agents.samples_recent import BEGAN, GOOSE, goose_call, goose_message, goose_result
 from tests.core.agents.tables_of_databases import GOOSE as TABLES
@@ -146,8 +146,8 @@ def test_a_look_reads_only_what_is_new(tmp_path: Path) -> None:
     with closing(made(path, TABLES)) as database:
         put(database, "sessions", SESSION)
         put(database, "messages", *(ROWS[0] for _ in range(500)))
-    whole = [one for one in rows(path) if one.entry.startswith("messages/")]
-    again = [one.entry for one in rows(path, whole[-1].updated) if one.entry.startswith("messages/")]
+    whole = [one for one in goose_rows(path) if one.entry.startswith("messages/")]
+    again = [one.entry for one in goose_rows(path, whole[-1].updated) if one.entry.startswith("messages/")]
     assert (len(whole), again) == (500, ["messages/500"])
 
 

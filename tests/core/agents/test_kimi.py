@@ -16,7 +16,7 @@ from core.agents.registry import make_kit
 from core.events import MAIN, AgentEnd, AgentStart, Compaction, Prompt, SessionStart, Turn
 from core.logs.discovery import find
 from core.logs.finder import sessions
-from core.logs.session import read as read_session
+from core.logs.session import read_session as read_session
 from tests.core.agents.reading_more import kinds, new_kit, read, uses
 from tests.core.agents.samples_recent import (
     BEGAN,

@@ -17,7 +17,7 @@ from core.logs.agent import recognise
 from core.logs.finder import sessions
 from core.logs.follow import Follower
 from core.logs.format import Format, Sample
-from core.logs.session import read as read_session
+from core.logs.session import read_session as read_session
 from tests.core.agents.reading_more import Log, encoded, new_kit, read
 from tests.core.agents.real_logs import FILES
 from tests.core.agents.samples import answers, asks, claude, says

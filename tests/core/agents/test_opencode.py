@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from core.agents.opencode.reader import FORMATS, OpenCodeReader
-from core.agents.opencode.store import members, rows
+from core.agents.opencode.store import opencode_rows, session_files
 from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Prompt, SessionStart, Turn, Where
 from core.logs.database import content, tables
 from core.logs.format import Sample
@@ -64,7 +64,7 @@ def _put(database: sqlite3.Connection, record: dict[str, Any]) -> None:
 def _fed(reader: OpenCodeReader, path: Path, since: int = 0) -> tuple[list[Event], int]:
     events: list[Event] = []
     last = since
-    for line, row in enumerate(rows(path, since), 1):
+    for line, row in enumerate(opencode_rows(path, since), 1):
         events += reader.feed(row.data, Where(str(path), entry=row.entry), line)
         last = max(last, row.updated)
     return events, last
@@ -139,7 +139,7 @@ def test_reading_a_database_leaves_no_trace(tmp_path: Path, wal: bool) -> None:
     path = tmp_path / "opencode.db"
     _database(path, OPENCODE.entries, wal=wal).close()
     before = {file.name: (file.read_bytes(), file.stat().st_mtime_ns) for file in tmp_path.iterdir()}
-    assert len(list(rows(path))) == len(OPENCODE.entries) - 1
+    assert len(list(opencode_rows(path))) == len(OPENCODE.entries) - 1
     assert {file.name: (file.read_bytes(), file.stat().st_mtime_ns) for file in tmp_path.iterdir()} == before
 
 
@@ -147,7 +147,7 @@ def test_a_writer_is_not_kept_waiting(tmp_path: Path) -> None:
     path = tmp_path / "opencode.db"
     database = _database(path, OPENCODE.entries, wal=True)
     database.execute("PRAGMA busy_timeout = 0")
-    reading = rows(path)
+    reading = opencode_rows(path)
     next(reading)
     _put(database, opencode_tool("prt_8", "bash", "completed", 30))
     database.commit()
@@ -166,7 +166,7 @@ def test_sessions_come_one_after_the_other_or_alone(tmp_path: Path) -> None:
     events, _ = _fed(OpenCodeReader(new_kit(), session="x"), path)
     starts = [event for event in events if isinstance(event, SessionStart)]
     assert [start.session for start in starts] == ["ses_1", "ses_0"]
-    assert {row.entry for row in rows(path, session="ses_0")} == {
+    assert {row.entry for row in opencode_rows(path, session="ses_0")} == {
         "session/ses_0",
         "message/msg_9",
         "part/prt_0",
@@ -178,7 +178,7 @@ def test_a_broken_database_is_an_error_of_the_system(tmp_path: Path, content: by
     path = tmp_path / "opencode.db"
     path.write_bytes(content)
     with pytest.raises(OSError, match="database"):
-        list(rows(path))
+        list(opencode_rows(path))
     assert tables(path) == set()
 
 
@@ -269,7 +269,7 @@ def test_a_storage_folder_tells_the_same(tmp_path: Path) -> None:
     folder = _storage(
         tmp_path / "storage", [*[record for record in lost if record["id"] != "prt_3"], child, inner]
     )
-    files = members(folder)
+    files = session_files(folder)
     assert [file.stem for file in files[:2]] == ["ses_1", "ses_2"]
     events = read(OpenCodeReader, [file.read_bytes() for file in files])
     assert kinds(events) == [
@@ -352,9 +352,9 @@ def test_a_database_copied_with_its_log_but_without_its_index_loses_nothing(tmp_
     writer = _database(live / "opencode.db", OPENCODE.entries, wal=True)
     for name in ("opencode.db", "opencode.db-wal"):
         (copy / name).write_bytes((live / name).read_bytes())
-    whole = [row.data for row in rows(live / "opencode.db")]
+    whole = [row.data for row in opencode_rows(live / "opencode.db")]
     writer.close()
     before = {file.name: file.read_bytes() for file in copy.iterdir()}
     assert len(before["opencode.db-wal"]) > 0
-    assert [row.data for row in rows(copy / "opencode.db")] == whole and whole
+    assert [row.data for row in opencode_rows(copy / "opencode.db")] == whole and whole
     assert {file.name: file.read_bytes() for file in copy.iterdir()} == before

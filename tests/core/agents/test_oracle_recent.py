@@ -10,7 +10,7 @@ import pytest
 from core.agents.registry import make_kit
 from core.events import AgentStart, Compaction, Prompt, SessionStart
 from core.logs.finder import sessions
-from core.logs.session import read
+from core.logs.session import read_session
 from tests.core.agents import oracle_recent
 from tests.core.agents.oracle_more import Count
 from tests.core.agents.reading_more import uses
@@ -29,7 +29,7 @@ def test_the_readers_agree_with_a_naive_count(agent: str, path: Path) -> None:
     kit = make_kit()
     [session] = sessions([path], kit)
     assert session.tool == agent
-    events = list(read(session, kit))
+    events = list(read_session(session, kit))
     calls = uses(events)
     assert Count(
         tool_uses=len(calls),

@@ -13,7 +13,7 @@ from core.agents.registry import AGENTS, FORMATS, agents_in, make_kit
 from core.events import Prompt, SessionStart, ToolUse
 from core.logs.discovery import find
 from core.logs.finder import sessions
-from core.logs.session import read
+from core.logs.session import read_session
 
 READER = """
 from core.agents.calls import Result
@@ -92,7 +92,7 @@ def test_a_folder_adds_an_agent(package: str, tmp_path: Path) -> None:
     log.write_text("".join(json.dumps(line) + "\n" for line in LINES))
     kit = make_kit(more=zork)
     [session] = sessions([log], kit)
-    start, prompt, use = read(session, kit)
+    start, prompt, use = read_session(session, kit)
     assert isinstance(start, SessionStart) and (start.tool, start.project) == ("zork", "/cave")
     assert isinstance(prompt, Prompt) and prompt.characters == len("open the mailbox")
     assert isinstance(use, ToolUse) and (use.action, use.targets) == ("file_read", ("leaflet.txt",))

@@ -14,7 +14,7 @@ from core.agents.registry import make_kit
 from core.agents.words import WordReader, telling_line, words_of
 from core.events import Event, Prompt, ToolUse, Turn, Where
 from core.logs.finder import sessions
-from core.logs.session import read
+from core.logs.session import read_session
 from tests.core.agents import samples
 
 
@@ -23,7 +23,7 @@ def written(tmp_path: Path, lines: list[Any], name: str = "log.jsonl") -> list[E
     path.write_bytes(b"".join(samples.encoded(line) + b"\n" for line in lines))
     kit = make_kit()
     [session] = sessions([path], kit)
-    return list(read(session, kit))
+    return list(read_session(session, kit))
 
 
 def said(events: list[Event]) -> list[str]:

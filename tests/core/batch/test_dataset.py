@@ -13,7 +13,7 @@ import pytest
 
 from bench.claude import write_log
 from core.agents.registry import make_kit
-from core.batch.cluster import cluster, spread
+from core.batch.cluster import cluster, done_by
 from core.batch.query import QUESTIONS, ask
 from core.batch.schema import PARTITIONS, TABLES
 from core.batch.shares import SHARES, Share, Written, shares, write_share
@@ -198,7 +198,7 @@ def test_a_killed_workers_share_is_done_again(dataset: Path, tree: Path, tmp_pat
     work = shares(sessions([tree], make_kit()), InitialStates(Settings()).of)
     flag = str(tmp_path / "killed")
     with cluster("local", 2) as client:
-        done: list[Any] = list(spread(client, Killing(flag), work))
+        done: list[Any] = list(done_by(client, Killing(flag), work))
     assert Path(flag).exists()
     made = {place: data for written in done for place, data in written.files}
     assert made == {place: data for place, data in content(dataset).items() if place != "dataset.json"}

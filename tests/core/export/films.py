@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from core.agents.registry import make_kit
-from core.export.film import Film, film
+from core.export.film import ExportedSession, film
 from core.export.privacy import Level, Privacy
 from core.logs.finder import sessions
-from core.logs.session import read
+from core.logs.session import read_session
 from core.settings import Settings
 from tests.core.logs import log_lines as logs
 
@@ -19,11 +19,11 @@ HOSTILE = (
 SECRET = "sk-ant-" + "api03-abcdefghijklmnop12345"
 
 
-def made(path: Path, level: Level = "excerpts") -> Film:
+def made(path: Path, level: Level = "excerpts") -> ExportedSession:
     """A log as a film."""
     kit = make_kit()
     session = sessions([path], kit)[0]
-    events = list(read(session, kit))
+    events = list(read_session(session, kit))
     return film(session, events, SETTINGS, Privacy(level))
 
 

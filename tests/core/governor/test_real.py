@@ -13,7 +13,7 @@ import pytest
 from blake3 import blake3
 
 from core.events import Action, Event, Outcome, Prompt, ToolUse
-from core.governor import Episode, Governor
+from core.governor import Governor, GovernorEpisode
 from core.settings.governor import GovernorEpisodeSettings, GovernorSettings, ProfileName
 from tests.core.governor.events import Heard
 
@@ -66,10 +66,10 @@ def events(log: Path) -> Iterator[Event]:
             yield Prompt(at=at, characters=len(str(content)))
 
 
-def episodes(folder: Path, profile: ProfileName) -> list[Episode]:
+def episodes(folder: Path, profile: ProfileName) -> list[GovernorEpisode]:
     """Every governed episode of every log below a folder."""
     settings = GovernorSettings(profile=profile, episodes=GovernorEpisodeSettings(kept=1000))
-    found: list[Episode] = []
+    found: list[GovernorEpisode] = []
     for log in sorted(folder.rglob("*.jsonl")):
         governor = Governor(settings)
         seen: Counter[str] = Counter()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from core.agents.registry import make_kit
 from core.events import AgentStart, Event, Prompt, SessionStart, Turn, Where
 from core.hosts.messages import Names, Sender
-from core.hosts.subjects import ROOT, name_of, parts, subject, token
+from core.hosts.subjects import ROOT, name_of, parts, session_subject, token
 from core.telemetry.station import open_events
 from tests.core.hosts.servers import begins, use
 
@@ -39,7 +39,7 @@ def test_a_name_is_shortened_beyond_a_hundred_letters(length: int, kept: bool) -
 
 @given(names, names, names)
 def test_a_subject_comes_apart_again(host: str, agent: str, session: str) -> None:
-    assert parts(subject(host, agent, session)) == (token(host), token(agent), token(session))
+    assert parts(session_subject(host, agent, session)) == (token(host), token(agent), token(session))
 
 
 @pytest.mark.parametrize("said", [ROOT, "noo.a.b", "noo.a.b.c.d", "other.a.b.c", "noo.a.b.../x", "noo.a.b."])

@@ -11,21 +11,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import StoreError
-from core.hosts.link import Item
+from core.hosts.link import StreamItem
 from core.hosts.messages import Sender
 from core.hosts.mirror import Ledger, host_of
-from core.hosts.place import Place
-from core.hosts.subjects import subject, token
+from core.hosts.place import SenderFile
+from core.hosts.subjects import session_subject, token
 from core.live.fleet.hosts import HostRoster
 from core.live.fleet.thread import once
 from core.settings import Settings
 from tests.core.hosts.servers import begins, use
 
 
-def items(count: int, host: str = "h.1", session: str = "s") -> list[Item]:
+def items(count: int, host: str = "h.1", session: str = "s") -> list[StreamItem]:
     sender = Sender(host, "claude-code", session)
     made = [sender.message(begins(session)), *(sender.message(use(number)) for number in range(count))]
-    return [Item(3 * place + 1, one.subject, one.id.hex(), one.payload, 0) for place, one in enumerate(made)]
+    return [
+        StreamItem(3 * place + 1, one.subject, one.id.hex(), one.payload, 0) for place, one in enumerate(made)
+    ]
 
 
 def log_of(folder: Path) -> Path:
@@ -96,7 +98,7 @@ def test_a_crash_at_any_byte_loses_and_doubles_nothing(
 )
 def test_a_strangers_message_is_refused_and_counted(tmp_path: Path, said: str, data: bytes) -> None:
     ledger = Ledger(tmp_path)
-    ledger.add([Item(1, said, "", data, 0)])
+    ledger.add([StreamItem(1, said, "", data, 0)])
     assert (ledger.refused, ledger.place) == (1, 1)
     assert list(tmp_path.iterdir()) == []
 
@@ -113,7 +115,9 @@ def test_a_place_that_a_message_names_is_not_believed(tmp_path: Path) -> None:
     held = {"kind": "held", "at": 1.0, "events": [dict(hostile)]}
     ledger = Ledger(tmp_path)
     for place, told in enumerate((hostile, held), 1):
-        ledger.add([Item(place, subject("h", "a", "s"), "", json.dumps(told, indent=1).encode(), 0)])
+        ledger.add(
+            [StreamItem(place, session_subject("h", "a", "s"), "", json.dumps(told, indent=1).encode(), 0)]
+        )
     first, second = log_of(tmp_path).read_bytes().splitlines()
     assert b"passwd" not in first + second
     assert [json.loads(line)["seq"] for line in (first, second)] == [1, 2]
@@ -167,7 +171,7 @@ def test_a_host_that_is_lost_is_no_all_clear(
 
 
 def test_another_stream_holds_nothing_of_ours(tmp_path: Path) -> None:
-    place = Place(tmp_path / "place.sqlite3")
+    place = SenderFile(tmp_path / "place.sqlite3")
     assert place.stream("monday", 0) == (1, False)
     place.add([("s", b"a" * 16, 4), ("s", b"b" * 16, 5)])
     assert place.stream("monday", 5) == (6, False)
@@ -179,11 +183,11 @@ def test_another_stream_holds_nothing_of_ours(tmp_path: Path) -> None:
 
 
 def test_two_senders_of_one_host_are_one_too_many(tmp_path: Path) -> None:
-    place = Place(tmp_path / "place.sqlite3")
+    place = SenderFile(tmp_path / "place.sqlite3")
     key = place.key()
     with pytest.raises(StoreError, match="already"):
-        Place(tmp_path / "place.sqlite3")
+        SenderFile(tmp_path / "place.sqlite3")
     place.close()
-    again = Place(tmp_path / "place.sqlite3")
+    again = SenderFile(tmp_path / "place.sqlite3")
     assert again.key() == key
     again.close()

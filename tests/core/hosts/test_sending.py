@@ -13,14 +13,14 @@ from pathlib import Path
 import pytest
 
 from core.errors import UsageError
-from core.hosts.link import LinkLost, connect, server_of
+from core.hosts.link import LinkLost, connect_nats, server_of
 from core.hosts.mirror import Mirror
-from core.hosts.place import Place
+from core.hosts.place import SenderFile
 from core.hosts.shipper import Shipper
 from core.hosts.sources import Sources
 from core.live.fleet.hosts import HostRoster
 from core.live.fleet.roster import Roster
-from core.live.fleet.row import Row
+from core.live.fleet.row import FleetRow
 from core.live.fleet.thread import once
 from core.logs.finder import sessions
 from core.settings import Settings
@@ -50,7 +50,7 @@ class Host:
 
     def send(self, environment: dict[str, str] | None = None) -> tuple[int, int]:
         """Send what there is: how much was handed over, and how much of it was new to the stream."""
-        place = Place(self.store)
+        place = SenderFile(self.store)
         server = server_of(self._url, environment or {})
         settings = with_value(Settings(), "ingest.hosts.within", 8760.0)
         sources = Sources(
@@ -117,7 +117,7 @@ def test_a_stream_made_anew_gets_everything(host: Host, server: NatsServer) -> N
     host.send()
 
     async def remove() -> None:
-        link = await connect(server_of(server.url, {}))
+        link = await connect_nats(server_of(server.url, {}))
         await link.stream.delete_stream("NOO")
         await link.close()
 
@@ -137,7 +137,7 @@ def test_retention_follows_the_settings(host: Host, server: NatsServer) -> None:
     host.send()
 
     async def config() -> tuple[float, float, int]:
-        link = await connect(server_of(server.url, {}))
+        link = await connect_nats(server_of(server.url, {}))
         told = (await link.stream.stream_info("NOO")).config
         await link.close()
         return told.max_age, told.duplicate_window, told.max_bytes
@@ -152,7 +152,7 @@ def mirror(home: Path, server: NatsServer) -> Iterator[Mirror]:
     one.stop()
 
 
-def compared(row: Row) -> tuple[object, ...]:
+def compared(row: FleetRow) -> tuple[object, ...]:
     facts = row.facts
     return (
         row.session,
@@ -251,7 +251,7 @@ def test_a_password_is_asked_for_and_never_said(home: Path, capsys: pytest.Captu
         told = {"NATS_USER": "ann", "NATS_PASSWORD": word}
         assert host.send(told) == (3, 3)
         with pytest.raises(LinkLost, match="Authorization"):
-            asyncio.run(connect(server_of(server.url, {})))
+            asyncio.run(connect_nats(server_of(server.url, {})))
         wrong = server.url.replace("//", f"//bob:{word}@")
         assert main(["fleet", "--once", "--from", wrong]) == 1
         said = capsys.readouterr().err
@@ -274,7 +274,7 @@ def test_tls_is_checked_against_the_authority_that_is_named(home: Path) -> None:
         host.write("s", 0, 2)
         assert host.send({"NATS_CA": str(certificate)}) == (3, 3)
         with pytest.raises(LinkLost):
-            asyncio.run(connect(server_of(server.url.replace("nats:", "tls:"), {})))
+            asyncio.run(connect_nats(server_of(server.url.replace("nats:", "tls:"), {})))
     finally:
         server.kill()
 

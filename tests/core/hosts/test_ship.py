@@ -9,7 +9,7 @@ from collections import Counter
 from pathlib import Path
 
 from core.events import Event
-from core.hosts.link import Item, Reading, connect, server_of
+from core.hosts.link import Reading, StreamItem, connect_nats, server_of
 from core.hosts.mirror import Mirror
 from core.hosts.subjects import token
 from tests.core.hosts.servers import NatsServer, begins, ended, lines, ship, use
@@ -18,11 +18,11 @@ SESSIONS = 20
 EACH = 5_000
 
 
-async def read_all(url: str) -> list[Item]:
-    link = await connect(server_of(url, {}))
+async def read_all(url: str) -> list[StreamItem]:
+    link = await connect_nats(server_of(url, {}))
     reading = Reading(link)
     await reading.begin(1)
-    found: list[Item] = []
+    found: list[StreamItem] = []
     while reading.left:
         found += await reading.take(5.0, asyncio.get_running_loop().time)
     await link.close()
@@ -31,7 +31,7 @@ async def read_all(url: str) -> list[Item]:
 
 def stored(url: str) -> int:
     async def ask() -> int:
-        link = await connect(server_of(url, {}))
+        link = await connect_nats(server_of(url, {}))
         try:
             return int((await link.stream.stream_info("NOO")).state.messages)
         except Exception:  # noqa: BLE001 there is none yet

@@ -13,7 +13,7 @@ import pytest
 from core.errors import StoreError
 from core.intake import server as module
 from core.intake.caller import call
-from core.intake.place import Place
+from core.intake.place import IntakeFolder
 from core.intake.server import IntakeServer
 from core.settings import Settings
 from core.settings.layers import with_value
@@ -31,7 +31,9 @@ class Clock:
 
 
 def make(folder: Path, port: int | None = 0, settings: Settings | None = None) -> IntakeServer:
-    return IntakeServer(settings or Settings(), Place(folder / "intake"), Clock(), {}, folder, port=port)
+    return IntakeServer(
+        settings or Settings(), IntakeFolder(folder / "intake"), Clock(), {}, folder, port=port
+    )
 
 
 @pytest.fixture
@@ -53,7 +55,7 @@ async def raw(intake: IntakeServer, data: bytes, *, end: bool = True) -> bytes:
     return answer
 
 
-def request(place: Place, path: str, body: bytes = b"{}", /, **headers: str) -> bytes:
+def request(place: IntakeFolder, path: str, body: bytes = b"{}", /, **headers: str) -> bytes:
     told = {"Host": "127.0.0.1", "X-Nooscope-Token": place.token(), "Content-Length": str(len(body))}
     told |= {name.replace("_", "-"): value for name, value in headers.items()}
     head = "".join(f"{name}: {value}\r\n" for name, value in told.items() if value)
@@ -64,7 +66,7 @@ async def ask(intake: IntakeServer, path: str, value: dict[str, Any]) -> Any:
     return await asyncio.to_thread(call, intake._place, path, value, 10.0)
 
 
-def place_of(intake: IntakeServer) -> Place:
+def place_of(intake: IntakeServer) -> IntakeFolder:
     return intake._place
 
 
@@ -165,7 +167,7 @@ async def test_nothing_is_served_to_others_on_the_machine(intake: IntakeServer) 
 
 
 async def test_a_token_others_can_read_is_made_anew(tmp_path: Path) -> None:
-    place = Place(tmp_path / "intake")
+    place = IntakeFolder(tmp_path / "intake")
     first = place.prepare()
     assert place.prepare() == first and len(first) >= 32
     place.token_file.chmod(0o644)
@@ -179,7 +181,7 @@ async def test_a_folder_that_is_a_link_is_refused(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "intake").symlink_to(tmp_path / "real")
     with pytest.raises(StoreError, match="not a folder of your own"):
-        Place(tmp_path / "intake").prepare()
+        IntakeFolder(tmp_path / "intake").prepare()
 
 
 async def test_something_else_in_the_sockets_place_is_left_alone(tmp_path: Path) -> None:
@@ -214,7 +216,7 @@ async def test_a_newer_one_takes_over_and_the_older_comes_back(
 async def test_a_dead_ones_socket_is_taken(tmp_path: Path) -> None:
     import socket
 
-    place = Place(tmp_path / "intake")
+    place = IntakeFolder(tmp_path / "intake")
     place.prepare()
     dead = socket.socket(socket.AF_UNIX)
     dead.bind(str(place.socket))
@@ -315,7 +317,7 @@ async def test_a_status_line_brings_the_true_window(intake: IntakeServer) -> Non
 
 
 def test_nobody_there_is_nobody_asked(tmp_path: Path) -> None:
-    place = Place(tmp_path / "intake")
+    place = IntakeFolder(tmp_path / "intake")
     assert call(place, "sessions", {}) is None
     place.prepare()
     assert call(place, "sessions", {}) is None

@@ -13,7 +13,7 @@ from core.agents.registry import make_kit
 from core.events import Event
 from core.live.carry_over import CarryOver
 from core.live.driver import FRESH, Driver
-from core.live.notices import Notifier, Told
+from core.live.notices import Notifier, ShownNotice
 from core.live.source import Followed
 from core.live.status import Status
 from core.response import Notice, RuleSet
@@ -48,7 +48,7 @@ class Heard:
         self, path: Path, *, record: bool = False, now: float = NOW, rules: RuleSet | None = None
     ) -> None:
         settings = Settings()
-        self.told: list[Told] = []
+        self.told: list[ShownNotice] = []
         self.past: list[Notice] = []
         self.driver = Driver(
             Followed(path, make_kit(settings.ingest), settings),

@@ -14,7 +14,7 @@ from core.agents.registry import make_kit
 from core.live.fleet.member import Member
 from core.live.fleet.order import SORTINGS, Heading, Order, census, listed
 from core.live.fleet.roster import Roster
-from core.live.fleet.row import Row, as_json
+from core.live.fleet.row import FleetRow, row_json
 from core.live.fleet.thread import once
 from core.logs.follow import Follower
 from core.settings import Settings
@@ -38,7 +38,7 @@ def roster(home: Path, clock: Clock | None = None, **fleet: object) -> Roster:
     return Roster(settings, {}, home, wall=clock or Clock())
 
 
-def settle(fleet: Roster) -> dict[str, Row]:
+def settle(fleet: Roster) -> dict[str, FleetRow]:
     """Everything read; rows by project."""
     if fleet.lacking:
         fleet.look()
@@ -48,7 +48,7 @@ def settle(fleet: Roster) -> dict[str, Row]:
     return {row.name: row for row in fleet.rows(fleet.wall())}
 
 
-def words(rows: dict[str, Row]) -> dict[str, str]:
+def words(rows: dict[str, FleetRow]) -> dict[str, str]:
     return {name: row.status.word for name, row in rows.items()}
 
 
@@ -61,10 +61,10 @@ def test_every_story_is_called_by_its_name(tmp_path: Path) -> None:
     rows, now = once(roster(tmp_path))
     assert now == NOW
     assert {row.name: row.status.word for row in rows} == STORIES
-    by_need = [row.name for row in listed(rows, Order()) if isinstance(row, Row)]
+    by_need = [row.name for row in listed(rows, Order()) if isinstance(row, FleetRow)]
     assert by_need[:4] == ["asks", "permits", "circles", "hangs"]
     assert by_need[-1] == "abandoned"
-    told = {row.name: as_json(row, now) for row in rows}
+    told = {row.name: row_json(row, now) for row in rows}
     assert told["asks"]["needs_person"] is True
     assert told["asks"]["for_seconds"] == 40.0
     assert told["asks"]["open_calls"] == [{"agent": "main", "tool": "AskUserQuestion", "at": NOW - 40}]
@@ -322,13 +322,13 @@ def test_real_sessions_of_five_agents(tmp_path: Path, shared_data: Path) -> None
 
 
 @pytest.fixture
-def rows(tmp_path: Path) -> tuple[Row, ...]:
+def rows(tmp_path: Path) -> tuple[FleetRow, ...]:
     tell(tmp_path)
     begin(tmp_path, "asks", 20, 50).write()
     return once(roster(tmp_path))[0]
 
 
-def test_sorting_filtering_and_grouping(rows: tuple[Row, ...]) -> None:
+def test_sorting_filtering_and_grouping(rows: tuple[FleetRow, ...]) -> None:
     def names(order: Order) -> list[str]:
         return [item.name for item in listed(rows, order)]
 

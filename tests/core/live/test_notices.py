@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from core.live.notices import Courier, Notifier, Told, quiet, told
+from core.live.notices import Courier, Notifier, ShownNotice, quiet, told
 from core.response import Notice
 from core.response.method import NoticeKind
 from core.settings.response import NoticeSettings
@@ -85,7 +85,7 @@ def test_one_word_a_rule_agent_and_cooldown() -> None:
 
 @pytest.mark.parametrize("settings", [{"muted": ("frustration_alert",)}, {"risk": False}])
 def test_what_is_muted_keeps_silent(settings: dict[str, Any]) -> None:
-    stream, inside = io.StringIO(), list[Told]()
+    stream, inside = io.StringIO(), list[ShownNotice]()
     one = Notifier(NoticeSettings(**settings), stream, inside.append)
     assert one.tell(notice(), NOON) is None
     assert one.tell(notice(kind="done", rule="done"), NOON) is not None
@@ -108,7 +108,7 @@ def test_what_is_muted_keeps_silent(settings: dict[str, Any]) -> None:
 def test_quiet_hours(start: str, end: str, now: time, still: bool) -> None:
     settings = NoticeSettings(quiet_from=start, quiet_until=end)
     assert quiet(settings, now) is still
-    stream, inside = io.StringIO(), list[Told]()
+    stream, inside = io.StringIO(), list[ShownNotice]()
     Notifier(settings, stream, inside.append).tell(notice(), now)
     assert (stream.getvalue() == "") is still
     assert len(inside) == 1
@@ -191,7 +191,7 @@ def test_a_webhook_is_tried_a_bounded_number_of_times(
 def test_nobody_waits_for_a_slow_channel() -> None:
     gate, taken = threading.Event(), list[str]()
 
-    def slow(said: Told) -> None:
+    def slow(said: ShownNotice) -> None:
         gate.wait(20.0)
         taken.append(said.rule)
 

@@ -24,12 +24,12 @@ from core.events import (
 from core.live.status import (
     GLYPHS,
     WORDS,
+    AgentTrouble,
     Close,
     Limits,
     Open,
     Status,
     StatusFacts,
-    Trouble,
     Word,
     status_of,
 )
@@ -46,7 +46,7 @@ BUSY = StatusFacts(events=40, heard=NOW - 2, close="tool", closed=NOW - 2)
 BASH = Open(NOW - 90, MAIN, "Bash", "shell_exec")
 EDIT = Open(NOW - 20, MAIN, "Edit", "file_edit")
 ASK = Open(NOW - 5, MAIN, "AskUserQuestion", "other")
-HURT = Trouble(NOW - 30, "pytest failed 9 times")
+HURT = AgentTrouble(NOW - 30, "pytest failed 9 times")
 
 
 def stand(facts: StatusFacts, now: float = NOW) -> Status:

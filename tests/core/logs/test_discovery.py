@@ -14,7 +14,7 @@ import pytest
 from core.agents.registry import AGENTS, make_kit
 from core.logs import lines
 from core.logs.agent import roots
-from core.logs.discovery import describe, find
+from core.logs.discovery import describe_sessions, find
 from core.logs.finder import sessions
 from core.logs.session import log_events
 from core.settings.logs import LineSettings
@@ -210,7 +210,7 @@ def test_what_cannot_be_read_is_left_out(tmp_path: Path) -> None:
 
 
 def test_sessions_found_by_path_are_described_alike(shared_data: Path) -> None:
-    found = describe(AGENTS, sessions(FOLDERS, make_kit()), NOW)
+    found = describe_sessions(AGENTS, sessions(FOLDERS, make_kit()), NOW)
     assert len({one.path for one in found}) > 20
     assert all(one.size > 0 and one.modified > 0 and not one.active for one in found)
     runs = [one for one in found if one.path.name == "resolver-output.jsonl"]
@@ -279,7 +279,7 @@ def test_lines_without_times_at_the_end_do_not_hide_the_last_one(tmp_path: Path)
 def test_events_are_counted_within_a_quarter_on_real_logs(shared_data: Path) -> None:
     kit = make_kit()
     listed = sessions([shared_data / "real_sessions"], kit)
-    found = {(one.path, one.session): one for one in describe(AGENTS, listed, NOW)}
+    found = {(one.path, one.session): one for one in describe_sessions(AGENTS, listed, NOW)}
     checked = 0
     for session in listed:
         known = next(agent for agent in AGENTS if agent.name == session.tool)

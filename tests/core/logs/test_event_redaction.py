@@ -12,7 +12,7 @@ from core.events import AgentStart, Event, SessionStart, ToolUse, Turn
 from core.logs.event_redaction import clean
 from core.logs.finder import sessions
 from core.logs.follow import Follower
-from core.logs.session import read
+from core.logs.session import read_session
 
 SECRET = "ghp_" + "Ab3dEf" * 6
 
@@ -49,7 +49,7 @@ def _log(path: Path) -> Path:
 def test_saved_and_followed_logs_are_clean_alike(tmp_path: Path) -> None:
     log, kit = _log(tmp_path / "log.jsonl"), make_kit()
     [session] = sessions([log], kit)
-    saved = list(read(session, kit))
+    saved = list(read_session(session, kit))
     followed = [*(follower := Follower(log, kit)).poll(), *follower.finish()]
     assert SECRET not in str(saved) + str(followed)
     assert [event for event in saved if isinstance(event, ToolUse)] == [
@@ -77,5 +77,5 @@ def test_sessions_whose_lines_stand_between_each_others_are_taken_apart(tmp_path
     found = sessions([log], kit)
     assert [one.id for one in found] == ["s0", "s1"]
     for number, one in enumerate(found):
-        times = [each.at for each in read(one, kit) if isinstance(each, ToolUse)]
+        times = [each.at for each in read_session(one, kit) if isinstance(each, ToolUse)]
         assert times == [1_767_600_000 + number + 2 * step for step in range(10)]

@@ -10,10 +10,10 @@ import pytest
 
 from core.agents.registry import make_kit
 from core.events import ToolUse, Where
-from core.logs.excerpt import read
+from core.logs.excerpt import read_excerpt
 from core.logs.finder import sessions
 from core.logs.redaction import HIDDEN
-from core.logs.session import read as read_session
+from core.logs.session import read_session as read_session
 from tests.core.logs import log_lines as logs
 
 if sys.version_info >= (3, 14):
@@ -32,13 +32,13 @@ def test_an_event_leads_back_to_its_line(tmp_path: Path, packed: bool) -> None:
     uses = {event.id: event for event in read_session(session, kit) if isinstance(event, ToolUse)}
     for name, use in uses.items():
         assert use.where is not None
-        passage = read(use.where)
+        passage = read_excerpt(use.where)
         assert not passage.fault
         assert not passage.cut
         assert json.loads(passage.text)["message"]["content"][0]["tool_use_id"] == name
     where = uses["k"].where
     assert where is not None
-    text = json.loads(read(where).text)["message"]["content"][0]["content"]
+    text = json.loads(read_excerpt(where).text)["message"]["content"][0]["content"]
     assert text == f"API_KEY={HIDDEN} said näher"
 
 
@@ -46,7 +46,7 @@ def test_a_long_line_is_cut_and_a_secret_across_the_cut_is_not_shown(tmp_path: P
     path = tmp_path / "log"
     secret = "sk-ant-api03-" + "aB3" * 30
     path.write_bytes(b"x" * 950 + b" " + secret.encode() + b" " + b"y" * 100_000)
-    passage = read(Where(str(path), 0, path.stat().st_size), longest=1000)
+    passage = read_excerpt(Where(str(path), 0, path.stat().st_size), longest=1000)
     assert passage.cut
     assert len(passage.text) == 1000
     assert "sk-ant" not in passage.text
@@ -58,7 +58,7 @@ def test_a_key_block_that_goes_beyond_the_cut_is_hidden(tmp_path: Path) -> None:
     path.write_bytes(
         b"-----BEGIN RSA PRIVATE KEY-----\n" + b"MIIEpAIBAAKC\n" * 50_000 + b"-----END RSA PRIVATE KEY-----"
     )
-    passage = read(Where(str(path), 0, path.stat().st_size), longest=100)
+    passage = read_excerpt(Where(str(path), 0, path.stat().st_size), longest=100)
     assert passage.text == HIDDEN
     assert passage.cut
 
@@ -68,11 +68,11 @@ def test_an_entry_of_a_document_is_found_by_its_pointer(tmp_path: Path) -> None:
     data = json.dumps({"messages": [{"a/b": 1}, {"token": "abcdef123456", "said": "hello"}]}).encode()
     path.write_bytes(b"  " + data)
     where = Where(str(path), 2, len(data), "/messages/1")
-    assert json.loads(read(where).text) == {"token": HIDDEN, "said": "hello"}
-    assert read(Where(str(path), 2, len(data), "/messages/0/a~1b")).text == "1"
-    assert read(Where(str(path), 2, len(data), "/messages/7")).fault == "changed since it was read"
-    assert read(Where(str(path), 2, len(data), "/messages/x")).fault == "changed since it was read"
-    assert read(Where(str(path), 3, len(data), "/messages/0")).fault == "changed since it was read"
+    assert json.loads(read_excerpt(where).text) == {"token": HIDDEN, "said": "hello"}
+    assert read_excerpt(Where(str(path), 2, len(data), "/messages/0/a~1b")).text == "1"
+    assert read_excerpt(Where(str(path), 2, len(data), "/messages/7")).fault == "changed since it was read"
+    assert read_excerpt(Where(str(path), 2, len(data), "/messages/x")).fault == "changed since it was read"
+    assert read_excerpt(Where(str(path), 3, len(data), "/messages/0")).fault == "changed since it was read"
 
 
 def test_every_event_of_the_real_logs_leads_back(shared_data: Path) -> None:
@@ -81,7 +81,7 @@ def test_every_event_of_the_real_logs_leads_back(shared_data: Path) -> None:
     for session in sessions([shared_data / "real_sessions"], kit):
         for event in list(read_session(session, kit))[:10]:
             if event.where is not None:
-                passage = read(event.where)
+                passage = read_excerpt(event.where)
                 assert passage.text
                 assert not passage.fault
                 seen += 1
@@ -90,9 +90,9 @@ def test_every_event_of_the_real_logs_leads_back(shared_data: Path) -> None:
 
 def test_what_is_gone_is_said(tmp_path: Path) -> None:
     path = tmp_path / "log"
-    assert read(Where(str(path), 0, 10)).fault == "vanished"
+    assert read_excerpt(Where(str(path), 0, 10)).fault == "vanished"
     path.write_bytes(b"short")
-    assert read(Where(str(path), 100, 10)).fault == "changed since it was read"
-    assert read(Where(str(tmp_path), 0, 10)).fault == "not a regular file"
+    assert read_excerpt(Where(str(path), 100, 10)).fault == "changed since it was read"
+    assert read_excerpt(Where(str(tmp_path), 0, 10)).fault == "not a regular file"
     path.write_bytes(b"\xff\xfe\0 odd")
-    assert read(Where(str(path), 0, 6)).text.endswith(" od")
+    assert read_excerpt(Where(str(path), 0, 6)).text.endswith(" od")

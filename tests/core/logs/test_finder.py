@@ -20,7 +20,7 @@ from core.logs.agent import Agent, recognise
 from core.logs.finder import sessions
 from core.logs.format import Format, Sample
 from core.logs.lines import Line, read_lines
-from core.logs.session import LogSession, identity, merge, read
+from core.logs.session import LogSession, identity, merge, read_session
 from tests.core.agents.real_logs import FOLDERS
 from tests.core.logs import log_lines as logs
 
@@ -35,7 +35,7 @@ ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
 def events_of(path: Path, **faults: int) -> list[Event]:
     """All events of all sessions of a path, with exactly these faults."""
     kit = make_kit()
-    found = [event for session in sessions([path], kit) for event in read(session, kit)]
+    found = [event for session in sessions([path], kit) for event in read_session(session, kit)]
     assert kit.diagnostics.counts == {name.replace("_", " "): count for name, count in faults.items()}
     return found
 
@@ -99,7 +99,7 @@ def test_a_copied_beginning_counts_once_in_a_folder_and_fully_alone(tmp_path: Pa
     assert uses(events_of(second)) == ["t0", "t1", "t2", "t10", "t11"]
     os.utime(first, (3000, 3000))
     kit = make_kit()
-    told = {session.id: uses(list(read(session, kit))) for session in sessions([tmp_path], kit)}
+    told = {session.id: uses(list(read_session(session, kit))) for session in sessions([tmp_path], kit)}
     assert told == {"s-1": ["own"], "s-2": ["t0", "t1", "t2", "t10", "t11"]}
 
 
@@ -114,9 +114,9 @@ def test_a_call_cut_off_in_the_original_is_told_by_the_copy(tmp_path: Path) -> N
     os.utime(first, (1000, 1000))
     kit = make_kit()
     later = sessions([tmp_path], kit)[1]
-    assert [(event.id, event.outcome) for event in read(later, kit) if isinstance(event, ToolUse)] == [
-        ("late", "success")
-    ]
+    assert [
+        (event.id, event.outcome) for event in read_session(later, kit) if isinstance(event, ToolUse)
+    ] == [("late", "success")]
 
 
 def test_logs_that_share_a_beginning_are_read_once_each(
@@ -137,7 +137,7 @@ def test_logs_that_share_a_beginning_are_read_once_each(
     assert [session.family for session in found] == [(tmp_path / "s-0.jsonl", age) for age in range(4)]
     assert [session.repeated for session in found] == [True, True, True, False]
     monkeypatch.setattr(records, "read_lines", counted)
-    assert [uses(list(read(session, make_kit()))) for session in found] == [
+    assert [uses(list(read_session(session, make_kit()))) for session in found] == [
         ["t0", "t1"],
         ["t2"],
         ["t3"],
@@ -145,7 +145,7 @@ def test_logs_that_share_a_beginning_are_read_once_each(
     ]
     assert opened == ["s-0", "s-1", "s-2", "s-3"]
     (tmp_path / "s-1.jsonl").write_bytes(logs.session(4, session="s-1"))
-    assert uses(list(read(found[2], make_kit()))) == []
+    assert uses(list(read_session(found[2], make_kit()))) == []
     assert opened[4:] == ["s-1", "s-2"]
 
 
@@ -168,7 +168,7 @@ def test_bad_lines_are_counted_and_the_rest_is_read(tmp_path: Path) -> None:
     )
     kit = make_kit()
     [session] = sessions([log], kit)
-    assert uses(list(read(session, kit))) == ["t0", "t5"]
+    assert uses(list(read_session(session, kit))) == ["t0", "t5"]
     assert kit.diagnostics.counts == {"not JSON": 3, "only NUL bytes": 1}
     assert sorted(fault.line for fault in kit.diagnostics.first) == [4, 5, 6, 10]
 
@@ -177,14 +177,14 @@ def test_a_file_with_several_runs_is_several_sessions(shared_data: Path) -> None
     path = shared_data / "real_sessions" / "openhands" / "resolver-output.jsonl"
     kit = make_kit()
     found = sessions([path], kit)
-    runs = [list(read(session, kit)) for session in found]
+    runs = [list(read_session(session, kit)) for session in found]
     assert len(found) == len(path.read_bytes().splitlines()) == 2
     for session, run in zip(found, runs, strict=True):
         starts = [event for event in run if isinstance(event, SessionStart)]
         assert run[0] == starts[0]
         assert [start.session for start in starts] == [session.id]
     whole = LogSession("all", "openhands", (found[0].logs[0]._replace(start=0, line=1, end=None),))
-    assert list(read(whole, kit)) == [event for run in runs for event in run]
+    assert list(read_session(whole, kit)) == [event for run in runs for event in run]
 
 
 def test_every_real_log_is_read_without_a_reader_failing(shared_data: Path) -> None:
@@ -192,7 +192,7 @@ def test_every_real_log_is_read_without_a_reader_failing(shared_data: Path) -> N
     found = sessions(FOLDERS, kit)
     assert {session.tool for session in found} >= {"claude-code", "gemini", "pi", "openhands", "swe-agent"}
     for session in found:
-        told = list(read(session, kit))
+        told = list(read_session(session, kit))
         assert sum(isinstance(event, SessionStart) for event in told) >= 1
         assert any(isinstance(event, Prompt | ToolUse) for event in told)
         children = {event.child for event in told if isinstance(event, AgentStart)}
@@ -271,7 +271,7 @@ def test_a_file_that_vanishes_before_it_is_read_is_counted(tmp_path: Path) -> No
     kit = make_kit()
     [session] = sessions([log], kit)
     log.unlink()
-    assert list(read(session, kit)) == []
+    assert list(read_session(session, kit)) == []
     assert kit.diagnostics.counts == {"vanished": 1}
 
 

@@ -24,7 +24,7 @@ from core.logs.diagnostics import Diagnostics
 from core.logs.finder import sessions
 from core.logs.follow import Follower, changes, watch
 from core.logs.reader import Kit
-from core.logs.session import read
+from core.logs.session import read_session
 from core.settings.logs import FollowSettings, IngestSettings, LineSettings
 from tests.core.logs import log_lines as logs
 
@@ -68,7 +68,7 @@ def test_any_cut_gives_what_reading_it_whole_gives(cuts: list[int]) -> None:
         path.write_bytes(WHOLE)
         kit = fresh_kit()
         [session] = sessions([path], kit)
-        whole = list(read(session, kit))
+        whole = list(read_session(session, kit))
         path.write_bytes(b"")
         follower = Follower(path, fresh_kit())
         told = follower.poll()

@@ -12,7 +12,7 @@ from core.events import ToolUse, Where
 from core.logs import excerpt as passage
 from core.logs.finder import sessions
 from core.logs.follow import Follower
-from core.logs.session import read
+from core.logs.session import read_session
 from tests.core.logs import log_lines as logs
 from tests.core.logs.test_follow import KIT, fresh_kit, uses
 
@@ -93,7 +93,7 @@ def test_a_folder_of_events_is_followed_file_by_file(tmp_path: Path) -> None:
     assert len(uses(follower.poll())) == 1
     assert follower.poll() == []
     [session] = sessions([tmp_path], KIT)
-    assert len(uses(list(read(session, KIT)))) == 2
+    assert len(uses(list(read_session(session, KIT)))) == 2
 
 
 def test_a_database_is_followed_by_the_time_of_change(tmp_path: Path) -> None:
@@ -133,8 +133,12 @@ def test_a_database_is_followed_by_the_time_of_change(tmp_path: Path) -> None:
         database.commit()
         assert uses(follower.poll()) == ["prt_2", "prt_3"]
         assert uses(other.poll()) == []
-    told = list(read(first, KIT))
+    told = list(read_session(first, KIT))
     assert uses(told) == ["prt_1", "prt_2", "prt_3"]
     places = [event.where for event in told if isinstance(event, ToolUse)]
-    assert [json.loads(passage.read(where).text)["callID"] for where in places if where] == ["c1", "c2", "c3"]
-    assert passage.read(Where(str(path), entry="part/none")).fault == "changed since it was read"
+    assert [json.loads(passage.read_excerpt(where).text)["callID"] for where in places if where] == [
+        "c1",
+        "c2",
+        "c3",
+    ]
+    assert passage.read_excerpt(Where(str(path), entry="part/none")).fault == "changed since it was read"

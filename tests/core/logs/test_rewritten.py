@@ -22,7 +22,7 @@ from core.logs.diagnostics import Diagnostics
 from core.logs.finder import sessions
 from core.logs.format import Sample
 from core.logs.lines import opened
-from core.logs.session import read
+from core.logs.session import read_session
 from tests.core.agents.samples import answers, asks, claude, says
 
 KIT = make_kit()
@@ -86,7 +86,10 @@ def events(folder: Path) -> tuple[dict[str, Any], dict[str, int]]:
     kit = KIT.counting(Diagnostics())
     found = sessions([folder], kit)
     return (
-        {f"{one.tool} {one.path.name} {one.id}": [told(event) for event in read(one, kit)] for one in found},
+        {
+            f"{one.tool} {one.path.name} {one.id}": [told(event) for event in read_session(one, kit)]
+            for one in found
+        },
         kit.diagnostics.counts,
     )
 
@@ -166,7 +169,7 @@ def test_a_line_that_does_not_matter_never_begins_a_session(
     path.write_text("\n".join(WAYS[way](line) for line in [first, *rest]) + "\n")
     kit = KIT.counting(Diagnostics())
     [session] = sessions([path], kit)
-    found = list(read(session, kit))
+    found = list(read_session(session, kit))
     starts = [event.at for event in found if isinstance(event, SessionStart)]
     assert starts == [found[1].at]
     assert starts[0] > 1_000_000_000.0

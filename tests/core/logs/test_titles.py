@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.agents.claude_code.titles import titles
+from core.agents.claude_code.titles import claude_title
 from core.agents.registry import AGENTS, make_kit
-from core.logs.discovery import describe, find
+from core.logs.discovery import describe_sessions, find
 from core.logs.finder import sessions
 from core.logs.titles import LONGEST, read_title, title_of
 from tests.core.logs import log_lines as logs
@@ -41,8 +41,8 @@ def lines(*records: Any) -> bytes:
     ],
 )
 def test_the_highest_title_wins_and_the_last_of_equals(records: list[Any], title: str) -> None:
-    assert read_title(logs.prompt(1) + lines(*records), b"", titles) == title
-    assert read_title(logs.prompt(1), lines(*records), titles) == title
+    assert read_title(logs.prompt(1) + lines(*records), b"", claude_title) == title
+    assert read_title(logs.prompt(1), lines(*records), claude_title) == title
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_the_highest_title_wins_and_the_last_of_equals(records: list[Any], title
     ],
 )
 def test_the_first_prompt_names_a_session_without_a_title(said: str, title: str | None) -> None:
-    found = read_title(logs.prompt(1, said), b"", titles)
+    found = read_title(logs.prompt(1, said), b"", claude_title)
     if title is None:
         assert "A1b2A1b2" not in found
         assert found.startswith("key ")
@@ -109,7 +109,7 @@ def test_a_title_amid_a_log_is_found_in_lists_and_when_it_is_opened(tmp_path: Pa
 
 
 def test_real_sessions_have_titles(shared_data: Path) -> None:
-    found = describe(AGENTS, sessions([shared_data / "real_sessions"], make_kit()), 2e9)
+    found = describe_sessions(AGENTS, sessions([shared_data / "real_sessions"], make_kit()), 2e9)
     named = {one.session: one.title for one in found}
     assert named["c0fff321-13d9-40df-a7e8-0ec69ff04b78"] == "PowerShell streaming speed regression"
     assert named["019dd4b9-496d-7581-a780-16f20aecff69"] == "Fix issue 6"
@@ -137,7 +137,7 @@ _JUNK = st.recursive(
 @given(values=st.lists(_JUNK, max_size=4), cut=st.integers(0, 200))
 def test_whatever_a_log_holds_gives_a_title_or_none(values: list[Any], cut: int) -> None:
     data = lines(*values, {"type": "custom-title", "customTitle": "The gate"})
-    assert read_title(data, b"", titles) == "The gate"
+    assert read_title(data, b"", claude_title) == "The gate"
     for known in AGENTS:
         for each in known.formats:
             assert isinstance(read_title(data[cut:], data[:cut], each.titles), str)

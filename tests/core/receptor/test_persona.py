@@ -19,10 +19,10 @@ from core.receptor.persona import (
     Technology,
     blend_of,
     encounter,
-    family,
     genuine,
     likeness,
     make_persona,
+    model_family,
     take_over,
     work_context,
 )
@@ -128,7 +128,7 @@ def test_the_hash_is_of_the_statistics_not_of_who_made_them() -> None:
     ],
 )
 def test_of_a_model_only_its_line_is_told(model: str, line: str) -> None:
-    assert family(model) == line
+    assert model_family(model) == line
 
 
 def test_a_forged_or_talkative_persona_is_no_persona() -> None:

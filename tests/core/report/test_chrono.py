@@ -15,10 +15,10 @@ from core.events import Event, Prompt, ToolUse, Where
 from core.logs.event_redaction import one_line
 from core.logs.finder import sessions
 from core.logs.links import Link, session_links
-from core.logs.session import read
-from core.report.chrono import ChronoNav, Request, SummaryPolicy, Trail, Visit
+from core.logs.session import read_session
+from core.report.chrono import ChronoNav, Destination, SummaryPolicy, Trail, Visit
 from core.report.conversation import ConversationTree
-from core.report.recap import narrative, short_clock, structural, tokens
+from core.report.recap import narrative, short_clock, structural, token_estimate
 from core.settings import Settings
 from core.timeline.snapshot import encode
 from core.timeline.timeline import Timeline
@@ -38,12 +38,12 @@ def timeline() -> Timeline:
 
 def test_a_move_leads_to_the_frame_of_its_place(timeline: Timeline) -> None:
     nav = ChronoNav(timeline)
-    back = nav.go(Request(200, "backward"), 5.0)
+    back = nav.go(Destination(200, "backward"), 5.0)
     assert (back.place, nav.place, back.summary, back.path) == (200, 200, (), ())
     assert back.frame == timeline.at(200)
     assert f"after {back.frame.events} events" in back.lines[0]
     assert back.frame.receptor.meta.state in back.lines[0]
-    forth = nav.go(Request(340, "forward"), 6.0)
+    forth = nav.go(Destination(340, "forward"), 6.0)
     assert forth.frame == timeline.at(340)
     assert [(each.origin, each.place, each.at) for each in nav.trail.visits] == [
         (600, 200, 5.0),
@@ -53,18 +53,18 @@ def test_a_move_leads_to_the_frame_of_its_place(timeline: Timeline) -> None:
 
 def test_the_direction_must_lead_there(timeline: Timeline) -> None:
     nav = ChronoNav(timeline)
-    nav.go(Request(300, "backward"), 1.0)
+    nav.go(Destination(300, "backward"), 1.0)
     with pytest.raises(StateError, match="ask to go forward"):
-        nav.go(Request(301, "backward"), 2.0)
+        nav.go(Destination(301, "backward"), 2.0)
     with pytest.raises(StateError, match="ask to go backward"):
-        nav.go(Request(299, "forward"), 2.0)
+        nav.go(Destination(299, "forward"), 2.0)
     for place in (-1, 601):
         with pytest.raises(StateError, match="600 events"):
-            nav.go(Request(place, "forward"), 2.0)
+            nav.go(Destination(place, "forward"), 2.0)
     with pytest.raises(StateError, match="no conversation"):
-        nav.go(Request("a", "forward"), 2.0)
+        nav.go(Destination("a", "forward"), 2.0)
     assert nav.place == 300 and len(nav.trail) == 1
-    assert nav.go(Request(300, "forward"), 3.0).place == nav.go(Request(300, "backward"), 4.0).place
+    assert nav.go(Destination(300, "forward"), 3.0).place == nav.go(Destination(300, "backward"), 4.0).place
 
 
 def test_a_move_reads_and_changes_nothing(timeline: Timeline) -> None:
@@ -72,12 +72,12 @@ def test_a_move_reads_and_changes_nothing(timeline: Timeline) -> None:
     nav = ChronoNav(timeline)
     for place in (10, 400, 600):
         policy = SummaryPolicy("narrative", 300)
-        nav.go(Request(place, "backward" if place < nav.place else "forward", policy), 1.0)
+        nav.go(Destination(place, "backward" if place < nav.place else "forward", policy), 1.0)
     assert encode(timeline.society.dump()) == before
 
 
 def test_a_structural_summary_counts_what_lies_between(timeline: Timeline) -> None:
-    said = ChronoNav(timeline).go(Request(100, "backward", SummaryPolicy("structural")), 1.0).summary
+    said = ChronoNav(timeline).go(Destination(100, "backward", SummaryPolicy("structural")), 1.0).summary
     passed = timeline.events[100:]
     uses = [event for event in passed if isinstance(event, ToolUse)]
     failed = sum(event.outcome == "failure" for event in uses)
@@ -94,7 +94,7 @@ def test_a_structural_summary_counts_what_lies_between(timeline: Timeline) -> No
 @pytest.mark.parametrize("budget", [0, 3, 8, 20, 60, 200, 10_000])
 def test_a_narrative_keeps_to_its_tokens(timeline: Timeline, budget: int) -> None:
     said = narrative(timeline, 100, 600, budget)
-    assert sum(map(tokens, said)) <= budget
+    assert sum(map(token_estimate, said)) <= budget
     assert bool(said) == (budget >= 8)
     assert set(said) <= set(narrative(timeline, 100, 600, 100_000))
 
@@ -143,7 +143,7 @@ def test_a_peak_is_where_the_axis_stood_highest(timeline: Timeline) -> None:
 def test_own_words_are_kept_to_plain_lines(timeline: Timeline) -> None:
     secret = "ghp_" + "x1Y2" * 9
     policy = SummaryPolicy("custom", text=f"went back\x1b[31m to look\n{secret}\n" + "\n" * 100)
-    said = ChronoNav(timeline).go(Request(5, "backward", policy), 1.0).summary
+    said = ChronoNav(timeline).go(Destination(5, "backward", policy), 1.0).summary
     assert said[0] == "went back [31m to look"
     assert secret not in "".join(said) and len(said) <= 40
     assert one_line("a" * 500) == "a" * 120
@@ -162,7 +162,7 @@ def test_any_moves_on_any_recording_arrive_and_verify(
     nav, again = ChronoNav(timeline, kept=3), ChronoNav(recorded(stream), kept=3)
     policy = SummaryPolicy(kind, 80)  # type: ignore[arg-type]
     for number, place in enumerate(min(place, len(stream)) for place in places):
-        request = Request(place, "backward" if place <= nav.place else "forward", policy)
+        request = Destination(place, "backward" if place <= nav.place else "forward", policy)
         arrival = nav.go(request, float(number))
         assert arrival.frame == timeline.at(place)
         assert again.go(request, float(number)).visit == arrival.visit
@@ -225,13 +225,13 @@ def test_a_record_of_the_conversation_leads_to_its_place() -> None:
         for number, where in enumerate(lines)
     ]
     nav = ChronoNav(recorded(stream), ConversationTree(kin))
-    places = [nav.go(Request(f"n{number}", "backward"), 1.0).place for number in (5, 4, 3, 2, 1, 0)]
+    places = [nav.go(Destination(f"n{number}", "backward"), 1.0).place for number in (5, 4, 3, 2, 1, 0)]
     assert places == [5, 5, 3, 3, 1, 1]
     assert nav.tree is not None and nav.tree.head == nav.tree["n0"]
-    arrival = nav.go(Request("n3", "forward"), 2.0)
+    arrival = nav.go(Destination("n3", "forward"), 2.0)
     assert arrival.path == ("n0", "n1", "n2", "n3") and arrival.visit.node == "n3"
     with pytest.raises(StateError, match="no record 'zz'"):
-        nav.go(Request("zz", "forward"), 3.0)
+        nav.go(Destination("zz", "forward"), 3.0)
     assert nav.place == 3
 
 
@@ -248,21 +248,21 @@ def test_entries_of_documents_and_rows_of_databases_lead_to_their_places() -> No
     kin = [Link(str(number), None, "entry", 0.0, where, b"") for number, where in enumerate(wheres)]
     nav = ChronoNav(recorded(stream), ConversationTree(kin))
     asked = ("4", "3", "2", "1", "0")
-    assert [nav.go(Request(name, "backward"), 1.0).place for name in asked] == [4, 4, 4, 1, 1]
+    assert [nav.go(Destination(name, "backward"), 1.0).place for name in asked] == [4, 4, 4, 1, 1]
 
 
 def test_records_of_a_real_session_lie_in_order(shared_data: Path) -> None:
     kit = make_kit()
     folder = shared_data / "real_sessions"
     for found in sessions([folder / "claude-code" / "pomodoro-timer.jsonl", folder / "pi"], kit):
-        timeline = recorded(list(read(found, kit)))
+        timeline = recorded(list(read_session(found, kit)))
         tree = ConversationTree(session_links(found, kit))
         nav = ChronoNav(timeline, tree)
-        nav.go(Request(0, "backward"), 0.0)
+        nav.go(Destination(0, "backward"), 0.0)
         ids = [node.id for node in tree.path()]
         places = [
-            nav.go(Request(name, "forward", SummaryPolicy("narrative")), 1.0).place for name in ids[::25]
+            nav.go(Destination(name, "forward", SummaryPolicy("narrative")), 1.0).place for name in ids[::25]
         ]
         assert places == sorted(places) and places[-1] > len(timeline) // 2
-        assert nav.go(Request(ids[-1], "forward"), 2.0).place == len(timeline)
+        assert nav.go(Destination(ids[-1], "forward"), 2.0).place == len(timeline)
         assert nav.trail.verify() is None

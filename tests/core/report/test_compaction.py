@@ -15,7 +15,7 @@ from core.engine import Frame
 from core.errors import StateError
 from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Prompt, ToolUse, Turn
 from core.logs.finder import sessions
-from core.logs.session import read
+from core.logs.session import read_session
 from core.percept import Signal
 from core.report.compaction import (
     OpenEnd,
@@ -204,7 +204,7 @@ def test_real_compactions_are_kept(shared_data: Path) -> None:
     kit = make_kit()
     found = 0
     for each in sessions([shared_data / "real_sessions" / "claude-code"], kit):
-        stream = list(read(each, kit))
+        stream = list(read_session(each, kit))
         places = [place for place, event in enumerate(stream) if isinstance(event, Compaction)]
         timeline = recorded(stream) if places else Timeline(Settings())
         for place in places:

@@ -12,7 +12,7 @@ from core.agents.registry import make_kit
 from core.agents.words import Words, telling_line, words_of
 from core.events import Event, Prompt, ToolUse, Turn
 from core.logs.finder import sessions
-from core.logs.session import read
+from core.logs.session import read_session
 from core.report.now import LATELY, Landmarks, Teller
 from tests.core.logs import log_lines as logs
 
@@ -112,7 +112,7 @@ def test_words_come_from_the_log(tmp_path: Path) -> None:
     )
     kit = make_kit()
     [session] = sessions([path], kit)
-    events = list(read(session, kit))
+    events = list(read_session(session, kit))
     now = Teller().now(Landmarks(events), len(events))
     assert (now.asked, now.doing, now.failed) == ("fix the build", "make test", "make test")
     assert now.error == "main.c:3: error: no such thing"

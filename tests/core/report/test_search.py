@@ -9,7 +9,7 @@ import pytest
 from core.agents.record_texts import LONGEST, bounded, raw_texts, record_time
 from core.errors import StoreError, UsageError
 from core.report.log_tree import LogTree
-from core.report.search import Hit, fill, fts_query, search, snippet
+from core.report.search import Hit, fill_index, fts_query, search, snippet
 from core.settings import Settings
 from core.store.word_index import Narrowed, WordIndex
 from tests.core.logs import log_lines as logs
@@ -34,7 +34,7 @@ class Library:
     def fill(self) -> int:
         """Bring the index up to date as a new process would; how many logs were read."""
         tree = LogTree(Settings(), None)
-        return fill(self.index, tree, tree.sessions([self.folder]), lambda _number, _total: None)
+        return fill_index(self.index, tree, tree.sessions([self.folder]), lambda _number, _total: None)
 
     def find(self, *words: str, most: int = 20, **narrowed: object) -> list[Hit]:
         return search(self.index, words, Narrowed(**narrowed), most)  # type: ignore[arg-type]

@@ -8,7 +8,7 @@ import pytest
 
 from core.agents.words import Words
 from core.events import Action, Event, Outcome, Prompt, SessionEnd, ToolUse, Turn
-from core.report.story import Story, story
+from core.report.story import SessionStory, story
 
 
 def use(at: float, action: Action = "shell_exec", outcome: Outcome = "success", **more: Any) -> ToolUse:
@@ -87,5 +87,5 @@ def test_what_never_worked_again_comes_first_and_nothing_is_told_of_nothing() ->
     failed = story(events, read=read).failed
     assert failed[0].startswith("0:02") and failed[1] == "  not seen to work again"
     assert failed[3] == "  worked at 0:01 with no edit in between"
-    assert story([]) == Story()
+    assert story([]) == SessionStory()
     assert story([turn(1)], read=read).failed == ("no call failed",)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.affect import Mood
+from core.affect import AffectStep
 from core.events import Action, Event, Outcome, ToolUse, Turn
 from core.governor import Verdict
 from core.mind import Mind, Thought
@@ -42,8 +42,8 @@ def verdict(halted: str = "", state: str = "IDLE") -> Verdict:
     return Verdict("HALTED" if halted else state, bool(halted), halted, "", 12, False, 0)  # type: ignore[arg-type]
 
 
-def mood(asks_at: float = 0.6) -> Mood:
-    return Mood(NEUTRAL._replace(escalation_threshold=asks_at), False, False, False, None, 0.0, None)
+def mood(asks_at: float = 0.6) -> AffectStep:
+    return AffectStep(NEUTRAL._replace(escalation_threshold=asks_at), False, False, False, None, 0.0, None)
 
 
 def use(

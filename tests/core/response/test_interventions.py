@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.response.interventions import InterventionQueue
-from core.response.memo import Entry, HotMemo
+from core.response.memo import HotMemo, MemoLine
 from core.response.method import Deliver, InterventionKind, Window
 from core.settings.response import MemoSettings, QueueSettings
 
@@ -140,9 +140,9 @@ def memo(size: int = 3, tokens: int = 20) -> HotMemo:
 def test_the_memo_keeps_three_and_the_newest_stands_first() -> None:
     made = memo(tokens=200)
     for number in range(5):
-        made.add(Entry(float(number), f"m{number}", f"word {number}"))
+        made.add(MemoLine(float(number), f"m{number}", f"word {number}"))
     assert made.text() == "[m4] word 4\n[m3] word 3\n[m2] word 2"
-    made.add(Entry(9.0, "m3", "again"))
+    made.add(MemoLine(9.0, "m3", "again"))
     assert made.text() == "[m3] again\n[m4] word 4\n[m2] word 2"
 
 
@@ -150,5 +150,5 @@ def test_the_memo_keeps_three_and_the_newest_stands_first() -> None:
 def test_the_memo_fits_its_budget(words: list[str], tokens: int) -> None:
     made = memo()
     for number, text in enumerate(words):
-        made.add(Entry(float(number), f"m{number}", text))
+        made.add(MemoLine(float(number), f"m{number}", text))
     assert len(made.text(tokens)) <= 4 * tokens

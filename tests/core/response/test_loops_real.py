@@ -11,7 +11,7 @@ from core.agents.chat.reader import ChatReader
 from core.agents.registry import make_kit
 from core.events import Event, Where
 from core.logs.finder import sessions
-from core.logs.session import read
+from core.logs.session import read_session
 from core.response.loops import Loop, LoopDetector
 from core.settings.loops import LoopSettings
 
@@ -57,6 +57,6 @@ def test_alarms_on_labelled_runs_are_mostly_right_and_rare_on_good_ones(shared_d
 def test_everyday_sessions_hardly_alarm(shared_data: Path) -> None:
     kit = make_kit()
     found = sessions([shared_data / "real_sessions"], kit)
-    alarms = sum(len(told(list(read(session, kit)))) for session in found)
+    alarms = sum(len(told(list(read_session(session, kit)))) for session in found)
     assert len(found) >= 10
     assert alarms <= len(found) / 10

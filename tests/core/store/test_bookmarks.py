@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import StoreError
-from core.store.bookmarks import Bookmark, Bookmarks, bookmark_key, default_folder, packed_bookmarks
+from core.store.bookmarks import Bookmark, Bookmarks, bookmark_key, bookmarks_folder, packed_bookmarks
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -77,7 +77,7 @@ def test_sessions_are_apart_and_their_names_stay_off_the_disk(tmp_path: Path) ->
     assert Bookmarks("other", tmp_path).read() == ()
     assert [file.name for file in tmp_path.glob("*.json")] == [f"{bookmark_key('very-private')}.json"]
     assert all(b"private" not in file.read_bytes() for file in tmp_path.iterdir())
-    assert default_folder().name == "bookmarks"
+    assert bookmarks_folder().name == "bookmarks"
 
 
 def test_looking_writes_nothing(tmp_path: Path) -> None:

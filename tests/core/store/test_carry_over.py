@@ -14,10 +14,10 @@ from core.events import MAIN
 from core.response import Learned
 from core.response.rules import built_in
 from core.settings import Settings
-from core.store.carry_over import CarryOverStore, Kept, Later
+from core.store.carry_over import CarryOverStore, KeptStart, Later
 from core.timeline.initial_state import InitialState
 from core.timeline.rerun import overlaid
-from core.timeline.run_inputs import VERSION, InitialStates, pack_change, pack_start, unpack
+from core.timeline.run_inputs import VERSION, InitialStates, pack_change, pack_start, unpack_inputs
 from core.timeline.timeline import Timeline
 
 
@@ -28,13 +28,13 @@ def blobs(store: CarryOverStore) -> list[Path]:
 def test_the_first_to_give_is_the_one_who_gave(tmp_path: Path) -> None:
     store = CarryOverStore(tmp_path)
     assert store.read("s") is None
-    assert store.begin("s", b"first") == Kept(b"first")
-    assert store.begin("s", b"second") == Kept(b"first") == store.read("s")
+    assert store.begin("s", b"first") == KeptStart(b"first")
+    assert store.begin("s", b"second") == KeptStart(b"first") == store.read("s")
     store.change("s", 3, b"later")
     store.change("s", 9, b"last")
-    assert store.read("s") == Kept(b"first", (Later(3, b"later"), Later(9, b"last")))
+    assert store.read("s") == KeptStart(b"first", (Later(3, b"later"), Later(9, b"last")))
     store.change("s", 5, b"instead")
-    assert store.read("s") == Kept(b"first", (Later(3, b"later"), Later(5, b"instead")))
+    assert store.read("s") == KeptStart(b"first", (Later(3, b"later"), Later(5, b"instead")))
     store.change("nobody", 1, b"x")
     assert store.read("nobody") is None
 
@@ -45,7 +45,7 @@ def test_the_same_content_is_kept_once_and_goes_with_its_last_session(tmp_path: 
     store.begin("b", b"same")
     assert len(blobs(store)) == 1
     assert store.remove("a") and not store.remove("a")
-    assert store.read("b") == Kept(b"same")
+    assert store.read("b") == KeptStart(b"same")
     assert store.clear() == 1
     assert (store.count(), blobs(store)) == (0, [])
 
@@ -84,9 +84,9 @@ def test_what_is_unpacked_is_what_was_packed() -> None:
     chosen = overlaid(
         Settings(), {"receptor.ambient.offset.frustration": 0.05, "mind.tiers.none_words": ["none", "x"]}
     )
-    kept = Kept(pack_start(chosen, everything()), (Later(7, pack_change(Settings())),))
+    kept = KeptStart(pack_start(chosen, everything()), (Later(7, pack_change(Settings())),))
     today = overlaid(Settings(), {"screen.rate": 11, "receptor.ambient.offset.frustration": 0.7})
-    start = unpack(kept, today)
+    start = unpack_inputs(kept, today)
     assert start.initial == everything()
     assert start.settings.receptor == chosen.receptor and start.settings.mind == chosen.mind
     assert start.settings.screen == today.screen, "what a run does not depend on is as today"
@@ -100,7 +100,7 @@ def test_what_is_unpacked_is_what_was_packed() -> None:
 )
 def test_what_cannot_be_understood_is_refused(body: bytes) -> None:
     with pytest.raises(StoreError, match="given"):
-        unpack(Kept(body), Settings())
+        unpack_inputs(KeptStart(body), Settings())
 
 
 def test_a_newer_one_is_left_alone_and_named(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from bench.workload import session
 from core.errors import UsageError
 from core.events import Event, SessionStart, ToolUse
 from core.settings import Settings
-from core.telemetry.metrics import Metrics
+from core.telemetry.metrics import MetricsPage
 from core.telemetry.serving import MetricsServer
 from core.timeline.initial_state import PLAIN
 from tui.cli import main
@@ -22,7 +22,7 @@ _LINE = re.compile(r'[a-z_]+(\{([a-z]+="(\\.|[^"\\])*",?)*\})? -?[0-9.e+-]+')
 
 
 def told(sessions: dict[str, list[Event]], **choices: bool) -> str:
-    metrics = Metrics(SETTINGS, **choices)
+    metrics = MetricsPage(SETTINGS, **choices)
     for name, events in sessions.items():
         society = PLAIN.society(SETTINGS)
         for event in events:

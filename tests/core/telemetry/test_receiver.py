@@ -15,7 +15,7 @@ from core.agents.open_events.reader import write
 from core.agents.registry import make_kit
 from core.events import Event
 from core.logs.finder import sessions
-from core.logs.session import read
+from core.logs.session import read_session
 from core.settings import Settings
 from core.telemetry.inbox import Inbox
 from core.telemetry.receiver import Receiver
@@ -71,7 +71,7 @@ def prompt(name: str, binary: bool = False) -> bytes:
 def kept(bench: Bench) -> list[list[Event]]:
     if not bench.inbox.folder.exists():
         return []
-    return [list(read(one, KIT)) for one in sessions([bench.inbox.folder], KIT)]
+    return [list(read_session(one, KIT)) for one in sessions([bench.inbox.folder], KIT)]
 
 
 async def test_json_protobuf_gzip_and_pieces_all_come_to_logs(bench: Bench) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from bench.workload import session
 from core.agents.registry import make_kit
 from core.logs.finder import sessions
-from core.logs.session import read
+from core.logs.session import read_session
 from core.receptor.replay import only_felt
 from core.settings import Settings
 from core.settings.layers import tunables
@@ -102,7 +102,7 @@ def test_thresholds_over_real_logs(shared_data: Path, offset: float) -> None:
     fired = 0
     for found in sessions([shared_data / "real_sessions"], kit):
         timeline = Timeline(Settings())
-        timeline.extend(read(found, kit))
+        timeline.extend(read_session(found, kit))
         turned = {OFFSET: offset, "receptor.neuron.hold": 2, "receptor.meta.step": 0.03}
         fired += len(assert_alike(timeline, turned).marks())
     assert fired > 20

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from core.report.cost import Forecast, Sum
+from core.report.cost import CostForecast, Sum
 from tests.core.logs import log_lines as logs
 from tui.cli import main
 from tui.cli.commands.cost import forecast_lines
@@ -103,11 +103,11 @@ def spent(dollars: float, unpriced: int = 0) -> Sum:
 @pytest.mark.parametrize(
     ("told", "lines"),
     [
-        (Forecast(Sum(), None, 18, None, 0), ["today: nothing yet"]),
-        (Forecast(Sum(unpriced=2), None, 18, None, 0), ["today: unknown, no turn has a known price"]),
-        (Forecast(spent(3), None, 18, None, 0), ["today: $3.00"]),
+        (CostForecast(Sum(), None, 18, None, 0), ["today: nothing yet"]),
+        (CostForecast(Sum(unpriced=2), None, 18, None, 0), ["today: unknown, no turn has a known price"]),
+        (CostForecast(spent(3), None, 18, None, 0), ["today: $3.00"]),
         (
-            Forecast(spent(3, 1), 2.0, 18, 40.0, 20),
+            CostForecast(spent(3, 1), 2.0, 18, 40.0, 20),
             [
                 "today: at least $3.00 of $20.00",
                 "at this pace ($2.00 an hour) $40.00 by evening",
@@ -115,7 +115,7 @@ def spent(dollars: float, unpriced: int = 0) -> Sum:
             ],
         ),
         (
-            Forecast(spent(21), 2.0, 24, 22.0, 20),
+            CostForecast(spent(21), 2.0, 24, 22.0, 20),
             [
                 "today: $21.00 of $20.00",
                 "at this pace ($2.00 an hour) $22.00 by midnight",
@@ -124,7 +124,7 @@ def spent(dollars: float, unpriced: int = 0) -> Sum:
         ),
     ],
 )
-def test_where_today_is_heading_in_words(told: Forecast, lines: list[str]) -> None:
+def test_where_today_is_heading_in_words(told: CostForecast, lines: list[str]) -> None:
     assert forecast_lines(told) == lines
 
 

@@ -13,7 +13,7 @@ from core.agents.registry import make_kit
 from core.events import Event
 from core.logs.diagnostics import Diagnostics
 from core.logs.finder import sessions
-from core.logs.session import read
+from core.logs.session import read_session
 from tests.core.agents.real_logs import FOLDERS
 from tests.core.logs import log_lines as logs
 from tests.core.strategies import events
@@ -24,7 +24,7 @@ KIT = make_kit()
 
 def told(path: Path) -> list[list[Event]]:
     kit = KIT.counting(Diagnostics())
-    found = [list(read(session, kit)) for session in sessions([path], kit)]
+    found = [list(read_session(session, kit)) for session in sessions([path], kit)]
     odd = set(kit.diagnostics.counts) - {"not JSON", "no time", "result without a call"}
     assert not odd
     return found

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from core.affect import FIELDS
 from core.affect.contagion import ZoneReading
-from core.affect.lineage import Entry
+from core.affect.lineage import LineageEntry
 from core.affect.reading import RESTRICTIONS
 from core.governor.appraisal import Pressures
 from core.society import AgentReading
@@ -118,7 +118,7 @@ async def test_lineage_is_verified() -> None:
     links = list(affect.lineage)
     forged = bytearray(links[-2].payload)
     forged[90] ^= 1
-    links[-2] = Entry(bytes(forged), links[-2].digest)
+    links[-2] = LineageEntry(bytes(forged), links[-2].digest)
     broken = replace(view, frame=replace(view.frame, affect=replace(affect, lineage=tuple(links))))
     assert f"✗ altered at link {len(links) - 1} of {len(links)}" in await seen(LineageCard, broken)
     empty = replace(view, frame=replace(view.frame, affect=replace(affect, lineage=())))

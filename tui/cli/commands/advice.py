@@ -45,7 +45,7 @@ def _run(args: argparse.Namespace) -> int:
         return _list(store, args.json)
     from core.agents.registry import make_kit
     from core.logs.finder import sessions
-    from core.logs.session import read
+    from core.logs.session import read_session
     from core.report.advice import follow, outcomes
     from core.timeline.initial_state import InitialState
     from core.timeline.opening import seed_of
@@ -56,7 +56,7 @@ def _run(args: argparse.Namespace) -> int:
     moments: list[AdviceMoment] = []
     for session in sessions([Path(path) for path in args.paths], kit, settings.ingest.lines):
         society = InitialState(seed_of(session.id)).society(settings)
-        moments += follow(read(session, kit, settings.ingest.lines), society, within, sentences)
+        moments += follow(read_session(session, kit, settings.ingest.lines), society, within, sentences)
     counted = outcomes(moments, within)
     if args.json:
         import msgspec

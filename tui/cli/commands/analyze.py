@@ -122,10 +122,10 @@ def _written(work: list[Share], args: argparse.Namespace) -> Iterator[Written]:
 
     jobs = min(args.jobs or os.cpu_count() or 1, len(work))
     if args.on:
-        from core.batch.cluster import cluster, spread
+        from core.batch.cluster import cluster, done_by
 
         with cluster(args.on, max(1, jobs)) as client:
-            yield from spread(client, write_share, work)
+            yield from done_by(client, write_share, work)
         return
     size = sum(_size(task.session) for share in work for task in share.tasks)
     if jobs <= 1 or (not args.jobs and size < _SMALL):

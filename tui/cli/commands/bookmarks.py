@@ -91,7 +91,7 @@ def _one(args: argparse.Namespace) -> int:
     from core.store.bookmarks import Bookmarks
     from core.timeline.checkpoints import Checkpoints
     from core.timeline.places import parse_place
-    from tui.cli.recordings import one_session, open_recording
+    from tui.cli.recordings import one_session, recording_at
 
     settings = settings_from(args).settings
     session, _ = one_session(args.path, settings)
@@ -100,7 +100,7 @@ def _one(args: argparse.Namespace) -> int:
         gone = store.remove(args.remove)
         print("removed" if gone else f"no bookmark is named {args.remove}")
         return 0 if gone else 1
-    timeline = open_recording(args.path, initial_states_of(args, settings))
+    timeline = recording_at(args.path, initial_states_of(args, settings))
     if args.back is not None:
         return _back(args.back, store, timeline)
     if args.add is not None:
@@ -132,7 +132,7 @@ def _list(store: Checkpoints, timeline: Timeline) -> None:
 
 def _back(name: str, store: Checkpoints, timeline: Timeline) -> int:
     """Show the mind at a bookmark once it is checked; 1 where it is not the one that was saved."""
-    from core.report.chrono import ChronoNav, Request, SummaryPolicy
+    from core.report.chrono import ChronoNav, Destination, SummaryPolicy
     from core.report.formatting import plain
 
     found = store.back(timeline, name)
@@ -143,7 +143,7 @@ def _back(name: str, store: Checkpoints, timeline: Timeline) -> int:
     if found.standing == "gone":
         return 1
     arrival = ChronoNav(timeline).go(
-        Request(bookmark.place, "backward", SummaryPolicy("narrative")), bookmark.created
+        Destination(bookmark.place, "backward", SummaryPolicy("narrative")), bookmark.created
     )
     for line in [*arrival.lines, "", "since then:", *arrival.summary]:
         print(plain(line))

@@ -23,7 +23,7 @@ from tui.cli.options import (
 
 if TYPE_CHECKING:
     from core.logs.session import LogSession
-    from core.report.cost import Forecast, SessionCost, Sum
+    from core.report.cost import CostForecast, SessionCost, Sum
     from core.settings import Settings
 
 _AXES = ("day", "project", "model", "agent", "session")
@@ -56,10 +56,10 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 def _run(args: argparse.Namespace) -> int:
     from core.report.cost import SessionCost, by, forecast, total
     from core.report.log_tree import LogTree, agent_folders, checked_paths
-    from core.store.reading_cache import ReadingCache, default_path, reading_cache
+    from core.store.reading_cache import ReadingCache, reading_cache, reading_cache_path
 
     if args.forget:
-        there = ReadingCache(default_path(), 0).clear()
+        there = ReadingCache(reading_cache_path(), 0).clear()
         print("forgotten what was read from logs" if there else "nothing had been kept")
         return 0
     settings = settings_from(args).settings
@@ -102,7 +102,7 @@ def _size(session: LogSession) -> int:
 
 
 def _print_json(
-    axis: str, sums: dict[str, Sum], whole: Sum, today: Forecast, costs: list[SessionCost]
+    axis: str, sums: dict[str, Sum], whole: Sum, today: CostForecast, costs: list[SessionCost]
 ) -> None:
     from core.report.formatting import readable_json
 
@@ -145,7 +145,7 @@ def _facts(one: Sum) -> dict[str, Any]:
 
 
 def _print_text(
-    args: argparse.Namespace, sums: dict[str, Sum], whole: Sum, today: Forecast, costs: list[SessionCost]
+    args: argparse.Namespace, sums: dict[str, Sum], whole: Sum, today: CostForecast, costs: list[SessionCost]
 ) -> None:
     if not sums:
         print("No turns found." if args.since is None else f"No turns since {args.since}.")
@@ -191,7 +191,7 @@ def _print_columns(table: list[tuple[str, ...]]) -> None:
         print("  ".join([first, *rest]).rstrip())
 
 
-def forecast_lines(today: Forecast) -> list[str]:
+def forecast_lines(today: CostForecast) -> list[str]:
     """Today so far, the pace, and what it comes to, for a person."""
     spent = today.spent
     if not spent.priced:

@@ -22,9 +22,9 @@ def _run(args: argparse.Namespace) -> int:
     from core.report.difference import difference
     from core.report.formatting import plain
     from core.timeline.places import parse_place
-    from tui.cli.recordings import open_recording
+    from tui.cli.recordings import recording_at
 
-    timeline = open_recording(args.path, initial_states_of(args, settings_from(args).settings))
+    timeline = recording_at(args.path, initial_states_of(args, settings_from(args).settings))
     begin, end = parse_place(timeline, args.begin), parse_place(timeline, args.end)
     print(f"from {begin} to {end} of {len(timeline)} events")
     agent = known_agent(timeline, args.agent)

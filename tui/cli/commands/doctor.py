@@ -73,7 +73,7 @@ def _sections(args: argparse.Namespace, resolved: Resolved) -> Iterator[Section]
     project = args.project or Path.cwd()
     ingest = resolved.settings.ingest
     yield machine.versions()
-    yield machine.terminal(os.environ)
+    yield machine.terminal_section(os.environ)
     yield logs.agents(os.environ, Path.home(), ingest)
     kit = make_kit(ingest)
     yield machine.models(kit.models, datetime.now(UTC).date())

@@ -14,7 +14,7 @@ from tui.cli.command import CliCommand
 from tui.cli.options import add_settings_options, positive_argument, settings_from
 
 if TYPE_CHECKING:
-    from core.agents.labelled import Source
+    from core.agents.labelled import RunSource
     from core.settings import Settings
     from core.timeline.evaluation import Missed, Walk
 
@@ -104,7 +104,7 @@ def _modelled(settings: Settings, name: str | None) -> Settings:
     return settings
 
 
-def _walked(found: list[Source], settings: Settings, given: int | None) -> Iterator[Walk | Missed]:
+def _walked(found: list[RunSource], settings: Settings, given: int | None) -> Iterator[Walk | Missed]:
     from core.timeline.evaluation import walk_all
 
     chunks = [found[start : start + _CHUNK] for start in range(0, len(found), _CHUNK)]

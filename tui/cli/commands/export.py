@@ -15,7 +15,7 @@ from tui.cli.options import add_settings_options, settings_from
 
 if TYPE_CHECKING:
     from core.events import Event
-    from core.export.film import Film
+    from core.export.film import ExportedSession
     from core.export.privacy import Level
     from core.logs.reader import Kit
     from core.logs.session import LogSession
@@ -101,7 +101,7 @@ def _share(args: argparse.Namespace) -> int:
     from core.errors import UnreadableLog
     from core.export.film import film
     from core.export.privacy import Privacy
-    from core.logs.session import read
+    from core.logs.session import read_session
     from tui.cli.options import configured_initial
     from tui.cli.recordings import one_session
 
@@ -112,7 +112,7 @@ def _share(args: argparse.Namespace) -> int:
     session, kit = one_session(args.path, settings)
     if args.output is not None and _is_source(args.output, [session]):
         raise UsageError(f"{args.output} is the log itself; name another file")
-    events = list(read(session, kit, settings.ingest.lines))
+    events = list(read_session(session, kit, settings.ingest.lines))
     if not events:
         raise UnreadableLog(f"{args.path} holds no events")
     level: Level = "strict" if args.redact == "strict" else "transcript" if args.transcript else "excerpts"
@@ -130,7 +130,7 @@ def _trace(args: argparse.Namespace) -> int:
 
     from core import __version__
     from core.export.privacy import Privacy
-    from core.logs.session import read
+    from core.logs.session import read_session
     from core.telemetry.otlp import encoded
     from core.telemetry.sender import BATCH, Collector, headers_of, send_all
     from core.telemetry.spans import Tracer, resource
@@ -150,7 +150,7 @@ def _trace(args: argparse.Namespace) -> int:
     tracer = Tracer(session.id, session.tool, Privacy("strict" if args.redact == "strict" else "excerpts"))
     spans: list[Span] = []
     count = 0
-    for event in read(session, kit, settings.ingest.lines):
+    for event in read_session(session, kit, settings.ingest.lines):
         spans += tracer.take(event, society.step(event))
         count += 1
     spans += tracer.close()
@@ -183,7 +183,7 @@ def _put(content: bytes, target: Path | None) -> None:
             draft.unlink(missing_ok=True)
 
 
-def _shared(form: str, made: Film) -> bytes:
+def _shared(form: str, made: ExportedSession) -> bytes:
     if form == "html":
         from core.export.html import page
 
@@ -210,13 +210,13 @@ def _print(line: bytes) -> int:
 def _write(found: list[LogSession], kit: Kit, lines: LineSettings, put: Callable[[bytes], int]) -> int:
     from core.agents.open_events.reader import write
     from core.events import MAIN, SessionStart
-    from core.logs.session import read
+    from core.logs.session import read_session
     from core.safe_text import safe_json_bytes, whole
 
     count = 0
     for session in found:
         name = session.id
-        for event in read(session, kit, lines):
+        for event in read_session(session, kit, lines):
             if isinstance(event, SessionStart) and event.agent == MAIN:
                 name = event.session
             try:

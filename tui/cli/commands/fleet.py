@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from core.live.fleet.roster import Roster
-    from core.live.fleet.row import Row
+    from core.live.fleet.row import FleetRow
     from core.settings import Settings
 
 _HOST = 3
@@ -106,14 +106,14 @@ def _roster(settings: Settings, paths: Sequence[Path]) -> Roster:
 
 def _once(settings: Settings, roster: Roster, args: argparse.Namespace) -> int:
     from core.live.fleet.order import Order, listed
-    from core.live.fleet.row import Row
+    from core.live.fleet.row import FleetRow
     from core.live.fleet.thread import once
 
     roster.initial_states = initial_states_of(args, settings)
     rows, now = once(roster)
     for notice in dict.fromkeys(roster.initial_states.notices):
         print(f"nooscope: {notice}", file=sys.stderr)
-    ordered = [item for item in listed(rows, Order(folded=False)) if isinstance(item, Row)]
+    ordered = [item for item in listed(rows, Order(folded=False)) if isinstance(item, FleetRow)]
     if args.json:
         _print_json(ordered, now)
     elif ordered:
@@ -123,16 +123,16 @@ def _once(settings: Settings, roster: Roster, args: argparse.Namespace) -> int:
     return 0
 
 
-def _print_json(rows: Sequence[Row], now: float) -> None:
+def _print_json(rows: Sequence[FleetRow], now: float) -> None:
     from core.live.fleet.order import census
-    from core.live.fleet.row import as_json
+    from core.live.fleet.row import row_json
     from core.report.formatting import readable_json
 
     counted = census(rows)._asdict()
-    print(readable_json({"at": now, "counts": counted, "sessions": [as_json(row, now) for row in rows]}))
+    print(readable_json({"at": now, "counts": counted, "sessions": [row_json(row, now) for row in rows]}))
 
 
-def _print_table(rows: Sequence[Row], now: float) -> None:
+def _print_table(rows: Sequence[FleetRow], now: float) -> None:
     from rich.cells import cell_len
 
     from core.live.fleet.order import census

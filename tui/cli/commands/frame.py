@@ -33,12 +33,12 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 def _run(args: argparse.Namespace) -> int:
     from core.report.compaction import last_compaction, preserve_at
     from core.report.compaction import lines as preserved_lines
-    from core.report.difference import frame_lines
+    from core.report.difference import all_readings
     from core.report.now import Landmarks, Teller, now_lines
     from core.timeline.places import parse_place
-    from tui.cli.recordings import open_recording
+    from tui.cli.recordings import recording_at
 
-    timeline = open_recording(args.path, initial_states_of(args, settings_from(args).settings))
+    timeline = recording_at(args.path, initial_states_of(args, settings_from(args).settings))
     index = parse_place(timeline, args.at)
     frame = timeline.at(index, known_agent(timeline, args.agent))
     cut = last_compaction(timeline, index, frame.agent)
@@ -61,7 +61,7 @@ def _run(args: argparse.Namespace) -> int:
         print(words.plain(line))
     for sentence in (*frame.receptor.facts.sentences, *frame.response.outlook.sentences):
         print(words.plain(sentence))
-    for line in frame_lines(frame):
+    for line in all_readings(frame):
         print(words.plain(line))
     print("\nmoments like this")
     for each in recalled:

@@ -22,21 +22,21 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    from core.report.chrono import ChronoNav, Request, SummaryPolicy
+    from core.report.chrono import ChronoNav, Destination, SummaryPolicy
     from core.report.formatting import count, plain
-    from core.report.recap import tokens
+    from core.report.recap import token_estimate
     from core.report.story import story
     from core.timeline.places import parse_place
-    from tui.cli.recordings import open_recording
+    from tui.cli.recordings import recording_at
 
-    timeline = open_recording(args.path, initial_states_of(args, settings_from(args).settings))
+    timeline = recording_at(args.path, initial_states_of(args, settings_from(args).settings))
     begin, end = sorted((parse_place(timeline, args.begin), parse_place(timeline, args.end)))
     told = _within(story(timeline.events[begin:end], timeline.events[0].at).lines(), args.tokens)
-    left = args.tokens - sum(map(tokens, told))
+    left = args.tokens - sum(map(token_estimate, told))
     nav = ChronoNav(timeline)
     at = timeline.time_of(len(timeline))
-    nav.go(Request(begin, "backward", SummaryPolicy("none")), at)
-    arrival = nav.go(Request(end, "forward", SummaryPolicy(args.form, max(1, left))), at)
+    nav.go(Destination(begin, "backward", SummaryPolicy("none")), at)
+    arrival = nav.go(Destination(end, "forward", SummaryPolicy(args.form, max(1, left))), at)
     print(f"from {begin} to {end} of {count(len(timeline), 'event')}")
     for line in [*told, "", *arrival.summary, *([""] if arrival.summary else []), *arrival.lines]:
         print(plain(line))
@@ -45,11 +45,11 @@ def _run(args: argparse.Namespace) -> int:
 
 def _within(lines: list[str], most: int) -> list[str]:
     """As many of the first lines as so many tokens take."""
-    from core.report.recap import tokens
+    from core.report.recap import token_estimate
 
     kept: list[str] = []
     for line in lines:
-        most -= tokens(line)
+        most -= token_estimate(line)
         if most < 0:
             break
         kept.append(line)

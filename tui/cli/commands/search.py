@@ -58,7 +58,7 @@ def _run(args: argparse.Namespace) -> int:
         print("the index of words is taken away" if index.clear() else "there was no index of words")
         return 0
     from core.report.log_tree import LogTree, agent_folders, checked_paths
-    from core.report.search import fill, fts_query, search
+    from core.report.search import fill_index, fts_query, search
     from core.store.reading_cache import reading_cache
     from core.store.word_index import Narrowed
 
@@ -69,7 +69,7 @@ def _run(args: argparse.Namespace) -> int:
     names = tree.sessions(paths) if args.paths else tree.sessions_or_none(paths)
     for fault in tree.faults:
         print(f"nooscope: {fault.file}: {fault.reason}", file=sys.stderr)
-    fill(index, tree, names, _progress)
+    fill_index(index, tree, names, _progress)
     streams.progress("")
     since = None if args.since is None else since_moment(args.since, time.time())
     mains = tuple({name.logs[0].path for name in names}) if args.paths else None

@@ -36,7 +36,7 @@ def _run(args: argparse.Namespace) -> int:
     import time
 
     from core.agents.registry import AGENTS
-    from core.logs.discovery import describe, find
+    from core.logs.discovery import describe_sessions, find
 
     settings = settings_from(args).settings.ingest
     now = time.time()
@@ -45,7 +45,7 @@ def _run(args: argparse.Namespace) -> int:
         from core.logs.finder import sessions
 
         kit = make_kit(settings)
-        found = describe(
+        found = describe_sessions(
             AGENTS, sessions(args.paths, kit, settings.lines), now, settings.follow.active_within
         )
         for fault in kit.diagnostics.first:

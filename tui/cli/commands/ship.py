@@ -69,14 +69,14 @@ async def _ship(args: argparse.Namespace, settings: Settings) -> int:
 
     from core.hosts.link import server_of
     from core.hosts.messages import Names
-    from core.hosts.place import Place
+    from core.hosts.place import SenderFile
     from core.hosts.shipper import Shipper
     from core.hosts.sources import Sources
 
     server = server_of(args.server, os.environ)
     host = args.host or platform.node() or "host"
     name = blake3(f"{server.name}\0{host}".encode("utf-8", "replace")).hexdigest(length=8)
-    place = Place(user_data_path("nooscope", appauthor=False) / "ship" / f"{name}.sqlite3")
+    place = SenderFile(user_data_path("nooscope", appauthor=False) / "ship" / f"{name}.sqlite3")
     names = Names(place.key()) if args.without_words else None
     paths = [path.expanduser().absolute() for path in args.paths]
     sources = Sources(settings, os.environ, Path.home(), host, place, paths=paths, names=names)

@@ -22,7 +22,7 @@ from tui.cli.launch import add_screen_options, screen_settings, show_session
 from tui.cli.options import port_argument, seconds_argument, settings_from
 
 if TYPE_CHECKING:
-    from core.live.notices import Told
+    from core.live.notices import ShownNotice
     from core.settings import Settings
     from core.telemetry.live import LiveTrace
     from core.telemetry.serving import MetricsServer
@@ -262,12 +262,12 @@ class Watch:
         if self._args.idle is not None and driver.still >= self._args.idle:
             self._stop.set()
 
-    def _print(self, said: Told) -> None:
-        from core.live.notices import as_json
+    def _print(self, said: ShownNotice) -> None:
+        from core.live.notices import notice_json
         from core.report.formatting import moment
 
         if self._args.json:
-            sys.stdout.write(as_json(said).decode() + "\n")
+            sys.stdout.write(notice_json(said).decode() + "\n")
         else:
             who = "" if said.agent == "main" else f" {said.agent}"
             sys.stdout.write(f"{moment(said.at)}{who}  {said.line}\n")

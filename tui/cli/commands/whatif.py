@@ -37,13 +37,13 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 def _run(args: argparse.Namespace) -> int:
     from core.timeline.branch import dream, pre_steer
     from core.timeline.places import parse_place
-    from tui.cli.recordings import open_recording
+    from tui.cli.recordings import recording_at
 
     other = settings_from(args).settings
     actual = settings_from(argparse.Namespace(project=args.project, assignments=[]), told=True).settings
     edits = edits_of(other, args.assignments)
     unedited = argparse.Namespace(project=args.project, plain=args.plain)
-    timeline = open_recording(args.path, initial_states_of(unedited, actual))
+    timeline = recording_at(args.path, initial_states_of(unedited, actual))
     if args.steer is not None:
         branch = pre_steer(timeline, args.steer, parse_place(timeline, args.at))
     elif args.dream is not None:

@@ -31,7 +31,7 @@ from tui.screens.tuning_bench.bench_keys import BENCH_KEYS
 from tui.screens.tuning_bench.effects import Effects
 from tui.screens.tuning_bench.label_store import Labelled, save_labels
 from tui.screens.tuning_bench.profile_screens import ProfilePicker, SaveScreen, SaveWish
-from tui.screens.tuning_bench.value_entry import Accepted, Question, ValueEntry
+from tui.screens.tuning_bench.value_entry import Accepted, ValueEntry, ValueQuestion
 from tui.widgets.tuning.setting_details import DetailsContent, KeyPrompt, SettingDetails
 from tui.widgets.tuning.settings_list import SettingsList
 from tui.widgets.tuning.type_line import TypeLine
@@ -154,7 +154,7 @@ applied, and nothing is kept before it is saved.
 
     # The line one types in
 
-    def _ask(self, question: Question) -> None:
+    def _ask(self, question: ValueQuestion) -> None:
         self.add_class("-typing")
         self.set_class(question.what != "value", "-asking")
         self.query_one(TypeLine).ask(question.hint, question.text, question.words)
@@ -171,7 +171,7 @@ applied, and nothing is kept before it is saved.
         event.stop()
         line = self.query_one(TypeLine)
         answer = self._entry.answer(event.value.strip(), line.fitting, self.recording)
-        if isinstance(answer, Question):
+        if isinstance(answer, ValueQuestion):
             self._ask(answer)
         elif isinstance(answer, Accepted):
             self._close_line()

@@ -15,7 +15,7 @@ from tui.widgets.tuning.suggestions import suggested_keys, usual_value
 _NOUNS = {"response.loops.tools": ("tool or program", "detector"), "governor.override": ("figure",)}
 
 
-class Question(NamedTuple):
+class ValueQuestion(NamedTuple):
     """What is to be typed, and what helps with it."""
 
     what: Literal["value", "key", "word"]
@@ -47,7 +47,7 @@ class Accepted(NamedTuple):
     path: TablePath = ()
 
 
-Answer = Accepted | Question | str
+Answer = Accepted | ValueQuestion | str
 """Done, a further question, or why it was refused."""
 
 
@@ -56,20 +56,20 @@ class ValueEntry:
 
     def __init__(self, editing: Editing) -> None:
         self._editing = editing
-        self.question = Question("value", "")
+        self.question = ValueQuestion("value", "")
         """What the line asks for now."""
 
-    def ask_value(self, name: str, row: TableRow | None = None) -> Question:
+    def ask_value(self, name: str, row: TableRow | None = None) -> ValueQuestion:
         """For the value of a setting, of a whole table, or of a row."""
         if row is not None:
-            return self._ask(Question("value", name, row.path, row.leaf.allowed(), value_text(row.item)))
+            return self._ask(ValueQuestion("value", name, row.path, row.leaf.allowed(), value_text(row.item)))
         now = value_text(self._editing.draft.value(name))
-        return self._ask(Question("value", name, (), tunables()[name].allowed(), now))
+        return self._ask(ValueQuestion("value", name, (), tunables()[name].allowed(), now))
 
-    def ask_row(self, name: str, path: TablePath, recording: Timeline | None) -> Question:
+    def ask_row(self, name: str, path: TablePath, recording: Timeline | None) -> ValueQuestion:
         """For the key of a new row, or for a new word of a list."""
         value = self._editing.draft.value(name)
-        bare = Question("word" if shape_of(name).form == "list" else "key", name, path)
+        bare = ValueQuestion("word" if shape_of(name).form == "list" else "key", name, path)
         there = value if bare.what == "word" else item_at(value, path)
         last = len(bare.inside) + 1 == len(shape_of(name).levels)
         taken = there if there is not MISSING and last else ()
@@ -88,12 +88,14 @@ class ValueEntry:
         problem = self._editing.set(asked.name, parse_value(tunables()[asked.name], text))
         return problem or Accepted(asked.name)
 
-    def _ask(self, question: Question) -> Question:
+    def _ask(self, question: ValueQuestion) -> ValueQuestion:
         self._editing.end_nudges()
         self.question = question
         return question
 
-    def _key(self, asked: Question, key: str, fitting: tuple[str, ...], recording: Timeline | None) -> Answer:
+    def _key(
+        self, asked: ValueQuestion, key: str, fitting: tuple[str, ...], recording: Timeline | None
+    ) -> Answer:
         """Put a row under a key; where more than a key is needed, ask for that."""
         name, levels = asked.name, shape_of(asked.name).levels
         known = levels[len(asked.path)]
@@ -108,10 +110,10 @@ class ValueEntry:
             return f"{key} already exists"
         usual = usual_value(name, path, self._editing.draft.drafted)
         if usual is None:
-            return self._ask(Question("value", name, path, leaf_at(name, path).allowed()))
+            return self._ask(ValueQuestion("value", name, path, leaf_at(name, path).allowed()))
         return self._editing.set_row(name, path, usual) or Accepted(name, path)
 
-    def _word(self, asked: Question, word: str) -> Answer:
+    def _word(self, asked: ValueQuestion, word: str) -> Answer:
         table = self._editing.draft.value(asked.name)
         place = asked.path[0] if asked.path and isinstance(asked.path[0], int) else len(table)
         return self._editing.insert_word(asked.name, place, word) or Accepted(asked.name, (place,))

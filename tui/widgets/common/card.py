@@ -162,7 +162,7 @@ def signed(label: str, value: float, width: int, said: str, *, reach: float = 1.
     ]
 
 
-def sentence(text: str, width: int, ink: str = "quiet") -> list[Line]:
+def sentence_lines(text: str, width: int, ink: str = "quiet") -> list[Line]:
     """Our own words over as many lines as they need."""
     return [[(line, ink)] for line in wrapped(text, max(8, width))]
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from textual.content import Content
 
 from core.live.fleet.order import Order, census, listed
-from core.live.fleet.row import Row
+from core.live.fleet.row import FleetRow
 from core.report.formatting import age, count, fraction, home_path, plain, short, span
 
 _COLOURS = ("$quiet", "$live", "$axis-seeking", "$alert")
@@ -16,7 +16,7 @@ LATE = 5.0
 """Seconds after which the picture is said to be old."""
 
 
-def fleet_title(rows: Sequence[Row], order: Order, now: float, late: float, width: int) -> Content:
+def fleet_title(rows: Sequence[FleetRow], order: Order, now: float, late: float, width: int) -> Content:
     """How the fleet stands, and what is listed; an old picture is said to be old."""
     counted = census(rows)
     parts: list[tuple[str, str]] = [("nooscope ", "bold"), ("fleet  ", "$quiet")]
@@ -49,7 +49,7 @@ def fleet_title(rows: Sequence[Row], order: Order, now: float, late: float, widt
     return Content.assemble(*parts)
 
 
-def today_spent(rows: Sequence[Row], now: float) -> str:
+def today_spent(rows: Sequence[FleetRow], now: float) -> str:
     """What the listed sessions cost today, for a person."""
     here = datetime.fromtimestamp(now).astimezone()
     midnight = here.replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
@@ -60,7 +60,7 @@ def today_spent(rows: Sequence[Row], now: float) -> str:
     return f"today {'≥' if open_end else ''}${dollars:,.2f}"
 
 
-def _narrowed(rows: Sequence[Row], order: Order) -> str:
+def _narrowed(rows: Sequence[FleetRow], order: Order) -> str:
     """How many of all are listed, where some are left out."""
     if not (order.urgent or order.text):
         return ""
@@ -68,7 +68,7 @@ def _narrowed(rows: Sequence[Row], order: Order) -> str:
     return f"{shown} of {len(rows)} shown  "
 
 
-def session_detail(row: Row, now: float, lines: int, width: int) -> Content:
+def session_detail(row: FleetRow, now: float, lines: int, width: int) -> Content:
     """All about one session, in so many lines."""
     stands, facts = row.status, row.facts
     since = "" if stands.since is None else f" for {span(max(0.0, now - stands.since))}"

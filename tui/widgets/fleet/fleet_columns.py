@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from core.live.fleet.order import Fold, Heading, Sorting, census
-from core.live.fleet.row import BUCKETS, Row
+from core.live.fleet.row import BUCKETS, FleetRow
 from core.live.status import Status
 from core.report.formatting import age, count, fraction, plain, short
 from tui.draw.line import Line, fit, joined_cells
@@ -36,7 +36,7 @@ class Column(NamedTuple):
 
     title: str
     width: int
-    cell: Callable[[Row, int, CellContext], Line]
+    cell: Callable[[FleetRow, int, CellContext], Line]
     sorting: Sorting | None = None
     right: bool = False
 
@@ -48,38 +48,38 @@ def level_style(stands: Status) -> str:
     return "flow" if stands.word == "flowing" else _LEVEL_STYLES[stands.level]
 
 
-def _word(row: Row, width: int, _: CellContext) -> Line:
+def _word(row: FleetRow, width: int, _: CellContext) -> Line:
     stands = row.status
     return [(fit(f"{stands.glyph} {stands.word}", width), level_style(stands))]
 
 
-def _for(row: Row, width: int, moment: CellContext) -> Line:
+def _for(row: FleetRow, width: int, moment: CellContext) -> Line:
     since = row.status.since
     ink = "alert" if row.status.level == 3 else "plain" if row.status.level else "quiet"
     return [("" if since is None else age(moment.now - since), ink)] if width else []
 
 
-def _project(row: Row, width: int, _: CellContext) -> Line:
+def _project(row: FleetRow, width: int, _: CellContext) -> Line:
     return [(plain(row.name, width), "strong" if row.status.level else "quiet")]
 
 
-def _session(row: Row, width: int, _: CellContext) -> Line:
+def _session(row: FleetRow, width: int, _: CellContext) -> Line:
     return [(plain(row.session)[:width], "plain" if row.status.level else "quiet")]
 
 
-def _agent(row: Row, width: int, _: CellContext) -> Line:
+def _agent(row: FleetRow, width: int, _: CellContext) -> Line:
     return [(plain(row.agent, width), "quiet")]
 
 
-def _host(row: Row, width: int, _: CellContext) -> Line:
+def _host(row: FleetRow, width: int, _: CellContext) -> Line:
     return [(plain(row.host, width), "plain" if row.status.level else "quiet")]
 
 
-def _model(row: Row, width: int, _: CellContext) -> Line:
+def _model(row: FleetRow, width: int, _: CellContext) -> Line:
     return [(plain(_DATE.sub("", row.model.rpartition("/")[2].removeprefix("claude-")), width), "quiet")]
 
 
-def _curve(row: Row, width: int, moment: CellContext) -> Line:
+def _curve(row: FleetRow, width: int, moment: CellContext) -> Line:
     points = row.points(moment.now, width, moment.span)
     cells = ["·" if point is None else _SPARKS[min(6, int(point * 7))] for point in points]
     return joined_cells(cells, [_curve_style(point) for point in points])
@@ -91,17 +91,17 @@ def _curve_style(point: float | None) -> str:
     return "quiet" if point < _LOW else "frustration-dim" if point < _HIGH else "frustration"
 
 
-def _frustration(row: Row, _: int, __: CellContext) -> Line:
+def _frustration(row: FleetRow, _: int, __: CellContext) -> Line:
     ink = "frustration" if row.frustration >= _HIGH else "plain" if row.status.level else "quiet"
     return [(fraction(row.frustration), ink)]
 
 
-def _flow(row: Row, _: int, __: CellContext) -> Line:
+def _flow(row: FleetRow, _: int, __: CellContext) -> Line:
     ink = "quiet" if not row.status.level else "plain" if row.facts.flow is None else "flow"
     return [(fraction(row.flow), ink)]
 
 
-def _context(row: Row, _: int, __: CellContext) -> Line:
+def _context(row: FleetRow, _: int, __: CellContext) -> Line:
     if not row.context_tokens:
         return [("-", "quiet")]
     share = row.facts.context
@@ -109,65 +109,65 @@ def _context(row: Row, _: int, __: CellContext) -> Line:
     return [(f"{100 * share:.0f}%", ink if row.status.level else "quiet")]
 
 
-def _forecast(row: Row, _: int, __: CellContext) -> Line:
+def _forecast(row: FleetRow, _: int, __: CellContext) -> Line:
     left = row.facts.turns_left
     if left is None or not row.context_tokens:
         return [("", "quiet")]
     return [(f"~{left}" if left < 1000 else "far", "plain" if left < 20 and row.status.level else "quiet")]
 
 
-def _state(row: Row, width: int, _: CellContext) -> Line:
+def _state(row: FleetRow, width: int, _: CellContext) -> Line:
     ink = "alert" if row.state == "stuck" and row.status.level else "quiet"
     return [(plain(row.state.replace("_", " "), width), ink)]
 
 
-def _pattern(row: Row, width: int, _: CellContext) -> Line:
+def _pattern(row: FleetRow, width: int, _: CellContext) -> Line:
     ink = "frustration" if row.pattern == "trial_error" and row.status.level else "quiet"
     return [(plain(row.pattern.replace("_", " "), width), ink)]
 
 
-def _governor(row: Row, width: int, _: CellContext) -> Line:
+def _governor(row: FleetRow, width: int, _: CellContext) -> Line:
     if row.governor == "HALTED":
         return [(plain(f"■ {row.halt.lower()}", width), "alert" if row.status.level else "quiet")]
     return [(row.governor.lower(), "plain" if row.governor == "RECOVERING" else "quiet")]
 
 
-def _tokens(row: Row, _: int, __: CellContext) -> Line:
+def _tokens(row: FleetRow, _: int, __: CellContext) -> Line:
     return [(short(row.burn) if row.burn else "-", "plain" if row.burn else "quiet")]
 
 
-def _subagents(row: Row, _: int, __: CellContext) -> Line:
+def _subagents(row: FleetRow, _: int, __: CellContext) -> Line:
     facts = row.facts
     if not facts.subagents:
         return [("", "quiet")]
     return [(f"{facts.running}/{facts.subagents}", "plain" if facts.running else "quiet")]
 
 
-def _why(row: Row, width: int, _: CellContext) -> Line:
+def _why(row: FleetRow, width: int, _: CellContext) -> Line:
     return [(fit(row.why, width), "plain" if row.status.level >= 2 else "quiet")]
 
 
-def _last(row: Row, width: int, moment: CellContext) -> Line:
+def _last(row: FleetRow, width: int, moment: CellContext) -> Line:
     when = age(moment.now - row.last_at) if row.last_at else ""
     ink = "plain" if row.status.level else "quiet"
     sign = f"{row.last_sign} " if row.last_sign else ""
     return [(f"{when:>4} ", "quiet"), (fit(sign + row.last, width - 5), ink)]
 
 
-def _reason(row: Row, width: int, moment: CellContext) -> Line:
+def _reason(row: FleetRow, width: int, moment: CellContext) -> Line:
     """Why it needs somebody, else what it did last."""
     return _why(row, width, moment) if row.status.level >= 2 else _last(row, width, moment)
 
 
-def _title(row: Row, width: int, _: CellContext) -> Line:
+def _title(row: FleetRow, width: int, _: CellContext) -> Line:
     return [(fit(plain(row.title), width), "plain" if row.status.level else "quiet")]
 
 
-def _cost(row: Row, width: int, _: CellContext) -> Line:
+def _cost(row: FleetRow, width: int, _: CellContext) -> Line:
     return [(row.cost[:width], "plain" if row.priced and row.status.level else "quiet")]
 
 
-def _failures(row: Row, _: int, __: CellContext) -> Line:
+def _failures(row: FleetRow, _: int, __: CellContext) -> Line:
     if not row.calls:
         return [("", "quiet")]
     high = row.failures >= _MANY and row.failures > _PART * row.calls
@@ -190,7 +190,7 @@ class TableLayout(NamedTuple):
 
 
 def table_layout(
-    rows: Sequence[Row], width: int, *, grouped: bool = False, axes: bool = False
+    rows: Sequence[FleetRow], width: int, *, grouped: bool = False, axes: bool = False
 ) -> TableLayout:
     """The room these rows need, in steps, so that columns stand still."""
     project = max((len(row.name) for row in rows), default=0)
@@ -284,7 +284,7 @@ def title_line(room: TableLayout, sorting: Sorting) -> Line:
     return line
 
 
-def session_line(row: Row, room: TableLayout, moment: CellContext) -> Line:
+def session_line(row: FleetRow, room: TableLayout, moment: CellContext) -> Line:
     """One session."""
     line: Line = []
     for column in fleet_columns(room):

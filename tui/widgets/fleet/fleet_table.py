@@ -11,7 +11,7 @@ from textual.message import Message
 from textual.reactive import reactive
 
 from core.live.fleet.order import Fold, Heading, Item, Order, listed
-from core.live.fleet.row import Row
+from core.live.fleet.row import FleetRow
 from tui.draw.line import Line
 from tui.widgets.common.scroller import Scroller
 from tui.widgets.fleet.fleet_columns import (
@@ -46,7 +46,7 @@ Sessions at rest share one line; `h` lists them.
         Binding("enter", "open", "open", id="fleet.open", tooltip="Open the observatory on this session"),
     ]
 
-    rows: reactive[tuple[Row, ...]] = reactive(())
+    rows: reactive[tuple[FleetRow, ...]] = reactive(())
     order: reactive[Order] = reactive(Order())
     now: reactive[float] = reactive(0.0)
     """The moment of the rows."""
@@ -55,13 +55,13 @@ Sessions at rest share one line; `h` lists them.
     class Moved(Message):
         """The cursor is at another session, or its row is another."""
 
-        row: Row | None
+        row: FleetRow | None
 
     @dataclass
     class Chosen(Message):
         """The person wants to see this session."""
 
-        row: Row
+        row: FleetRow
 
     def __init__(self, span: float, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
@@ -75,11 +75,11 @@ Sessions at rest share one line; `h` lists them.
         self._shape: TableLayout | None = None
 
     @property
-    def chosen(self) -> Row | None:
+    def chosen(self) -> FleetRow | None:
         """The session under the cursor."""
         place = self._place()
         item = self._items[place] if place >= 0 else None
-        return item if isinstance(item, Row) else None
+        return item if isinstance(item, FleetRow) else None
 
     @property
     def items(self) -> list[Item]:
@@ -100,7 +100,7 @@ Sessions at rest share one line; `h` lists them.
     def _arrange(self) -> None:
         before = self._places.index(place) if (place := self._place()) >= 0 else 0
         self._items = listed(self.rows, self.order)
-        self._places = [spot for spot, item in enumerate(self._items) if isinstance(item, Row)]
+        self._places = [spot for spot, item in enumerate(self._items) if isinstance(item, FleetRow)]
         if not self._pinned and self._places:
             self._cursor = self._key(0)
             self._pinned = all(row.status.word != "reading" for row in self.rows)
@@ -111,13 +111,13 @@ Sessions at rest share one line; `h` lists them.
 
     def _key(self, number: int) -> str:
         item = self._items[self._places[number]]
-        return item.key if isinstance(item, Row) else ""
+        return item.key if isinstance(item, FleetRow) else ""
 
     def _place(self) -> int:
         """Where the cursor stands in the list; -1 where its session is not listed."""
         for place in self._places:
             item = self._items[place]
-            if isinstance(item, Row) and item.key == self._cursor:
+            if isinstance(item, FleetRow) and item.key == self._cursor:
                 return place
         return -1
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import ClassVar
 
 from core.governor import GovernorReading
-from core.governor.episode import Episode
+from core.governor.episode import GovernorEpisode
 from core.report.formatting import clock, count, fraction, span
 from tui.draw.gauge import sparkline
 from tui.draw.line import Line, fit
 from tui.feed.view import View
-from tui.widgets.common.card import Card, gauge, heading, sentence, signed
+from tui.widgets.common.card import Card, gauge, heading, sentence_lines, signed
 
 _STATES = {
     "IDLE": ("● IDLE", "live"),
@@ -62,11 +62,13 @@ a halt is final inside it.
             ),
         ]
         if governor.would_halt:
-            made += sentence(governor.would_halt, width, "alert")
+            made += sentence_lines(governor.would_halt, width, "alert")
         else:
-            made += sentence("would not halt", width)
+            made += sentence_lines("would not halt", width)
         if governor.after_halt:
-            made += sentence(f"the agent went on for {count(governor.after_halt, 'call')}", width, "plain")
+            made += sentence_lines(
+                f"the agent went on for {count(governor.after_halt, 'call')}", width, "plain"
+            )
         return made
 
     def more(self, view: View, width: int) -> list[Line]:
@@ -173,9 +175,9 @@ have come, and how many calls followed it.
         halted = [f"#{episode.number}" for episode in (*governor.past, governor.episode) if episode.halt]
         named = f": {', '.join(halted)}" if halted else ""
         total = f"{count(governor.episodes, 'episode')}, {governor.halts} would halt{named}"
-        return [*made, *sentence(total, width)]
+        return [*made, *sentence_lines(total, width)]
 
-    def _episode(self, view: View, episode: Episode, width: int) -> list[Line]:
+    def _episode(self, view: View, episode: GovernorEpisode, width: int) -> list[Line]:
         open_ = episode.number == view.frame.governor.episode.number
         points = [point.effort for point in episode.trajectory()]
         room = max(6, min(24, width - 26))

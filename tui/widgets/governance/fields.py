@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import ClassVar
 
 from core.affect.fields import FieldName, FieldReading
-from core.affect.lineage import HASH, Entry, LineageReading, describe, verify
+from core.affect.lineage import HASH, LineageEntry, LineageReading, describe_entry, verify
 from core.percept import NEUTRAL
 from core.report.formatting import clock, count, fraction, plain
 from tui.draw.gauge import meter
 from tui.draw.line import Line, fit
 from tui.feed.view import View
-from tui.widgets.common.card import Card, gauge, heading, pair, sentence
+from tui.widgets.common.card import Card, gauge, heading, pair, sentence_lines
 
 FIELD_NAMES: dict[FieldName, str] = {
     "uncertainty_sensitivity": "uncertainty",
@@ -156,7 +156,7 @@ begins, `·` the one below which it ends.
         ]
         made += [[("■ ", "alert"), (fit(word, max(1, width - 2)), "plain")] for word in affect.restrictions]
         if not affect.restrictions:
-            made += sentence("nothing is restricted", width)
+            made += sentence_lines("nothing is restricted", width)
         made += [
             pair("failures in a row", f"{affect.failures:.1f}", width),
             pair("worth of novelty", fraction(affect.novelty_worth), width),
@@ -178,7 +178,7 @@ whenever they are shown: `✓` whole, `✗` names the first that was altered.
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
-        self._checked: tuple[tuple[Entry, ...], int | None] = ((), None)
+        self._checked: tuple[tuple[LineageEntry, ...], int | None] = ((), None)
 
     def said(self, view: View, width: int) -> list[Line]:
         return self._list(view, width, 5)
@@ -199,10 +199,10 @@ whenever they are shown: `✓` whole, `✗` names the first that was altered.
         state.append((fit(f"{affect.changes:,} links, head {affect.head[:10]}", max(1, width - 8)), "quiet"))
         made = [state]
         for link in reversed(links[-most:]):
-            made += self._link(view, describe(link), width)
+            made += self._link(view, describe_entry(link), width)
         return made
 
-    def _verify(self, links: tuple[Entry, ...], head: str) -> int | None:
+    def _verify(self, links: tuple[LineageEntry, ...], head: str) -> int | None:
         if self._checked[0] is not links:
             self._checked = (links, verify(links, links[0].payload[:HASH], bytes.fromhex(head)))
         return self._checked[1]

@@ -22,7 +22,7 @@ _TALLEST = 8
 _HALF = 0.5
 
 
-class ContextGauge(Panel):
+class ContextPanel(Panel):
     """How full the context is, when it will be cut, and when that happened before."""
 
     TITLE: ClassVar[str] = "Context"

@@ -7,7 +7,7 @@ from typing import ClassVar
 from core.report.formatting import clock, count, fraction, short, span
 from tui.draw.line import Line, fit
 from tui.feed.view import View
-from tui.widgets.common.card import Card, gauge, heading, pair, sentence
+from tui.widgets.common.card import Card, gauge, heading, pair, sentence_lines
 
 
 class ClockCard(Card):
@@ -37,7 +37,7 @@ and a budget that runs low slows them all.
         made.append(gauge("delta", 1.0 - beat.delta_in / every, width, "", ink="fatigue"))
         left_words = f"  {count(beat.delta, 'tick')}, next in {count(beat.delta_in, 'theta tick')}"
         made.append([(fit(left_words, width), "quiet")])
-        return [*made, *(line for note in self._notes(view) for line in sentence(note, width))]
+        return [*made, *(line for note in self._notes(view) for line in sentence_lines(note, width))]
 
     def _notes(self, view: View) -> list[str]:
         beat, last = view.frame.mind.clock, view.frame.mind.last_tick

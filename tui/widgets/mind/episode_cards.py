@@ -8,7 +8,7 @@ from core.mind.episode import Border, Verdict
 from core.report.formatting import clock, count, fraction, money, plain, short, span
 from tui.draw.line import Line, fit
 from tui.feed.view import View
-from tui.widgets.common.card import Card, gauge, heading, pair, sentence
+from tui.widgets.common.card import Card, gauge, heading, pair, sentence_lines
 
 _VERDICTS: dict[Verdict, tuple[str, str]] = {
     "gain": ("▲ gain", "confidence"),
@@ -126,9 +126,9 @@ The opinion is the tier this moment would deserve.
             pair("this moment deserves", opinion.tier, width, ink="strong"),
         ]
         if opinion.tier != opinion.wanted:
-            made += sentence(f"{opinion.wanted} but for the budget", width)
+            made += sentence_lines(f"{opinion.wanted} but for the budget", width)
         if tiers.total_unpriced and tiers.total_priced:
-            made += sentence(f"{count(tiers.total_unpriced, 'turn')} of unknown price", width)
+            made += sentence_lines(f"{count(tiers.total_unpriced, 'turn')} of unknown price", width)
         return made
 
     def more(self, view: View, width: int) -> list[Line]:

@@ -9,7 +9,7 @@ from core.report.formatting import count, fraction, plain
 from tui.draw.gauge import TRACK
 from tui.draw.line import Line, fit
 from tui.feed.view import View
-from tui.widgets.common.card import Card, gauge, heading, pair, sentence, signed
+from tui.widgets.common.card import Card, gauge, heading, pair, sentence_lines, signed
 
 _TREND = {-1: "▼", 0: " ", 1: "▲"}
 
@@ -169,7 +169,7 @@ it turns its knob, in proportion, and lets go as soon as the signal is back.
             pair("tier bias", f"{home.tier_bias:+.2f}", width),
             pair("dreams", "intensive" if home.intensive else "standard", width),
         ]
-        return [*made, *(sentence(held.strip(), width) if held else [])]
+        return [*made, *(sentence_lines(held.strip(), width) if held else [])]
 
     def _rule(self, rule: RuleState, width: int) -> list[Line]:
         reach = max(2.0 * rule.threshold, 1.1 * abs(rule.deviation), 1e-9)

@@ -8,7 +8,7 @@ from core.report.formatting import clock, count, fraction, plain
 from core.response.scoring import Candidate
 from tui.draw.line import Line, fit
 from tui.feed.view import View
-from tui.widgets.common.card import Card, gauge, heading, pair, sentence, signed
+from tui.widgets.common.card import Card, gauge, heading, pair, sentence_lines, signed
 
 _MODES = {"auto": "on the memo", "notify": "tells you", "background": "noted in silence"}
 _WIDE = 92
@@ -53,7 +53,7 @@ the method is, what earlier sessions taught, and how long it has rested since it
             made.append([(f"and {count(len(near) - 6, 'more method')}, enter shows them", "quiet")])
         for why, names in _quiet([candidate for candidate in shown if candidate not in near]).items():
             made.append([(fit(f"{count(len(names), 'method')}: {why}", width), "plain")])
-            made += sentence("  " + ", ".join(names), width)
+            made += sentence_lines("  " + ", ".join(names), width)
         return made or [[("no rules are loaded", "quiet")]]
 
     def more(self, view: View, width: int) -> list[Line]:
@@ -69,7 +69,7 @@ the method is, what earlier sessions taught, and how long it has rested since it
             else:
                 made.append(_scored(candidate, width))
             reason = f"  {candidate.why}; {_MODES[candidate.mode]}"
-            made += sentence(reason, width)
+            made += sentence_lines(reason, width)
         return made or [[("no rules are loaded", "quiet")]]
 
 
@@ -197,7 +197,7 @@ more. The sensor itself stays as it is: only the scores above are scaled by 1 pl
     def said(self, view: View, width: int) -> list[Line]:
         learned = view.frame.response.learned
         if not any(delta for _, delta in learned):
-            return sentence("nothing learned yet: every axis is heard as the settings say", width)
+            return sentence_lines("nothing learned yet: every axis is heard as the settings say", width)
         return [
             signed(axis, delta, width, f"{delta:+.2f}", reach=0.5)
             for axis, delta in sorted(learned, key=lambda one: -abs(one[1]))
@@ -226,8 +226,8 @@ The last method that fired, what made it fire, and its words; below, how often e
                 (fit(method_name(last.method), max(1, width - 11)), "strong"),
                 (f" {clock(last.at - view.start)}"[:9], "quiet"),
             ],
-            *sentence(plain(last.text), width, "plain"),
-            *sentence(f"because {plain(last.reason)}", width),
+            *sentence_lines(plain(last.text), width, "plain"),
+            *sentence_lines(f"because {plain(last.reason)}", width),
             heading("so far"),
         ]
         ranked = sorted(response.fired, key=lambda one: (-one[1], one[0]))

@@ -8,7 +8,7 @@ from core.report.formatting import count, share
 from core.response.outlook import OutlookReading, band_words
 from tui.draw.line import Line, fit
 from tui.feed.view import View
-from tui.widgets.common.card import Card, pair, sentence, signed
+from tui.widgets.common.card import Card, pair, sentence_lines, signed
 
 _DIRECTIONS = {
     "too early": ("·", "too early to say: fewer than 10 actions", "quiet"),
@@ -50,7 +50,7 @@ alarm. A chance is shown only where the agent's own share of failing runs is set
         return [*made, *self._source(outlook, width)]
 
     def _source(self, outlook: OutlookReading, width: int) -> list[Line]:
-        return sentence(f"weights: {outlook.fitted_on}", width) if self.rich else []
+        return sentence_lines(f"weights: {outlook.fitted_on}", width) if self.rich else []
 
 
 class FactsCard(Card):

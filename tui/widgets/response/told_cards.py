@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import ClassVar
 
 from core.report.formatting import clock, count, fraction, plain, span
-from core.response.interventions import Intervention, Told
+from core.response.interventions import Intervention, ToldIntervention
 from core.response.memo import CHARACTERS
 from tui.draw.line import Line, fit
 from tui.feed.view import View
-from tui.widgets.common.card import Card, pair, sentence
+from tui.widgets.common.card import Card, pair, sentence_lines
 from tui.widgets.response.method_cards import method_name
 
 _WINDOWS = {
@@ -40,13 +40,13 @@ Nothing is handed over unless you installed a hook that does.
     def said(self, view: View, width: int) -> list[Line]:
         response = view.frame.response
         if not response.memo_text:
-            return sentence("empty: no method has advice for the agent", width)
+            return sentence_lines("empty: no method has advice for the agent", width)
         tokens = -(-len(response.memo_text) // CHARACTERS)
         made: list[Line] = [
             [(fit(f"{count(len(response.memo), 'note')}, about {count(tokens, 'token')}", width), "quiet")]
         ]
         for line in response.memo_text.splitlines():
-            made += sentence(plain(line), width, "plain")
+            made += sentence_lines(plain(line), width, "plain")
         return made
 
 
@@ -69,7 +69,7 @@ they are dropped.
         made: list[Line] = []
         for one in queue.waiting[: 30 if self.rich else 4]:
             left = span(max(0.0, one.deadline - view.at))
-            made += sentence(plain(one.message), width, "plain")
+            made += sentence_lines(plain(one.message), width, "plain")
             made.append(
                 [(fit(f"  {_moment(one)}, from {method_name(one.sender)}, {left} left", width), "quiet")]
             )
@@ -104,11 +104,11 @@ passed without it too.
             made += self._told(one, view, width)
         return made
 
-    def _told(self, one: Told, view: View, width: int) -> list[Line]:
+    def _told(self, one: ToldIntervention, view: View, width: int) -> list[Line]:
         words, ink = _FATES[one.fate]
         when = f"{clock(one.at - view.start)} "
         made: list[Line] = [[(when, "quiet"), (fit(words, max(1, width - len(when))), ink)]]
-        made += sentence(f"  {plain(one.intervention.message)}", width, "plain")
+        made += sentence_lines(f"  {plain(one.intervention.message)}", width, "plain")
         before = f"{one.intervention.state.replace('_', ' ')} {fraction(one.trouble)}"
         if one.fate != "delivered":
             return made
@@ -135,7 +135,7 @@ What background methods wrote down without telling anyone, newest first, and mom
         response = view.frame.response
         made: list[Line] = []
         for entry in [*reversed(response.log)][: 40 if self.rich else 3]:
-            made += sentence(f"{clock(entry.at - view.start)} {plain(entry.text)}", width, "plain")
+            made += sentence_lines(f"{clock(entry.at - view.start)} {plain(entry.text)}", width, "plain")
         for kept in [*reversed(response.checkpoints)][: 10 if self.rich else 2]:
             where = plain(kept.centre, max(8, width // 2))
             made.append(pair(f"⚑ {plain(kept.name, 30)}", where or clock(kept.at - view.start), width))

@@ -14,7 +14,7 @@ from textual.message import Message
 
 from core.agents.words import WordReader
 from core.events import Event
-from core.logs.excerpt import Passage, read
+from core.logs.excerpt import Passage, read_excerpt
 from core.report.formatting import plain, short
 from tui.draw.line import Line, wrapped
 from tui.widgets.common.text_page import TextPage
@@ -64,7 +64,7 @@ Keys, tokens and passwords are taken out before it is shown. Nothing of it is ke
     @work(thread=True, exclusive=True, group="passage")
     def _read(self, event: Event, place: int) -> None:
         if event.where is not None:
-            self.post_message(self.Found(place, read(event.where)))
+            self.post_message(self.Found(place, read_excerpt(event.where)))
 
     def on_passage_pane_found(self, message: Found) -> None:
         message.stop()

@@ -12,7 +12,7 @@ from core.settings import Settings
 from core.timeline.timeline import Timeline
 from tests.tui.panel_app import SIZES, PanelApp, check, recording, stuck, text, view_at
 from tui.feed.view import View
-from tui.widgets.main.context import ContextGauge, advice
+from tui.widgets.main.context import ContextPanel, advice
 
 
 def _with(view: View, **more: Any) -> View:
@@ -21,7 +21,7 @@ def _with(view: View, **more: Any) -> View:
 
 
 def _shown(view: View, width: int, height: int) -> str:
-    panel = ContextGauge()
+    panel = ContextPanel()
     panel.recording = recording()
     return text(panel.lines(view, width, height))
 
@@ -48,7 +48,7 @@ def test_advice_by_how_full_it_is(context: float, words: str) -> None:
 
 
 def test_a_context_near_compaction_is_an_alert_in_words_and_colour() -> None:
-    panel = ContextGauge()
+    panel = ContextPanel()
     near = [ink for line in panel.lines(stuck(), 40, 4) for _, ink in line]
     far = [ink for line in panel.lines(_with(stuck(), context=0.4), 40, 4) for _, ink in line]
     assert "alert-tag" in near and "alert-tag" not in far
@@ -83,7 +83,7 @@ def test_the_curve_comes_with_room() -> None:
 def test_nothing_is_clipped_on_a_busy_session(width: int, height: int, index: int) -> None:
     timeline = Timeline(Settings())
     timeline.extend(session(300))
-    panel = ContextGauge()
+    panel = ContextPanel()
     panel.recording = timeline
     view = view_at(timeline, index)
     check(panel.lines(view, width, height), width, height)
@@ -91,7 +91,7 @@ def test_nothing_is_clipped_on_a_busy_session(width: int, height: int, index: in
 
 
 async def test_it_draws_and_zooms() -> None:
-    app = PanelApp(ContextGauge(), stuck(), recording(), size=(60, 12))
+    app = PanelApp(ContextPanel(), stuck(), recording(), size=(60, 12))
     async with app.run_test(size=(60, 12)) as pilot:
         assert "89%" in app.seen()
         await pilot.press("enter")
