@@ -360,9 +360,9 @@ class NooscopeApp(App[None]):
 
     def action_find(self) -> None:
         """Find words in all sessions, and open one where they stand."""
-        from tui.screens.word_search import WordSearch
+        from tui.screens.word_search import WordSearchScreen
 
-        self.push_screen(CommandPalette([WordSearch], placeholder="Find words in all sessions…"))
+        self.push_screen(WordSearchScreen(self.settings))
 
     def action_resume(self) -> None:
         """Copy the command that resumes the session on the screen."""
