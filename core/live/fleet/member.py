@@ -193,7 +193,7 @@ class Member:
             agent=model.tool or found.agent,
             project=model.project or found.project,
             facts=facts,
-            status=status_of(facts, now, self._limits),
+            status=model.worded(status_of(facts, now, self._limits)),
             model=model.model,
             state=state,
             pattern=pattern,

@@ -6,13 +6,15 @@ from collections import deque
 from collections.abc import Callable
 from pathlib import Path, PurePath
 
+from msgspec.structs import replace
+
 from core.agents.words import first_line, words_of
 from core.engine import Step
 from core.events import MAIN, Event, SessionStart, ToolUse, Turn
 from core.live.driver import Driver
 from core.live.fleet.row import BUCKETS, QUARTER
 from core.live.source import Followed
-from core.live.status import StatusFacts
+from core.live.status import Status, StatusFacts
 from core.live.status_facts import StatusTracker
 from core.logs.door import open_log
 from core.logs.lines import is_packed
@@ -130,6 +132,11 @@ class SessionModel:
         """What is known now."""
         self.fresh = False
         return self.driver.facts(heard)
+
+    def worded(self, status: Status) -> Status:
+        """A status with the words of what the person is needed for."""
+        words = self.driver.need_words(status)
+        return replace(status, words=words) if words else status
 
     def axes(self, now: float) -> tuple[float, float]:
         """Frustration and flow of the main agent: as its last event left them, faded once it is quiet."""

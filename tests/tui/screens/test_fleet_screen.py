@@ -89,7 +89,7 @@ async def test_who_needs_a_person_stands_first(app: FleetApp) -> None:
         assert "↻ looping" in lines[3]
         assert any("… silent?" in line and "6m" in line for line in lines)
         assert "▲ 4 need you" in said(app, "title")
-        assert "AskUserQuestion waits for an answer" in said(app, "detail")
+        assert "asks you something (AskUserQuestion)" in said(app, "detail")
         assert "log silent for 40s" in said(app, "detail")
 
 
@@ -104,7 +104,7 @@ async def test_the_cursor_keys(app: FleetApp) -> None:
         assert where[:5] == [1, 2, 1, 9, 0]
         assert where[5:] == [9, 0]
         await pilot.press("down")
-        assert "Edit is open; it may ask for permission" in said(app, "detail")
+        assert "Edit takes unusually long; it may ask for permission" in said(app, "detail")
 
 
 async def test_sorting_goes_round_and_back(app: FleetApp) -> None:

@@ -58,7 +58,7 @@ def _status(view: View, width: int) -> Line:
     )
     since = "" if status.since is None else f" {span(max(0.0, view.at - status.since))}"
     line: Line = [(word, ink), (since, "strong"), ("   ", "plain")]
-    why = status.why if view.words else ""
+    why = status.reason if view.words else ""
     hidden = [] if view.words else [("words are hidden: h shows them", "quiet")]
     room = width - _length(line)
     return [*line, (_cut(plain(why), room), "plain"), *hidden] if room > 3 else line
