@@ -68,7 +68,7 @@ _RANK = {word: rank for rank, word in enumerate(WORDS)}
 QUICK_ACTIONS: frozenset[Action] = frozenset(("file_read", "file_edit", "search", "memory_read", "memory_write"))
 """Actions that take no time of their own."""
 
-_PLANS = frozenset(("ExitPlanMode", "exit_plan_mode"))
+_PLANS = frozenset(("ExitPlanMode", "exit_plan_mode", "plan_exit", "ExitSpecMode"))
 """Tools that hand a plan to the person."""
 
 Need = Literal["", "question", "plan", "permission", "error"]
