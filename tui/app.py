@@ -345,11 +345,17 @@ class NooscopeApp(App[None]):
         self.push_screen(CommandPalette([SessionSearch], placeholder="Find a mark, a path, a bookmark…"))
 
     def action_sessions(self) -> None:
-        from tui.screens.picker import PickerScreen
+        """All sessions, those at rest listed too."""
+        from tui.screens.fleet import FleetScreen
 
-        self.push_screen(PickerScreen(self.settings))
+        self.action_fleet()
+        fleet = self.get_screen("fleet")
+        if isinstance(fleet, FleetScreen):
+            fleet.list_all()
 
     def action_fleet(self) -> None:
+        if self.is_screen_installed("fleet") and self.get_screen("fleet") in self.screen_stack:
+            return
         if not self.is_screen_installed("fleet"):
             from tui.screens.fleet import FleetScreen
 
@@ -505,7 +511,7 @@ def run_app(
     edits: Mapping[str, Any] | None = None,
     plain: bool = False,
 ) -> int:
-    """Show a session, a fleet, or the picker where neither is named, until the person leaves."""
+    """Show a session, or all of them where none is named, until the person leaves."""
     app = NooscopeApp(
         target,
         settings,

@@ -8,9 +8,9 @@ from pathlib import Path, PurePath
 
 from msgspec.structs import replace
 
-from core.agents.words import first_line, words_of
+from core.agents.words import NOTHING, WordReader, Words, first_line, word_logs
 from core.engine import Step
-from core.events import MAIN, Event, SessionStart, ToolUse, Turn
+from core.events import MAIN, Event, Prompt, SessionStart, ToolUse, Turn
 from core.live.driver import Driver
 from core.live.fleet.row import BUCKETS, QUARTER
 from core.live.source import Followed
@@ -164,24 +164,44 @@ class SessionModel:
             self._spent.popleft()
         return sum(tokens for _, tokens in self._spent) * 60.0 / self._stretch
 
+    def _words_of(self, event: Event) -> Words:
+        """The words of an event, read from the session's own logs where they are near."""
+        session = self.driver.source.session
+        if session is None or not _is_near(event):
+            return NOTHING
+        return WordReader(word_logs(session)).words(event)
+
     def last_words(self) -> tuple[str, str]:
         """The last event in a few words, and the sign of its outcome."""
         event = self.last
         if event is None:
             return "", ""
+        read = self._words_of(event)
+        if isinstance(event, Turn | Prompt) and read.said:
+            who = "said" if isinstance(event, Turn) else "asked"
+            return plain(f"{who} “{_last_line(read.said) if who == 'said' else first_line(read.said)}”"), ""
         words, path = about(event)
         outcome = outcome_of(event)
         name = tool_of(event) if isinstance(event, ToolUse) else kind_of(event)
-        said = first_line(words_of(event).command) if _is_near(event) else ""
+        said = first_line(read.command)
         said = said.replace(f"{self.project}/", "") if self.project else said
         shown = " ".join(part for part in (name, said or f"{words} {PurePath(path).name}".strip()) if part)
         return plain(shown, 120), OUTCOME_SIGNS.get(outcome, ("", ""))[0]
 
 
 def _is_near(event: Event) -> bool:
-    """Whether an event is a call whose words are one line of a log away."""
-    place = event.called or event.where if isinstance(event, ToolUse) else None
+    """Whether an event's words are one line of a log away."""
+    place = event.where
+    if isinstance(event, ToolUse):
+        place = event.called or place
+    elif isinstance(event, Turn):
+        place = event.said or place
     return place is not None and not place.entry
+
+
+def _last_line(said: str) -> str:
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    return lines[-1] if lines else ""
 
 
 def cut(session: LogSession, most: int, size: Callable[[Path], int]) -> tuple[LogSession, bool]:

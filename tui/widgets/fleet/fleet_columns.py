@@ -155,8 +155,12 @@ def _last(row: FleetRow, width: int, moment: CellContext) -> Line:
 
 
 def _reason(row: FleetRow, width: int, moment: CellContext) -> Line:
-    """Why it needs somebody, else what it did last."""
-    return _why(row, width, moment) if row.status.level >= 2 else _last(row, width, moment)
+    """Why it needs somebody, else what it did or said last."""
+    if row.status.level == 3 or (row.status.level == 2 and not row.status.word.startswith("done")):
+        return _why(row, width, moment)
+    sign = f"{row.last_sign} " if row.last_sign else ""
+    told = f"{sign}{row.last}" if row.last else row.why
+    return [(fit(told, width), "plain" if row.status.level else "quiet")]
 
 
 def _title(row: FleetRow, width: int, _: CellContext) -> Line:
