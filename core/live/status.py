@@ -185,8 +185,11 @@ class Status(Struct, frozen=True):
 
     @property
     def urgency(self) -> tuple[int, bool, int, float]:
-        """Sorts the most pressing first; of equals, who has waited longest."""
-        return -self.level, self.stale, _RANK[self.word], self.since or 0.0
+        """Sorts the most pressing first; of equals, who has waited longest; of those at rest, the newest."""
+        since = self.since or 0.0
+        if not self.level:
+            return 0, self.stale, 0, -since
+        return -self.level, self.stale, _RANK[self.word], since
 
 
 def status_of(facts: StatusFacts, now: float, limits: Limits) -> Status:

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from core.agents.words import NOTHING, WordReader, Words, first_line, telling_line, words_of
 from core.events import MAIN, Event, Prompt, ToolUse, Turn
+from core.report.event_words import tool_words
 from core.report.formatting import span
 from core.safe_text import safe
 
@@ -176,12 +177,12 @@ class Teller:
             asked=_line(self._words(prompt).said) if prompt else "",
             asked_at=prompt.at if prompt else 0.0,
             characters=prompt.characters if prompt else 0,
-            tool=call.tool if call else "",
+            tool=tool_words(call.tool) if call else "",
             doing=self._doing(call) if call else "",
             doing_at=call.at - began if call else 0.0,
             running=bool(running),
             failed=self._doing(failure) if failure else "",
-            failed_tool=failure.tool if failure else "",
+            failed_tool=tool_words(failure.tool) if failure else "",
             error=_line(telling_line(self._words(failure).output)) if failure else "",
             failed_at=failure.at if failure else 0.0,
             times=times,

@@ -25,6 +25,7 @@ from core.report.search import Hit, fill_index, search
 from core.settings import Settings
 from core.store.reading_cache import reading_cache
 from core.store.word_index import Narrowed, WordIndex
+from tui.draw.line import fit
 from tui.feed.messages import OpenSession
 from tui.widgets.common.key_line import KeyLine
 
@@ -62,7 +63,7 @@ longer one. Logs that changed are read in the background. Secrets are taken out 
 **Down** goes into the list, **enter** opens the session at that moment.
 """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down", "into_list", "choose", id="find.choose", tooltip="Into the list", show=False),
+        Binding("down", "into_list", "choose", id="find.choose", tooltip="Into the list"),
         Binding("enter", "open", "open there", id="find.open", tooltip="Open the session at this moment"),
         Binding("escape", "leave", "back", id="find.leave", tooltip="To the words again, or back"),
     ]
@@ -127,7 +128,8 @@ longer one. Logs that changed are read in the background. Secrets are taken out 
             listed = self.query_one(OptionList)
             here = listed.highlighted
             listed.clear_options()
-            listed.add_options(Option(_told(hit)) for hit in message.hits)
+            width = max(20, self.size.width - 4)
+            listed.add_options(Option(_told(hit, width)) for hit in message.hits)
             if message.hits:
                 listed.highlighted = min(here or 0, len(message.hits) - 1)
         self._tell()
@@ -213,11 +215,12 @@ longer one. Logs that changed are read in the background. Secrets are taken out 
             self.post_message(self.Reading(1, 1, fault))
 
 
-def _told(hit: Hit) -> Text:
+def _told(hit: Hit, width: int) -> Text:
     """A place in two lines: where and when, then the words as they stand there."""
     when = hit.place[:16].replace("T", " ") if hit.at is not None else "undated"
     project = plain(Path(hit.project).name, 24)
-    about = "  ".join(part for part in (hit.agent, project, plain(hit.title, 60)) if part)
-    told = Text(no_wrap=True, overflow="ellipsis")
-    told.append(f"{when}  ", "dim").append(about, "bold")
-    return told.append(f"\n  {_SPEAKERS[hit.speaker]}: ", "dim").append(plain(hit.snippet, 200))
+    about = "  ".join(part for part in (hit.agent, project, plain(hit.title)) if part)
+    speaker = f"  {_SPEAKERS[hit.speaker]}: "
+    told = Text(f"{when}  ", "dim", no_wrap=True)
+    told.append(fit(about, width - len(when) - 2).rstrip(), "bold")
+    return told.append(f"\n{speaker}", "dim").append(fit(plain(hit.snippet), width - len(speaker)).rstrip())

@@ -66,6 +66,7 @@ class SessionModel:
         self._axes_at = 0.0
         self.cost = Sum()
         self.quarters: deque[tuple[int, float]] = deque(maxlen=_QUARTERS)
+        self._last_call: ToolUse | None = None
         self.calls = 0
         self.failures = 0
 
@@ -117,6 +118,7 @@ class SessionModel:
         elif isinstance(event, ToolUse):
             self.calls += 1
             self.failures += event.outcome == "failure"
+            self._last_call = event
         self.last = event
 
     def _charge(self, turn: Turn) -> None:
@@ -176,7 +178,12 @@ class SessionModel:
         event = self.last
         if event is None:
             return "", ""
+        if isinstance(event, Prompt) and event.interrupt:
+            return "you stopped it", ""
         read = self._words_of(event)
+        if isinstance(event, Turn) and not read.said and self._last_call is not None:
+            event = self._last_call
+            read = self._words_of(event)
         if isinstance(event, Turn | Prompt) and read.said:
             who = "said" if isinstance(event, Turn) else "asked"
             return plain(f"{who} “{_last_line(read.said) if who == 'said' else first_line(read.said)}”"), ""

@@ -55,7 +55,11 @@ hour; tokens a minute are those sent anew and got back.
             left = [[("nooscope", "strong")], *left]
         known = [*_alarm(view), *_context(view), *_cost(view)]
         if height < 2:
-            right = [*known, *_who(view)[:1], *_condition(view), *_notice(view)]
+            if view.agent != MAIN:
+                known = [*_who(view)[:1], *known]
+            if width >= _ROOMY and not _title(view, width, [*left, *known]):
+                left = left[1:]
+            right = [*known, *_condition(view), *_notice(view)]
             return [_spread([*left, *_title(view, width, [*left, *known])], right, width)]
         return [
             _spread([*left, *_title(view, width, [*left, *known])], known, width),

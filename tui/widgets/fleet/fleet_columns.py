@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from rich.cells import cell_len
+
 from core.live.fleet.order import Fold, Heading, Sorting, census
 from core.live.fleet.row import BUCKETS, FleetRow
 from core.live.status import Status
@@ -293,7 +295,7 @@ def session_line(row: FleetRow, room: TableLayout, moment: CellContext) -> Line:
     line: Line = []
     for column in fleet_columns(room):
         made = column.cell(row, column.width, moment)
-        free = column.width - sum(len(text) for text, _ in made)
+        free = column.width - sum(cell_len(text) for text, _ in made)
         pad: Line = [(" " * max(0, free), "plain")]
         line += [*pad, *made] if column.right else [*made, *pad]
         line.append((" ", "plain"))

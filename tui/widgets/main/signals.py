@@ -76,7 +76,7 @@ another matter: signals say that something is unusual *for this agent*.
             show=False,
         ),
         Binding("a", "agents", "All agents", id="signals.agents", tooltip="All agents, or the one on screen"),
-        Binding("z", "zoom", "Zoom", id="signals.zoom", tooltip="This panel alone, with its details"),
+        Binding("z", "zoom", "zoom", id="signals.zoom", tooltip="This panel alone, with its details"),
     ]
 
     everyone: reactive[bool] = reactive(True)
