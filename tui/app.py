@@ -57,6 +57,7 @@ if TYPE_CHECKING:
 
 _SCREENS = {
     "transcript": ("tui.screens.transcript", "TranscriptScreen"),
+    "agents": ("tui.screens.agents", "AgentsScreen"),
     "mind": ("tui.screens.mind", "MindScreen"),
     "governance": ("tui.screens.governance", "GovernanceScreen"),
     "recap": ("tui.screens.recap", "RecapScreen"),

@@ -264,9 +264,7 @@ class Driver:
         asks = status.need in ("question", "plan")
         calls = [one for one in self.held() if isinstance(one, ToolUse) and one.outcome == "pending"]
         fitting = [
-            one
-            for one in calls
-            if (one.tool in self._limits.asking if asks else one.action in QUICK_ACTIONS)
+            one for one in calls if (one.tool in self._limits.asking if asks else one.action in QUICK_ACTIONS)
         ]
         return min(fitting, key=lambda one: one.at, default=None)
 

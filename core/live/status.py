@@ -65,7 +65,9 @@ GLYPHS: dict[Word, str] = {
 WORDS: tuple[Word, ...] = tuple(GLYPHS)
 """The most pressing first."""
 _RANK = {word: rank for rank, word in enumerate(WORDS)}
-QUICK_ACTIONS: frozenset[Action] = frozenset(("file_read", "file_edit", "search", "memory_read", "memory_write"))
+QUICK_ACTIONS: frozenset[Action] = frozenset(
+    ("file_read", "file_edit", "search", "memory_read", "memory_write")
+)
 """Actions that take no time of their own."""
 
 _PLANS = frozenset(("ExitPlanMode", "exit_plan_mode", "plan_exit", "ExitSpecMode"))

@@ -19,8 +19,8 @@ from tui.feed.messages import OpenSession
 from tui.feed.view import View
 from tui.keys import KEYS
 from tui.screens.bookmark import NoteScreen, RemovalScreen
-from tui.screens.goto import GotoScreen
 from tui.screens.fleet import FleetScreen
+from tui.screens.goto import GotoScreen
 
 Make = Callable[..., NooscopeApp]
 

@@ -13,10 +13,11 @@ from textual.containers import Container, Horizontal
 from textual.reactive import var
 from textual.screen import Screen
 
+from core.events import MAIN
 from core.settings.screen import ScreenSettings
 from core.store.bookmarks import Bookmark
 from core.timeline.timeline import Timeline
-from tui.feed.messages import ScreenChanged, ShowTranscript
+from tui.feed.messages import ScreenChanged, SelectAgent, ShowTranscript
 from tui.feed.view import View
 from tui.screens.board import HEIGHTS, WIDTHS
 from tui.screens.zoom import ZoomScreen
@@ -142,11 +143,14 @@ class MainScreen(Screen[None]):
         self.post_message(ShowTranscript(""))
 
     def action_unfocus(self) -> None:
-        """Leave the panel; without one, close the bench beside; without that, the app goes to the fleet."""
+        """Leave the panel, else the bench beside, else the sub-agent; then the app goes to the fleet."""
         if self.focused is None:
-            if not self.query(".-side"):
+            if self.query(".-side"):
+                self.leave_beside()
+            elif self.view is not None and self.view.agent != MAIN:
+                self.post_message(SelectAgent(MAIN))
+            else:
                 raise SkipAction
-            self.leave_beside()
         self.set_focus(None)
 
     @work

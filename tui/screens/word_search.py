@@ -175,7 +175,9 @@ longer one. Logs that changed are read in the background. Secrets are taken out 
         elif self._shown != said:
             told = "looking …"
         elif not self._hits:
-            told = "nothing found" + (" so far" if self._reading else "; try fewer words, or their beginnings")
+            told = "nothing found" + (
+                " so far" if self._reading else "; try fewer words, or their beginnings"
+            )
         else:
             told = f"{count(len(self._hits), 'place')}{' at least' if len(self._hits) == _MOST else ''}"
         together = "  ·  ".join(part for part in (told, self._reading) if part)
@@ -221,6 +223,6 @@ def _told(hit: Hit, width: int) -> Text:
     project = plain(Path(hit.project).name, 24)
     about = "  ".join(part for part in (hit.agent, project, plain(hit.title)) if part)
     speaker = f"  {_SPEAKERS[hit.speaker]}: "
-    told = Text(f"{when}  ", "dim", no_wrap=True)
+    told = Text(no_wrap=True).append(f"{when}  ", "dim")
     told.append(fit(about, width - len(when) - 2).rstrip(), "bold")
     return told.append(f"\n{speaker}", "dim").append(fit(plain(hit.snippet), width - len(speaker)).rstrip())

@@ -79,7 +79,9 @@ def test_a_notice_of_what_was_there_before_is_given_while_it_is_fresh(
     assert (len(one.told), len(one.past)) == ((1, 0) if news or live else (0, 1))
 
 
-def need(why: str = "asks you something (AskUserQuestion)", since: float = NOW, stale: bool = False) -> Status:
+def need(
+    why: str = "asks you something (AskUserQuestion)", since: float = NOW, stale: bool = False
+) -> Status:
     return Status("needs you", 3, since, why, stale)
 
 

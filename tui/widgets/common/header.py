@@ -14,6 +14,7 @@ from core.report.formatting import count, money, plain, short, span
 from tui.draw.gauge import meter
 from tui.draw.line import Line, fit
 from tui.feed.view import View
+from tui.widgets.common.agent_names import agent_names
 from tui.widgets.common.panel import Panel
 
 _STATES = {"stuck": "▲", "deep_work": "◆", "exploring": "○", "delegating": "◇", "idle": "·"}
@@ -125,7 +126,10 @@ def _who(view: View) -> list[Line]:
         return []
     running = view.people.running
     return [
-        [("agent ", "quiet"), (plain(view.agent, 20), "strong")],
+        [
+            ("agent ", "quiet"),
+            (agent_names(view.people.agents).get(view.agent, plain(view.agent, 20)), "strong"),
+        ],
         [(f"{running} of {count(len(view.people.agents), 'agent')} running", "quiet")],
     ]
 

@@ -60,7 +60,9 @@ what matters to you.
         lines_each = max(1, min(3, height // len(items))) if width >= 34 else 1
         made: list[Line] = []
         for item in items:
-            made += [_row(item, view, settings, width, top), _sum_line(item, settings, width), []][:lines_each]
+            made += [_row(item, view, settings, width, top), _sum_line(item, settings, width), []][
+                :lines_each
+            ]
         more = mind.queued - sum(item.times for item in items)
         if more > 0 and len(made) < height:
             made.append([(fit(f"{more} more wait", width), "quiet")])
