@@ -17,6 +17,7 @@ from core.live.source import Followed
 from core.settings import Settings
 from core.timeline.run_inputs import InitialStates
 from tests.core.agents import samples, samples_more, samples_recent, samples_rest
+from tests.core.agents.reading_more import iso
 
 QUESTION = "Should I drop the legacy table?"
 CLAUDE = {"questions": [{"question": QUESTION, "header": "Table", "options": []}]}
@@ -34,7 +35,7 @@ FORMATS: dict[str, tuple[list[Any], Any]] = {
     "gemini": (
         [
             samples_more.GEMINI_HEADER,
-            {"id": "m1", "type": "user", "timestamp": samples_more.iso(1), "content": [{"text": "migrate"}]},
+            {"id": "m1", "type": "user", "timestamp": iso(1), "content": [{"text": "migrate"}]},
         ],
         samples_more.gemini_answer(
             "m2", {**samples_more.gemini_call("q1", "ask_user", "executing", args=CLAUDE), "result": []}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -32,7 +33,7 @@ def family(tmp_path: Path) -> Path:
         lines.append(samples.claude("progress", number, data=data, **call))
         child = tmp_path / "s1" / "subagents" / f"agent-a{number}.jsonl"
         child.parent.mkdir(parents=True, exist_ok=True)
-        own = {"isSidechain": True, "agentId": f"a{number}"}
+        own: dict[str, Any] = {"isSidechain": True, "agentId": f"a{number}"}
         child.write_text(
             "".join(
                 json.dumps(line) + "\n"

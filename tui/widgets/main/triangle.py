@@ -43,9 +43,9 @@ Three small detectors that watch the emotion axes.
   makes B more alert, a plus calmer. It cannot reach A.
 
 `.12 over` is how far an axis is above its threshold, `.26 short` what it lacks; the two that are nearest to
-firing are named, all values stand in the Emotion panel. A line of full dots acts now, a faint one does not. A name on
-coloured ground fired a moment ago. Hit rates say in how many of C's last
-events an axis was the strongest.
+firing are named, all values stand in the Emotion panel. A line of full dots acts now, a faint one does
+not. A name on coloured ground fired a moment ago. Hit rates say in how many of C's last events an axis was
+the strongest.
 
 How far to trust it: a firing says that an axis is high *for this agent*, not that the run will fail. With the
 published figures the triangle hardly tells failing runs from succeeding ones.
