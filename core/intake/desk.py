@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Mapping
 from hmac import compare_digest
 from math import ceil
@@ -17,14 +18,17 @@ from core.agents.normalizer import Normalizer, Sorted
 from core.errors import StoreError
 from core.intake.guard import Guard
 from core.intake.place import HEADER
-from core.intake.statusline import status_text, told_by
+from core.intake.statusline import figures_json, figures_of, status_text
 from core.intake.watched import Follow, Watched
+from core.live.hook_signs import HookBoard, PermitQuestion
 from core.store.said import Said, SaidStore
 from core.telemetry.receiver import JSON, Answer, Refused, Request
 
 _SESSIONS = 200
 """Sessions kept at once; the one longest silent goes first."""
 _PROBLEMS = 100
+_LOOK = 20.0
+"""Seconds for which one who looks on is kept waiting where nothing changes."""
 _NOTHING = Answer(b"", JSON, 200)
 
 
@@ -57,6 +61,9 @@ class Desk:
         self.problems: dict[str, None] = {}
         """What went wrong, each said once."""
         self._catching: dict[str, asyncio.Task[None]] = {}
+        self._version = int(1000 * clock())
+        """Begins elsewhere in each run, so that nobody takes one run's board for another's."""
+        self._changed = asyncio.Event()
 
     def admit(self, headers: Mapping[str, str]) -> None:
         """Let only those in who know the token."""
@@ -75,11 +82,13 @@ class Desk:
             case ["statusline"]:
                 return self._statusline(request)
             case ["sessions"]:
-                return _json([one.status(self._clock()) for one in self.sessions.values()])
+                return _json([self._status(one) for one in self.sessions.values()])
+            case ["board"]:
+                return await self._board(request)
             case ["ask", what]:
                 return self._ask(request, what)
             case ["questions"]:
-                return _json([question._asdict() for question in self.guard.questions])
+                return _json(self.guard.questions)
             case ["decide"]:
                 return self._decide(request)
             case ["steer"]:
@@ -99,12 +108,14 @@ class Desk:
             return _NOTHING
         self.calls += 1
         session = self._session(hooks, call)
+        session.mode = mode
         session.take(call, self._clock())
         reply: HookReply | int = SILENCE
         if mode == "guard" and call.moment == "before_tool":
             reply = self.guard.ask(call, self._sorted(hooks, call), session.standing())
         elif mode != "observe" and call.moment in ("batch", "after_tool", "prompt"):
             reply = self._advise(hooks, session, call)
+        self._tell()
         self._catch_up(session)
         if isinstance(reply, int):
             return Answer(f"wait {reply} {ceil(self.guard.wait) + 1}\n".encode(), "text/plain")
@@ -119,6 +130,7 @@ class Desk:
             raise Refused(404, "no hook of this name")
         standing = self._session(hooks, call).standing()
         reply = await self.guard.answer_to(number, call, self._sorted(hooks, call), standing)
+        self._tell()
         answer = hooks.answer(call, reply)
         return _NOTHING if answer is None else _json(answer)
 
@@ -164,19 +176,44 @@ class Desk:
             self._trouble(f"the log of {session.name} cannot be followed: {fault}")
         finally:
             self._catching.pop(session.name, None)
+            self._tell()
 
     def _trouble(self, sentence: str) -> None:
         if sentence not in self.problems and len(self.problems) < _PROBLEMS:
             self.problems[sentence] = None
             self._say(sentence)
 
+    def _questions(self, session: Watched) -> list[PermitQuestion]:
+        return [one for one in self.guard.questions if one.session == session.name]
+
+    def _status(self, session: Watched) -> dict[str, object]:
+        return session.status(self._clock(), self._questions(session))
+
+    def _tell(self) -> None:
+        """Something changed: those who look on are told."""
+        self._version += 1
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    async def _board(self, request: Request) -> Answer:
+        """What hooks tell of all sessions; who has seen this version already waits for the next."""
+        if _body(request).get("since") == self._version:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_LOOK):
+                    await self._changed.wait()
+        signs = {one.name: one.signs(self._questions(one)) for one in self.sessions.values()}
+        return _json(HookBoard(self._version, True, signs))
+
     def _statusline(self, request: Request) -> Answer:
         """A line for the agent's own screen; what it brings is kept."""
         value = _body(request)
         session = self.sessions.get(text(value.get("session_id")))
+        figures = figures_of(value)
+        status = figures_json(figures)
         if session is not None:
-            session.tell(told_by(value))
-        status = session.status(self._clock()) if session is not None else told_by(value)
+            session.tell(figures)
+            self._tell()
+            status = self._status(session)
         return Answer(status_text(status).encode(), "text/plain; charset=utf-8")
 
     def _ask(self, request: Request, what: str) -> Answer:
@@ -186,7 +223,7 @@ class Desk:
         session = self.sessions.get(name) if name else self._nearest(text(asked.get("project")))
         if session is None:
             return _json({"known": False, "reason": "no hook has called for such a session yet"})
-        status = session.status(self._clock())
+        status = self._status(session)
         if what == "failed":
             return _json({"known": True, "failed": session.failed_before(text(asked.get("path")))})
         return _json({"known": True, **status})
@@ -201,7 +238,9 @@ class Desk:
         if not isinstance(number, int) or choice not in ("once", "session", "deny"):
             raise Refused(400, "name a number, and once, session or deny")
         try:
-            return _json({"done": self.guard.decide(number, choice, text(asked.get("reason")))})
+            done = self.guard.decide(number, choice, text(asked.get("reason")))
+            self._tell()
+            return _json({"done": done})
         except StoreError as error:
             raise Refused(503, f"it cannot be written down: {error}") from None
 

@@ -12,6 +12,7 @@ import msgspec
 from core.agents.hook import SILENCE, HookCall, HookReply
 from core.agents.normalizer import Sorted
 from core.errors import StoreError
+from core.live.hook_signs import PermitQuestion
 from core.logs.event_redaction import one_line
 from core.response.permits import Asked, Decision, Permit, PermitRefused, Safety, Standing
 from core.settings.advice import GuardSettings
@@ -23,18 +24,6 @@ _encode = msgspec.json.Encoder(order="sorted").encode
 K = TypeVar("K")
 V = TypeVar("V")
 Choice = Literal["once", "session", "deny"]
-
-
-class PermitQuestion(NamedTuple):
-    """A call that waits for the person."""
-
-    number: int
-    at: float
-    session: str
-    tool: str
-    what: str
-    """The call in words, redacted."""
-    reason: str
 
 
 class _Waiting(NamedTuple):

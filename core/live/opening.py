@@ -8,6 +8,7 @@ from collections.abc import Callable
 from core.agents.registry import make_kit
 from core.live.carry_over import CarryOver
 from core.live.driver import Driver
+from core.live.hook_signs import HookSigns
 from core.live.notices import Notifier
 from core.live.source import Followed, Saved, Target, find_session
 from core.logs.session import LogSession
@@ -26,6 +27,7 @@ def open_recording(
     bookmarks: Callable[[str], Bookmarks] | None = None,
     notifier: Notifier | None = None,
     wall: Callable[[], float] = time.time,
+    hooks: Callable[[str], HookSigns | None] | None = None,
 ) -> Driver:
     """A driver that records; raises UnreadableLog where there is no session and none can come."""
     settings = initial_states.settings
@@ -45,6 +47,7 @@ def open_recording(
             bookmarks=bookmarks,
             notifier=notifier,
             wall=wall,
+            hooks=hooks,
         )
     saved, inputs = Saved(session, kit, settings), initial_states.of(session.id)
     kept = cache.load(session.id, *inputs) if cache is not None else None

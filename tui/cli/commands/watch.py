@@ -126,6 +126,8 @@ class Watch:
 
     def __init__(self, path: Path, settings: Settings, args: argparse.Namespace) -> None:
         from core.agents.registry import make_kit
+        from core.intake.link import IntakeLink
+        from core.intake.place import default_place
         from core.live.carry_over import CarryOver
         from core.live.driver import Driver
         from core.live.notices import Notifier, told
@@ -140,6 +142,7 @@ class Watch:
         self._args = args
         self._stop = threading.Event()
         initial = configured_initial(args.project)
+        self._link = IntakeLink(default_place())
         self._notifier = Notifier(settings.response.notices, streams.terminal(), self._print)
         self.driver = Driver(
             Followed(path, make_kit(settings.ingest), settings),
@@ -148,6 +151,7 @@ class Watch:
             bookmarks=Bookmarks,
             notifier=self._notifier,
             past=(lambda notice: self._print(told(notice))) if args.all else None,
+            hooks=self._link.signs,
         )
         self._trace: LiveTrace | None = None
         if args.otlp:
@@ -171,6 +175,7 @@ class Watch:
         """Follow until told to stop; leave what was learned at the end."""
         before = signal.signal(signal.SIGINT, self._interrupt)
         term = signal.signal(signal.SIGTERM, self._interrupt)
+        self._link.start()
         try:
             self._take()
             waiting = "" if self.driver.session else " (no log of a known format there yet)"
@@ -180,6 +185,7 @@ class Watch:
         finally:
             signal.signal(signal.SIGINT, before)
             signal.signal(signal.SIGTERM, term)
+            self._link.stop()
             self.driver.close()
             if self._trace is not None:
                 self._trace.close()
