@@ -112,7 +112,8 @@ class Desk:
         session.take(call, self._clock())
         reply: HookReply | int = SILENCE
         if mode == "guard" and call.moment == "before_tool":
-            reply = self.guard.ask(call, self._sorted(hooks, call), session.standing())
+            kind = self._sorted(hooks, call)
+            reply = self.guard.ask(call, kind, session.standing(), session.doubt())
         elif mode != "observe" and call.moment in ("batch", "after_tool", "prompt"):
             reply = self._advise(hooks, session, call)
         self._tell()
@@ -128,8 +129,8 @@ class Desk:
         call = hooks.read(_body(request)) if hooks is not None else None
         if hooks is None or call is None:
             raise Refused(404, "no hook of this name")
-        standing = self._session(hooks, call).standing()
-        reply = await self.guard.answer_to(number, call, self._sorted(hooks, call), standing)
+        session, kind = self._session(hooks, call), self._sorted(hooks, call)
+        reply = await self.guard.answer_to(number, call, kind, session.standing(), session.doubt())
         self._tell()
         answer = hooks.answer(call, reply)
         return _NOTHING if answer is None else _json(answer)

@@ -78,7 +78,7 @@ class HookedSession:
         """Calls begun and not ended, each with the fingerprint of its arguments."""
         self._asks: dict[str, HookAsk] = {}
         """What waits for the person, by what it is about."""
-        self._flow = False
+        self._flow = self._quarantined = False
         self._heard = 0.0
         self.project = ""
         self._behind = False
@@ -233,6 +233,7 @@ class HookedSession:
             )
             signals = step.percept.signals
             self._flow = bool(signals) and signals[0].name == "flow_active"
+            self._quarantined = step.mood.quarantined
 
     def advice(self, moment: str) -> Advised | None:
         """What may be said to the agent at a moment; nothing of long ago, nor before the log was read."""
@@ -265,7 +266,14 @@ class HookedSession:
             (reading.halt or "halted").lower() if halted else "",
             reading.halt == "EXTERNAL",
             engine.mind.heart.vitality.economic,
+            engine.mind.heart.homeostasis.tool_trust,
         )
+
+    def doubt(self) -> str:
+        """Why a call that would write is put to the person first; blank where there is no such reason."""
+        if self._behind or not self._settings.response.guard.quarantine or not self._quarantined:
+            return ""
+        return "its affect is quarantined"
 
     def facts(self) -> StatusFacts:
         """What is known of the session now."""

@@ -43,6 +43,9 @@ class Watched(Protocol):
     def standing(self) -> Standing:
         """What the governor and the budget say."""
 
+    def doubt(self) -> str:
+        """Why a call that would write is put to the person first."""
+
     def tell(self, figures: StatusFigures) -> None:
         """What only a status line knows."""
 

@@ -26,6 +26,8 @@ def steer_preview(timeline: Timeline, words: str) -> tuple[str, ...]:
     ]
     if before.story.state != after.story.state:
         said.append(f"state {before.story.state} → {after.story.state}".replace("_", " "))
+    if before.governor.episode.number != after.governor.episode.number:
+        said.append("a new episode of the governor begins")
     if before.governor.state != after.governor.state:
         said.append(f"governor {before.governor.state.lower()} → {after.governor.state.lower()}")
     fired = [mark.name.replace("_", " ") for mark in branch.difference().gained if mark.kind != "prompt"]

@@ -82,8 +82,8 @@ def session_detail(row: FleetRow, now: float, lines: int, width: int) -> Content
     said: list[list[tuple[str, str]]] = [
         [
             *head,
-            (f"  {row.why}", ""),
             (_permit_keys(row), "bold"),
+            (f"  {row.why}", ""),
             (f"  {plain(row.title)}" if row.title else "", "$quiet"),
         ],
         [
