@@ -12,7 +12,7 @@ from typing import Any
 
 from core.agents.hook import AgentHooks
 from core.agents.hooks import HOOKS
-from core.agents.registry import AGENTS, make_kit
+from core.agents.registry import known_agents, make_kit
 from core.errors import StoreError
 from core.intake.caller import call
 from core.intake.desk import Desk
@@ -93,7 +93,7 @@ class IntakeServer:
             whole = path.resolve()
             return any(
                 whole.is_relative_to(root.resolve())
-                for _, root in roots(AGENTS, self._environment, self._home)
+                for _, root in roots(known_agents(), self._environment, self._home)
             )
         return False
 
