@@ -64,6 +64,7 @@ _SCREENS = {
     "recap": ("tui.screens.recap", "RecapScreen"),
     "response": ("tui.screens.response", "ResponseScreen"),
     "tuning": ("tui.screens.tuning", "TuningScreen"),
+    "extensions": ("tui.screens.extensions", "ExtensionsScreen"),
     "help": ("tui.screens.help", "HelpScreen"),
 }
 _THEMES_EVERY = 2.0

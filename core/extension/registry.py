@@ -25,7 +25,7 @@ _BY_EVENT: tuple[tuple[type, str], ...] = (
 _FROM_MIND = ("on_gamma", "on_theta", "on_delta", "on_mind_event", "on_dream", "on_episode")
 
 
-class Standing(NamedTuple):
+class ExtensionStanding(NamedTuple):
     """How one extension does."""
 
     name: str
@@ -166,10 +166,10 @@ class Registry:
                     except Exception as again:  # noqa: BLE001 the one that is told may fail too
                         self.fault(other.name, "on_error", again, essential=other.essential)
 
-    def standing(self) -> tuple[Standing, ...]:
+    def standing(self) -> tuple[ExtensionStanding, ...]:
         """How each one does, in the order in which they run."""
         return tuple(
-            Standing(
+            ExtensionStanding(
                 one.name,
                 one.layer,
                 one.about,

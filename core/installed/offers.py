@@ -61,7 +61,7 @@ class Offer(NamedTuple):
         """Import it; raises `BrokenOffer` with what went wrong."""
         try:
             return _load(self)
-        except Exception as fault:
+        except (Exception, SystemExit) as fault:
             said = safe(f"{type(fault).__name__}: {fault}").replace("\n", " ")[:200]
             raise BrokenOffer(f"{self.kind} {self.name} ({self.origin}) cannot be loaded: {said}") from fault
 

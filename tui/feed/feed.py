@@ -402,6 +402,8 @@ class Feed:
             loading=loading,
             skipped=source.kit.diagnostics.total,
             notice=self._notice,
+            extensions=driver.registry.standing(),
+            bus=driver.bus.readings(),
         )
         self._post(Arrived(view, self._film.timeline))
         self._wait_for_first(source)
