@@ -77,6 +77,7 @@ class Driver:
         self._initial_states = initial_states
         self._carry_over = carry_over
         self._bookmarks = bookmarks
+        self._notifier = notifier
         self.bus = Bus(self.settings.extensions.bus)
         """What its minds did, for whoever subscribes."""
         self.registry = self._registry_of(carry_over, notifier, extensions)
@@ -309,6 +310,8 @@ class Driver:
             *self._initial_states.notices,
             *(self._carry_over.problems if self._carry_over else ()),
         ]
+        while self._notifier is not None and self._notifier.problems:
+            found.append(self._notifier.problems.pop(0))
         self._problems.clear()
         self.registry.faults.clear()
         self._initial_states.notices.clear()

@@ -76,7 +76,7 @@ class Forgetful(Every):
     """Keeps something that STATE does not name."""
 
     name: ClassVar[str] = "forgetful"
-    STATE = ("stages",)
+    STATE = ("stages",)  # type: ignore[assignment]
 
 
 class Clocked(Every):

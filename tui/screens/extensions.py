@@ -9,6 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
 from tui.screens.board import CardBoard, CardScroll
+from tui.widgets.common.card import Card
 from tui.widgets.common.card_columns import CardColumns
 from tui.widgets.extensions.cards import ExtensionCard, installed_cards
 
@@ -25,7 +26,8 @@ class ExtensionsScreen(CardBoard):
         kinds, complaints = installed_cards()
         for sentence in complaints:
             self.app.notify(sentence, severity="warning", markup=False)
-        cards = [make(id=f"card-{number}") for number, make in enumerate((ExtensionCard, *kinds))]
+        every: tuple[type[Card], ...] = (ExtensionCard, *kinds)
+        cards = [make(id=f"card-{number}") for number, make in enumerate(every)]
         for card in cards:
             card.data_bind(CardBoard.view, CardBoard.recording)
         yield CardScroll(CardColumns(*cards, id="cards"), id="board")

@@ -12,6 +12,7 @@ from tui.cli.command import CliCommand
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from core.extension.hooks import Extension
     from core.extension.in_step import StepExtension
     from core.installed.offers import Offer
 
@@ -88,7 +89,8 @@ def _ours() -> Iterator[Row]:
     from core.telemetry.live import LiveTrace
     from core.telemetry.serving import MetricsServer
 
-    for kind in sorted((Notifier, CarryOver, MetricsServer, LiveTrace), key=lambda one: one.layer):
+    listeners: tuple[type[Extension], ...] = (Notifier, CarryOver, MetricsServer, LiveTrace)
+    for kind in sorted(listeners, key=lambda one: one.layer):
         yield Row("extension", kind.name, str(kind.layer), "on", "nooscope", kind.about)
     for exporter in BUILT_IN:
         yield Row("exporter", exporter.name, "", "on", "nooscope", exporter.about)

@@ -205,7 +205,7 @@ class Watch:
             for reading in self.driver.bus.readings():
                 if reading.dropped:
                     _say(f"{reading.name} was too slow for the event bus: {reading.dropped:,} events dropped")
-            for problem in (*self.driver.problems(), *self._notifier.problems):
+            for problem in self.driver.problems():
                 _say(problem)
         return 0
 
