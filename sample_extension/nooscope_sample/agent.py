@@ -13,7 +13,7 @@ from core.logs.format import Format, Sample
 
 
 class PlainReader(LooseReader):
-    """Lines such as `{"plain": 1, "t": 0, "say": words}` or `{"plain": 1, "t": 1, "run": words, "ok": true}`."""
+    """Lines of `{"plain": 1, "t": 0, "say": words}` or `{"plain": 1, "t": 1, "run": words, "ok": true}`."""
 
     name = "plain-agent"
 
