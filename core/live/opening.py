@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from core.agents.registry import make_kit
+from core.extension.hooks import Extension
 from core.live.carry_over import CarryOver
 from core.live.driver import Driver
 from core.live.hook_signs import HookSigns
@@ -28,6 +29,7 @@ def open_recording(
     notifier: Notifier | None = None,
     wall: Callable[[], float] = time.time,
     hooks: Callable[[str], HookSigns | None] | None = None,
+    extensions: Iterable[Extension] = (),
 ) -> Driver:
     """A driver that records; raises UnreadableLog where there is no session and none can come."""
     settings = initial_states.settings
@@ -48,12 +50,15 @@ def open_recording(
             notifier=notifier,
             wall=wall,
             hooks=hooks,
+            extensions=extensions,
         )
     saved, inputs = Saved(session, kit, settings), initial_states.of(session.id)
     kept = cache.load(session.id, *inputs) if cache is not None else None
     recorded = kept.timeline if kept is not None and kept.sources == _stamps(session) else None
     saved.behind = recorded is None
-    return Driver(saved, initial_states, inputs=inputs, record=True, recorded=recorded, wall=wall)
+    return Driver(
+        saved, initial_states, inputs=inputs, record=True, recorded=recorded, wall=wall, extensions=extensions
+    )
 
 
 def keep_recording(driver: Driver, cache: Cache | None) -> None:

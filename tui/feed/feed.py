@@ -5,7 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from msgspec.structs import replace
 from textual.message import Message
@@ -13,6 +13,7 @@ from textual.message import Message
 from core.agents.words import word_logs
 from core.errors import NooscopeError
 from core.events import MAIN, Event
+from core.extension.hooks import Extension
 from core.live.carry_over import CarryOver
 from core.live.driver import Driver
 from core.live.hook_signs import HookSigns
@@ -89,7 +90,9 @@ class Feed:
         initial: InitialState = PLAIN,
         initial_states: InitialStates | None = None,
         hooks: Callable[[str], HookSigns | None] | None = None,
+        extensions: Iterable[Extension] = (),
     ) -> None:
+        self._extensions = tuple(extensions)
         self.target = target
         self._settings = settings
         self._post = post
@@ -139,6 +142,11 @@ class Feed:
     def seen(self) -> None:
         """The first view has been painted; reading may go on."""
         self._seen.set()
+
+    @property
+    def driver(self) -> Driver | None:
+        """Who follows the session; only its counts may be read from another thread."""
+        return self._driver
 
     @property
     def labels(self) -> Labels | None:
@@ -194,6 +202,7 @@ class Feed:
             notifier=self._notifier,
             wall=self._wall,
             hooks=self._hooks,
+            extensions=self._extensions,
         )
         source = driver.source
         self._complain(driver)
@@ -417,6 +426,8 @@ class Feed:
             skipped=source.kit.diagnostics.total,
             notice=self._notice,
             hooks=self._hooks(driver.session) if self._hooks is not None and self.target.live else None,
+            extensions=driver.registry.standing(),
+            bus=driver.bus.readings(),
         )
         self._post(Arrived(view, self._film.timeline))
         self._wait_for_first(source)
