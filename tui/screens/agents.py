@@ -19,7 +19,7 @@ class AgentsScreen(Board):
     AUTO_FOCUS = "AgentList"
     DEFAULT_CSS = "AgentsScreen #agents { height: 1fr; }"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("s", "leave", "back", show=False, id="agents.leave", tooltip="Back to where you were"),
+        Binding("S", "leave", "back", show=False, id="agents.leave", tooltip="Back to where you were"),
     ]
 
     def body(self) -> Iterable[Widget]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
-from core.agents.registry import AGENTS, make_kit
+from core.agents.registry import known_agents, make_kit
 from core.errors import UnreadableLog
 from core.live.fleet.member import Member, unread_row
 from core.live.fleet.row import FleetRow
@@ -39,7 +39,7 @@ class Roster:
         home: Path,
         *,
         paths: Sequence[Path] = (),
-        agents: tuple[Agent, ...] = AGENTS,
+        agents: tuple[Agent, ...] | None = None,
         wall: Callable[[], float] = time.time,
     ) -> None:
         self.settings = settings
@@ -54,7 +54,7 @@ class Roster:
         self._environment = environment
         self._home = home
         self._paths = list(paths)
-        self._agents = agents
+        self._agents = known_agents() if agents is None else agents
         self._kit = make_kit(settings.ingest)
         self._finder = Finder(self._kit.counting(Diagnostics()), settings.ingest.lines)
         self._members: dict[str, Member] = {}

@@ -57,7 +57,7 @@ async def test_every_agent_has_a_row_and_enter_goes_there(family: Path, app_on: 
     app = app_on(family, live=False)
     async with app.run_test(size=(100, 30)) as pilot:
         await shown(app, pilot, lambda view: view.total > 6)
-        await pilot.press("end", "s")
+        await pilot.press("end", "S")
         await until(pilot, lambda: isinstance(app.screen, AgentsScreen))
         await until(pilot, lambda: "Write poem 2" in "\n".join(text(app)))
         seen = "\n".join(text(app))
@@ -78,7 +78,7 @@ async def test_words_are_hidden_there_too(family: Path, app_on: Make) -> None:
     app = app_on(family, live=False)
     async with app.run_test(size=(100, 30)) as pilot:
         await shown(app, pilot, lambda view: view.total > 6)
-        await pilot.press("end", "s")
+        await pilot.press("end", "S")
         await until(pilot, lambda: isinstance(app.screen, AgentsScreen))
         await pilot.press("h")
         await until(pilot, lambda: "poem" not in "\n".join(text(app)))
