@@ -13,7 +13,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from core.agents.words import NOTHING, WordReader, first_line, word_logs
+from core.agents.words import word_logs
 from core.engine import Step
 from core.errors import StoreError
 from core.events import MAIN, Event, ToolUse, Turn
@@ -22,11 +22,11 @@ from core.extension.registry import Registry
 from core.live.bus import Bus, BusEvent
 from core.live.carry_over import CarryOver
 from core.live.hook_signs import HookSigns
+from core.live.need_words import NeedReader
 from core.live.notices import Notifier
 from core.live.source import Source
-from core.live.status import QUICK_ACTIONS, Limits, Status, StatusFacts, status_of
+from core.live.status import Limits, Status, StatusFacts, status_of
 from core.live.status_facts import StatusTracker, open_calls
-from core.report.formatting import plain
 from core.response import Notice
 from core.settings import Settings
 from core.society import Society
@@ -39,8 +39,6 @@ from core.timeline.timeline import SettingsChange, Timeline, turned
 
 FRESH = 120.0
 """Seconds after which an event that was there before the watch is history, and no notice is given of it."""
-_LINE = 200
-"""Characters of a question that are handed out at most."""
 _ENDED = 512
 """Ended calls remembered."""
 
@@ -108,10 +106,7 @@ class Driver:
         """It was first watched with other settings than those of today."""
         self._held: tuple[Event, ...] | None = None
         self._rung: tuple[str, float | None] | None = None
-        self._need: tuple[tuple[str, float | None], str] | None = None
-        """The last need for the person, and its words."""
-        self._last_turn: Turn | None = None
-        """The main agent's last answer."""
+        self._need = NeedReader()
         self._log_notices: list[str] = []
         self._said: set[str] = set()
         self._moved = time.monotonic()
@@ -202,7 +197,7 @@ class Driver:
             step = self.timeline.add(event)
         self.count += 1
         if type(event) is Turn and event.agent == MAIN:
-            self._last_turn = event
+            self._need.last_turn = event
         self._held = None
         self._moved, self._rested = time.monotonic(), False
         self.tracker.update(event, step)
@@ -310,30 +305,12 @@ class Driver:
 
     def need_words(self, status: Status) -> str:
         """What the log says of the need for the person, read once for each need."""
-        if not status.need:
-            return ""
-        key = status.need, status.since
-        if self._need is None or self._need[0] != key:
-            session = self.source.session
-            reader = WordReader(word_logs(session) if session is not None else ())
-            words = reader.words(event) if (event := self._needing(status)) is not None else NOTHING
-            said = first_line(words.said or words.command)
-            self._need = key, plain(said)[:_LINE]
-        return self._need[1]
+        session = self.source.session
+        logs = word_logs(session) if session is not None else ()
+        return self._need.words(status, logs, self.held, self._limits.asking)
 
     def _worded(self, status: Status) -> Status:
         return replace(status, words=words) if (words := self.need_words(status)) else status
-
-    def _needing(self, status: Status) -> Event | None:
-        """The event that needs the person: the oldest such call without an answer, or the failed turn."""
-        if status.need == "error":
-            return self._last_turn
-        asks = status.need in ("question", "plan")
-        calls = [one for one in self.held() if isinstance(one, ToolUse) and one.outcome == "pending"]
-        fitting = [
-            one for one in calls if (one.tool in self._limits.asking if asks else one.action in QUICK_ACTIONS)
-        ]
-        return min(fitting, key=lambda one: one.at, default=None)
 
     def ring(self, status: Status) -> None:
         """Tell once that the person is needed, and again only when that changes."""
