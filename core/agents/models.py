@@ -117,14 +117,17 @@ class Models:
         cache_read: int = 0,
         cache_write: int = 0,
         cache_write_1h: int = 0,
+        *,
+        several: bool = False,
     ) -> float | None:
         """US dollars, or None where a price that is needed is unknown.
 
-        `cache_write_1h` is the part of `cache_write` that is kept for an hour.
+        `cache_write_1h` is the part of `cache_write` that is kept for an hour. The tokens of `several`
+        requests together say nothing of the size of each, so they are priced as small ones.
         """
         row = self._found.get(model) or self._row(model)
         prices = row.prices
-        if row.tiers:
+        if row.tiers and not several:
             context = input_tokens + cache_read + cache_write
             for tier in row.tiers:
                 if context > tier.over:

@@ -13,6 +13,7 @@ from core.events import AgentStart, Event, Prompt, ToolUse, Turn, Where
 from core.logs.excerpt import Documents
 from core.logs.redaction import redact
 from core.logs.session import LogSession
+from core.logs.titles import person_words
 
 LONGEST = 20_000
 """Characters of one text that are handed out at most; of outputs, the last ones."""
@@ -65,7 +66,8 @@ class WordReader:
             if isinstance(event, ToolUse):
                 return self._call(event)
             if isinstance(event, Prompt | AgentStart):
-                return Words(said=_beginning(spoken(self._values(event.where), agent=False)))
+                said = spoken(self._values(event.where), agent=False)
+                return Words(said=_beginning(person_words(said) if isinstance(event, Prompt) else said))
             if isinstance(event, Turn):
                 place = event.said or event.where
                 return Words(said=_beginning(spoken(self._values(place), agent=True)))

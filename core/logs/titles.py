@@ -73,6 +73,14 @@ def read_title(beginning: bytes, end: bytes, titles: Titles | None) -> str:
     return next((shown(said) for record in first if (said := asked(record))), "")
 
 
+def person_words(said: str) -> str:
+    """What a person wrote, without the tags and the notes that programs put around it."""
+    if not said.lstrip().startswith("<"):
+        return said
+    tagged = [found[2] for found in _TAGS.finditer(said) if found[2]]
+    return "\n".join(tagged) if tagged else said
+
+
 def shown(said: str) -> str:
     """A title as a person may see it: its first line that says something."""
     lines = (line.strip() for line in said.lstrip().split("\n", 20))

@@ -39,6 +39,8 @@ class AiderReader(LooseReader):
     """Each line of the file is a record; a run of prompt lines is one prompt."""
 
     name = "aider"
+    untold = ("times",)
+    gaps = "one time a start, in the person's time zone; commands have no outcome"
     many = True
     idle_starts = True
 

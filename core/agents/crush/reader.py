@@ -31,6 +31,7 @@ class CrushReader(LooseReader):
 
     name = "crush"
     untold = ("tokens",)
+    gaps = "the context and the cost of a session as a whole, not of each answer"
     many = True
     rows = staticmethod(crush_rows)
     """How a database is fed to this reader."""

@@ -26,6 +26,7 @@ class GooseReader(LooseReader):
 
     name = "goose"
     untold = ("cost",)
+    gaps = "tokens of a session as a whole, not of each answer"
     many = True
     rows = staticmethod(goose_rows)
     """How a database is fed to this reader."""
@@ -142,6 +143,9 @@ class GooseReader(LooseReader):
             model=self._model,
             input_tokens=max(0, sent - before[0]),
             output_tokens=max(0, written - before[1]),
+            cost=self.kit.models.cost(
+                self._model, max(0, sent - before[0]), max(0, written - before[1]), several=True
+            ),
             agent=self.agent,
             where=self.here(),
             stop="total",
