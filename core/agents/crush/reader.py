@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from pathlib import PurePath
+from pathlib import Path
 from typing import Any
 
 from msgspec import structs
 
 from core.agents.calls import Calls, Result
-from core.agents.crush.store import crush_rows
+from core.agents.crush.store import crush_listing, crush_rows, project_of
 from core.agents.loose import LooseReader, amount, decode, items, table, text, whole_number
 from core.events import AgentEnd, AgentStart, Compaction, Event, ToolUse, Where
 from core.logs.database import MAGIC, reading, tables
@@ -19,8 +19,6 @@ from core.logs.times import seconds
 _EXIT = re.compile(r"(?:\A|\n)Exit code (-?\d{1,9})\s*\Z")
 _FOLDER = re.compile(r"\s*<cwd>([^<]{0,2000})</cwd>\s*\Z")
 _REFUSED = re.compile(r"\A\W{0,2}(?:user denied permission|permission denied|tool execution canceled)", re.I)
-_HOLDERS = (".crush", ".opencode")
-"""Folders of a project in which the database lies."""
 
 
 class CrushReader(LooseReader):
@@ -35,6 +33,7 @@ class CrushReader(LooseReader):
     many = True
     rows = staticmethod(crush_rows)
     """How a database is fed to this reader."""
+    listing = staticmethod(crush_listing)
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
@@ -109,9 +108,7 @@ class CrushReader(LooseReader):
             self._open.clear()
         at = seconds(row.get("created_at"))
         self.now = self.now if at is None else at
-        holder = PurePath(self.here().file.replace("\\", "/")).parent
-        project = str(holder.parent) if holder.name in _HOLDERS else ""
-        out.append(self.start(self.now, name, project=project))
+        out.append(self.start(self.now, name, project=project_of(Path(self.here().file))))
 
     def _agent(self, session: str, out: list[Event]) -> str:
         """Whose session it is; a child's first deed announces it."""

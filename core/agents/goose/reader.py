@@ -9,7 +9,7 @@ from msgspec import structs
 
 from core.agents.calls import Calls, Result
 from core.agents.fingerprint import fingerprint
-from core.agents.goose.store import goose_rows
+from core.agents.goose.store import goose_listing, goose_rows
 from core.agents.loose import LooseReader, kept, table, text, whole_number, words
 from core.agents.outcomes import exit_code
 from core.events import Compaction, Event
@@ -30,6 +30,7 @@ class GooseReader(LooseReader):
     many = True
     rows = staticmethod(goose_rows)
     """How a database is fed to this reader."""
+    listing = staticmethod(goose_listing)
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
