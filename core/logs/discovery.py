@@ -74,9 +74,12 @@ def describe_sessions(
         if one is not None:
             share = _share(log, one.size)
             events = _stretch(location, log, one, sharing[log.path])
-            title = one.title if log.whole else title_of(session)
+            title = one.title if log.whole and log.format.outline is None else title_of(session)
+            last = _outlined(log) or one.told
             found.append(
-                msgspec.structs.replace(one, session=session.id, size=share, events=events, title=title)
+                msgspec.structs.replace(
+                    one, session=session.id, size=share, events=events, title=title, told=last
+                )
             )
     shared = {path for path, number in sharing.items() if number > 1}
     return _counted(agents, sorted(found, key=_newest_first), shared)
@@ -104,6 +107,23 @@ def _row(
     return listed_session(session.tool, log.path, one, size // sharing, now, active_within)
 
 
+def _outlined(log: Log) -> float | None:
+    """The last time that a log tells which is not JSON."""
+    if log.format.outline is None:
+        return None
+    try:
+        return log.format.outline(_taken(log)).last
+    except OSError:
+        return None
+
+
+def _taken(log: Log) -> bytes:
+    """The lines of a session that shares its file with others, as far as they are looked through."""
+    with opened(log.path) as stream:
+        stream.seek(log.start)
+        return take(stream, EXACT if log.end is None else min(EXACT, log.end - log.start))
+
+
 def _stretch(location: Location, log: Log, one: Found, sharing: int) -> int:
     """The events of a session that shares its file with others."""
     if log.whole:
@@ -111,12 +131,9 @@ def _stretch(location: Location, log: Log, one: Found, sharing: int) -> int:
     if log.format.style != "lines" or log.session:
         return one.events // sharing
     try:
-        with opened(log.path) as stream:
-            stream.seek(log.start)
-            data = take(stream, EXACT if log.end is None else min(EXACT, log.end - log.start))
+        return counted(location, [_taken(log)], 1.0)
     except OSError:
         return one.events
-    return counted(location, [data], 1.0)
 
 
 def _counted(agents: tuple[Agent, ...], found: list[Found], shared: set[Path] | None = None) -> list[Found]:

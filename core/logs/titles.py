@@ -55,7 +55,10 @@ def title_of(session: LogSession) -> str:
             return ""
         if log.format.style == "folder":
             return _in_folder(log)
-        return read_title(*_ends(log), log.format.titles)
+        beginning, end = _ends(log)
+        if log.format.outline is not None:
+            return shown(log.format.outline(beginning).asked)
+        return read_title(beginning, end, log.format.titles)
     except OSError:
         return ""
 
@@ -122,6 +125,7 @@ def asked(record: dict[str, Any]) -> str:
         else:
             people = people or any(_is_person(holder.get(name)) for name in ("type", "source"))
             people = people or holder.get("say") == "task"
+            people = people or (holder.get("action") == "message" and "source" not in holder)
         if people:
             for name in ("content", "message", "text", "parts", "displayText"):
                 said = _words(holder.get(name))
