@@ -25,7 +25,7 @@ _TOKENS = re.compile(
 )
 _DEEDS = (
     (re.compile(r"> Applied edit to (.{1,400}?)\s*\Z"), "edit", "path"),
-    (re.compile(r"> Added (.{1,400}?) to the chat\.?\s*\Z"), "add", "path"),
+    (re.compile(r"> Added (.{1,400}?) to the chat(?: \(read-only\))?\.?\s*\Z"), "add", "path"),
     (re.compile(r"> Running (.{1,2000}?)\s*\Z"), "run", "command"),
 )
 _REFUSED = re.compile(

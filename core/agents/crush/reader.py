@@ -168,7 +168,8 @@ class CrushReader(LooseReader):
             at, message=name, model=self._model, stop=stop, agent=agent, where=self.here()
         )
         held = self._spent.get(session, (0.0, 0))[1]
-        out.append(structs.replace(turn, context_tokens=held, cost=0.0 if self._priced(session) else None))
+        known = self._priced(session) or self.kit.models.free(self._model)
+        out.append(structs.replace(turn, context_tokens=held, cost=0.0 if known else None))
         self._summaries[name] = at
         if row.get("is_summary_message") or name == self._sessions.get(session, {}).get("summary_message_id"):
             self._compacted(name, session, out)
