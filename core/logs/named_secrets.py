@@ -12,13 +12,15 @@ _LINE = r"(?:\n|\\+n)"
 _QUOTE = r"(?:\\*[\"'])?"
 _BLANK = r"(?:[ \t]|\\+t)"
 _IS = rf"{_QUOTE}{_BLANK}{{0,4}}[:=]{_BLANK}{{0,4}}{_QUOTE}"
-_NAMED = re.compile(
+_NAME = re.compile(
     rf"(?i:(?:name|key){_IS}[a-z0-9_.-]{{0,60}}?"
     r"(?:password|passwd|passphrase|secret|token|credential|(?:api|access|private)[_-]?key)"
-    rf"(?:[_-]?(?:[0-9]{{1,3}}|base|data))?{_QUOTE}(?:[,\s]|\\+[nrt]){{1,40}}{_QUOTE}value{_IS})"
-    r"(?P<value>(?![<${%*\[])[^\s\"'\\<>,;(){}\[\]]{3,400})"
+    rf"(?:[_-]?(?:[0-9]{{1,3}}|base|data))?{_QUOTE}(?:[,\s]|\\+[nrt]){{1,40}}{_QUOTE})\Z"
 )
+_VALUE = re.compile(rf"(?i:value){_IS}(?P<value>(?![<${{%*\[])[^\s\"'\\<>,;(){{}}\[\]]{{3,400}})")
 """A name and its value as two fields, as in manifests and configuration files."""
+_BEFORE = 160
+"""Letters before a value in which its name is looked for."""
 _KIND = re.compile(rf"kind{_QUOTE}[ ]*:[ ]*{_QUOTE}Secret(?![A-Za-z0-9_-])")
 _DATA = re.compile(
     rf"(?:data|stringData){_QUOTE}[ ]*:"
@@ -34,10 +36,14 @@ _PARTED = re.compile(r"(?:\n|\\n)---")
 
 def named_spans(text: str, small: str) -> Iterator[Span]:
     """Where such secrets stand, in a text that is given in small letters too."""
-    if "value" in small:
-        for found in _NAMED.finditer(text):
-            if not is_plain_word(found["value"]) and not found["value"].isdecimal():
-                yield found.span("value")
+    at = small.find("value")
+    while at >= 0:
+        found = _VALUE.match(text, at)
+        value = found["value"] if found is not None else ""
+        named = found is not None and _NAME.search(text, max(0, at - _BEFORE), at)
+        if found is not None and named and not is_plain_word(value) and not value.isdecimal():
+            yield found.span("value")
+        at = small.find("value", at + 5)
     if "Secret" in text and "kind" in text:
         yield from _documents(text)
 
