@@ -5,28 +5,27 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 from blake3 import blake3
 
-from core import __version__
-from core.agents.tables import OURS
+import core
 from core.errors import UnreadableLog
 from core.logs.diagnostics import Diagnostic
 from core.logs.door import is_folder, is_there
-from core.settings import Settings
-from core.settings.tunable import canonical
 from core.store.log_stamp import FileStamp, stamp, stamps
-from core.store.reading_cache import ReadingCache
 
 if TYPE_CHECKING:
     from core.logs.format import Format
     from core.logs.records import Log
     from core.logs.session import LogSession
+    from core.settings import Settings
+    from core.store.reading_cache import ReadingCache
 
-VERSION = 1
+VERSION = 2
 """Raised when the same log gives something else."""
 
 T = TypeVar("T")
@@ -52,13 +51,14 @@ class SessionName(msgspec.Struct, array_like=True, frozen=True):
     tool: str
     logs: tuple[LogName, ...]
     copied: tuple[LogName, ...]
+    repeated: bool
 
     @property
     def session(self) -> LogSession:
         """The session itself; `KeyError` where a format of that name is not known any more."""
         from core.logs.session import LogSession
 
-        return LogSession(self.id, self.tool, _logs(self.logs), _logs(self.copied))
+        return LogSession(self.id, self.tool, _logs(self.logs), _logs(self.copied), self.repeated)
 
 
 class LogTree:
@@ -109,10 +109,17 @@ class LogTree:
         kind: str,
         sessions: Sequence[SessionName],
         made: type[T],
-        make: Callable[[list[LogSession]], Iterable[T]],
+        make: Callable[[list[SessionName]], Iterable[T]],
+        about: Sequence[str] = (),
     ) -> list[T]:
-        """What is made of every session, in their order; `make` is asked for those that are not kept."""
-        keys = [self.key(kind, session) for session in sessions]
+        """What is made of every session, in their order; `make` is asked for those that are not kept.
+
+        `about` says of each session what else decides it.
+        """
+        told = about or [""] * len(sessions)
+        keys = [
+            self.key(f"{kind} {more}".rstrip(), session) for session, more in zip(sessions, told, strict=True)
+        ]
         kept = self._cache.load(dict.fromkeys(keys)) if self._cache is not None else {}
         decoder = msgspec.msgpack.Decoder(made)
         results: dict[str, T] = {}
@@ -122,7 +129,7 @@ class LogTree:
             except msgspec.DecodeError:
                 continue
         missing = {key: name for key, name in zip(keys, sessions, strict=True) if key not in results}
-        fresh = dict(zip(missing, make([name.session for name in missing.values()]), strict=True))
+        fresh = dict(zip(missing, make(list(missing.values())), strict=True))
         if self._cache is not None:
             self._cache.save({key: msgspec.msgpack.encode(value) for key, value in fresh.items()})
         results.update(fresh)
@@ -132,7 +139,7 @@ class LogTree:
         """What a session's logs are now, and what is made of them, as one name."""
         name = blake3(f"{kind}\n".encode())
         name.update(self._about)
-        name.update(msgspec.msgpack.encode(session))
+        name.update(msgspec.msgpack.encode(msgspec.structs.replace(session, repeated=False)))
         for log in (*session.logs, *session.copied):
             name.update(msgspec.msgpack.encode(self.stamps(log.path)))
         return name.hexdigest(length=16)
@@ -156,7 +163,7 @@ class LogTree:
     def _listing(self, paths: Sequence[Path]) -> str:
         """All files below some paths as one name."""
         name = blake3(b"listing\n" + self._about)
-        for file in _files(paths):
+        for file in files_below(paths):
             found = self.stamps(str(file))
             name.update(msgspec.msgpack.encode((str(file), found)))
         return name.hexdigest(length=16)
@@ -179,7 +186,8 @@ def checked_paths(paths: Iterable[Path]) -> list[Path]:
     return given
 
 
-def _files(paths: Sequence[Path]) -> list[Path]:
+def files_below(paths: Sequence[Path]) -> list[Path]:
+    """Every file in files, folders and patterns."""
     from core.logs.walking import walk
 
     found: list[Path] = []
@@ -190,17 +198,30 @@ def _files(paths: Sequence[Path]) -> list[Path]:
             found.append(path)
         else:
             matches = map(Path, sorted(glob.glob(str(path), recursive=True)))  # noqa: PTH207 as the finder
-            found += _files([match for match in matches if is_there(match)])
+            found += files_below([match for match in matches if is_there(match)])
     return found
 
 
 def _about(settings: Settings) -> bytes:
     """What else decides what is made of a log: versions, limits, tables of tools and prices."""
+    from core.settings.tunable import canonical
+
     tables = settings.ingest.tables
     own = [Path(name).expanduser() for name in (tables.tools, tables.models) if name]
     given = [one and (one.size, one.modified, one.end) for one in map(stamp, own)]
-    ours = [(path.name, os.stat(path).st_mtime_ns) for path in sorted(OURS.glob("*.toml"))]  # noqa: PTH116
-    return msgspec.msgpack.encode((VERSION, __version__, canonical(settings.ingest, set()), given, ours))
+    return msgspec.msgpack.encode((VERSION, code_stamp(), canonical(settings.ingest, set()), given))
+
+
+@cache
+def code_stamp() -> str:
+    """This program's version and the times of its own files: what another one made is not taken over."""
+    name = blake3(core.__version__.encode())
+    for top, folders, files in os.walk(Path(core.__file__).parent):
+        folders[:] = sorted(folder for folder in folders if folder != "__pycache__")
+        for file in sorted(files):
+            if file.endswith((".py", ".toml", ".json")):
+                name.update(f"{file} {os.stat(os.path.join(top, file)).st_mtime_ns}\n".encode())  # noqa: PTH116, PTH118
+    return name.hexdigest(length=16)
 
 
 def _format_name(known: Format) -> str:
@@ -211,7 +232,7 @@ def _named(session: LogSession) -> SessionName:
     def names(logs: tuple[Log, ...]) -> tuple[LogName, ...]:
         return tuple(LogName(str(log.path), _format_name(log.format), *log[2:]) for log in logs)
 
-    return SessionName(session.id, session.tool, names(session.logs), names(session.copied))
+    return SessionName(session.id, session.tool, names(session.logs), names(session.copied), session.repeated)
 
 
 def _logs(names: tuple[LogName, ...]) -> tuple[Log, ...]:
