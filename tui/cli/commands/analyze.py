@@ -75,7 +75,8 @@ def _run(args: argparse.Namespace) -> int:
     from core.report.log_tree import LogTree
 
     paths = list(map(Path, args.paths))
-    asked = None if args.parquet or args.metrics or args.on else _question(args, paths)
+    whole = not (args.parquet or args.metrics or args.on) and args.shard == (1, 1)
+    asked = _question(args, paths) if whole else None
     known = asked.answer() if asked is not None else None
     if known is not None:
         sys.stdout.write(known.decode())
