@@ -129,7 +129,7 @@ def _beside_ccusage(folder: Path) -> list[Figure]:
     for name, run in (("analyze", ours), ("cost", sums)):
         if beside is not None:
             ratio = run.seconds / beside.seconds
-            note = f"{run.seconds:.1f} s; ccusage {beside.seconds:.1f} s, {beside.processor:.1f} s of processor time"
+            note = f"{run.seconds:.1f} s; ccusage {beside.seconds:.1f} s"
             found.append(
                 Figure(f"{name} of 1 GB beside ccusage", ratio, "x", 1.0, "lower", "ccusage", ratio, note)
             )
