@@ -117,6 +117,14 @@ KEYS: list[BindingType] = [
         id="show.recap",
         tooltip="Recap: what happened since you last looked",
     ),
+    Binding(
+        "E",
+        "show('extensions')",
+        "extensions",
+        show=False,
+        id="show.extensions",
+        tooltip="What is installed beside nooscope, and its panels",
+    ),
     Binding("question_mark", "show('help')", "help", key_display="?", id="show.help", tooltip="Every key"),
     Binding("q", "quit", "quit", show=False, id="quit", tooltip="Leave nooscope"),
 ]
