@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 from blake3 import blake3
 
-from core.report.log_tree import code_stamp, files_below
+from core.report.log_tree import files_below
 from core.store.config_path import PROJECT_SETTINGS, user_settings_file
-from core.store.log_stamp import stamps
+from core.store.log_stamp import code_stamp, stamps
 from core.store.reading_cache import ReadingCache, reading_cache, reading_cache_path
 
 if TYPE_CHECKING:

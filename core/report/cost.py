@@ -115,14 +115,14 @@ class CostForecast(NamedTuple):
 
 def session_cost(session: LogSession, settings: Settings) -> SessionCost:
     """Read one session for what it was charged."""
-    from core.agents.registry import make_kit
     from core.logs.session import read_session
     from core.logs.titles import title_of
+    from core.store.kept_events import reading_kit
 
     made = SessionCost(session.id, session.tool, "", title_of(session), str(session.path), True, 0, [])
     sums: dict[tuple[int, str, bool], Charge] = {}
     subs: set[str] = set()
-    for event in read_session(session, make_kit(settings.ingest), settings.ingest.lines):
+    for event in read_session(session, reading_kit(settings), settings.ingest.lines):
         if isinstance(event, Turn):
             sub = event.agent != MAIN
             if sub:

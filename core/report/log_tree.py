@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import glob
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 from blake3 import blake3
 
-import core
 from core.errors import UnreadableLog
 from core.logs.diagnostics import Diagnostic
 from core.logs.door import is_folder, is_there
-from core.store.log_stamp import FileStamp, stamp, stamps
+from core.store.log_stamp import FileStamp, reading_stamp, stamps
 
 if TYPE_CHECKING:
     from core.logs.format import Format
@@ -76,7 +73,7 @@ class LogTree:
         """Whether files had to be recognised."""
         self._cache = cache
         self._stamps: dict[str, tuple[FileStamp, ...]] = {}
-        self._about = _about(settings)
+        self._about = reading_stamp(settings, VERSION)
 
     def sessions(self, paths: Sequence[Path]) -> list[SessionName]:
         """The sessions in files, folders and patterns; `UnreadableLog` where there is none."""
@@ -200,28 +197,6 @@ def files_below(paths: Sequence[Path]) -> list[Path]:
             matches = map(Path, sorted(glob.glob(str(path), recursive=True)))  # noqa: PTH207 as the finder
             found += files_below([match for match in matches if is_there(match)])
     return found
-
-
-def _about(settings: Settings) -> bytes:
-    """What else decides what is made of a log: versions, limits, tables of tools and prices."""
-    from core.settings.tunable import canonical
-
-    tables = settings.ingest.tables
-    own = [Path(name).expanduser() for name in (tables.tools, tables.models) if name]
-    given = [one and (one.size, one.modified, one.end) for one in map(stamp, own)]
-    return msgspec.msgpack.encode((VERSION, code_stamp(), canonical(settings.ingest, set()), given))
-
-
-@cache
-def code_stamp() -> str:
-    """This program's version and the times of its own files: what another one made is not taken over."""
-    name = blake3(core.__version__.encode())
-    for top, folders, files in os.walk(Path(core.__file__).parent):
-        folders[:] = sorted(folder for folder in folders if folder != "__pycache__")
-        for file in sorted(files):
-            if file.endswith((".py", ".toml", ".json")):
-                name.update(f"{file} {os.stat(os.path.join(top, file)).st_mtime_ns}\n".encode())  # noqa: PTH116, PTH118
-    return name.hexdigest(length=16)
 
 
 def _format_name(known: Format) -> str:

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+import msgspec
 from blake3 import blake3
 
+import core
 from core.logs.door import HeldLog
+
+if TYPE_CHECKING:
+    from core.settings import Settings
 
 _END = 4096
 """Bytes at the end of a file that are looked at."""
@@ -51,6 +57,28 @@ def has_grown(before: FileStamp) -> bool:
         return path.stat().st_size > before.size and _end(path, before.size) == before.end
     except OSError:
         return False
+
+
+def reading_stamp(settings: Settings, version: int) -> bytes:
+    """What beside a log decides what is read from it: the program, limits, tables of tools and prices."""
+    from core.settings.tunable import canonical
+
+    tables = settings.ingest.tables
+    own = [Path(name).expanduser() for name in (tables.tools, tables.models) if name]
+    given = [one and (one.size, one.modified, one.end) for one in map(stamp, own)]
+    return msgspec.msgpack.encode((version, code_stamp(), canonical(settings.ingest, set()), given))
+
+
+@cache
+def code_stamp() -> str:
+    """This program's version and the times of its own files: what another one made is not taken over."""
+    name = blake3(core.__version__.encode())
+    for top, folders, files in os.walk(Path(core.__file__).parent):
+        folders[:] = sorted(folder for folder in folders if folder != "__pycache__")
+        for file in sorted(files):
+            if file.endswith((".py", ".toml", ".json")):
+                name.update(f"{file} {os.stat(os.path.join(top, file)).st_mtime_ns}\n".encode())  # noqa: PTH116, PTH118
+    return name.hexdigest(length=16)
 
 
 def _end(path: Path, size: int) -> str:
