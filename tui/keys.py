@@ -95,7 +95,29 @@ KEYS: list[BindingType] = [
         tooltip="Budgets, pressures, affect fields",
     ),
     Binding(
-        "y", "resume", "resume", show=False, id="hand.resume", tooltip="Copy the command that resumes it"
+        "s", "steer", "tell it", show=False, id="hand.steer", tooltip="Tell the agent one sentence of yours"
+    ),
+    Binding(
+        "y",
+        "permit('once')",
+        "permit",
+        show=False,
+        id="permit.once",
+        tooltip="Let the call that waits pass, once",
+    ),
+    Binding(
+        "Y",
+        "permit('session')",
+        "permit for the session",
+        show=False,
+        id="permit.session",
+        tooltip="Let this tool pass for the rest of the session",
+    ),
+    Binding(
+        "d", "permit('deny')", "deny", show=False, id="permit.deny", tooltip="Deny it, and tell the agent why"
+    ),
+    Binding(
+        "R", "resume", "resume", show=False, id="hand.resume", tooltip="Copy the command that resumes it"
     ),
     Binding(
         "W", "next_in_need", "next", show=False, id="hand.next", tooltip="The next session that needs you"
