@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -210,11 +211,20 @@ def _named(session: LogSession) -> SessionName:
     return SessionName(session.id, session.tool, names(session.logs), names(session.copied), session.repeated)
 
 
-def _logs(names: tuple[LogName, ...]) -> tuple[Log, ...]:
+@cache
+def _formats() -> dict[str, Format]:
     from core.agents.registry import known_agents
+
+    return {_format_name(one): one for agent in known_agents() for one in agent.formats}
+
+
+def _logs(names: tuple[LogName, ...]) -> tuple[Log, ...]:
     from core.logs.records import Log
 
-    known = {_format_name(one): one for agent in known_agents() for one in agent.formats}
+    known = _formats()
+    if any(one.format not in known for one in names):
+        _formats.cache_clear()
+        known = _formats()
     return tuple(
         Log(Path(one.path), known[one.format], one.agent, one.start, one.line, one.end, one.run, one.session)
         for one in names

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 from functools import cache
 from pathlib import Path
@@ -11,7 +12,10 @@ import msgspec
 from blake3 import blake3
 
 import core
+from core.installed.offers import find_offers, own_folder
+from core.installed.switches import Switches
 from core.logs.door import HeldLog
+from core.logs.walking import walk
 
 if TYPE_CHECKING:
     from core.settings import Settings
@@ -71,13 +75,20 @@ def reading_stamp(settings: Settings, version: int) -> bytes:
 
 @cache
 def code_stamp() -> str:
-    """This program's version and the times of its own files: what another one made is not taken over."""
-    name = blake3(core.__version__.encode())
-    for top, folders, files in os.walk(Path(core.__file__).parent):
-        folders[:] = sorted(folder for folder in folders if folder != "__pycache__")
-        for file in sorted(files):
-            if file.endswith((".py", ".toml", ".json")):
-                name.update(f"{file} {os.stat(os.path.join(top, file)).st_mtime_ns}\n".encode())  # noqa: PTH116, PTH118
+    """The times of this program's own files and of extensions: what other code made is not taken over."""
+    offers = find_offers().offers
+    places = [Path(core.__file__).parent, own_folder()]
+    for root in sorted({offer.target.partition(".")[0].partition(":")[0] for offer in offers} - {""}):
+        found = importlib.util.find_spec(root)
+        if found is not None and found.origin:
+            places.append(
+                Path(found.origin).parent if found.submodule_search_locations else Path(found.origin)
+            )
+    name = blake3(f"{core.__version__} {[offer[:5] for offer in offers]} {sorted(Switches().off())}".encode())
+    for place in places:
+        for file in [place] if place.is_file() else walk(place):
+            if file.suffix in (".py", ".toml", ".json"):
+                name.update(f"{file} {file.stat().st_mtime_ns}\n".encode())
     return name.hexdigest(length=16)
 
 

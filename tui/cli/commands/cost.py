@@ -7,6 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -121,7 +122,7 @@ def _read(names: list[SessionName], settings: Settings, wanted: int | None) -> I
     else:
         from core.report.process_pool import shared_out
 
-        costs = shared_out(jobs, session_cost, missing, settings)
+        costs = shared_out(jobs, session_cost, missing, settings, family=attrgetter("family"))
     for number, cost in enumerate(costs, 1):
         streams.progress(f"{number} of {len(missing)} sessions")
         yield cost
