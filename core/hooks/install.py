@@ -173,6 +173,10 @@ class Installer:
             return Installed(path, str(refused), mode)
         return Installed(path, "installed" if ours else "not installed", mode if ours else "")
 
+    def any(self) -> bool:
+        """Whether hooks were put anywhere; cheap, so a file that was lost since still counts."""
+        return next(self._folder.glob("*.record"), None) is not None
+
     def _file(
         self,
         hooks: AgentHooks,

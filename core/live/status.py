@@ -99,6 +99,8 @@ class StatusFacts(Struct, frozen=True):
     closed: float = 0.0
     """When that was."""
     open: tuple[Open, ...] = ()
+    asks: AgentTrouble | None = None
+    """What hooks say it waits for the person with."""
     loop: AgentTrouble | None = None
     halt: AgentTrouble | None = None
     fuse: bool = False
@@ -167,6 +169,8 @@ def status_of(facts: StatusFacts, now: float, limits: Limits) -> Status:
     """The status of a session at a moment."""
     quiet = max(0.0, now - facts.heard)
     stale = quiet >= limits.fleet.left
+    if facts.asks is not None:
+        return Status("needs you", 3, *facts.asks, now - facts.asks.since >= limits.fleet.left and stale)
     if facts.lost:
         return Status("no log", 3, facts.heard, facts.lost, stale)
     if facts.read < 1.0:

@@ -20,9 +20,11 @@ from core.live.fleet.order import SORTINGS, Order, listed
 from core.live.fleet.roster import Roster
 from core.live.fleet.row import FleetRow
 from core.live.fleet.thread import FleetWatch
+from core.live.hook_signs import HookBoard
+from core.live.status import Limits
 from core.settings import Settings
 from core.timeline.run_inputs import InitialStates
-from tui.feed.messages import OpenSession
+from tui.feed.messages import AnswerPermit, OpenSession
 from tui.screens.at_hand import copy_resume, show_pane
 from tui.screens.board import HEIGHTS, WIDTHS
 from tui.widgets.common.key_line import KeyLine
@@ -62,7 +64,31 @@ class FleetScreen(Screen[None]):
         ),
         Binding("h", "fold", "resting", show=False, id="fleet.fold", tooltip="List sessions at rest, or not"),
         Binding(
-            "y", "resume", "resume", show=False, id="fleet.resume", tooltip="Copy the command that resumes it"
+            "R", "resume", "resume", show=False, id="fleet.resume", tooltip="Copy the command that resumes it"
+        ),
+        Binding(
+            "y",
+            "permit('once')",
+            "permit",
+            show=False,
+            id="fleet.permit",
+            tooltip="Let the call that waits pass, once",
+        ),
+        Binding(
+            "Y",
+            "permit('session')",
+            "permit for the session",
+            show=False,
+            id="fleet.permit_session",
+            tooltip="Let this tool pass for the rest of the session",
+        ),
+        Binding(
+            "d",
+            "permit('deny')",
+            "deny",
+            show=False,
+            id="fleet.deny",
+            tooltip="Deny it, and tell the agent why",
         ),
         Binding("J", "pane", "pane", show=False, id="fleet.pane", tooltip="Go to its pane of tmux"),
         Binding("u", "urgent", "urgent", id="fleet.urgent", tooltip="Only those worth a look, or all"),
@@ -79,6 +105,7 @@ class FleetScreen(Screen[None]):
     order: var[Order] = var(Order())
     rows: var[tuple[FleetRow, ...]] = var(())
     now: var[float] = var(0.0)
+    hooks: var[HookBoard] = var(HookBoard())
 
     @dataclass
     class Seen(Message):
@@ -100,6 +127,8 @@ class FleetScreen(Screen[None]):
         self._watch = FleetWatch(self._roster, lambda rows, now: self.post_message(self.Seen(rows, now)))
         self._arrived = time.monotonic()
         self._first = True
+        self._seen: tuple[FleetRow, ...] = ()
+        """The rows as the logs tell them."""
 
     def compose(self) -> ComposeResult:
         fleet = self._settings.screen.fleet
@@ -134,11 +163,23 @@ class FleetScreen(Screen[None]):
         self._first = False
         with self.app.batch_update():
             self.now = message.now
-            self.rows = message.rows
+            self._seen = message.rows
+            self._lay_out()
             self.set_class(not message.rows, "-empty")
             self._title()
         if message.rows and self.focused is None:
             self.call_after_refresh(self.query_one(FleetTable).focus)
+
+    def watch_hooks(self) -> None:
+        if self.is_mounted and not self._first:
+            with self.app.batch_update():
+                self._lay_out()
+                self._title()
+
+    def _lay_out(self) -> None:
+        """The rows as the logs and the hooks together tell them."""
+        limits, told = Limits.of(self._settings), self.hooks
+        self.rows = tuple(row.hooked(told.of(row.session), self.now, limits) for row in self._seen)
 
     def watch_order(self) -> None:
         if self.is_mounted:
@@ -179,6 +220,11 @@ class FleetScreen(Screen[None]):
         row = self.query_one(FleetTable).chosen
         if row is not None:
             copy_resume(self.app, row.agent, row.session, str(row.path), row.project)
+
+    def action_permit(self, choice: str) -> None:
+        row = self.query_one(FleetTable).chosen
+        waits = row.signs.questions if row is not None and row.signs is not None else ()
+        self.post_message(AnswerPermit(choice, next(iter(waits), None)))
 
     def action_pane(self) -> None:
         row = self.query_one(FleetTable).chosen

@@ -328,7 +328,7 @@ async def test_sessions_at_rest_share_a_line(tmp_path: Path, still: Settings) ->
 async def test_the_command_that_resumes_a_session_is_copied(app: FleetApp) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: read(app, 10))
-        await pilot.press("y")
+        await pilot.press("R")
         row = table(app).chosen
         assert row is not None
         assert app.clipboard == f"cd {row.project} && claude --resume {row.session}"
