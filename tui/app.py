@@ -71,6 +71,8 @@ _SCREENS = {
     "extensions": ("tui.screens.extensions", "ExtensionsScreen"),
     "help": ("tui.screens.help", "HelpScreen"),
 }
+_FAULTS = 2
+"""Faults of files shown one by one; a heap of them would cover what stands."""
 _THEMES_EVERY = 2.0
 """Seconds between two looks at the user's themes."""
 
@@ -203,9 +205,12 @@ class NooscopeApp(App[None]):
         if self._begin is None:
             return PLAIN
         initial, faults = self._begin()
-        for fault in faults:
-            if fault not in self._faults:
-                self.call_later(self._complain, fault)
+        fresh = [fault for fault in faults if fault not in self._faults]
+        for fault in fresh[:_FAULTS]:
+            self.call_later(self._complain, fault)
+        if len(fresh) > _FAULTS:
+            left = count(len(fresh) - _FAULTS, "more fault")
+            self.call_later(self._complain, f"{left} in rules and policies; `nooscope rules` names them all")
         self._faults = faults
         return initial
 

@@ -13,6 +13,7 @@ from core.events import AgentStart, Event, Prompt, ToolUse, Turn, Where
 from core.logs.excerpt import Documents
 from core.logs.redaction import redact
 from core.logs.session import LogSession
+from core.logs.titles import person_words
 
 LONGEST = 20_000
 """Characters of one text that are handed out at most; of outputs, the last ones."""
@@ -65,7 +66,7 @@ class WordReader:
             if isinstance(event, ToolUse):
                 return self._call(event)
             if isinstance(event, Prompt):
-                return Words(said=_beginning(spoken(self._values(event.where), agent=False)))
+                return Words(said=_beginning(person_words(spoken(self._values(event.where), agent=False))))
             if isinstance(event, AgentStart):
                 values = self._values(event.where)
                 return Words(said=_beginning(spoken(values, agent=False) or task(values)))

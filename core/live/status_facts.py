@@ -15,6 +15,8 @@ GOODBYE = 5.0
 """Seconds in which what is still written after a session's end belongs to its end."""
 
 _FAILED = frozenset(("error", "failed"))
+_TOTALS = frozenset(("total", "shutdown"))
+"""Turns that only tell what a session spent as a whole, and are no answers."""
 """Words with which logs say that an error ended a turn."""
 
 
@@ -163,6 +165,8 @@ def closing(event: Event, final: frozenset[str]) -> Close:
         return "tool"
     if kind is Turn:
         stop = event.stop  # type: ignore[union-attr]
+        if stop in _TOTALS:
+            return ""
         return "done" if stop in final else "failed" if stop in _FAILED else "tool" if stop else "said"
     if kind is Prompt:
         return "stopped" if event.interrupt else "asked"  # type: ignore[union-attr]
