@@ -61,6 +61,8 @@ limits that are used up, where the agent's status line told them (`nooscope hook
                 known = [*_who(view)[:1], *known]
             if width >= _ROOMY and not _title(view, width, [*left, *known]):
                 left = left[1:]
+                if not _title(view, width, [*left, *known]) and view.subject.title:
+                    left = [*_mode(view), *_subject(view, _ROOMY - 1)]
             right = [*known, *_condition(view), *_notice(view)]
             return [_spread([*left, *_title(view, width, [*left, *known])], right, width)]
         return [
