@@ -53,7 +53,7 @@ class Engine(Stateful):
     """
 
     __slots__ = ("_at", "_events", "affect", "agent", "governor", "mind", "receptor", "response", "settings")
-    VERSION = 3
+    VERSION = 4
     NAMED = True
     STATE = (
         "agent",
@@ -94,7 +94,7 @@ class Engine(Stateful):
         if event.at > self._at:
             self._at = event.at
         percept = self.receptor.step(event)
-        thought = self.mind.step(event, percept, self.affect.modulation)
+        thought = self.mind.step(event, percept, self.affect.modulation, self.affect.composition)
         novelty = thought.novelty
         verdict = self.governor.step(
             event,
@@ -115,6 +115,7 @@ class Engine(Stateful):
         receptor = self.receptor.read(moment)
         mind = self.mind.read(moment, receptor.now)
         governor = self.governor.read()
+        bent = self.affect.modulation
         return Frame(
             at=moment,
             agent=self.agent,
@@ -123,7 +124,7 @@ class Engine(Stateful):
             mind=mind,
             governor=governor,
             affect=self.affect.read(moment, receptor.now),
-            response=self.response.read(self.affect.modulation.escalation_threshold),
+            response=self.response.read(bent.escalation_threshold, bent.delegation_preference),
             story=tell(
                 StoryFacts(
                     receptor.meta.state,

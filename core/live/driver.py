@@ -13,7 +13,7 @@ from pathlib import Path
 
 from core.engine import Step
 from core.errors import StoreError
-from core.events import MAIN, Event
+from core.events import MAIN, Event, Prompt, SessionStart
 from core.live.carry_over import CarryOver
 from core.live.notices import Notifier
 from core.live.source import Source
@@ -77,6 +77,8 @@ class Driver:
         self._past = past
         self._wall = wall
         self._limits = Limits.of(self.settings)
+        self._listens = self.settings.affect.contagion.every
+        """Events between two looks at what other sessions report."""
         self._begun = inputs is not None
         self._record = record
         self._other = False
@@ -89,6 +91,8 @@ class Driver:
         self._moved = time.monotonic()
         self._rested = True
         self._make_minds(recorded)
+        if recorded is not None and recorded.events:
+            self._belongs(recorded.events[0])
 
     def _make_minds(self, recorded: Timeline | None = None) -> None:
         settings, initial, later = self.inputs
@@ -144,7 +148,7 @@ class Driver:
 
     def _take(self, event: Event) -> Step:
         if not self._begun:
-            self._begin(event.at)
+            self._begin(event)
         elif self._other and self.caught_up:
             self.apply(self.settings)
         if self.timeline is None:
@@ -161,6 +165,8 @@ class Driver:
             self._carry_over.take(event, step)
         for notice in step.reaction.notices:
             self.tell(notice)
+        if self.caught_up and (isinstance(event, Prompt) or self.count % self._listens == 0):
+            self._hear(event.at)
         if step.reaction.checkpoints and self.caught_up and self._bookmarks is not None and self.session:
             self._save(step, self._bookmarks(self.session))
         return step
@@ -178,8 +184,9 @@ class Driver:
             self._problems.append(str(error))
         self._problems += bookmarks.notices
 
-    def _begin(self, at: float) -> None:
+    def _begin(self, event: Event) -> None:
         """Make the minds; a session that was watched before begins as it did then."""
+        at = event.at
         session, seed = self.session, seed_of(self.session) if self.session else 0
         carry_over = self._carry_over
         if carry_over is None or not session:
@@ -187,12 +194,17 @@ class Driver:
             self.inputs = RunInputs(self._initial_states.settings, initial)
         else:
             carry_over.session = session
+            self._belongs(event)
             self.inputs = self._initial_states.begin(
                 session, lambda: carry_over.initial_state(session, seed, at)
             )
         self._begun = True
         self._other = self.inputs.last != self.settings
         self._make_minds()
+
+    def _belongs(self, event: Event) -> None:
+        if self._carry_over is not None and isinstance(event, SessionStart):
+            self._carry_over.belongs(event.tool, event.project)
 
     def apply(self, settings: Settings) -> None:
         """Let other settings hold from here on, in a later replay too where the session is watched live."""
@@ -206,9 +218,27 @@ class Driver:
         else:
             self.timeline.apply(settings)
         if self.count and before != settings and self.source.growing:
-            self.inputs = self.inputs._replace(later=(*self.inputs.later, change))
-            if self._carry_over is not None and self.session:
-                self._initial_states.applied(self.session, *change)
+            self._keep_change(change)
+
+    def _keep_change(self, change: SettingsChange) -> None:
+        """Let a later replay be given the same."""
+        self.inputs = self.inputs._replace(later=(*self.inputs.later, change))
+        if self._carry_over is not None and self.session:
+            self._initial_states.changed(self.session, change)
+
+    def _hear(self, at: float) -> None:
+        """Take in what other sessions in the same folder reported since."""
+        if self._carry_over is None or not self.session:
+            return
+        known = dict(self.society.neighbours)
+        heard = tuple(one for one in self._carry_over.neighbours(at) if one.at > known.get(one.session, 0.0))
+        if not heard:
+            return
+        if self.timeline is None:
+            self.society.hear(heard)
+        else:
+            self.timeline.hear(heard)
+        self._keep_change(SettingsChange(self.count, self.society.settings, heard))
 
     def held(self) -> tuple[Event, ...]:
         """What the log has begun and not ended, once all of it has been read."""

@@ -30,7 +30,7 @@ from core.mind.salience import Salience
 from core.mind.sleep import ContextGauge, SleepPressure
 from core.mind.tiers import Opinion, Tiers
 from core.mind.vitality import Vitality
-from core.percept import AXES, NEUTRAL, Modulation, Percept
+from core.percept import AXES, EVEN, NEUTRAL, Composition, Modulation, Percept
 from core.settings.mind import MindSettings
 from core.state import Stateful, grouped, inner, row, tupled
 
@@ -67,12 +67,15 @@ class Heart(Stateful):
         "_affect",
         "_axes",
         "_due_told",
+        "_pace",
+        "composition",
         "modulation",
         "_mortality",
         "_pending",
         "_prediction",
         "_serial",
         "at",
+        "confidence",
         "corrections",
         "dreamt",
         "dropped",
@@ -86,7 +89,16 @@ class Heart(Stateful):
     NAMED = True
     STATE = (
         *map(inner, _PARTS),
-        grouped("moment", "at", "now", tupled("_axes"), "urgency", row("modulation", Modulation)),
+        grouped(
+            "moment",
+            "at",
+            "now",
+            tupled("_axes"),
+            "urgency",
+            "confidence",
+            row("modulation", Modulation),
+            row("composition", Composition),
+        ),
         grouped("counts", "_serial", "dropped", "_due_told"),
     )
 
@@ -115,6 +127,10 @@ class Heart(Stateful):
         self._pending = settings.clock.pending
         self._axes: tuple[float, ...] = _NO_AXES
         self.modulation = NEUTRAL
+        self.composition = EVEN
+        self.confidence = 0.0
+        """Felt confidence as affect lets it fade and come back; what the gate goes by."""
+        self._pace = settings.tiers.confidence_pace
         self._serial = 0
         self._due_told = False
         self.now = 0.0
@@ -128,12 +144,17 @@ class Heart(Stateful):
         self.dreamt: Dream | None = None
         self.sleep.set_mode(self.homeostasis.intensive)
 
-    def begin(self, at: float, percept: Percept, modulation: Modulation) -> None:
+    def begin(self, at: float, percept: Percept, modulation: Modulation, composition: Composition) -> None:
         """Start a step: take the moment's readings, leave the last step's behind."""
         self.at = at
         self.now = percept.now
         self._axes = percept.axes
         self.modulation = modulation
+        self.composition = composition
+        gap = percept.axes[_CONFIDENCE] - self.confidence
+        if gap:
+            pace = self._pace * (composition[1] if gap > 0.0 else composition[0])
+            self.confidence += gap if pace > 1.0 else pace * gap
         self.rows = ()
         self.news = ()
         self.corrections = ()
@@ -227,7 +248,7 @@ class Heart(Stateful):
         state = self.state
         return self.tiers.opinion(
             self.forecast.surprise,
-            self._axes[_CONFIDENCE],
+            self.confidence,
             state.composite,
             state.arousal,
             self.homeostasis.tier_bias,

@@ -38,7 +38,7 @@ from core.mind.readings import (
 from core.mind.sleep import SleepPressure
 from core.mind.stimulus import News, Stimuli, Stimulus, StimulusSource
 from core.mind.wakeup import Wakeup, Wakeups
-from core.percept import NEUTRAL, Modulation, Percept
+from core.percept import EVEN, NEUTRAL, Composition, Modulation, Percept
 from core.settings.mind import MindSettings
 from core.state import Stateful, grouped, inner
 
@@ -112,10 +112,16 @@ class Mind(Stateful):
         self.heart.metrics.serve(seed, agent)
         self.heart.episodes.remember(())
 
-    def step(self, event: Event, percept: Percept, modulation: Modulation = NEUTRAL) -> Thought:
+    def step(
+        self,
+        event: Event,
+        percept: Percept,
+        modulation: Modulation = NEUTRAL,
+        composition: Composition = EVEN,
+    ) -> Thought:
         """Let subjective time pass, then take the event in."""
         heart, source = self.heart, self._source
-        heart.begin(event.at, percept, modulation)
+        heart.begin(event.at, percept, modulation, composition)
         ticks = NO_TICKS
         if percept.now * MICRO >= heart.clock.due:
             ticks = heart.clock.advance(percept.now)
@@ -282,19 +288,21 @@ class Mind(Stateful):
     def recall(self, k: int | None = None, tokens: int | None = None) -> tuple[Recalled, ...]:
         """The past episodes most like this moment, as many as affect lets the search look at."""
         heart = self.heart
-        most = self._wide(self._settings.episodes.top_k) if k is None else k
+        most = self.wide(self._settings.episodes.top_k) if k is None else k
         return heart.episodes.recall(
             heart.state, heart.clock.gamma, most, tier=heart.tiers.tier, tokens=tokens
         )
 
-    def _wide(self, most: int) -> int:
+    def wide(self, most: int) -> int:
         """As many of so many as affect's breadth lets through."""
         return max(1, round(most * self.heart.modulation.search_breadth / NEUTRAL.search_breadth))
 
-    def alike(self, most: int) -> tuple[tuple[Recalled, Episode | None], ...]:
-        """The past episodes most like this moment, best first, each with the one that followed it."""
+    def alike(self, most: int, ahead: int = 1) -> tuple[tuple[Recalled, tuple[Episode, ...]], ...]:
+        """The past episodes most like this moment, best first, each with up to so many that followed it."""
         heart = self.heart
-        return heart.episodes.alike(heart.state, heart.clock.gamma, self._wide(most), tier=heart.tiers.tier)
+        return heart.episodes.alike(
+            heart.state, heart.clock.gamma, self.wide(most), tier=heart.tiers.tier, ahead=ahead
+        )
 
     def read(self, at: float | None = None, now: float | None = None) -> MindReading:
         """The mind now, or as it would stand at a later moment without events; nothing changes.

@@ -117,7 +117,7 @@ class Branch:
 
 def edited(timeline: Timeline, edits: Mapping[str, Any]) -> Branch:
     """What would have happened with some settings changed throughout, all else as it was at each place."""
-    first, *later = [SettingsChange(era.after, overlaid(era.settings, edits)) for era in timeline.changes]
+    first, *later = [era._replace(settings=overlaid(era.settings, edits)) for era in timeline.changes]
     return Branch(timeline, 0, "sim", "", first.settings, timeline.events, later)
 
 
@@ -136,9 +136,7 @@ def pre_steer(timeline: Timeline, words: str, after: int, agent: str = MAIN) -> 
         at=at, agent=agent, characters=len(words), call=int.from_bytes(blake3(words.encode()).digest(8))
     )
     events = [prompt, *timeline.events[after:]]
-    later = [
-        SettingsChange(era.after - after + 1, era.settings) for era in timeline.changes if era.after > after
-    ]
+    later = [era._replace(after=era.after - after + 1) for era in timeline.changes if era.after > after]
     return Branch(timeline, after, "pre_steer", words, timeline.settings_at(after), events, later)
 
 

@@ -9,11 +9,13 @@ import cbor2
 from blake3 import blake3
 from msgspec import convert, to_builtins
 
-from core.affect import Policy
+from core.affect import KeptAffect, Neighbour, Policy
 from core.engine import Engine
 from core.events import MAIN
 from core.mind.episode import Episode
-from core.percept import Axis
+from core.percept import Axis, Pattern
+from core.receptor import Receptor
+from core.receptor.persona import Persona
 from core.response import Learned, RuleSet
 from core.response.method import Method
 from core.settings import Settings
@@ -31,6 +33,16 @@ class InitialState(NamedTuple):
     """Baselines of earlier sessions."""
     past: tuple[Episode, ...] = ()
     """Episodes of earlier sessions."""
+    thresholds: Mapping[Axis, float] | None = None
+    """Where axes used to fire in earlier sessions."""
+    patterns: Mapping[Pattern, float] | None = None
+    """Shares of patterns in earlier sessions."""
+    personas: tuple[Persona, ...] = ()
+    """Those a look ahead may ask."""
+    affect: KeptAffect | None = None
+    """Of the same agent's last session in the same project."""
+    neighbours: tuple[Neighbour, ...] = ()
+    """Other sessions at work in the same folder."""
 
     @property
     def plain(self) -> bool:
@@ -48,6 +60,11 @@ class InitialState(NamedTuple):
             "learned": to_builtins(self.learned),
             "prior": None if self.prior is None else dict(self.prior),
             "past": [to_builtins(episode) for episode in self.past],
+            "thresholds": None if self.thresholds is None else dict(self.thresholds),
+            "patterns": None if self.patterns is None else dict(self.patterns),
+            "personas": [to_builtins(persona) for persona in self.personas],
+            "affect": to_builtins(self.affect),
+            "neighbours": [to_builtins(one) for one in self.neighbours],
         }
 
     @classmethod
@@ -61,6 +78,11 @@ class InitialState(NamedTuple):
             learned=convert(content["learned"], Learned | None),
             prior=convert(content["prior"], dict[Axis, float] | None),
             past=convert(content["past"], tuple[Episode, ...]),
+            thresholds=convert(content.get("thresholds"), dict[Axis, float] | None),
+            patterns=convert(content.get("patterns"), dict[Pattern, float] | None),
+            personas=convert(content.get("personas", ()), tuple[Persona, ...]),
+            affect=convert(content.get("affect"), KeptAffect | None),
+            neighbours=convert(content.get("neighbours", ()), tuple[Neighbour, ...]),
         )
 
     def policy_hash(self, settings: Settings) -> str:
@@ -78,11 +100,18 @@ class InitialState(NamedTuple):
     def society(self, settings: Settings, make_engine: EngineMaker = Engine) -> Society:
         """Minds that have seen nothing yet."""
         made = self._society(settings, make_engine)
+        self.begin(made.engine(MAIN).receptor)
         if make_engine is Engine:
             self.remind(made)
-        if self.prior:
-            made.engine(MAIN).receptor.seed(self.prior)
+            if self.affect is not None:
+                made.engine(MAIN).affect.resume(self.affect)
+            made.hear(self.neighbours)
         return made
+
+    def begin(self, receptor: Receptor) -> None:
+        """Let the main agent's receptor begin where earlier sessions left it."""
+        if self.prior:
+            receptor.seed(self.prior, self.thresholds)
 
     def resumed(self, settings: Settings, state: Mapping[str, Any]) -> Society:
         """Minds that go on from a dump of some that began like this."""
@@ -103,8 +132,13 @@ class InitialState(NamedTuple):
 
     def remind(self, society: Society) -> None:
         """Hand the main agent what earlier sessions left; a dump does not hold it."""
+        engine = society.engine(MAIN)
         if self.past:
-            society.engine(MAIN).mind.remember(self.past)
+            engine.mind.remember(self.past)
+        if self.personas:
+            engine.response.meet(self.personas)
+        if self.patterns:
+            engine.receptor.remind(self.patterns)
 
 
 PLAIN = InitialState()

@@ -6,8 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import cbor2
+from msgspec import convert, to_builtins
 from pydantic_core import to_jsonable_python
 
+from core.affect import Neighbour
 from core.errors import NooscopeError, StoreError
 from core.settings import Settings
 from core.settings.layers import Given, Layer, resolve, tunables, value_of
@@ -48,9 +50,12 @@ def pack_start(settings: Settings, initial: InitialState) -> bytes:
     return cbor2.dumps(content, canonical=True)
 
 
-def pack_change(settings: Settings) -> bytes:
-    """Settings applied later, the same bytes for the same content."""
-    return cbor2.dumps({"version": VERSION, "settings": modelled(settings)}, canonical=True)
+def pack_change(settings: Settings, heard: tuple[Neighbour, ...] = ()) -> bytes:
+    """What is given later, the same bytes for the same content."""
+    content = {"version": VERSION, "settings": modelled(settings)}
+    if heard:
+        content["heard"] = to_builtins(heard)
+    return cbor2.dumps(content, canonical=True)
 
 
 def unpack_inputs(kept: KeptStart, today: Settings) -> RunInputs:
@@ -58,8 +63,14 @@ def unpack_inputs(kept: KeptStart, today: Settings) -> RunInputs:
     content = _content(kept.start)
     try:
         initial = InitialState.given(content)
+        changes = [(after, _content(body)) for after, body in kept.later]
         later = tuple(
-            SettingsChange(after, _as_given(today, _content(body)["settings"])) for after, body in kept.later
+            SettingsChange(
+                after,
+                _as_given(today, given["settings"]),
+                convert(given.get("heard", ()), tuple[Neighbour, ...]),
+            )
+            for after, given in changes
         )
         return RunInputs(_as_given(today, content["settings"]), initial, later)
     except (LookupError, TypeError, ValueError) as error:
@@ -126,7 +137,7 @@ class InitialStates:
         self._compare(kept.last)
         if not self.edits:
             return kept
-        later = tuple(SettingsChange(each.after, overlaid(each.settings, self.edits)) for each in kept.later)
+        later = tuple(each._replace(settings=overlaid(each.settings, self.edits)) for each in kept.later)
         return RunInputs(overlaid(kept.settings, self.edits), kept.initial, later)
 
     def begin(self, session: str, make: Callable[[], InitialState]) -> RunInputs:
@@ -150,12 +161,12 @@ class InitialStates:
         prior = self.settings.response.prior.enabled
         return kept.settings.response.prior.enabled and not prior
 
-    def applied(self, session: str, after: int, settings: Settings) -> None:
-        """Keep settings that were applied while a session is watched."""
+    def changed(self, session: str, change: SettingsChange) -> None:
+        """Keep what a session is given while it is watched."""
         if self._store is None:
             return
         try:
-            self._store.change(session, after, pack_change(settings))
+            self._store.change(session, change.after, pack_change(change.settings, change.heard))
         except NooscopeError as error:
             self.notices.append(str(error))
 
