@@ -79,7 +79,8 @@ class Engine(Stateful):
         self.settings = settings
         self.agent = agent
         self.receptor = Receptor(settings.receptor)
-        self.mind = Mind(settings.mind, seed.to_bytes(8, "big"), agent)
+        wakeups = rules.triggers if rules is not None else ()
+        self.mind = Mind(settings.mind, seed.to_bytes(8, "big"), agent, wakeups)
         self.governor = Governor(settings.governor)
         self.affect = Affect(settings.affect, policy, seed)
         self.response = Response(

@@ -37,7 +37,7 @@ from core.mind.readings import (
 )
 from core.mind.sleep import SleepPressure
 from core.mind.stimulus import News, Stimuli, Stimulus, StimulusSource
-from core.mind.wakeup import Wakeup, Wakeups
+from core.mind.wakeup import Trigger, Wakeup, Wakeups
 from core.percept import EVEN, NEUTRAL, Composition, Modulation, Percept
 from core.settings.mind import MindSettings
 from core.state import Stateful, grouped, inner
@@ -97,10 +97,16 @@ class Mind(Stateful):
         grouped("asked", "_asked_at", "_asked_turns", "_asked_cost"),
     )
 
-    def __init__(self, settings: MindSettings, seed: bytes = b"", agent: str = MAIN) -> None:
+    def __init__(
+        self,
+        settings: MindSettings,
+        seed: bytes = b"",
+        agent: str = MAIN,
+        wakeups: tuple[Trigger, ...] = (),
+    ) -> None:
         self._settings = settings
         self._source = StimulusSource(settings.stimuli)
-        self._wakeups = Wakeups(settings.wakeups)
+        self._wakeups = Wakeups(settings.wakeups, wakeups)
         self.heart = Heart(settings, seed, agent)
         self._turns = 0
         self._asked_at: float | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import cbor2
@@ -18,6 +18,7 @@ from core.receptor import Receptor
 from core.receptor.persona import Persona
 from core.response import Learned, RuleSet
 from core.response.method import Method
+from core.response.wakeup_rules import WakeupRule
 from core.settings import Settings
 from core.society import EngineMaker, Society
 
@@ -52,11 +53,14 @@ class InitialState(NamedTuple):
     def content(self) -> dict[str, Any]:
         """All of it as plain values, from which `given` makes the same again."""
         policy, rules = self.policy, self.rules
-        methods = [method.model_dump(mode="json") for method in rules.methods] if rules else []
+        written: list[Any] = []
+        if rules is not None:
+            methods = [one.model_dump(mode="json") for one in rules.methods]
+            written = [methods, dict(rules.origins), [one.model_dump(mode="json") for one in rules.wakeups]]
         return {
             "seed": self.seed,
             "policy": None if policy is None else policy.model_dump(mode="json", exclude_none=True),
-            "rules": None if rules is None else [methods, dict(rules.origins)],
+            "rules": None if rules is None else written,
             "learned": to_builtins(self.learned),
             "prior": None if self.prior is None else dict(self.prior),
             "past": [to_builtins(episode) for episode in self.past],
@@ -74,7 +78,7 @@ class InitialState(NamedTuple):
         return cls(
             seed=convert(content["seed"], int),
             policy=None if policy is None else Policy.model_validate(policy),
-            rules=None if rules is None else RuleSet(tuple(map(Method.model_validate, rules[0])), rules[1]),
+            rules=None if rules is None else _rules(*rules),
             learned=convert(content["learned"], Learned | None),
             prior=convert(content["prior"], dict[Axis, float] | None),
             past=convert(content["past"], tuple[Episode, ...]),
@@ -139,6 +143,12 @@ class InitialState(NamedTuple):
             engine.response.meet(self.personas)
         if self.patterns:
             engine.receptor.remind(self.patterns)
+
+
+def _rules(methods: list[Any], origins: Mapping[str, str], wakeups: Sequence[Any] = ()) -> RuleSet:
+    return RuleSet(
+        tuple(map(Method.model_validate, methods)), origins, tuple(map(WakeupRule.model_validate, wakeups))
+    )
 
 
 PLAIN = InitialState()
