@@ -302,6 +302,8 @@ class Driver:
             *self._initial_states.notices,
             *(self._carry_over.problems if self._carry_over else ()),
         ]
+        while self._notifier is not None and self._notifier.problems:
+            found.append(self._notifier.problems.pop(0))
         self._problems.clear()
         self._initial_states.notices.clear()
         if self._carry_over is not None:

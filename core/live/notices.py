@@ -21,6 +21,9 @@ from core.settings.response import NoticeSettings
 TITLES: Mapping[str, str] = {"needs_you": "needs you", "risk": "at risk", "done": "done"}
 GLYPHS: Mapping[str, str] = {"needs_you": "▲", "risk": "⚑", "done": "✓"}
 _BELLS: Mapping[str, str] = {"needs_you": "\a\a", "risk": "\a", "done": "\a"}
+_RANKS = ("needs_you", "risk", "done")
+"""What matters most comes first."""
+_TOO_SLOW = "a notice was dropped: response.notices.command or webhook is slower than notices come"
 _LONGEST = 240
 
 
@@ -83,11 +86,16 @@ Channel = Callable[[ShownNotice], None]
 
 
 class Courier:
-    """Hand notices to something slow, in a thread of its own; when too many wait the oldest is dropped."""
+    """Hand notices to something slow, in a thread of its own.
 
-    def __init__(self, send: Channel, size: int) -> None:
+    When too many wait, the oldest of those that matter least is dropped, and that is a problem to tell.
+    """
+
+    def __init__(self, send: Channel, size: int, problems: list[str] | None = None) -> None:
         self._send = send
-        self._waiting: deque[ShownNotice] = deque(maxlen=size)
+        self._size = size
+        self._problems = problems if problems is not None else []
+        self._waiting: deque[ShownNotice] = deque()
         self._change = threading.Condition()
         self._busy = False
         self._thread: threading.Thread | None = None
@@ -95,8 +103,11 @@ class Courier:
 
     def __call__(self, notice: ShownNotice) -> None:
         with self._change:
-            self.dropped += len(self._waiting) == self._waiting.maxlen
             self._waiting.append(notice)
+            if len(self._waiting) > self._size:
+                self._waiting.remove(max(self._waiting, key=lambda one: _RANKS.index(one.kind)))
+                self.dropped += 1
+                self._problems.append(_TOO_SLOW)
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="nooscope-courier", daemon=True)
                 self._thread.start()
@@ -212,7 +223,7 @@ class Notifier:
         self._gate = Gate(settings)
         self._app = app
         self.problems: list[str] = []
-        """What channels had to complain about."""
+        """What channels had to complain about, until it is told."""
         self._couriers: list[Courier] = []
         self._loud: list[Channel] = []
         if stream is not None and settings.bell:
@@ -242,7 +253,7 @@ class Notifier:
             courier.flush(patience)
 
     def _carried(self, channel: Channel) -> Channel:
-        courier = Courier(channel, self._settings.waiting)
+        courier = Courier(channel, self._settings.waiting, self.problems)
         self._couriers.append(courier)
         return courier
 

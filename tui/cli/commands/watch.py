@@ -185,7 +185,7 @@ class Watch:
                 self._trace.close()
             if self._metrics is not None:
                 self._metrics.close()
-            for problem in (*self.driver.problems(), *self._notifier.problems):
+            for problem in self.driver.problems():
                 _say(problem)
         return 0
 
