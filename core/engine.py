@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 
 from core.affect import Affect, AffectReading, AffectStep, Policy
+from core.changes import Changes
 from core.events import MAIN, Event
 from core.governor import Governor, GovernorReading, Verdict
 from core.mind import Mind, MindReading, Thought
@@ -52,7 +53,18 @@ class Engine(Stateful):
     was learned in earlier sessions are handed in like settings.
     """
 
-    __slots__ = ("_at", "_events", "affect", "agent", "governor", "mind", "receptor", "response", "settings")
+    __slots__ = (
+        "_at",
+        "_changes",
+        "_events",
+        "affect",
+        "agent",
+        "governor",
+        "mind",
+        "receptor",
+        "response",
+        "settings",
+    )
     VERSION = 4
     NAMED = True
     STATE = (
@@ -64,6 +76,7 @@ class Engine(Stateful):
         inner("governor"),
         inner("affect"),
         inner("response"),
+        inner("_changes"),
     )
 
     def __init__(
@@ -86,6 +99,7 @@ class Engine(Stateful):
         self.response = Response(
             settings.response, self.receptor, self.mind, rules=rules, learned=learned, agent=agent
         )
+        self._changes = Changes()
         self._at = 0.0
         self._events = 0
 
@@ -108,6 +122,16 @@ class Engine(Stateful):
             self.mind.tell("halt")
         mood = self.affect.step(event, percept, novelty)
         reaction = self.response.step(event, percept, thought, verdict, mood)
+        self._changes.tell(
+            self.mind.heart.fabric,
+            event,
+            percept,
+            verdict,
+            mood,
+            reaction,
+            self.affect,
+            self.receptor.heatmap.size,
+        )
         return Step(percept, thought, verdict, mood, reaction)
 
     def frame(self, at: float | None = None) -> Frame:

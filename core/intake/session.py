@@ -230,6 +230,7 @@ class HookedSession:
             (reading.halt or "halted").lower() if halted else "",
             reading.halt == "EXTERNAL",
             engine.mind.heart.vitality.economic,
+            engine.mind.heart.homeostasis.tool_trust,
         )
 
     def facts(self) -> StatusFacts:

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple, TypeAlias, get_args
 
 from core.events import Action, Outcome
 from core.mind.cortical import Emotion, Phase, Regime, Tier
+from core.mind.moment_events import MomentEvent
+from core.mind.session_events import SessionEvent
 from core.settings.mind_state import FabricSettings
 from core.state import Stateful, through
 
@@ -197,6 +199,8 @@ MindEvent: TypeAlias = (
     | Compacted
     | SnapshotAsked
     | EpisodeEnded
+    | MomentEvent
+    | SessionEvent
 )
 MIND_EVENTS: tuple[type[MindEvent], ...] = get_args(MindEvent)
 _BY_NAME: dict[str, type[MindEvent]] = {kind.__name__: kind for kind in MIND_EVENTS}

@@ -24,11 +24,12 @@ from core.mind.forecast import Forecast
 from core.mind.habituation import Habituation
 from core.mind.homeostasis import SIGNAL_IDS, Correction, Homeostasis
 from core.mind.metrics import Metrics, TickKind, TickRow
+from core.mind.moment_events import AccuracyTurned, TicksDropped
 from core.mind.mood import Mood
 from core.mind.regime import RegimeSense
 from core.mind.salience import Salience
 from core.mind.sleep import ContextGauge, SleepPressure
-from core.mind.tiers import Opinion, Tiers
+from core.mind.tiers import Band, Opinion, Tiers
 from core.mind.vitality import Vitality
 from core.percept import AXES, EVEN, NEUTRAL, Composition, Modulation, Percept
 from core.settings.mind import MindSettings
@@ -75,6 +76,7 @@ class Heart(Stateful):
         "_prediction",
         "_serial",
         "at",
+        "band",
         "confidence",
         "corrections",
         "dreamt",
@@ -99,7 +101,7 @@ class Heart(Stateful):
             row("modulation", Modulation),
             row("composition", Composition),
         ),
-        grouped("counts", "_serial", "dropped", "_due_told"),
+        grouped("counts", "_serial", "dropped", "_due_told", "band"),
     )
 
     def __init__(self, settings: MindSettings, seed: bytes = b"", agent: str = MAIN) -> None:
@@ -133,6 +135,7 @@ class Heart(Stateful):
         self._pace = settings.tiers.confidence_pace
         self._serial = 0
         self._due_told = False
+        self.band: Band = self.tiers.band
         self.now = 0.0
         self.at = 0.0
         self.urgency = 0.0
@@ -170,18 +173,23 @@ class Heart(Stateful):
         if ticks.gamma:
             self._gamma(ticks.gamma, "wakeup_gamma" if woken else "gamma")
         if ticks.theta:
-            self.dropped += max(0, ticks.theta - self._pending)
+            self._drop(ticks.theta - self._pending)
             for _ in range(min(ticks.theta, self._pending)):
                 self._theta("wakeup_theta" if woken else "theta")
         if ticks.delta:
             self._delta()
+
+    def _drop(self, ticks: int) -> None:
+        if ticks > 0:
+            self.dropped += ticks
+            self.fabric.emit(TicksDropped(self.at, ticks))
 
     def _gamma(self, count: int, kind: TickKind) -> None:
         mood, now = self.mood, self.now
         self.salience.tick(count, self.modulation.unpromoted_decay, now)
         self.habituation.tick(self.clock.gamma)
         if count > self._pending:
-            self.dropped += count - self._pending
+            self._drop(count - self._pending)
             count = self._pending
         for _ in range(count):
             mood.tick(now, self._axes, self.urgency)
@@ -192,7 +200,10 @@ class Heart(Stateful):
 
     def _theta(self, kind: TickKind) -> None:
         state, vitality, at = self.state, self.vitality, self.at
-        self._prediction(self.forecast.accuracy, self.forecast.trend)
+        trend = self.forecast.trend
+        if trend != state.trend:
+            self.fabric.emit(AccuracyTurned(at, trend, self.forecast.accuracy))
+        self._prediction(self.forecast.accuracy, trend)
         phase = vitality.phase
         if vitality.update(state.budget_remaining, state.accuracy):
             self.emit(PhaseChanged(at, phase, vitality.phase))

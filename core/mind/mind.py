@@ -26,6 +26,7 @@ from core.mind.fabric import (
 from core.mind.heart import Heart
 from core.mind.homeostasis import Correction
 from core.mind.metrics import TickRow
+from core.mind.moment_events import SEEN, BudgetBandChanged, ItemPromoted, WakeupDropped
 from core.mind.readings import (
     MindReading,
     read_clock,
@@ -202,6 +203,9 @@ class Mind(Stateful):
         if tiers.update(event, tokens) or model != before:
             heart.emit(ModelSelected(event.at, tiers.tier, model, "log"))
         used = tiers.used
+        if tiers.band != heart.band:
+            heart.band = tiers.band
+            heart.fabric.emit(BudgetBandChanged(event.at, heart.band, used))
         heart.write_inference(1.0 - used if used < 1.0 else 0.0, tiers.tier)
         heart.clock.throttle(used)
         context = event.context_tokens
@@ -263,9 +267,13 @@ class Mind(Stateful):
         at, now, threshold = heart.at, heart.now, heart.modulation.promotion_threshold
         regime, tick, trust = heart.regime.regime, heart.clock.gamma, heart.homeostasis.tool_trust
         first: float | None = None
+        emit = heart.fabric.emit
         for stimulus in stimuli:
             kept = heart.habituation.observe(stimulus.pattern, tick, stimulus.what)
-            heart.salience.push(stimulus, kept, regime, at, now, threshold, trust)
+            item = heart.salience.push(stimulus, kept, regime, at, now, threshold, trust)
+            emit(_make(SEEN[stimulus.kind], (at, stimulus.cause, stimulus.what, stimulus.measure)))
+            if item.promoted:
+                emit(_make(ItemPromoted, (at, stimulus.what, item.score)))
             if stimulus.urgency > heart.urgency:
                 heart.urgency = stimulus.urgency
             if stimulus.kind == "anomaly" or stimulus.kind == "policy_violation":
@@ -282,6 +290,7 @@ class Mind(Stateful):
         woken = heart.clock.wake(wakeup.resolution, heart.now, self._wakeups.window)
         if woken is None:
             self._wakeups.deduplicated += 1
+            heart.fabric.emit(WakeupDropped(heart.at, wakeup.trigger))
             return ticks, None
         heart.emit(Woken(heart.at, wakeup.trigger, wakeup.resolution))
         heart.beat(woken, woken=True)

@@ -183,6 +183,11 @@ class Heatmap(Stateful):
         self._base = now
 
     @property
+    def size(self) -> int:
+        """How many leaves are remembered."""
+        return len(self._leaves)
+
+    @property
     def leaves(self) -> Iterable[Leaf]:
         """Every path remembered; to look at, not to change."""
         return self._leaves.values()

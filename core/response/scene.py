@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from core.events import Action
-from core.governor import Verdict
+from core.governor import HALT_WORDS, HaltReason, Verdict
 from core.mind import Mind
 from core.mind.episode import Episode, Recalled
 from core.percept import AXES, Composition, Percept
@@ -77,7 +77,7 @@ class Scene(NamedTuple):
             "value": f"{self.value:.2f}",
             "pressure": f"{self.pressure:.2f}",
             "loop": self.loop.what if self.loop else "a loop",
-            "halt": (self.verdict.halted_now or "halt").lower(),
+            "halt": _halted(self.verdict.halted_now),
             "failures": f"{100 * self.percept.failure_rate:.0f}%",
             "hours": f"{self.percept.now / 3600:.1f}",
         }
@@ -92,3 +92,7 @@ class Scene(NamedTuple):
         if self.cue == "pressure":
             return f"pressure {self.pressure:.2f} reached the threshold for asking, {state}"
         return f"{self.cue} at {self.value:.2f}, {self.intensity:.2f} above its threshold, {state}"
+
+
+def _halted(reason: HaltReason | Literal[""]) -> str:
+    return f"{reason.lower()}, as it {HALT_WORDS[reason]}" if reason else "halt"

@@ -100,7 +100,7 @@ class ProfileSettings(Group, project=PERSON):
         0.85, "Risk at which it halts; above 1 never.", ge=0.1, le=2, step=0.05, project=lower(0.6)
     )
     max_exploration: float = tunable(
-        1.5, "Exploration at which it halts; above 1 never.", ge=0.1, le=2, step=0.05, project=lower(0.6)
+        0.99, "Exploration at which it halts; above 1 never.", ge=0.1, le=2, step=0.01, project=lower(0.6)
     )
     max_steps: int = tunable(
         1000,

@@ -28,6 +28,7 @@ from core.settings.advice import GuardSettings
 
 SETTINGS = GuardSettings()
 WRITE = Asked("s", "Write", "file_edit", "", b'{"path":"a.py"}', targets=("a.py",))
+RUN = Asked("s", "Bash", "shell_exec", "", b"{}", "make")
 REMOVE = Asked("s", "Bash", "shell_exec", "destructive", b"{}", "rm -rf x")
 READ = Asked("s", "Read", "file_read", "", b"{}", targets=("a.py",))
 
@@ -76,6 +77,11 @@ def test_the_strictest_tier_that_fits_holds(asked: Asked, settings: dict[str, An
         (WRITE, Standing("external", fuse=True), {}, "permit"),
         (WRITE, Standing("external", fuse=True), {"steps": True}, "deny"),
         (REMOVE, Standing(), {}, "person"),
+        (RUN, Standing(trust=0.54), {}, "permit"),
+        (RUN, Standing(trust=0.55), {}, "person"),
+        (WRITE, Standing(trust=0.55), {}, "permit"),
+        (WRITE, Standing(trust=0.9), {}, "person"),
+        (READ, Standing(trust=1.0), {}, "pass"),
         (WRITE, Standing(budget=0.0), {}, "person"),
         (WRITE, Standing(budget=0.01), {}, "permit"),
         (WRITE, Standing(budget=0.2), {"budget": 0.2}, "person"),
@@ -177,7 +183,7 @@ def test_what_needs_the_person_needs_their_approval() -> None:
 
 def test_affect_is_no_input() -> None:
     """Nothing of the kind is imported, and what is handed in has no room for it."""
-    assert set(get_type_hints(Standing)) == {"halt", "fuse", "budget"}
+    assert set(get_type_hints(Standing)) == {"halt", "fuse", "budget", "trust"}
     tree = ast.parse(Path(module.__file__).read_text())
     names = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     assert {name for name in names if name and name.startswith("core.")} == {

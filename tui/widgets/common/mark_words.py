@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from core.governor import HALT_WORDS
 from core.percept import SIGNALS, Axis
 from core.report.formatting import fraction, plain, short
 from core.timeline.marks import Mark
@@ -28,13 +29,6 @@ SIGNAL_WORDS: dict[str, str] = {
     "confidence_sustained": "confidence",
     "fatigue_rising": "fatigue",
 }
-_HALTS = {
-    "SAFETY": "explores too far",
-    "OVERRISK": "risks too much",
-    "EXHAUSTION": "is exhausted",
-    "STAGNATION": "gets nowhere",
-    "EXTERNAL": "took too many steps",
-}
 
 
 def mark_style(mark: Mark) -> str:
@@ -57,7 +51,7 @@ def mark_text(mark: Mark) -> str:
     if mark.kind == "signal":
         return SIGNAL_WORDS.get(name, name.replace("_", " "))
     if mark.kind == "halt":
-        return f"would halt: {_HALTS.get(name, name.lower())}"
+        return f"would halt: {dict(HALT_WORDS).get(name, name.lower())}"
     if mark.kind == "quarantine":
         return f"affect {name} quarantine"
     if mark.kind == "compaction":
