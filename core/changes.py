@@ -32,13 +32,13 @@ from core.mind.session_events import (
     StateChanged,
     SubAgentEnded,
     SubAgentStarted,
-    ToolCalled,
 )
 from core.percept import Percept
 from core.response import Reaction
 from core.state import Stateful, tupled
 
-_make = tuple.__new__
+_NOTABLE = 0.02
+"""A field that moves less is not told of."""
 
 
 class Changes(Stateful):
@@ -70,7 +70,7 @@ class Changes(Stateful):
         """Put on the fabric what this step changed; `leaves` is how many files the work has seen."""
         emit, at, kind = fabric.emit, event.at, type(event)
         if kind is ToolUse:
-            self._called(fabric, event, leaves)  # type: ignore[arg-type]
+            self._opened(fabric, event, leaves)  # type: ignore[arg-type]
         else:
             self._rarer(fabric, event)
         if percept.pattern != self._pattern:
@@ -97,9 +97,7 @@ class Changes(Stateful):
         if reaction[0] or reaction[1] or reaction[2] or reaction[3] is not None:
             self._said(fabric, at, reaction)
 
-    def _called(self, fabric: Fabric, event: ToolUse, leaves: int) -> None:
-        began = event.at - event.duration if event.duration else event.at
-        fabric.emit(_make(ToolCalled, (began, event.tool, event.call)))
+    def _opened(self, fabric: Fabric, event: ToolUse, leaves: int) -> None:
         if leaves > self._leaves and event.targets:
             fabric.emit(FileOpened(event.at, event.targets[0]))
         self._leaves = leaves
@@ -131,7 +129,7 @@ class Changes(Stateful):
         self._standing = standing
 
     def _felt(self, fabric: Fabric, at: float, mood: AffectStep, affect: Affect) -> None:
-        if mood.strongest is not None:
+        if mood.strongest is not None and not -_NOTABLE < mood.change < _NOTABLE:
             fabric.emit(FieldMoved(at, mood.strongest, mood.change))
         received = affect.lineage.count - self._lineage - (mood.entry is not None)
         if received > 0:

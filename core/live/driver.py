@@ -13,12 +13,13 @@ from pathlib import Path
 
 from core.engine import Step
 from core.errors import StoreError
-from core.events import MAIN, Event, Prompt, SessionStart
+from core.events import MAIN, Compaction, Event, Prompt, SessionStart
 from core.live.carry_over import CarryOver
 from core.live.notices import Notifier
 from core.live.source import Source
 from core.live.status import Limits, Status, StatusFacts, status_of
 from core.live.status_facts import StatusTracker, open_calls
+from core.report.compaction import Preserved, Preserver
 from core.response import Notice
 from core.settings import Settings
 from core.society import Society
@@ -84,6 +85,8 @@ class Driver:
         self._other = False
         """It was first watched with other settings than those of today."""
         self._held: tuple[Event, ...] | None = None
+        self._preserver = Preserver()
+        self._handed = 0
         self._rung: tuple[str, float | None] | None = None
         self._log_notices: list[str] = []
         self._problems: list[str] = []
@@ -151,6 +154,8 @@ class Driver:
             self._begin(event)
         elif self._other and self.caught_up:
             self.apply(self.settings)
+        policy = self._policy_hash() if isinstance(event, Compaction) else ""
+        self._preserver.before(event, self.society, policy)
         if self.timeline is None:
             if self._later:
                 self._society = turned(self.inputs.initial, self.society, self._later, self.count)
@@ -311,6 +316,15 @@ class Driver:
         fresh = [each for each in dict.fromkeys(found) if each not in self._said]
         self._said.update(fresh)
         return fresh
+
+    def preserved(self) -> list[Preserved]:
+        """What stood at each compaction since last asked."""
+        fresh = self._preserver.kept[self._handed :]
+        self._handed += len(fresh)
+        return fresh
+
+    def _policy_hash(self) -> str:
+        return self.inputs.initial.policy_hash(self.society.settings)
 
     def log_notices(self) -> list[str]:
         """What befell the logs since last asked."""

@@ -274,8 +274,10 @@ class Subscription:
         self.missed = 0
         """Events that left the ring before this reader came for them."""
 
-    def poll(self) -> list[tuple[int, MindEvent]]:
-        """What came since the last call."""
+    def poll(self, fabric: Fabric | None = None) -> list[tuple[int, MindEvent]]:
+        """What came since the last call; a fabric that goes on from a dump of the last may be handed in."""
+        if fabric is not None:
+            self._fabric = fabric
         fabric = self._fabric
         self.missed += max(0, fabric.first - self.next)
         news = fabric.replay(self.next)

@@ -36,6 +36,7 @@ from core.mind.readings import (
     read_sleep,
     read_triggers,
 )
+from core.mind.session_events import ToolCalled
 from core.mind.sleep import SleepPressure
 from core.mind.stimulus import News, Stimuli, Stimulus, StimulusSource
 from core.mind.wakeup import Trigger, Wakeup, Wakeups
@@ -189,6 +190,8 @@ class Mind(Stateful):
         heart.mood.tool_use(event)
         heart.metrics.tool_use(event)
         heart.forecast.update(event)
+        began = event.at - event.duration if event.duration else event.at
+        heart.fabric.emit(_make(ToolCalled, (began, event.tool, event.call)))
         returned = (event.at, event.tool, event.action, event.outcome, event.duration)
         heart.fabric.emit(_make(ToolReturned, returned))
         return self._source.tool_use(event)

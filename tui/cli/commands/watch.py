@@ -23,6 +23,7 @@ from tui.cli.options import port_argument, seconds_argument, settings_from
 
 if TYPE_CHECKING:
     from core.live.notices import ShownNotice
+    from core.mind.fabric import Subscription
     from core.settings import Settings
     from core.telemetry.live import LiveTrace
     from core.telemetry.serving import MetricsServer
@@ -45,6 +46,9 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     headless = parser.add_argument_group("without a screen")
     headless.add_argument("--headless", action="store_true", help="print lines instead of showing a screen")
     headless.add_argument("--json", action="store_true", help="one JSON object a line")
+    headless.add_argument(
+        "--events", action="store_true", help="also what the mind does, one JSON object a line"
+    )
     headless.add_argument("--all", action="store_true", help="also notices from before the watch began")
     headless.add_argument(
         "--no-prior", action="store_true", help="start without what was learned from earlier sessions"
@@ -162,6 +166,7 @@ class Watch:
 
             self._metrics = MetricsServer(settings, args.metrics, time.time)
             _say(f"figures on http://127.0.0.1:{self._metrics.port}/metrics")
+        self._events: Subscription | None = None
         self._limits_said: set[str] = set()
         self._lag_said = 0.0
         self._news = False
@@ -225,10 +230,42 @@ class Watch:
                     self._trace.take(event, step)
                 if self._metrics is not None:
                     self._metrics.update(self._path.stem, event, step, driver.society)
+                if self._args.events:
+                    self._tell_events()
+            self._tell_preserved()
             for sentence in (*driver.problems(), *driver.log_notices()):
                 _say(sentence)
             self._say_lag()
             more = driver.source.behind
+
+    def _tell_events(self) -> None:
+        """What the main agent's mind did, as lines of JSON; a watch that is asked for them reads them all."""
+        from msgspec.json import encode
+
+        from core.events import MAIN
+        from core.report.fabric_words import event_row
+
+        fabric = self.driver.society.engine(MAIN).mind.heart.fabric
+        if self._events is None:
+            self._events = fabric.subscribe(0)
+        for number, told in self._events.poll(fabric):
+            print(encode(event_row(number, told)).decode(), flush=True)
+
+    def _tell_preserved(self) -> None:
+        """What was open when the context was cut."""
+        from msgspec.json import encode
+
+        from core.report.compaction import lines
+        from core.report.formatting import moment
+
+        for kept in self.driver.preserved():
+            if not (self.driver.caught_up or self._args.all):
+                continue
+            if self._args.json:
+                print(encode({"kind": "compaction", "preserved": kept}).decode(), flush=True)
+            else:
+                for line in lines(kept):
+                    print(f"{moment(kept.at)}  {line}", flush=True)
 
     def _say_lag(self) -> None:
         """Say when the log grows faster than it is read, now and then, and once it is read up again."""
