@@ -60,6 +60,7 @@ _SCREENS = {
     "mind": ("tui.screens.mind", "MindScreen"),
     "governance": ("tui.screens.governance", "GovernanceScreen"),
     "recap": ("tui.screens.recap", "RecapScreen"),
+    "branches": ("tui.screens.branches", "BranchScreen"),
     "response": ("tui.screens.response", "ResponseScreen"),
     "tuning": ("tui.screens.tuning", "TuningScreen"),
     "help": ("tui.screens.help", "HelpScreen"),

@@ -117,6 +117,14 @@ KEYS: list[BindingType] = [
         id="show.recap",
         tooltip="Recap: what happened since you last looked",
     ),
+    Binding(
+        "B",
+        "show('branches')",
+        "branches",
+        show=False,
+        id="show.branches",
+        tooltip="Branches: the conversation's, settings applied, a word to try, a dream",
+    ),
     Binding("question_mark", "show('help')", "help", key_display="?", id="show.help", tooltip="Every key"),
     Binding("q", "quit", "quit", show=False, id="quit", tooltip="Leave nooscope"),
 ]
