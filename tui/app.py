@@ -24,6 +24,8 @@ from textual.screen import Screen
 
 import themes
 from core.errors import NooscopeError
+from core.extension.hooks import Extension
+from core.extension.use import listening
 from core.live.carry_over import CarryOver
 from core.live.source import Target
 from core.report.formatting import count, span
@@ -63,6 +65,7 @@ _SCREENS = {
     "branches": ("tui.screens.branches", "BranchScreen"),
     "response": ("tui.screens.response", "ResponseScreen"),
     "tuning": ("tui.screens.tuning", "TuningScreen"),
+    "extensions": ("tui.screens.extensions", "ExtensionsScreen"),
     "help": ("tui.screens.help", "HelpScreen"),
 }
 _THEMES_EVERY = 2.0
@@ -111,6 +114,8 @@ class NooscopeApp(App[None]):
         self._begin = begin
         self._carry_over = carry_over
         self._edits = dict(edits or {})
+        self._complaints: list[str] = []
+        """What is wrong with extensions, each shown once."""
         self._faults: tuple[str, ...] = ()
         """What was last wrong with policies and rules."""
         self._terminal_title: str = self.TITLE
@@ -166,9 +171,19 @@ class NooscopeApp(App[None]):
             carry_over=CarryOver(self.settings, initial=initial, use=use) if live else None,
             notifier=notifier_of(self) if live else None,
             initial_states=self._initial_states(initial),
+            extensions=self._listeners() if live else (),
         )
         self._tell_words()
         self.run_worker(self.feed.run, name="feed", group="feed", thread=True)
+
+    def _listeners(self) -> list[Extension]:
+        """Extensions for a session that is watched live; what is wrong with others is shown once."""
+        made, complaints = listening()
+        for sentence in complaints:
+            if sentence not in self._complaints:
+                self._complaints.append(sentence)
+                self.call_later(self._complain, sentence)
+        return made
 
     def _initial_states(self, initial: InitialState) -> InitialStates:
         return InitialStates(self.settings, initial, edits=self._edits, store=self._carry_over)

@@ -125,6 +125,14 @@ KEYS: list[BindingType] = [
         id="show.branches",
         tooltip="Branches: the conversation's, settings applied, a word to try, a dream",
     ),
+    Binding(
+        "E",
+        "show('extensions')",
+        "extensions",
+        show=False,
+        id="show.extensions",
+        tooltip="What is installed beside nooscope, and its panels",
+    ),
     Binding("question_mark", "show('help')", "help", key_display="?", id="show.help", tooltip="Every key"),
     Binding("q", "quit", "quit", show=False, id="quit", tooltip="Leave nooscope"),
 ]

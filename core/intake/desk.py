@@ -15,10 +15,14 @@ from core.agents.hook import MODES, SILENCE, AgentHooks, HookCall, HookReply
 from core.agents.loose import table, text
 from core.agents.normalizer import Normalizer, Sorted
 from core.errors import StoreError
-from core.intake.guard import Guard
+from core.extension.hooks import ToolCall
+from core.extension.registry import Registry
+from core.intake.guard import Guard, as_asked
 from core.intake.place import HEADER
 from core.intake.statusline import status_text, told_by
 from core.intake.watched import Follow, Watched
+from core.logs.event_redaction import one_line
+from core.response.permits import Standing
 from core.store.said import Said, SaidStore
 from core.telemetry.receiver import JSON, Answer, Refused, Request
 
@@ -42,7 +46,9 @@ class Desk:
         clock: Callable[[], float],
         leave: Callable[[], None] = lambda: None,
         say: Callable[[str], None] = lambda _: None,
+        registry: Registry | None = None,
     ) -> None:
+        self._registry = registry or Registry()
         self._hooks = hooks
         self._follow = follow
         self._normalizer = normalizer
@@ -102,7 +108,7 @@ class Desk:
         session.take(call, self._clock())
         reply: HookReply | int = SILENCE
         if mode == "guard" and call.moment == "before_tool":
-            reply = self.guard.ask(call, self._sorted(hooks, call), session.standing())
+            reply = self._guarded(call, self._sorted(hooks, call), session.standing())
         elif mode != "observe" and call.moment in ("batch", "after_tool", "prompt"):
             reply = self._advise(hooks, session, call)
         self._catch_up(session)
@@ -110,6 +116,23 @@ class Desk:
             return Answer(f"wait {reply} {ceil(self.guard.wait) + 1}\n".encode(), "text/plain")
         answer = hooks.answer(call, reply)
         return _NOTHING if answer is None else _json(answer)
+
+    def _guarded(self, call: HookCall, kind: Sorted, standing: Standing) -> HookReply | int:
+        """The most restrictive of what extensions and our own policy say; none can let a call through."""
+        if not self._registry.wants("on_tool_call"):
+            return self.guard.ask(call, kind, standing)
+        words = one_line(f"{call.tool} {as_asked(call, kind).command or ' '.join(kind.targets)}", 200)
+        told = ToolCall(call.session, call.tool, kind.action, kind.purpose, words, kind.targets)
+        answer, who = self._registry.ask("on_tool_call", told)
+        for fault in self._registry.faults:
+            self._trouble(fault.sentence)
+        self._registry.faults.clear()
+        if answer == "block":
+            return HookReply(verdict="deny", reason=f"nooscope: the extension {who} blocks it")
+        reply = self.guard.ask(call, kind, standing)
+        if answer == "ask" and reply is SILENCE:
+            return HookReply(verdict="ask", reason=f"nooscope: the extension {who} wants you to decide")
+        return reply
 
     async def _waited(self, request: Request, agent: str, number: int) -> Answer:
         """The second half of a guarded call: it waits for the person."""
@@ -127,6 +150,10 @@ class Desk:
         advised = session.advice(call.moment)
         if advised is None or hooks.answer(call, HookReply(advised.sentence)) is None:
             return SILENCE
+        if advised.rule != "person" and self._registry.wants("on_intervention"):
+            answer, _ = self._registry.ask("on_intervention", advised.sentence, advised.rule)
+            if answer != "pass":
+                return SILENCE
         at = self._clock()
         entry = Said(
             at, hooks.name, session.name, advised.rule, advised.sentence, fingerprint(advised.sentence)

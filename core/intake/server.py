@@ -12,8 +12,10 @@ from typing import Any
 
 from core.agents.hook import AgentHooks
 from core.agents.hooks import HOOKS
-from core.agents.registry import AGENTS, make_kit
+from core.agents.registry import known_agents, make_kit
 from core.errors import StoreError
+from core.extension.registry import Registry
+from core.extension.use import listening
 from core.intake.caller import call
 from core.intake.desk import Desk
 from core.intake.guard import Guard
@@ -72,6 +74,7 @@ class IntakeServer:
             clock,
             self._step_back,
             say,
+            Registry(listening()[0], tolerance=settings.extensions.faults),
         )
         self._receivers: list[Receiver] = []
         self._inode = 0
@@ -93,7 +96,7 @@ class IntakeServer:
             whole = path.resolve()
             return any(
                 whole.is_relative_to(root.resolve())
-                for _, root in roots(AGENTS, self._environment, self._home)
+                for _, root in roots(known_agents(), self._environment, self._home)
             )
         return False
 

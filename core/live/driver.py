@@ -8,12 +8,15 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from core.engine import Step
 from core.errors import StoreError
 from core.events import MAIN, Compaction, Event, Prompt, SessionStart
+from core.extension.hooks import Extension
+from core.extension.registry import Registry
+from core.live.bus import Bus, BusEvent
 from core.live.carry_over import CarryOver
 from core.live.notices import Notifier
 from core.live.source import Source
@@ -51,6 +54,7 @@ class Driver:
         past: Callable[[Notice], object] | None = None,
         changed: float | None = None,
         wall: Callable[[], float] = time.time,
+        extensions: Iterable[Extension] = (),
     ) -> None:
         self.source = source
         self.settings: Settings = initial_states.settings
@@ -75,6 +79,12 @@ class Driver:
         self._carry_over = carry_over
         self._bookmarks = bookmarks
         self._notifier = notifier
+        self.bus = Bus(self.settings.extensions.bus)
+        """What its minds did, for whoever subscribes."""
+        self.registry = self._registry_of(carry_over, notifier, extensions)
+        """Everyone who listens to the session, our own carry-over and notices among them."""
+        self._named = False
+        """Its start was told."""
         self._past = past
         self._wall = wall
         self._limits = Limits.of(self.settings)
@@ -89,13 +99,31 @@ class Driver:
         self._handed = 0
         self._rung: tuple[str, float | None] | None = None
         self._log_notices: list[str] = []
-        self._problems: list[str] = []
         self._said: set[str] = set()
         self._moved = time.monotonic()
         self._rested = True
         self._make_minds(recorded)
         if recorded is not None and recorded.events:
             self._belongs(recorded.events[0])
+
+    def _registry_of(
+        self, carry_over: CarryOver | None, notifier: Notifier | None, others: Iterable[Extension]
+    ) -> Registry:
+        ours = [one for one in (carry_over, notifier) if one is not None]
+        made = Registry([*ours, *others], tolerance=self.settings.extensions.faults)
+        for one in made.extensions:
+            if one.slow:
+                self.bus.serve(one.name, partial(self._worked, one))
+        self._problems = list(made.complaints)
+        return made
+
+    def _worked(self, one: Extension, told: BusEvent) -> None:
+        """Let a slow extension work off one event of the bus, in its own thread."""
+        if self.registry.is_on(one.name):
+            try:
+                one.on_mind_event(told.event)
+            except Exception as fault:  # noqa: BLE001 an extension may fail in any way
+                self.registry.fault(one.name, "on_mind_event", fault)
 
     def _make_minds(self, recorded: Timeline | None = None) -> None:
         settings, initial, later = self.inputs
@@ -166,8 +194,10 @@ class Driver:
         self._held = None
         self._moved, self._rested = time.monotonic(), False
         self.tracker.update(event, step)
-        if self._carry_over is not None:
-            self._carry_over.take(event, step)
+        if not self.registry.idle:
+            self._tell_extensions(event, step)
+        if self.bus:
+            self.bus.publish(self.society, event.agent)
         for notice in step.reaction.notices:
             self.tell(notice)
         if self.caught_up and (isinstance(event, Prompt) or self.count % self._listens == 0):
@@ -175,6 +205,14 @@ class Driver:
         if step.reaction.checkpoints and self.caught_up and self._bookmarks is not None and self.session:
             self._save(step, self._bookmarks(self.session))
         return step
+
+    def _tell_extensions(self, event: Event, step: Step) -> None:
+        if not self._named:
+            self._named = True
+            self.registry.call("on_session_start", self.session)
+        self.registry.take(event, step, self.society)
+        for asked in step.reaction.checkpoints:
+            self.registry.call("on_checkpoint", asked)
 
     def _save(self, step: Step, bookmarks: Bookmarks) -> None:
         """Keep the moments that methods asked to keep, each under a name of its own."""
@@ -280,36 +318,37 @@ class Driver:
         if not (self.caught_up or self._wall() - notice.at < FRESH):
             if self._past is not None:
                 self._past(notice)
-        elif self._notifier is not None:
-            self._notifier.tell(notice, datetime.fromtimestamp(self._wall()).astimezone().time())
+        else:
+            self.registry.call("on_notice", notice)
 
     def rest(self) -> bool:
         """Leave what was learned for later sessions, once at every longer stillness; whether it did."""
         if self._rested or self.still < self.settings.response.notices.idle:
             return False
         self._rested = True
-        if self._carry_over is not None:
-            self._carry_over.rest(self.society)
+        self.registry.call("on_rest", self.society)
         return True
 
     def close(self) -> None:
         """The session is no longer watched."""
-        if self._carry_over is not None:
-            self._carry_over.close(None if self._rested else self.society)
+        self.bus.close()
+        if not self._rested:
+            self.registry.call("on_rest", self.society)
         self._rested = True
-        if self._notifier is not None:
-            self._notifier.flush()
+        self.registry.call("on_shutdown", self.society)
 
     def problems(self) -> list[str]:
         """What there is to say of what is kept and carried over; every sentence once."""
         found = [
             *self._problems,
+            *(fault.sentence for fault in self.registry.faults),
             *self._initial_states.notices,
             *(self._carry_over.problems if self._carry_over else ()),
         ]
         while self._notifier is not None and self._notifier.problems:
             found.append(self._notifier.problems.pop(0))
         self._problems.clear()
+        self.registry.faults.clear()
         self._initial_states.notices.clear()
         if self._carry_over is not None:
             self._carry_over.problems.clear()

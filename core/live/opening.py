@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from core.agents.registry import make_kit
+from core.extension.hooks import Extension
 from core.live.carry_over import CarryOver
 from core.live.driver import Driver
 from core.live.notices import Notifier
@@ -26,6 +27,7 @@ def open_recording(
     bookmarks: Callable[[str], Bookmarks] | None = None,
     notifier: Notifier | None = None,
     wall: Callable[[], float] = time.time,
+    extensions: Iterable[Extension] = (),
 ) -> Driver:
     """A driver that records; raises UnreadableLog where there is no session and none can come."""
     settings = initial_states.settings
@@ -45,12 +47,15 @@ def open_recording(
             bookmarks=bookmarks,
             notifier=notifier,
             wall=wall,
+            extensions=extensions,
         )
     saved, inputs = Saved(session, kit, settings), initial_states.of(session.id)
     kept = cache.load(session.id, *inputs) if cache is not None else None
     recorded = kept.timeline if kept is not None and kept.sources == _stamps(session) else None
     saved.behind = recorded is None
-    return Driver(saved, initial_states, inputs=inputs, record=True, recorded=recorded, wall=wall)
+    return Driver(
+        saved, initial_states, inputs=inputs, record=True, recorded=recorded, wall=wall, extensions=extensions
+    )
 
 
 def keep_recording(driver: Driver, cache: Cache | None) -> None:

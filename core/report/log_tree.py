@@ -164,10 +164,10 @@ class LogTree:
 
 def agent_folders(environment: Mapping[str, str], home: Path) -> list[Path]:
     """Where agents keep their sessions on this machine."""
-    from core.agents.registry import AGENTS
+    from core.agents.registry import known_agents
     from core.logs.agent import roots
 
-    return list(dict.fromkeys(root for _, root in roots(AGENTS, environment, home)))
+    return list(dict.fromkeys(root for _, root in roots(known_agents(), environment, home)))
 
 
 def checked_paths(paths: Iterable[Path]) -> list[Path]:
@@ -215,10 +215,10 @@ def _named(session: LogSession) -> SessionName:
 
 
 def _logs(names: tuple[LogName, ...]) -> tuple[Log, ...]:
-    from core.agents.registry import FORMATS
+    from core.agents.registry import known_agents
     from core.logs.records import Log
 
-    known = {_format_name(one): one for one in FORMATS}
+    known = {_format_name(one): one for agent in known_agents() for one in agent.formats}
     return tuple(
         Log(Path(one.path), known[one.format], one.agent, one.start, one.line, one.end, one.run, one.session)
         for one in names

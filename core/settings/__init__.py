@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from core.settings.affect import AffectSettings
+from core.settings.extensions import ExtensionSettings
 from core.settings.governor import GovernorSettings
 from core.settings.logs import IngestSettings
 from core.settings.mind import MindSettings
@@ -24,6 +25,7 @@ class Settings(Group):
     ingest: IngestSettings = part(IngestSettings, "From logs to events.")
     timeline: TimelineSettings = part(TimelineSettings, "Recording, seeking, playing.")
     screen: ScreenSettings = part(ScreenSettings, "What is shown, and how.")
+    extensions: ExtensionSettings = part(ExtensionSettings, "What is installed beside nooscope.")
 
 
 __all__ = ["Settings"]

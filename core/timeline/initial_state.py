@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import cbor2
@@ -12,6 +13,8 @@ from msgspec import convert, to_builtins
 from core.affect import KeptAffect, Neighbour, Policy
 from core.engine import Engine
 from core.events import MAIN
+from core.extension.in_step import ExtendedEngine
+from core.extension.use import StepRef, step_makers
 from core.mind.episode import Episode
 from core.percept import Axis, Pattern
 from core.receptor import Receptor
@@ -44,6 +47,8 @@ class InitialState(NamedTuple):
     """Of the same agent's last session in the same project."""
     neighbours: tuple[Neighbour, ...] = ()
     """Other sessions at work in the same folder."""
+    extensions: tuple[StepRef, ...] = ()
+    """What takes part in every step beside our own mechanisms."""
 
     @property
     def plain(self) -> bool:
@@ -57,6 +62,7 @@ class InitialState(NamedTuple):
         if rules is not None:
             methods = [one.model_dump(mode="json") for one in rules.methods]
             written = [methods, dict(rules.origins), [one.model_dump(mode="json") for one in rules.wakeups]]
+        extended = {"extensions": [list(ref) for ref in self.extensions]} if self.extensions else {}
         return {
             "seed": self.seed,
             "policy": None if policy is None else policy.model_dump(mode="json", exclude_none=True),
@@ -69,6 +75,7 @@ class InitialState(NamedTuple):
             "personas": [to_builtins(persona) for persona in self.personas],
             "affect": to_builtins(self.affect),
             "neighbours": [to_builtins(one) for one in self.neighbours],
+            **extended,
         }
 
     @classmethod
@@ -87,6 +94,7 @@ class InitialState(NamedTuple):
             personas=convert(content.get("personas", ()), tuple[Persona, ...]),
             affect=convert(content.get("affect"), KeptAffect | None),
             neighbours=convert(content.get("neighbours", ()), tuple[Neighbour, ...]),
+            extensions=convert(content.get("extensions", ()), tuple[StepRef, ...]),
         )
 
     def policy_hash(self, settings: Settings) -> str:
@@ -125,6 +133,9 @@ class InitialState(NamedTuple):
         return made
 
     def _society(self, settings: Settings, make_engine: EngineMaker) -> Society:
+        if self.extensions and make_engine is Engine:
+            makers, _ = step_makers(self.extensions)
+            make_engine = partial(ExtendedEngine, extensions=makers)
         return Society(
             settings,
             policy=self.policy,

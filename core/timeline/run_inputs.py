@@ -11,6 +11,7 @@ from pydantic_core import to_jsonable_python
 
 from core.affect import Neighbour
 from core.errors import NooscopeError, StoreError
+from core.extension.use import step_makers
 from core.settings import Settings
 from core.settings.layers import Given, Layer, resolve, tunables, value_of
 from core.store.carry_over import CarryOverStore, KeptStart
@@ -135,6 +136,7 @@ class InitialStates:
         if kept is None:
             return RunInputs(self.settings, self.initial._replace(seed=seed_of(session)))
         self._compare(kept.last)
+        kept = self._with_extensions(kept)
         if not self.edits:
             return kept
         later = tuple(each._replace(settings=overlaid(each.settings, self.edits)) for each in kept.later)
@@ -144,7 +146,7 @@ class InitialStates:
         """For a live run: as it was first watched, or what `make` says, which is kept for its replay."""
         kept = self._read(session, aside=True)
         if kept is not None and not self._declined(kept):
-            return kept
+            return self._with_extensions(kept)
         start = RunInputs(self.settings, make()._replace(seed=seed_of(session)))
         if self._store is None or kept is not None:
             self._store = None
@@ -155,6 +157,22 @@ class InitialStates:
         except NooscopeError as error:
             self.notices.append(str(error))
             return start
+
+    def _with_extensions(self, kept: RunInputs) -> RunInputs:
+        """Go on without extensions that are gone or have changed, and say so."""
+        given = kept.initial.extensions
+        if not given:
+            return kept
+        _, missing = step_makers(given)
+        if not missing:
+            return kept
+        names = ", ".join(f"{ref.name} {ref.version}" for ref in missing)
+        self.notices.append(
+            f"the session was watched with {names}, which is no longer installed in that form; "
+            "it is run without"
+        )
+        left = tuple(ref for ref in given if ref not in missing)
+        return kept._replace(initial=kept.initial._replace(extensions=left))
 
     def _declined(self, kept: RunInputs) -> bool:
         """Whether the person wants nothing of earlier sessions now, though it was given something then."""

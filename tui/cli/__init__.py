@@ -55,6 +55,7 @@ COMMANDS = {
     "sweep": "try one setting over its range, on many sessions",
     "evaluate": "say what readings and alarms are worth on runs whose end is known",
     "labels": "write the labels people gave to firings, as JSON",
+    "extensions": "list what is installed beside nooscope, explain it, switch it on or off",
     "rules": "list the methods that respond to signals, or check a rule file",
     "settings": "show every setting, its value and where it came from",
     "doctor": "check terminal, agents, settings, folders and what is kept",

@@ -52,11 +52,11 @@ def screen_settings(args: argparse.Namespace, settings: Settings | None = None) 
 
 def sessions_here(settings: Settings) -> list[Found]:
     """The sessions on this machine, the newest first."""
-    from core.agents.registry import AGENTS
+    from core.agents.registry import known_agents
     from core.logs.discovery import find
 
     within = settings.ingest.follow.active_within
-    return find(AGENTS, os.environ, Path.home(), now=time.time(), active_within=within)
+    return find(known_agents(), os.environ, Path.home(), now=time.time(), active_within=within)
 
 
 def has_screen() -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from msgspec.structs import replace
 from textual.message import Message
@@ -13,6 +13,7 @@ from textual.message import Message
 from core.agents.words import word_logs
 from core.errors import NooscopeError
 from core.events import MAIN, Event
+from core.extension.hooks import Extension
 from core.live.carry_over import CarryOver
 from core.live.driver import Driver
 from core.live.notices import Notifier
@@ -83,7 +84,9 @@ class Feed:
         notifier: Notifier | None = None,
         initial: InitialState = PLAIN,
         initial_states: InitialStates | None = None,
+        extensions: Iterable[Extension] = (),
     ) -> None:
+        self._extensions = tuple(extensions)
         self.target = target
         self._settings = settings
         self._post = post
@@ -130,6 +133,11 @@ class Feed:
     def seen(self) -> None:
         """The first view has been painted; reading may go on."""
         self._seen.set()
+
+    @property
+    def driver(self) -> Driver | None:
+        """Who follows the session; only its counts may be read from another thread."""
+        return self._driver
 
     @property
     def labels(self) -> Labels | None:
@@ -183,6 +191,7 @@ class Feed:
             bookmarks=self._bookmarks,
             notifier=self._notifier,
             wall=self._wall,
+            extensions=self._extensions,
         )
         source = driver.source
         self._complain(driver)
@@ -393,6 +402,8 @@ class Feed:
             loading=loading,
             skipped=source.kit.diagnostics.total,
             notice=self._notice,
+            extensions=driver.registry.standing(),
+            bus=driver.bus.readings(),
         )
         self._post(Arrived(view, self._film.timeline))
         self._wait_for_first(source)

@@ -10,6 +10,8 @@ from msgspec import Struct
 
 from core.engine import Frame
 from core.events import MAIN, Matter
+from core.extension.registry import ExtensionStanding
+from core.live.bus import SubscriberReading
 from core.live.status import Status
 from core.logs.lag import is_late
 from core.receptor.readings import Why
@@ -83,6 +85,10 @@ class View(Struct, frozen=True):
     """What stood when the agent's context was last cut before the playhead."""
     notice: str = ""
     """A notice for the person, such as a log that is gone."""
+    extensions: tuple[ExtensionStanding, ...] = ()
+    """Who listens to the session, in the order they run."""
+    bus: tuple[SubscriberReading, ...] = ()
+    """Who reads the event bus."""
 
     @property
     def late(self) -> bool:

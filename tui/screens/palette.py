@@ -57,6 +57,7 @@ SCREEN_NAMES: dict[str, str] = {
     "response": "candidates, memo, queue, what was told, outlook, facts, learned",
     "recap": "what happened since you last looked",
     "tuning": "every setting, and what it would do",
+    "extensions": "what is installed beside nooscope, its panels and its faults",
     "fleet": "all sessions of this machine",
     "help": "every key and what each panel means",
 }

@@ -17,7 +17,7 @@ from textual.screen import Screen
 from textual.widgets import DataTable, Input, Static
 from textual.widgets.data_table import RowKey
 
-from core.agents.registry import AGENTS
+from core.agents.registry import known_agents
 from core.logs.discovery import find
 from core.logs.found import Found
 from core.report.formatting import count, plain, short, span
@@ -108,7 +108,7 @@ Enter follows it if it is active and plays it otherwise; `w` follows, `r` plays,
     @work(thread=True, exclusive=True, group="sessions")
     def _look(self) -> None:
         active = self._settings.ingest.follow.active_within
-        found = find(AGENTS, os.environ, self._home, now=time.time(), active_within=active)
+        found = find(known_agents(), os.environ, self._home, now=time.time(), active_within=active)
         self.post_message(self.Listed(found))
 
     def on_picker_screen_listed(self, message: Listed) -> None:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
-from core.agents.registry import AGENTS, make_kit
+from core.agents.registry import known_agents, make_kit
 from core.errors import UnreadableLog
 from core.live.fleet.member import Member
 from core.live.fleet.row import FleetRow
@@ -35,7 +35,7 @@ class Roster:
         home: Path,
         *,
         paths: Sequence[Path] = (),
-        agents: tuple[Agent, ...] = AGENTS,
+        agents: tuple[Agent, ...] | None = None,
         wall: Callable[[], float] = time.time,
     ) -> None:
         self.settings = settings
@@ -47,7 +47,7 @@ class Roster:
         self._environment = environment
         self._home = home
         self._paths = list(paths)
-        self._agents = agents
+        self._agents = known_agents() if agents is None else agents
         self._kit = make_kit(settings.ingest)
         self._finder = Finder(self._kit.counting(Diagnostics()), settings.ingest.lines)
         self._members: dict[str, Member] = {}

@@ -229,6 +229,7 @@ def test_being_behind_is_said_once_and_so_is_its_end(
 ) -> None:
     args = argparse.Namespace(no_prior=False, project=None, json=False, all=False, idle=None)
     args.otlp = args.metrics = None
+    args.mind = False
     one = Watch(home / "log.jsonl", Settings(), args)
     one.driver.caught_up = True
     for left in (unread, unread, 0, 0):

@@ -25,12 +25,9 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 def _run(args: argparse.Namespace) -> int:
     from collections import Counter
 
-    from msgspec.json import encode
-
     from core.errors import UsageError
     from core.events import MAIN
     from core.mind.fabric import MIND_EVENTS
-    from core.report.fabric_words import event_line, event_row
     from core.timeline.timeline import turned
     from tui.cli.recordings import recording_at
 
@@ -44,7 +41,7 @@ def _run(args: argparse.Namespace) -> int:
     first, *later = timeline.changes
     society, changes = timeline.initial.society(first.settings), deque(later)
     reader = society.engine(MAIN).mind.heart.fabric.subscribe(max(0, args.since))
-    start, counts = timeline.events[0].at, Counter[str]()
+    counts = Counter[str]()
     for place, event in enumerate(timeline.events):
         society = turned(timeline.initial, society, changes, place)
         society.step(event)

@@ -30,6 +30,8 @@ SIGNAL_WORDS: dict[str, str] = {
     "fatigue_rising": "fatigue",
 }
 
+_HALTS: dict[str, str] = {**HALT_WORDS}
+
 
 def mark_style(mark: Mark) -> str:
     """The style of a mark: a signal has its axis' own."""
@@ -51,7 +53,7 @@ def mark_text(mark: Mark) -> str:
     if mark.kind == "signal":
         return SIGNAL_WORDS.get(name, name.replace("_", " "))
     if mark.kind == "halt":
-        return f"would halt: {dict(HALT_WORDS).get(name, name.lower())}"
+        return f"would halt: {_HALTS.get(name, name.lower())}"
     if mark.kind == "quarantine":
         return f"affect {name} quarantine"
     if mark.kind == "compaction":
