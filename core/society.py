@@ -251,6 +251,12 @@ class Society(Stateful):
             shown = Emission(one.deviations, NO_PARTNER)
             engine.affect.receive(shown, "tree", one.session, self._commons.zone.factors)
 
+    def see_changed(self, files: Iterable[tuple[str, float]]) -> None:
+        """Take in when files that the main agent worked on last changed on disk."""
+        heatmap = self._members[MAIN].engine.receptor.heatmap
+        for path, at in files:
+            heatmap.see_changed(path, at)
+
     def frame(self, agent: str | None = None, at: float | None = None) -> Frame:
         """The frame of one agent that is awake, of the main one where none is named."""
         return self.engine(MAIN if agent is None else agent).frame(at)

@@ -69,7 +69,8 @@ class CarryOver(Extension):
         """How much of a persona's blend is taken over."""
         self._affect = affect or AffectStore()
         self._tool = ""
-        self._project = ""
+        self.project = ""
+        """The folder the session works in; blank where nobody says."""
         self._use = use
         self._prior_store = prior or PriorStore()
         self._learned_store = learned or LearnedStore()
@@ -102,21 +103,21 @@ class CarryOver(Extension):
 
     def belongs(self, tool: str, project: str) -> None:
         """Take note of whose session it is; nothing of affect is kept or heard where nobody says."""
-        self._tool, self._project = tool, project
+        self._tool, self.project = tool, project
 
     def _kept(self, at: float) -> KeptAffect | None:
         """Where the same agent's affect stood at the end of its last session in the project."""
-        if not self._use or not self._project:
+        if not self._use or not self.project:
             return None
         age = self._settings.prior.age * _DAY
-        return self._affect.last(self._project, self._tool, self.session, at, age)
+        return self._affect.last(self.project, self._tool, self.session, at, age)
 
     def neighbours(self, at: float) -> tuple[Neighbour, ...]:
         """Other sessions at work in the same folder, as policy lets them be heard."""
         contagion = self._bounds.contagion
-        if not self._use or not contagion.sessions or not self._project:
+        if not self._use or not contagion.sessions or not self.project:
             return ()
-        return self._affect.neighbours(self._project, self.session, at, contagion.recent)
+        return self._affect.neighbours(self.project, self.session, at, contagion.recent)
 
     def _prior(self, at: float) -> Prior | None:
         prior = self._prior_store.read() if self._use else None
@@ -222,10 +223,10 @@ class CarryOver(Extension):
         tally = engine.response.session()
         if not any(tally.actions.values()):
             return
-        if self._project and not engine.affect.quarantined:
+        if self.project and not engine.affect.quarantined:
             outcome = "done" if engine.response.ended else ""
             left = AffectLeft(self.session, self._tool, tally.at, engine.affect.deviations, outcome)
-            self._affect.leave(self._project, left)
+            self._affect.leave(self.project, left)
         self._learn(tally, share_accepted(engine.affect.modulation.mutation_acceptance))
         levels = engine.receptor.levels()
         thresholds = dict(zip(AXES, levels[: len(AXES)], strict=True))

@@ -18,6 +18,7 @@ from core.extension.hooks import Extension
 from core.extension.registry import Registry
 from core.live.bus import Bus, BusEvent
 from core.live.carry_over import CarryOver
+from core.live.disk import changed_files
 from core.live.notices import Notifier
 from core.live.source import Source
 from core.live.status import Limits, Status, StatusFacts, status_of
@@ -33,6 +34,8 @@ from core.timeline.opening import seed_of
 from core.timeline.run_inputs import InitialStates, RunInputs
 from core.timeline.timeline import SettingsChange, Timeline, turned
 
+_FILES = 16
+"""Files whose time on disk is looked at."""
 FRESH = 120.0
 """Seconds after which an event that was there before the watch is history, and no notice is given of it."""
 
@@ -89,7 +92,7 @@ class Driver:
         self._wall = wall
         self._limits = Limits.of(self.settings)
         self._listens = self.settings.affect.contagion.every
-        """Events between two looks at what other sessions report."""
+        """Events between two looks at other sessions and at files."""
         self._begun = inputs is not None
         self._record = record
         self._other = False
@@ -201,7 +204,7 @@ class Driver:
         for notice in step.reaction.notices:
             self.tell(notice)
         if self.caught_up and (isinstance(event, Prompt) or self.count % self._listens == 0):
-            self._hear(event.at)
+            self._look_beside(event.at)
         if step.reaction.checkpoints and self.caught_up and self._bookmarks is not None and self.session:
             self._save(step, self._bookmarks(self.session))
         return step
@@ -269,19 +272,24 @@ class Driver:
         if self._carry_over is not None and self.session:
             self._initial_states.changed(self.session, change)
 
-    def _hear(self, at: float) -> None:
-        """Take in what other sessions in the same folder reported since."""
-        if self._carry_over is None or not self.session:
+    def _look_beside(self, at: float) -> None:
+        """Take in what other sessions in the same folder reported since, and which files changed on disk."""
+        carry_over = self._carry_over
+        if carry_over is None or not self.session or not self.source.growing:
             return
         known = dict(self.society.neighbours)
-        heard = tuple(one for one in self._carry_over.neighbours(at) if one.at > known.get(one.session, 0.0))
-        if not heard:
+        heard = tuple(one for one in carry_over.neighbours(at) if one.at > known.get(one.session, 0.0))
+        leaves = self.society.engine(MAIN).receptor.heatmap.hottest(_FILES)
+        seen = {leaf.path: leaf.last_modified or leaf.last_access for leaf in leaves}
+        changed = changed_files(carry_over.project, seen, at)
+        if not heard and not changed:
             return
+        change = SettingsChange(self.count, self.society.settings, heard, changed)
         if self.timeline is None:
-            self.society.hear(heard)
+            change.tell(self.society)
         else:
-            self.timeline.hear(heard)
-        self._keep_change(SettingsChange(self.count, self.society.settings, heard))
+            self.timeline.tell(heard, changed)
+        self._keep_change(change)
 
     def held(self) -> tuple[Event, ...]:
         """What the log has begun and not ended, once all of it has been read."""

@@ -363,6 +363,10 @@ class Mind(Stateful):
             opinion=heart.opinion(),
             episodes=heart.episodes.read(),
             last_tick=heart.metrics.last,
+            confidence=heart.confidence,
+            recalled=tuple([one.line for one in self.recall()]),
+            events=heart.fabric.recent(),
+            emitted=heart.fabric.emitted,
         )
 
     def levels(self) -> tuple[float, ...]:

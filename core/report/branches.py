@@ -61,7 +61,7 @@ class Finding(NamedTuple):
 
 def applied_changes(timeline: Timeline, progress: Progress | None = None) -> list[AppliedChange]:
     """Run each change of settings over what was known then, and compare with what came afterwards."""
-    changes = [change for change in timeline.changes[1:] if not change.heard]
+    changes = [change for change in timeline.changes[1:] if not change.news]
     ends = [*(change.after for change in changes[1:]), len(timeline)][: len(changes)]
     found = []
     for change, end in zip(changes, ends, strict=True):

@@ -81,6 +81,9 @@ def suggest(scene: Scene, method: Method) -> ActionResult:
     parts.append(f"Work is in {', '.join(hot)}." if hot else "No path has been visited yet.")
     if left:
         parts.append(f"Left a while ago: {', '.join(left)}.")
+    moved = [leaf.path for leaf in hottest if leaf.last_modified and leaf.last_modified > leaf.last_access]
+    if moved:
+        parts.append(f"Changed on disk since it was last there: {', '.join(moved[:most])}.")
     if rare and known < most:
         parts.append(f"Looked at only once: {', '.join(rare[: most - known])}.")
     return ActionResult(" ".join(parts))

@@ -253,7 +253,7 @@ class Rerun:
         state = self.society.dump()
         if self.whole:
             self._run.society = self.timeline.loaded(change.settings, state)
-            self._run.society.hear(change.heard)
+            change.tell(self._run.society)
         else:
             self._run.society = self._society(change.settings)
             self._run.society.load(state)

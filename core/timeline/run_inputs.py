@@ -51,11 +51,12 @@ def pack_start(settings: Settings, initial: InitialState) -> bytes:
     return cbor2.dumps(content, canonical=True)
 
 
-def pack_change(settings: Settings, heard: tuple[Neighbour, ...] = ()) -> bytes:
+def pack_change(change: SettingsChange) -> bytes:
     """What is given later, the same bytes for the same content."""
-    content = {"version": VERSION, "settings": modelled(settings)}
-    if heard:
-        content["heard"] = to_builtins(heard)
+    content = {"version": VERSION, "settings": modelled(change.settings)}
+    if change.news:
+        content["heard"] = to_builtins(change.heard)
+        content["changed"] = to_builtins(change.changed)
     return cbor2.dumps(content, canonical=True)
 
 
@@ -70,6 +71,7 @@ def unpack_inputs(kept: KeptStart, today: Settings) -> RunInputs:
                 after,
                 _as_given(today, given["settings"]),
                 convert(given.get("heard", ()), tuple[Neighbour, ...]),
+                convert(given.get("changed", ()), tuple[tuple[str, float], ...]),
             )
             for after, given in changes
         )
@@ -184,7 +186,7 @@ class InitialStates:
         if self._store is None:
             return
         try:
-            self._store.change(session, change.after, pack_change(change.settings, change.heard))
+            self._store.change(session, change.after, pack_change(change))
         except NooscopeError as error:
             self.notices.append(str(error))
 

@@ -31,6 +31,18 @@ class SettingsChange(NamedTuple):
     """Events before it."""
     settings: Settings
     heard: tuple[Neighbour, ...] = ()
+    changed: tuple[tuple[str, float], ...] = ()
+    """Files that changed on disk, and when."""
+
+    @property
+    def news(self) -> bool:
+        """Something was found out beside the log."""
+        return bool(self.heard or self.changed)
+
+    def tell(self, society: Society) -> None:
+        """Let minds know of it; those that do already are not changed."""
+        society.hear(self.heard)
+        society.see_changed(self.changed)
 
 
 class Timeline:
@@ -112,7 +124,7 @@ class Timeline:
         while self._later and self._later[0].after <= len(self.events):
             change = self._later.popleft()
             self._apply(change.settings)
-            self._hear(change.heard)
+            self._tell(change)
 
     def extend(self, events: Iterable[Event]) -> None:
         """Record many events."""
@@ -137,15 +149,15 @@ class Timeline:
         self.changes.append(SettingsChange(len(self.events), settings))
         self.run.society = self.loaded(settings, state)
 
-    def hear(self, neighbours: tuple[Neighbour, ...]) -> None:
-        """Take in what neighbours report; a replay takes it in at the same event."""
+    def tell(self, heard: tuple[Neighbour, ...] = (), changed: tuple[tuple[str, float], ...] = ()) -> None:
+        """Let the minds know what was found out beside the log; a replay does at the same event."""
         self._later.clear()
-        self._hear(neighbours)
+        self._tell(SettingsChange(len(self.events), self.settings, heard, changed))
 
-    def _hear(self, neighbours: tuple[Neighbour, ...]) -> None:
-        if neighbours:
-            self.changes.append(SettingsChange(len(self.events), self.settings, neighbours))
-            self.society.hear(neighbours)
+    def _tell(self, change: SettingsChange) -> None:
+        if change.news:
+            self.changes.append(change._replace(after=len(self.events), settings=self.settings))
+            change.tell(self.society)
 
     def adopt(
         self, events: list[Event], tracks: dict[str, Track], marks: list[Mark], frames: list[KeyFrame]
@@ -158,7 +170,7 @@ class Timeline:
         self.events = events
         while self._later and self._later[0].after <= len(events):
             change = self._later.popleft()
-            if change.heard or change.settings != self.settings:
+            if change.news or change.settings != self.settings:
                 self.changes.append(change)
         times = np.fromiter((event.at for event in events), np.float64, len(events))
         self._times = np.maximum.accumulate(times).tolist()
@@ -235,15 +247,15 @@ class Timeline:
         for change in [change for change in self.changes if start < change.after <= stop]:
             self._steps(society, start, change.after)
             start, society = change.after, self.loaded(change.settings, society.dump())
-            society.hear(change.heard)
+            change.tell(society)
         self._steps(society, start, stop)
         return society
 
     def _remind(self, society: Society, place: int) -> None:
-        """Let minds hear what neighbours reported at a place; those that heard it before do not again."""
+        """Let minds know what was found out at a place; those that know are not changed."""
         for change in self.changes:
-            if change.heard and change.after == place:
-                society.hear(change.heard)
+            if change.news and change.after == place:
+                change.tell(society)
 
     def _steps(self, society: Society, start: int, stop: int) -> None:
         step = society.step
@@ -262,7 +274,7 @@ def turned(initial: InitialState, society: Society, later: deque[SettingsChange]
         change = later.popleft()
         if change.settings != society.settings:
             society = initial.resumed(change.settings, society.dump())
-        society.hear(change.heard)
+        change.tell(society)
     return society
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import cbor2
@@ -9,8 +10,9 @@ import pytest
 
 from bench.workload import session
 from core.affect import KeptAffect, Neighbour, Policy
-from core.events import MAIN
+from core.events import MAIN, ToolUse
 from core.live.carry_over import CarryOver
+from core.live.disk import changed_files
 from core.settings import Settings
 from core.society import Society
 from core.store.affect import AffectLeft, AffectStore
@@ -24,6 +26,13 @@ STREAM = session(400)
 RAISED = (0.4, 0.0, -0.3, 0.0, 0.3, 0.4, 0.0)
 NEWS = (Neighbour("other", STREAM[100].at, RAISED, "done"),)
 
+CHANGED = tuple(
+    (path, STREAM[127].at)
+    for path in {
+        target: None for event in STREAM[:60] if isinstance(event, ToolUse) for target in event.targets
+    }
+)
+
 
 def bytes_of(society: Society) -> bytes:
     return cbor2.dumps(society.dump(), canonical=True)
@@ -33,7 +42,7 @@ def watched(after: int) -> Timeline:
     """A recording that heard of a neighbour after so many events."""
     timeline = Timeline(Settings(), every=32)
     timeline.extend(STREAM[:after])
-    timeline.hear(NEWS)
+    timeline.tell(NEWS, CHANGED)
     timeline.extend(STREAM[after:])
     return timeline
 
@@ -44,7 +53,7 @@ def test_a_report_seeks_and_replays_as_it_was_heard(after: int) -> None:
     alone = Timeline(Settings(), every=32)
     alone.extend(STREAM)
     assert bytes_of(live.society) != bytes_of(alone.society)
-    later = (SettingsChange(after, Settings(), NEWS),)
+    later = (SettingsChange(after, Settings(), NEWS, CHANGED),)
     replay = Timeline(Settings(), later=later, every=64)
     replay.extend(STREAM)
     assert bytes_of(live.society) == bytes_of(replay.society)
@@ -53,7 +62,7 @@ def test_a_report_seeks_and_replays_as_it_was_heard(after: int) -> None:
         for event in STREAM[: min(index, after)]:
             plain.step(event)
         if index >= after:
-            plain.hear(NEWS)
+            SettingsChange(after, Settings(), NEWS, CHANGED).tell(plain)
         for event in STREAM[after:index]:
             plain.step(event)
         assert bytes_of(live.society_at(index)) == bytes_of(plain), index
@@ -84,8 +93,9 @@ def test_a_report_is_the_peer_stimulus_and_moves_affect_within_its_limits() -> N
 
 def test_what_was_heard_is_kept_for_the_replay() -> None:
     settings = Settings()
-    kept = KeptStart(pack_start(settings, InitialState(3)), (Later(7, pack_change(settings, NEWS)),))
-    assert unpack_inputs(kept, settings).later == (SettingsChange(7, settings, NEWS),)
+    change = SettingsChange(7, settings, NEWS, CHANGED)
+    kept = KeptStart(pack_start(settings, InitialState(3)), (Later(7, pack_change(change)),))
+    assert unpack_inputs(kept, settings).later == (change,)
 
 
 def test_affect_is_kept_by_agent_and_project_and_fades(tmp_path: Path) -> None:
@@ -131,3 +141,31 @@ def test_a_session_leaves_its_affect_and_the_next_two_find_it(tmp_path: Path) ->
     assert other.affect is None and [one.session for one in other.neighbours] == ["first"]
     quiet = Policy.model_validate({"name": "quiet", "contagion": {"sessions": False}})
     assert carry_over("claude-code", quiet).initial_state("third", 1, at).neighbours == ()
+
+
+def test_a_file_changed_on_disk_is_seen_in_the_project_alone(tmp_path: Path) -> None:
+    inside, outside = tmp_path / "project", tmp_path / "secret.txt"
+    inside.mkdir()
+    for path in (inside / "a.py", outside):
+        path.write_text("x")
+        os.utime(path, (100.0, 100.0))
+    (inside / "link.py").symlink_to(outside)
+    seen = {"a.py": 50.0, "../secret.txt": 50.0, str(outside): 50.0, "link.py": 50.0, "gone.py": 50.0}
+    assert changed_files(str(inside), seen, 200.0) == (("a.py", 100.0),)
+    assert changed_files(str(inside), {"a.py": 99.9}, 100.0) == (("a.py", 100.0),)
+    assert changed_files(str(inside), {"a.py": 100.0}, 200.0) == ()
+    assert changed_files(str(inside), {"a.py": 50.0}, 99.0) == ()
+    assert changed_files("", seen, 200.0) == () and changed_files("project", seen, 200.0) == ()
+
+
+def test_a_file_changed_since_the_agent_was_there_is_told() -> None:
+    society = Society(Settings())
+    for event in STREAM[:60]:
+        society.step(event)
+    path = society.frame().receptor.heatmap.top[0].path
+    before = society.frame().receptor.heatmap.top[0]
+    society.see_changed([(path, before.last_access + 5.0), ("never/seen.py", 1.0)])
+    after = society.frame().receptor.heatmap.top[0]
+    assert after.last_modified == before.last_access + 5.0
+    society.see_changed([(path, 1.0)])
+    assert society.frame().receptor.heatmap.top[0] == after

@@ -28,6 +28,7 @@ def _run(args: argparse.Namespace) -> int:
     from core.errors import UsageError
     from core.events import MAIN
     from core.mind.fabric import MIND_EVENTS
+    from core.report.mind_words import mind_json, mind_line
     from core.timeline.timeline import turned
     from tui.cli.recordings import recording_at
 
@@ -51,9 +52,8 @@ def _run(args: argparse.Namespace) -> int:
                 continue
             counts[kind] += 1
             if not args.kinds:
-                print(
-                    encode(event_row(number, told)).decode() if args.json else event_line(number, told, start)
-                )
+                line = mind_json(number, MAIN, told).decode() if args.json else mind_line(MAIN, told)
+                print(line if args.json else f"{number:>7}  {line}")
     if args.kinds:
         for kind in sorted(names):
             print(f"{counts[kind]:>7}  {kind}")

@@ -30,7 +30,7 @@ SIGNAL_WORDS: dict[str, str] = {
     "fatigue_rising": "fatigue",
 }
 
-_HALTS: dict[str, str] = {**HALT_WORDS}
+_HALTS = {str(reason): words for reason, words in HALT_WORDS.items()}
 
 
 def mark_style(mark: Mark) -> str:
