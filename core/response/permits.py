@@ -58,7 +58,7 @@ class Standing(NamedTuple):
     budget: float = 1.0
     """Share of the budget left."""
     trust: float = 0.0
-    """Trust that homeostasis asks for; it follows the budget, and nothing that is felt."""
+    """Trust a call needs now, as what is left of the means makes it; higher is tighter."""
 
 
 class Decision(NamedTuple):
@@ -111,12 +111,8 @@ class PermitPolicy:
             return Decision("person", tier, why)
         if standing.budget <= self._settings.budget:
             return Decision("person", tier, f"{100 * standing.budget:.0f}% of the budget is left")
-        asks_from = (
-            self._settings.trust_command if asked.action == "shell_exec" else self._settings.trust_edit
-        )
-        if standing.trust >= asks_from:
-            why = f"{why}, and homeostasis asks for more trust ({standing.trust:.2f}) as the budget runs down"
-            return Decision("person", tier, why)
+        if standing.trust >= self._settings.tool_trust:
+            return Decision("person", tier, f"a call needs {standing.trust:.2f} of trust now")
         return Decision("permit", tier, why)
 
 

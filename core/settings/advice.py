@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from core.settings.trust import PERSON, higher, lower
+from core.settings.trust import PERSON, higher
 from core.settings.tunable import Group, tunable
 
 
@@ -61,21 +61,15 @@ class GuardSettings(Group, project=PERSON):
         unit="s",
     )
     steps: bool = tunable(False, "A halt for the number of steps alone stops writing too.")
-    trust_command: float = tunable(
-        0.55,
-        "Trust that homeostasis asks for, from which a command needs you.",
+    tool_trust: float = tunable(
+        0.6,
+        "Trust a call needs, by the model's own reckoning, from which on writing needs you.",
         ge=0,
         le=1,
         step=0.05,
-        project=lower(0.55),
     )
-    trust_edit: float = tunable(
-        0.9,
-        "Trust that homeostasis asks for, from which an edit needs you.",
-        ge=0,
-        le=1,
-        step=0.05,
-        project=lower(0.55),
+    quarantine: bool = tunable(
+        True, "A call that would write is put to you while the agent's affect is quarantined."
     )
     budget: float = tunable(
         0.0,

@@ -28,7 +28,6 @@ from core.settings.advice import GuardSettings
 
 SETTINGS = GuardSettings()
 WRITE = Asked("s", "Write", "file_edit", "", b'{"path":"a.py"}', targets=("a.py",))
-RUN = Asked("s", "Bash", "shell_exec", "", b"{}", "make")
 REMOVE = Asked("s", "Bash", "shell_exec", "destructive", b"{}", "rm -rf x")
 READ = Asked("s", "Read", "file_read", "", b"{}", targets=("a.py",))
 
@@ -77,16 +76,16 @@ def test_the_strictest_tier_that_fits_holds(asked: Asked, settings: dict[str, An
         (WRITE, Standing("external", fuse=True), {}, "permit"),
         (WRITE, Standing("external", fuse=True), {"steps": True}, "deny"),
         (REMOVE, Standing(), {}, "person"),
-        (RUN, Standing(trust=0.54), {}, "permit"),
-        (RUN, Standing(trust=0.55), {}, "person"),
-        (WRITE, Standing(trust=0.55), {}, "permit"),
-        (WRITE, Standing(trust=0.9), {}, "person"),
+        (WRITE, Standing(trust=0.59), {}, "permit"),
+        (WRITE, Standing(trust=0.6), {}, "person"),
         (READ, Standing(trust=1.0), {}, "pass"),
         (WRITE, Standing(budget=0.0), {}, "person"),
         (WRITE, Standing(budget=0.01), {}, "permit"),
         (WRITE, Standing(budget=0.2), {"budget": 0.2}, "person"),
         (WRITE, Standing(budget=0.21), {"budget": 0.2}, "permit"),
         (READ, Standing(budget=0.0), {}, "pass"),
+        (WRITE, Standing(trust=0.9), {"tool_trust": 1.0}, "permit"),
+        (WRITE, Standing("exhaustion", trust=1.0), {}, "deny"),
     ],
 )
 def test_what_becomes_of_a_call(
