@@ -36,8 +36,10 @@ def read_claims(answer: str, known: Collection[int]) -> list[Claim]:
     """The claims of an answer that rest on facts; one that cites what is not there goes with its citation."""
     fenced = _FENCE.search(answer)
     text = fenced[1] if fenced else answer[answer.find("{") : answer.rfind("}") + 1]
+    if not text.strip():
+        raise WrongAnswer("not JSON")
     try:
-        value: Any = msgspec.json.decode(text.strip() or "null")
+        value: Any = msgspec.json.decode(text.strip())
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise WrongAnswer(f"not JSON ({error})") from None
     rows = value.get("claims") if isinstance(value, dict) else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import ipaddress
 import os
+import socket
 import ssl
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -60,7 +61,7 @@ def provider_of(words: str) -> Provider:
     return found
 
 
-class Reply(NamedTuple):
+class ModelReply(NamedTuple):
     """What came back."""
 
     text: str
@@ -68,7 +69,7 @@ class Reply(NamedTuple):
     output_tokens: int | None = None
 
 
-class Failed(Exception):
+class ModelFailed(Exception):
     """A request that came to nothing."""
 
     again = True
@@ -80,13 +81,13 @@ class Failed(Exception):
         """Seconds the provider asks to be left alone."""
 
 
-class Declined(Failed):
+class ModelDeclined(ModelFailed):
     """The provider does not want this request, now or later."""
 
     again = False
 
 
-def key_of(provider: Provider, environment: Mapping[str, str] = os.environ) -> str:
+def api_key(provider: Provider, environment: Mapping[str, str] = os.environ) -> str:
     """The key from the environment, else from the keyring where one is installed; blank for none."""
     key = environment.get(provider.variable, "").strip()
     if key or provider.local:
@@ -101,7 +102,7 @@ def key_of(provider: Provider, environment: Mapping[str, str] = os.environ) -> s
         return ""
 
 
-def ask(
+def ask_model(
     provider: Provider,
     key: str,
     system: str,
@@ -109,8 +110,8 @@ def ask(
     most: int,
     timeout: float,
     clock: Callable[[], float] = time.monotonic,
-) -> Reply:
-    """Ask once and read the whole answer within a time; raises `Failed`."""
+) -> ModelReply:
+    """Ask once and read the whole answer within a time; raises `ModelFailed`."""
     until = clock() + timeout
     body, headers, path = _request(provider, key, system, text, most)
     address = urlsplit(provider.address)
@@ -124,14 +125,16 @@ def ask(
         connection = http.client.HTTPConnection(host, port, timeout=timeout)
     try:
         with closing(connection):
+            connection.connect()
+            wire = connection.sock
             connection.request("POST", f"{address.path}{path}", msgspec.json.encode(body), headers)
-            answer = connection.getresponse()
-            if answer.status != 200:
-                raise _refusal(answer)
-            return _read(provider.kind, _events(_lines(connection, answer, until, clock)))
+            with closing(connection.getresponse()) as answer:
+                if answer.status != 200:
+                    raise _refusal(answer)
+                return _read(provider.kind, _events(_lines(wire, answer, until, clock)))
     except (OSError, http.client.HTTPException) as error:
         said = "took too long" if isinstance(error, TimeoutError) else str(error) or type(error).__name__
-        raise Failed(said) from None
+        raise ModelFailed(said) from None
 
 
 def _request(
@@ -153,18 +156,18 @@ def _request(
     return {**asked, "stream_options": {"include_usage": True}}, headers, "/chat/completions"
 
 
-def _refusal(answer: http.client.HTTPResponse) -> Failed:
+def _refusal(answer: http.client.HTTPResponse) -> ModelFailed:
     answer.read(4096)
     if answer.status == 429 or answer.status >= 500:
         told = answer.headers.get("Retry-After", "")
         wait = float(told) if told.replace(".", "", 1).isdecimal() else 0.0
         words = "asks to be left alone for now" if answer.status == 429 else f"answered {answer.status}"
-        return Failed(words, min(wait, 3600.0))
-    return Declined(f"refused with {answer.status}")
+        return ModelFailed(words, min(wait, 3600.0))
+    return ModelDeclined(f"refused with {answer.status}")
 
 
 def _lines(
-    connection: http.client.HTTPConnection,
+    wire: socket.socket,
     answer: http.client.HTTPResponse,
     until: float,
     clock: Callable[[], float],
@@ -174,9 +177,8 @@ def _lines(
     while True:
         left = until - clock()
         if left <= 0:
-            raise Failed("took too long")
-        if connection.sock is not None:
-            connection.sock.settimeout(left)
+            raise ModelFailed("took too long")
+        wire.settimeout(left)
         piece = answer.read1(65_536)
         if not piece:
             if rest:
@@ -184,7 +186,7 @@ def _lines(
             return
         size += len(piece)
         if size > _LONGEST:
-            raise Declined("answered without end")
+            raise ModelDeclined("answered without end")
         *whole, rest = (rest + piece).split(b"\n")
         yield from whole
 
@@ -201,24 +203,24 @@ def _events(lines: Iterator[bytes]) -> Iterator[dict[str, Any]]:
         try:
             value = msgspec.json.decode(told)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            raise Failed("answered something that is not JSON") from None
+            raise ModelFailed("answered something that is not JSON") from None
         if isinstance(value, dict):
             yield value
 
 
-def _read(kind: str, events: Iterator[dict[str, Any]]) -> Reply:
+def _read(kind: str, events: Iterator[dict[str, Any]]) -> ModelReply:
     parts: list[str] = []
     used: list[int | None] = [None, None]
     finished = False
     for event in events:
         if event.get("error") or event.get("type") == "error":
-            raise Failed("broke off with an error")
+            raise ModelFailed("broke off with an error")
         part, ended = _anthropic(event, used) if kind == "anthropic" else _openai(event, used)
         parts.append(part)
         finished = finished or ended
     if not finished:
-        raise Failed("the answer was cut off")
-    return Reply("".join(parts), *used)
+        raise ModelFailed("the answer was cut off")
+    return ModelReply("".join(parts), *used)
 
 
 def _openai(event: dict[str, Any], used: list[int | None]) -> tuple[str, bool]:
@@ -230,7 +232,7 @@ def _openai(event: dict[str, Any], used: list[int | None]) -> tuple[str, bool]:
     delta = first.get("delta")
     said = delta.get("content") if isinstance(delta, dict) else None
     if first.get("finish_reason") == "content_filter":
-        raise Declined("refused to answer")
+        raise ModelDeclined("refused to answer")
     ended = event.get("type") == "done" or first.get("finish_reason") is not None
     return said if isinstance(said, str) else "", ended
 
@@ -242,7 +244,7 @@ def _anthropic(event: dict[str, Any], used: list[int | None]) -> tuple[str, bool
     if isinstance(usage, dict) and "output_tokens" in usage:
         used[1] = _number(usage["output_tokens"])
     if isinstance(delta, dict) and delta.get("stop_reason") == "refusal":
-        raise Declined("refused to answer")
+        raise ModelDeclined("refused to answer")
     said = delta.get("text") if isinstance(delta, dict) else None
     return said if isinstance(said, str) else "", event.get("type") == "message_stop"
 

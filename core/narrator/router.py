@@ -18,7 +18,7 @@ from core.logs.redaction import redact
 from core.mind.cortical import Tier
 from core.narrator.claims import SYSTEM, WrongAnswer, read_claims
 from core.narrator.facts import Fact
-from core.narrator.providers import Failed, Provider, Reply, ask, key_of, provider_of
+from core.narrator.providers import ModelFailed, ModelReply, Provider, api_key, ask_model, provider_of
 from core.narrator.templates import Claim
 from core.report.recap import token_estimate
 from core.settings import Settings
@@ -93,7 +93,7 @@ class Router:
         registry: Registry | None = None,
         wall: Callable[[], float] = time.time,
         sleep: Callable[[float], object] = time.sleep,
-        key: Callable[[Provider], str] = key_of,
+        key: Callable[[Provider], str] = api_key,
     ) -> None:
         self.settings = settings
         self._narrator = settings.narrator
@@ -159,7 +159,7 @@ class Router:
                 continue
             try:
                 answer, claims = self._asked(purpose, provider, system, text, known)
-            except Failed as error:
+            except ModelFailed as error:
                 troubles.append(f"{provider.name} {error}")
                 continue
             if self._cache is not None:
@@ -180,19 +180,19 @@ class Router:
     def _asked(
         self, purpose: Purpose, provider: Provider, system: str, text: str, known: frozenset[int]
     ) -> tuple[str, list[Claim]]:
-        """One provider, tried a few times; raises `Failed` once it is given up."""
+        """One provider, tried a few times; raises `ModelFailed` once it is given up."""
         narrator, name = self._narrator, provider.name
         rest = self._store.read(self._wall()).rests.get(name)
         if rest is not None and rest.until > self._wall():
-            raise Failed(f"is left alone for {rest.until - self._wall():.0f} s more")
+            raise ModelFailed(f"is left alone for {rest.until - self._wall():.0f} s more")
         if self._registry.wants("on_model_request"):
             answer, who = self._registry.ask("on_model_request", purpose, name, text)
             if answer != "pass":
-                raise Failed(f"is not asked: the extension {who} keeps the facts here")
+                raise ModelFailed(f"is not asked: the extension {who} keeps the facts here")
         key = self._key(provider)
         if not key and not provider.local:
-            raise Failed(f"has no key; put it into {provider.variable}")
-        trouble = Failed("was not asked")
+            raise ModelFailed(f"has no key; put it into {provider.variable}")
+        trouble = ModelFailed("was not asked")
         for attempt in range(narrator.retries + 1):
             if attempt:
                 self._sleep(min(narrator.timeout, max(trouble.wait, narrator.pause * 2 ** (attempt - 1))))
@@ -200,8 +200,10 @@ class Router:
                 reply = self._paid(provider, key, system, text)
                 claims = read_claims(reply.text, known)
             except WrongAnswer as error:
-                trouble = Failed(f"gave a wrong answer: {error}")
-            except Failed as error:
+                trouble = ModelFailed(f"gave a wrong answer: {error}")
+            except _Spent:
+                raise
+            except ModelFailed as error:
                 trouble = error
                 if not error.again or error.wait > narrator.timeout:
                     break
@@ -211,7 +213,7 @@ class Router:
         self._store.failed(self._wall(), name, narrator.breaker, narrator.rest, wait=trouble.wait)
         raise trouble
 
-    def _paid(self, provider: Provider, key: str, system: str, text: str) -> Reply:
+    def _paid(self, provider: Provider, key: str, system: str, text: str) -> ModelReply:
         """Ask once within the day's budget, and write down what it came to."""
         narrator = self._narrator
         sent = token_estimate(system) + token_estimate(text)
@@ -221,7 +223,7 @@ class Router:
             raise _Spent("is not asked: today's budget for prose is spent")
         money, tokens, unpriced = 0.0, 0, False
         try:
-            reply = ask(provider, key, system, text, narrator.answer, narrator.timeout)
+            reply = ask_model(provider, key, system, text, narrator.answer, narrator.timeout)
             took = sent if reply.input_tokens is None else reply.input_tokens
             gave = token_estimate(reply.text) if reply.output_tokens is None else reply.output_tokens
             (money, unpriced), tokens = self._price(provider, took, gave), took + gave
@@ -239,8 +241,8 @@ class Router:
         return (0.0, True) if price is None else (price, False)
 
 
-class _Spent(Failed):
-    again = False
+class _Spent(ModelFailed):
+    """The budget does not hold it; that is no fault of the model's."""
 
 
 def _harmless(line: str) -> str:
@@ -263,7 +265,7 @@ def status_lines(settings: Settings, store: SpendStore, now: float) -> list[str]
                 continue
             key = "on this machine" if provider.local else f"key in {provider.variable}"
             lines.append(
-                f"{tier}: {provider.name}, {key}{'' if provider.local or key_of(provider) else ': missing'}"
+                f"{tier}: {provider.name}, {key}{'' if provider.local or api_key(provider) else ': missing'}"
             )
     try:
         spend = store.read(now)

@@ -8,7 +8,8 @@ from core.events import MAIN
 from core.mind.cortical import Tier
 from core.narrator.facts import Fact, stretch_facts, stuck_facts
 from core.narrator.router import Router, Told
-from core.narrator.templates import Claim, dream_sentence, episode_name, told_recap, told_why
+from core.narrator.templates import Claim, told_recap, told_why
+from core.report.episode_words import dream_sentence, episode_name
 from core.timeline.timeline import Timeline
 
 ProsePart = Literal["recap", "why", "episodes", "dream"]

@@ -404,6 +404,7 @@ class Feed:
             notice=self._notice,
             extensions=driver.registry.standing(),
             bus=driver.bus.readings(),
+            narrator=self._settings.narrator.on,
         )
         self._post(Arrived(view, self._film.timeline))
         self._wait_for_first(source)

@@ -42,6 +42,7 @@ State: `▲` stuck, `◆` deep work, `○` exploring, `◇` delegating, `·` idl
 Context is the share of the way to compaction, and the turns left until then at the usual pace.
 Cost is that of all agents so far (`≥` where some prices are not known), with its pace over the last
 hour; tokens a minute are those sent anew and got back.
+`✎ model on`: a model may put facts into prose when you ask for it; redacted facts are then sent to it.
 """
     DEFAULT_CSS = """
     StatusHeader { height: 1; border: none; padding: 0 1; background: $panel; }
@@ -133,6 +134,8 @@ def _alarm(view: View) -> list[Line]:
 
 def _notice(view: View) -> list[Line]:
     pieces: list[Line] = []
+    if view.narrator:
+        pieces.append([("✎ model on", "strong")])
     if view.in_flight:
         first = plain(view.in_flight[0], 18)
         more = f" +{len(view.in_flight) - 1}" if len(view.in_flight) > 1 else ""
