@@ -125,6 +125,13 @@ class IntakeServer:
         self._receivers = receivers
         self.serving = True
 
+    async def start_behind(self) -> None:
+        """Take the place where nobody has it; else stand by until it is free."""
+        if await asyncio.to_thread(call, self._place, "sessions", {}, 1.0) is None:
+            await self.start()
+        else:
+            self._standing_by = asyncio.create_task(self._stand_by())
+
     def _receiver(self, **place: Any) -> Receiver:
         desk = self.desk
         return Receiver(desk.handle, body=_BODY, patience=_PATIENCE, admit=desk.admit, **place)

@@ -11,13 +11,18 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
+from msgspec.structs import replace
+
+from core.agents.words import word_logs
 from core.engine import Step
 from core.errors import StoreError
-from core.events import MAIN, Event
+from core.events import MAIN, Event, ToolUse, Turn
 from core.extension.hooks import Extension
 from core.extension.registry import Registry
 from core.live.bus import Bus, BusEvent
 from core.live.carry_over import CarryOver
+from core.live.hook_signs import HookSigns
+from core.live.need_words import NeedReader
 from core.live.notices import Notifier
 from core.live.source import Source
 from core.live.status import Limits, Status, StatusFacts, status_of
@@ -34,6 +39,8 @@ from core.timeline.timeline import SettingsChange, Timeline, turned
 
 FRESH = 120.0
 """Seconds after which an event that was there before the watch is history, and no notice is given of it."""
+_ENDED = 512
+"""Ended calls remembered."""
 
 
 class Driver:
@@ -51,6 +58,7 @@ class Driver:
         bookmarks: Callable[[str], Bookmarks] | None = None,
         notifier: Notifier | None = None,
         past: Callable[[Notice], object] | None = None,
+        hooks: Callable[[str], HookSigns | None] | None = None,
         changed: float | None = None,
         wall: Callable[[], float] = time.time,
         extensions: Iterable[Extension] = (),
@@ -85,6 +93,11 @@ class Driver:
         self._named = False
         """Its start was told."""
         self._past = past
+        self._hooks = hooks
+        self._signs: HookSigns | None = None
+        """What hooks told when `held` was last asked."""
+        self._ended: dict[str, None] = {}
+        """Ids of the calls that ended last, so that what hooks tell late opens none of them again."""
         self._wall = wall
         self._limits = Limits.of(self.settings)
         self._begun = inputs is not None
@@ -93,6 +106,7 @@ class Driver:
         """It was first watched with other settings than those of today."""
         self._held: tuple[Event, ...] | None = None
         self._rung: tuple[str, float | None] | None = None
+        self._need = NeedReader()
         self._log_notices: list[str] = []
         self._said: set[str] = set()
         self._moved = time.monotonic()
@@ -182,9 +196,13 @@ class Driver:
         else:
             step = self.timeline.add(event)
         self.count += 1
+        if type(event) is Turn and event.agent == MAIN:
+            self._need.last_turn = event
         self._held = None
         self._moved, self._rested = time.monotonic(), False
         self.tracker.update(event, step)
+        if self._hooks is not None and type(event) is ToolUse:
+            self._note_end(event)
         if not self.registry.idle:
             self._tell_extensions(event, step)
         if self.bus:
@@ -252,20 +270,47 @@ class Driver:
         """What the log has begun and not ended, once all of it has been read."""
         if self.source.behind:
             return ()
-        if self._held is None:
-            self._held = tuple(self.source.held())
+        signs = self._told()
+        if self._held is None or signs is not self._signs:
+            held = tuple(self.source.held())
+            self._held = held if signs is None else (*held, *signs.pending(held, self._ended))
+            self._signs = signs
         return self._held
+
+    def _told(self) -> HookSigns | None:
+        """What the session's hooks told ahead of its log."""
+        return self._hooks(self.session) if self._hooks is not None and self.session else None
+
+    def _note_end(self, use: ToolUse) -> None:
+        if use.id and use.outcome != "pending":
+            self._ended[use.id] = None
+            if len(self._ended) > _ENDED:
+                del self._ended[next(iter(self._ended))]
 
     def facts(self, heard: float | None = None, read: float = 1.0) -> StatusFacts:
         """What is known now."""
         moment = self.heard if heard is None else heard
         if not self.count:
-            return StatusFacts(heard=moment, open=open_calls(self.held()), lost=self.lost, read=read)
-        return self.tracker.facts(self.society, self.held(), heard=moment, lost=self.lost, read=read)
+            facts = StatusFacts(heard=moment, open=open_calls(self.held()), lost=self.lost, read=read)
+        else:
+            facts = self.tracker.facts(self.society, self.held(), heard=moment, lost=self.lost, read=read)
+        signs = self._told()
+        if signs is None:
+            return facts
+        return replace(facts, asks=signs.asking(self._ended), heard=max(facts.heard, signs.heard))
 
     def status(self, now: float) -> Status:
         """How the session stands at a moment; while it is being read, that is all there is to say."""
-        return status_of(self.facts(read=1.0 if self.caught_up else 0.0), now, self._limits)
+        return self._worded(status_of(self.facts(read=1.0 if self.caught_up else 0.0), now, self._limits))
+
+    def need_words(self, status: Status) -> str:
+        """What the log says of the need for the person, read once for each need."""
+        session = self.source.session
+        logs = word_logs(session) if session is not None else ()
+        return self._need.words(status, logs, self.held, self._limits.asking)
+
+    def _worded(self, status: Status) -> Status:
+        return replace(status, words=words) if (words := self.need_words(status)) else status
 
     def ring(self, status: Status) -> None:
         """Tell once that the person is needed, and again only when that changes."""
@@ -275,7 +320,8 @@ class Driver:
         reason = status.why, None if self.tracker.synthetic else status.since
         if reason != self._rung:
             self._rung = reason
-            words = f"{status.why[:1].upper()}{status.why[1:]}."
+            told = status.reason
+            words = told if status.words else f"{told[:1].upper()}{told[1:]}."
             self.tell(Notice(self._wall(), MAIN, "needs_you", "question", words, 0.0))
 
     def tell(self, notice: Notice) -> None:

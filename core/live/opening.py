@@ -9,6 +9,7 @@ from core.agents.registry import make_kit
 from core.extension.hooks import Extension
 from core.live.carry_over import CarryOver
 from core.live.driver import Driver
+from core.live.hook_signs import HookSigns
 from core.live.notices import Notifier
 from core.live.source import Followed, Saved, Target, find_session
 from core.logs.session import LogSession
@@ -27,6 +28,7 @@ def open_recording(
     bookmarks: Callable[[str], Bookmarks] | None = None,
     notifier: Notifier | None = None,
     wall: Callable[[], float] = time.time,
+    hooks: Callable[[str], HookSigns | None] | None = None,
     extensions: Iterable[Extension] = (),
 ) -> Driver:
     """A driver that records; raises UnreadableLog where there is no session and none can come."""
@@ -47,6 +49,7 @@ def open_recording(
             bookmarks=bookmarks,
             notifier=notifier,
             wall=wall,
+            hooks=hooks,
             extensions=extensions,
         )
     saved, inputs = Saved(session, kit, settings), initial_states.of(session.id)

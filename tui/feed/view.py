@@ -12,6 +12,7 @@ from core.engine import Frame
 from core.events import MAIN, Matter
 from core.extension.registry import ExtensionStanding
 from core.live.bus import SubscriberReading
+from core.live.hook_signs import HookSigns
 from core.live.status import Status
 from core.logs.lag import is_late
 from core.receptor.readings import Why
@@ -73,6 +74,8 @@ class View(Struct, frozen=True):
     """Tokens a minute, lately."""
     status: Status | None = None
     """How the session stands at the moment shown."""
+    hooks: HookSigns | None = None
+    """What the session's hooks tell now, wherever the playhead is; None where none has called."""
     in_flight: tuple[str, ...] = ()
     """Tools called and not yet answered."""
     loading: float | None = None

@@ -134,6 +134,8 @@ class Watch:
     def __init__(self, path: Path, settings: Settings, args: argparse.Namespace) -> None:
         from core.agents.registry import make_kit
         from core.extension.use import listening
+        from core.intake.link import IntakeLink
+        from core.intake.place import default_place
         from core.live.carry_over import CarryOver
         from core.live.driver import Driver
         from core.live.notices import Notifier, installed_channels, told
@@ -148,6 +150,7 @@ class Watch:
         self._args = args
         self._stop = threading.Event()
         initial = configured_initial(args.project)
+        self._link = IntakeLink(default_place())
         channels, left_out = installed_channels()
         self._notifier = Notifier(
             settings.response.notices, streams.terminal(), self._print, installed=channels
@@ -163,6 +166,7 @@ class Watch:
             bookmarks=Bookmarks,
             notifier=self._notifier,
             past=(lambda notice: self._print(told(notice))) if args.all else None,
+            hooks=self._link.signs,
             extensions=listeners,
         )
         self._mind: Subscriber | None = self.driver.bus.subscribe("standard output") if args.mind else None
@@ -192,6 +196,7 @@ class Watch:
         """Follow until told to stop; leave what was learned at the end."""
         before = signal.signal(signal.SIGINT, self._interrupt)
         term = signal.signal(signal.SIGTERM, self._interrupt)
+        self._link.start()
         try:
             self._take()
             waiting = "" if self.driver.session else " (no log of a known format there yet)"
@@ -201,6 +206,7 @@ class Watch:
         finally:
             signal.signal(signal.SIGINT, before)
             signal.signal(signal.SIGTERM, term)
+            self._link.stop()
             self.driver.close()
             for reading in self.driver.bus.readings():
                 if reading.dropped:
