@@ -48,6 +48,7 @@ COMMANDS = {
     "events": "list what a mind did, as numbered events",
     "diff": "show what differs between two moments",
     "recap": "say what happened between two moments",
+    "why": "say why a session is stuck, from facts, with the events cited",
     "tree": "show the conversation's branches and whether the log was edited",
     "trail": "show where you went in a session, and check the record",
     "bookmarks": "list, add and share bookmarks",

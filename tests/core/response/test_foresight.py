@@ -46,11 +46,11 @@ def test_affect_widens_deepens_and_prunes_the_look_ahead() -> None:
     even = said(lived(), EVEN)
     wide = said(lived(), EVEN._replace(branching=3.0))
     deep = said(lived(), EVEN._replace(depth=3.0))
-    pruned = said(lived(), EVEN._replace(branching=3.0, pruning=3.0))
+    kept, pruned = (said(lived(), EVEN._replace(branching=3.0, pruning=each)) for each in (0.1, 3.0))
     assert even.startswith("After moments like this came")
     assert futures(wide) > futures(even)
     assert deep.count(", then ") > even.count(", then ")
-    assert pruned.count(" of ") < wide.count(" of ")
+    assert pruned.count(" of ") < kept.count(" of ")
 
 
 def persona(**actions: float) -> Persona:
