@@ -129,7 +129,7 @@ def sweep_session(
         if shared is not None:
             marks = shared.fired(other)
         else:
-            turns = [SettingsChange(each.after, overlaid(each.settings, {name: value})) for each in later]
+            turns = [each._replace(settings=overlaid(each.settings, {name: value})) for each in later]
             marks = fired(events, other, begun, turns)
         points.append(_point(value, marks, said, near))
     return Sweep(name, value_of(settings, name), tuple(points), 1, len(events), len(said))
