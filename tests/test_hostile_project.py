@@ -148,6 +148,7 @@ WORDS: list[tuple[str, ...]] = [
     ("watch", "LOG"),
     ("watch", "latest", "--headless", "--idle", "0.05"),
     ("watch", "LOG", "--headless", "--idle", "0.05", "--all"),
+    ("watch", "LOG", "--headless", "--idle", "0.05", "--hooks"),
     ("replay", "LOG"),
     ("replay", "latest"),
     ("demo",),
@@ -312,6 +313,8 @@ async def test_a_live_session_on_the_screen(
                 await pilot.press("enter")
             await until(pilot, lambda: app.view is not None and app.view.total > 20)
             await until(pilot, lambda: "circles" in heard(app))
+            refused = [each.message for each in app._notifications if "rules" in each.message]
+            assert len(refused) == 3 and "70 more faults" in refused[-1]
     unharmed(seen, home)
 
 

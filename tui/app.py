@@ -62,6 +62,7 @@ if TYPE_CHECKING:
 
 _SCREENS = {
     "transcript": ("tui.screens.transcript", "TranscriptScreen"),
+    "agents": ("tui.screens.agents", "AgentsScreen"),
     "mind": ("tui.screens.mind", "MindScreen"),
     "governance": ("tui.screens.governance", "GovernanceScreen"),
     "recap": ("tui.screens.recap", "RecapScreen"),
@@ -70,6 +71,8 @@ _SCREENS = {
     "extensions": ("tui.screens.extensions", "ExtensionsScreen"),
     "help": ("tui.screens.help", "HelpScreen"),
 }
+_FAULTS = 2
+"""Faults of files shown one by one; a heap of them would cover what stands."""
 _THEMES_EVERY = 2.0
 """Seconds between two looks at the user's themes."""
 
@@ -202,9 +205,12 @@ class NooscopeApp(App[None]):
         if self._begin is None:
             return PLAIN
         initial, faults = self._begin()
-        for fault in faults:
-            if fault not in self._faults:
-                self.call_later(self._complain, fault)
+        fresh = [fault for fault in faults if fault not in self._faults]
+        for fault in fresh[:_FAULTS]:
+            self.call_later(self._complain, fault)
+        if len(fresh) > _FAULTS:
+            left = count(len(fresh) - _FAULTS, "more fault")
+            self.call_later(self._complain, f"{left} in rules and policies; `nooscope rules` names them all")
         self._faults = faults
         return initial
 
@@ -388,11 +394,17 @@ class NooscopeApp(App[None]):
         self.push_screen(CommandPalette([SessionSearch], placeholder="Find a mark, a path, a bookmark…"))
 
     def action_sessions(self) -> None:
-        from tui.screens.picker import PickerScreen
+        """All sessions, those at rest listed too."""
+        from tui.screens.fleet import FleetScreen
 
-        self.push_screen(PickerScreen(self.settings))
+        self.action_fleet()
+        fleet = self.get_screen("fleet")
+        if isinstance(fleet, FleetScreen):
+            fleet.list_all()
 
     def action_fleet(self) -> None:
+        if self.is_screen_installed("fleet") and self.get_screen("fleet") in self.screen_stack:
+            return
         if not self.is_screen_installed("fleet"):
             from tui.screens.fleet import FleetScreen
 
@@ -402,9 +414,9 @@ class NooscopeApp(App[None]):
 
     def action_find(self) -> None:
         """Find words in all sessions, and open one where they stand."""
-        from tui.screens.word_search import WordSearch
+        from tui.screens.word_search import WordSearchScreen
 
-        self.push_screen(CommandPalette([WordSearch], placeholder="Find words in all sessions…"))
+        self.push_screen(WordSearchScreen(self.settings))
 
     def action_permit(self, choice: str) -> None:
         """Answer the oldest question of the session on the screen."""
@@ -564,7 +576,7 @@ def run_app(
     edits: Mapping[str, Any] | None = None,
     plain: bool = False,
 ) -> int:
-    """Show a session, a fleet, or the picker where neither is named, until the person leaves."""
+    """Show a session, or all of them where none is named, until the person leaves."""
     app = NooscopeApp(
         target,
         settings,

@@ -13,14 +13,16 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from core.agents.words import word_logs
 from core.engine import Step
 from core.errors import StoreError
-from core.events import MAIN, Event, ToolUse
+from core.events import MAIN, Event, ToolUse, Turn
 from core.extension.hooks import Extension
 from core.extension.registry import Registry
 from core.live.bus import Bus, BusEvent
 from core.live.carry_over import CarryOver
 from core.live.hook_signs import HookSigns
+from core.live.need_words import NeedReader
 from core.live.notices import Notifier
 from core.live.source import Source
 from core.live.status import Limits, Status, StatusFacts, status_of
@@ -104,6 +106,7 @@ class Driver:
         """It was first watched with other settings than those of today."""
         self._held: tuple[Event, ...] | None = None
         self._rung: tuple[str, float | None] | None = None
+        self._need = NeedReader()
         self._log_notices: list[str] = []
         self._said: set[str] = set()
         self._moved = time.monotonic()
@@ -193,6 +196,8 @@ class Driver:
         else:
             step = self.timeline.add(event)
         self.count += 1
+        if type(event) is Turn and event.agent == MAIN:
+            self._need.last_turn = event
         self._held = None
         self._moved, self._rested = time.monotonic(), False
         self.tracker.update(event, step)
@@ -296,7 +301,16 @@ class Driver:
 
     def status(self, now: float) -> Status:
         """How the session stands at a moment; while it is being read, that is all there is to say."""
-        return status_of(self.facts(read=1.0 if self.caught_up else 0.0), now, self._limits)
+        return self._worded(status_of(self.facts(read=1.0 if self.caught_up else 0.0), now, self._limits))
+
+    def need_words(self, status: Status) -> str:
+        """What the log says of the need for the person, read once for each need."""
+        session = self.source.session
+        logs = word_logs(session) if session is not None else ()
+        return self._need.words(status, logs, self.held, self._limits.asking)
+
+    def _worded(self, status: Status) -> Status:
+        return replace(status, words=words) if (words := self.need_words(status)) else status
 
     def ring(self, status: Status) -> None:
         """Tell once that the person is needed, and again only when that changes."""
@@ -306,7 +320,8 @@ class Driver:
         reason = status.why, None if self.tracker.synthetic else status.since
         if reason != self._rung:
             self._rung = reason
-            words = f"{status.why[:1].upper()}{status.why[1:]}."
+            told = status.reason
+            words = told if status.words else f"{told[:1].upper()}{told[1:]}."
             self.tell(Notice(self._wall(), MAIN, "needs_you", "question", words, 0.0))
 
     def tell(self, notice: Notice) -> None:

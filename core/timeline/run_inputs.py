@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import cbor2
+from blake3 import blake3
 from pydantic_core import to_jsonable_python
 
 from core.errors import NooscopeError, StoreError
@@ -101,6 +102,26 @@ def _plain(value: Any) -> Any:
     return to_jsonable_python(value)
 
 
+class Fingerprints:
+    """Names run inputs by their content; what several share is looked at once."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, ...], tuple[str, RunInputs]] = {}
+
+    def of(self, inputs: RunInputs) -> str:
+        """The same name for the same settings, initial state and later changes; the seed is left out."""
+        settings, initial, later = inputs
+        key = tuple(map(id, (settings, *initial[1:], *(each.settings for each in later))))
+        known = self._known.get(key)
+        if known is None:
+            name = blake3(pack_start(settings, initial._replace(seed=0)))
+            for each in later:
+                name.update(pack_change(each.settings))
+            known = self._known[key] = name.hexdigest(length=16), inputs
+        places = "".join(f" {each.after}" for each in later)
+        return f"{known[0]} {initial.seed}{places}"
+
+
 class InitialStates:
     """Finds what each session starts from; without a store every one starts as things are today."""
 
@@ -117,6 +138,8 @@ class InitialStates:
         self.edits = dict(edits or {})
         """What the person asks for in this run; it holds throughout, whatever the session was given."""
         self.notices: list[str] = []
+        self.spoke = False
+        """Whether there was anything to say of what a session or all of them start from."""
         self._store = store
 
     def of(self, session: str) -> RunInputs:

@@ -39,10 +39,10 @@ def serving_hooks(settings: Settings, wanted: bool | None, project: Path | None 
     from core.intake.place import default_place
     from core.intake.server import IntakeServer
     from core.intake.thread import IntakeThread
-    from tui.cli.options import configured_initial
+    from core.timeline.configured_start import configured_start
 
     try:
-        begun = configured_initial(project)
+        begun = configured_start(project).initial  # what is wrong with its files is told by what runs beside
         server = IntakeServer(settings, default_place(), time.time, os.environ, Path.home(), initial=begun)
         thread = IntakeThread(server, take_over=wanted is True)
     except NooscopeError as fault:

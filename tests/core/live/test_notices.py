@@ -217,7 +217,8 @@ def test_what_matters_most_is_dropped_last() -> None:
     courier(told(notice(rule="first")))
     while courier.flush(0.0) or courier._waiting:
         pass
-    for rule, kind in (("ask", "needs_you"), ("loop", "risk"), *((f"r{each}", "risk") for each in range(9))):
+    kinds: list[tuple[str, NoticeKind]] = [("ask", "needs_you"), ("loop", "risk")]
+    for rule, kind in (*kinds, *((f"r{each}", kinds[1][1]) for each in range(9))):
         courier(told(notice(rule=rule, kind=kind)))
     gate.set()
     assert courier.flush(20.0)

@@ -65,7 +65,7 @@ def _status(view: View, width: int) -> Line:
     )
     since = "" if status.since is None else f" {span(max(0.0, view.at - status.since))}"
     line: Line = [(word, ink), (since, "strong"), ("   ", "plain")]
-    why = status.why if view.words else ""
+    why = status.reason if view.words else ""
     hidden = [] if view.words else [("words are hidden: h shows them", "quiet")]
     room = width - _length(line)
     return [*line, (_cut(plain(why), room), "plain"), *hidden] if room > 3 else line
@@ -83,7 +83,9 @@ def _asked(view: View, width: int) -> Line:
     now = view.now
     if not now.asked_at:
         return _row("asked", [("nothing yet", "quiet")], "", width)
-    said = now.asked or f"a prompt of {count(now.characters, 'character')}"
+    said = now.asked or (
+        f"a prompt of {count(now.characters, 'character')}" if now.characters else "its task is not told"
+    )
     ink = "plain" if now.asked else "quiet"
     return _row("asked", [(plain(said), ink)], f"{age(view.at - now.asked_at)} ago", width)
 
