@@ -66,6 +66,7 @@ _SCREENS = {
     "mind": ("tui.screens.mind", "MindScreen"),
     "governance": ("tui.screens.governance", "GovernanceScreen"),
     "recap": ("tui.screens.recap", "RecapScreen"),
+    "branches": ("tui.screens.branches", "BranchScreen"),
     "response": ("tui.screens.response", "ResponseScreen"),
     "tuning": ("tui.screens.tuning", "TuningScreen"),
     "extensions": ("tui.screens.extensions", "ExtensionsScreen"),
@@ -472,7 +473,7 @@ class NooscopeApp(App[None]):
     def action_recap(self) -> None:
         """What happened since the person last looked."""
         if self.recording is not None and len(self.recording):
-            self._push("recap", self._look, time.time())
+            self._push("recap", self._look, time.time(), all_settings=self.settings)
 
     def show_panel(self, panel: Panel) -> None:
         """Go back to the main screen and focus one of its panels."""
@@ -537,14 +538,14 @@ class NooscopeApp(App[None]):
         else:
             self.post_message(messages.Seek(to))
 
-    def _push(self, name: str, *given: object) -> None:
+    def _push(self, name: str, *given: object, **named: object) -> None:
         """Open one of the other screens, or leave it where it is open."""
         module, kind = _SCREENS[name]
         make = getattr(importlib.import_module(module), kind)
         if isinstance(self.screen, make):
             self.pop_screen()
         else:
-            screen = make(*given, settings=self.settings.screen)
+            screen = make(*given, settings=self.settings.screen, **named)
             self.push_screen(screen.data_bind(NooscopeApp.view, NooscopeApp.recording, NooscopeApp.bookmarks))
 
     def _load_themes(self, first: bool = False) -> None:

@@ -429,6 +429,7 @@ class Feed:
             hooks=self._hooks(driver.session) if self._hooks is not None and self.target.live else None,
             extensions=driver.registry.standing(),
             bus=driver.bus.readings(),
+            narrator=self._settings.narrator.on,
         )
         self._post(Arrived(view, self._film.timeline))
         self._wait_for_first(source)

@@ -44,6 +44,7 @@ Context is the share of the way to compaction, and the turns left until then at 
 Cost is that of all agents so far (`≥` where some prices are not known), with its pace over the last
 hour; tokens a minute are those sent anew and got back. `5h limit` and `7d limit` are the shares of your
 limits that are used up, where the agent's status line told them (`nooscope hooks install --statusline`).
+`✎ model on`: a model may put facts into prose when you ask for it; redacted facts are then sent to it.
 """
     DEFAULT_CSS = """
     StatusHeader { height: 1; border: none; padding: 0 1; background: $panel; }
@@ -142,6 +143,8 @@ def _alarm(view: View) -> list[Line]:
 
 def _notice(view: View) -> list[Line]:
     pieces: list[Line] = []
+    if view.narrator:
+        pieces.append([("✎ model on", "strong")])
     if view.in_flight:
         first = plain(view.in_flight[0], 18)
         more = f" +{len(view.in_flight) - 1}" if len(view.in_flight) > 1 else ""
