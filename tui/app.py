@@ -66,6 +66,7 @@ _SCREENS = {
     "mind": ("tui.screens.mind", "MindScreen"),
     "governance": ("tui.screens.governance", "GovernanceScreen"),
     "recap": ("tui.screens.recap", "RecapScreen"),
+    "branches": ("tui.screens.branches", "BranchScreen"),
     "response": ("tui.screens.response", "ResponseScreen"),
     "tuning": ("tui.screens.tuning", "TuningScreen"),
     "extensions": ("tui.screens.extensions", "ExtensionsScreen"),

@@ -14,7 +14,7 @@ from core.agents.fingerprint import fingerprint
 from core.agents.hook import AgentHooks, HookCall, HookMode
 from core.agents.outcomes import Result, exit_code
 from core.agents.reader import AgentKit
-from core.events import MAIN, Advice, Event, Prompt, SessionEnd, SessionStart, ToolUse, Turn
+from core.events import MAIN, Advice, Compaction, Event, Prompt, SessionEnd, SessionStart, ToolUse, Turn
 from core.intake.statusline import figures_json
 from core.live.hook_signs import HookAsk, HookOpenCall, HookSigns, PermitQuestion, StatusFigures
 from core.live.status import Limits, Open, StatusFacts, status_of
@@ -22,6 +22,7 @@ from core.live.status_facts import StatusTracker
 from core.logs.event_redaction import clean, one_line
 from core.logs.follow import Follower
 from core.percept import AXES
+from core.report.compaction import Preserver, handover
 from core.response.advice import Advised, Adviser
 from core.response.interventions import Intervention
 from core.response.permits import Standing
@@ -38,6 +39,8 @@ _LATE = 1
 """Acts for which a word may come late."""
 _FRESH = 120.0
 """Seconds after which a word that waits is history."""
+_KEPT_FOR_IT = 200
+"""Priority of what was open when the context was cut: as urgent as a loop."""
 _AT_ONCE = 50
 """Events of a log that are taken in at one go."""
 _BEFORE = {"batch": ("decide", "reflect"), "prompt": ("decide",), "after_tool": ("decide", "reflect")}
@@ -87,6 +90,9 @@ class HookedSession:
         self._acts = 0
         self._due: deque[tuple[int, Intervention]] = deque(maxlen=_FAILURES)
         """Words whose moment came with the log's own lines, and after how many acts."""
+        self._preserver = Preserver()
+        self._expected = 0.0
+        """Chance that the call begun last fails, as such calls did before."""
         self._failures: deque[tuple[float, tuple[str, ...], str]] = deque(maxlen=_FAILURES)
         self._tokens = 0
         self._cost = 0.0
@@ -145,6 +151,8 @@ class HookedSession:
                 kind = self._kit.normalizer.sort(self._framework, call.tool, call.arguments)
                 begun = HookOpenCall(call.id, at, call.agent, call.tool, kind.action)
                 self._open[call.id] = begun, _print_of(call)
+                forecast = self.society.engine(MAIN).mind.heart.forecast
+                self._expected = forecast.expect(kind.action, kind.program or call.tool)
             case "after_tool":
                 self._open.pop(call.id, None)
                 code = exit_code(call.result) if call.failed else None
@@ -210,6 +218,7 @@ class HookedSession:
 
     def _step(self, event: Event) -> None:
         event = clean(event)
+        self._preserver.before(event, self.society, "")
         step = self.society.step(event)
         self._tracker.update(event, step)
         if isinstance(event, SessionStart):
@@ -219,6 +228,8 @@ class HookedSession:
             self._cost += event.cost or 0.0
         elif isinstance(event, Prompt):
             self.adviser.turn()
+        elif isinstance(event, Compaction) and event.agent == MAIN and self._preserver.kept:
+            self._hand_over(event.at)
         elif isinstance(event, ToolUse):
             self.adviser.act()
             self._acts += 1
@@ -234,6 +245,26 @@ class HookedSession:
             signals = step.percept.signals
             self._flow = bool(signals) and signals[0].name == "flow_active"
             self._quarantined = step.mood.quarantined
+
+    def _hand_over(self, at: float) -> None:
+        """Have the agent told what was open when its context was cut."""
+        kept = self._preserver.kept[-1]
+        words = handover(kept)
+        if words:
+            word = Intervention(
+                0,
+                "follow_up",
+                None,
+                None,
+                False,
+                words,
+                _KEPT_FOR_IT,
+                "compaction",
+                at,
+                at + _FRESH,
+                kept.state,
+            )
+            self._due.append((self._acts, word))
 
     def advice(self, moment: str) -> Advised | None:
         """What may be said to the agent at a moment; nothing of long ago, nor before the log was read."""
@@ -315,6 +346,7 @@ class HookedSession:
             "tokens": self._tokens,
             "cost": round(self._cost, 4),
             "budget": round(engine.mind.heart.vitality.economic, 3),
+            "call_fails": round(self._expected, 2) if self._open else None,
             "governor": engine.governor.read().state,
             **figures_json(self._figures),
         }

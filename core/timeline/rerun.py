@@ -126,7 +126,7 @@ class Rerun:
         self.whole = whole
         self.done = 0
         """Events run so far."""
-        self.eras = [SettingsChange(era.after, overlaid(era.settings, edits)) for era in timeline.changes]
+        self.eras = [era._replace(settings=overlaid(era.settings, edits)) for era in timeline.changes]
         self._next = 1
         self._run = Run(self._society(self.eras[0].settings), timeline.run.origin)
         self._marks: list[Mark] = []
@@ -164,7 +164,7 @@ class Rerun:
         stop = min(self.done + events, self.total)
         while self.done < stop:
             if self._next < len(self.eras) and self.eras[self._next].after == self.done:
-                self._turn(self.eras[self._next].settings)
+                self._turn(self.eras[self._next])
                 self._next += 1
                 continue
             until = stop
@@ -244,17 +244,18 @@ class Rerun:
     def _begun(self, agent: str) -> Feelings:
         """A receptor that has felt nothing, with what earlier sessions left to the main agent."""
         made = self._feelings[agent] = Feelings(self.eras[0].settings.receptor)
-        if agent == MAIN and self.timeline.initial.prior:
-            made.seed(self.timeline.initial.prior)
+        if agent == MAIN:
+            self.timeline.initial.begin(made)
         return made
 
-    def _turn(self, settings: Settings) -> None:
-        """Go on with the settings of the next stretch."""
+    def _turn(self, change: SettingsChange) -> None:
+        """Go on with what the next stretch is given."""
         state = self.society.dump()
         if self.whole:
-            self._run.society = self.timeline.loaded(settings, state)
+            self._run.society = self.timeline.loaded(change.settings, state)
+            change.tell(self._run.society)
         else:
-            self._run.society = self._society(settings)
+            self._run.society = self._society(change.settings)
             self._run.society.load(state)
 
     def _society(self, settings: Settings) -> Society:

@@ -123,7 +123,7 @@ def sweep_session(
     near = settings.timeline.branch.near
     points: list[SweepPoint] = []
     for value in values:
-        turns = [SettingsChange(each.after, overlaid(each.settings, {name: value})) for each in later]
+        turns = [each._replace(settings=overlaid(each.settings, {name: value})) for each in later]
         marks = fired(events, overlaid(settings, {name: value}), begun, turns)
         points.append(_point(value, marks, said, near))
     return Sweep(name, value_of(settings, name), tuple(points), 1, len(events), len(said))
