@@ -1,4 +1,4 @@
-"""Every modulation, knob and field turned over real sessions: what it should change does, the rest does not."""
+"""Every modulation, knob and field turned over real sessions: what it should change does, no more."""
 
 from __future__ import annotations
 
