@@ -155,9 +155,8 @@ def _list(as_json: bool) -> int:
     for sentence in complaints:
         print(f"nooscope: {sentence}", file=sys.stderr)
     if not others:
-        print(
-            f"Nothing is installed beside nooscope. Install a package or put a file into {extension_folder()}."
-        )
+        folder = extension_folder()
+        print(f"Nothing is installed beside nooscope. Install a package or put a file into {folder}.")
     return 0
 
 
