@@ -36,6 +36,7 @@ class StatusTracker:
         "events",
         "last",
         "synthetic",
+        "turn",
         "untold",
     )
 
@@ -49,6 +50,8 @@ class StatusTracker:
         """When the latest event happened."""
         self.close: Close = ""
         self.closed = 0.0
+        self.turn = 0.0
+        """When the main agent was last set to work."""
         self.synthetic = False
         self.untold: tuple[Matter, ...] = ()
 
@@ -79,6 +82,8 @@ class StatusTracker:
         elif self._flow is None:
             self._flow = event.at
         close = closing(event, self._final)
+        if close and begins_turn(self.close, close):
+            self.turn = event.at
         if close and not self._after_goodbye(close, event.at):
             self.close, self.closed = close, event.at
         if type(event) is SessionStart:
@@ -110,6 +115,7 @@ class StatusTracker:
                 heard=self.last if heard is None else heard,
                 close=close,
                 closed=closed,
+                turn=self.turn,
                 open=open_calls(held),
                 flow=self._flow,
                 synthetic=self.synthetic,
@@ -165,6 +171,11 @@ def closing(event: Event, final: frozenset[str]) -> Close:
     if kind is Prompt:
         return "stopped" if event.interrupt else "asked"  # type: ignore[union-attr]
     return "ended" if kind is SessionEnd else ""
+
+
+def begins_turn(before: Close, close: Close) -> bool:
+    """Whether the main agent is set to work by an event that leaves `close` behind."""
+    return close == "asked" or (close in ("tool", "said") and before in ("", "done", "stopped", "failed"))
 
 
 def _halt(society: Society) -> tuple[AgentTrouble | None, bool]:
