@@ -66,6 +66,8 @@ class Agent:
 
     program = ""
     """The command's name."""
+    lingers = 0.0
+    """Seconds after which it is ended, of a program that may stay on when its story is over; 0 of others."""
 
     def __init__(self, place: Path, url: str) -> None:
         self.home = place / "home"
@@ -104,10 +106,12 @@ class Agent:
         """A whole story; what the agent printed."""
         running = self.start(prompt, *more)
         try:
-            said, _ = running.communicate(timeout=LONGEST)
+            said, _ = running.communicate(timeout=self.lingers or LONGEST)
         except subprocess.TimeoutExpired:
             running.kill()
             said, _ = running.communicate()
+            if self.lingers:
+                return said
             raise AssertionError(f"the agent did not end: {said[-2000:]}") from None
         return said
 
@@ -271,6 +275,7 @@ class Cline(Agent):
     """Cline's command line, without a screen."""
 
     program = "cline"
+    lingers = 90.0
 
     def command(self, prompt: str, *more: str) -> list[str]:
         known = ("--provider", "openai", "--apikey", "none", "--modelid", "fake-1")
