@@ -52,7 +52,16 @@ def install() -> None:
         FOLDER.mkdir(parents=True, exist_ok=True)
         sys.stdout.write(f"agents: installing {package} into {FOLDER}\n")
         sys.stdout.flush()
-        words = ["npm", "install", "--no-fund", "--no-audit", "--loglevel=error", "--prefix", FOLDER, package]
+        words = [
+            "npm",
+            "install",
+            "--no-fund",
+            "--no-audit",
+            "--loglevel=error",
+            "--prefix",
+            str(FOLDER),
+            package,
+        ]
         try:
             failed = subprocess.run(words, timeout=_INSTALLING).returncode != 0
         except subprocess.TimeoutExpired:

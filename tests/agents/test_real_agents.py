@@ -30,14 +30,15 @@ _NAMES = {
 
 def run(kind: type[Agent], command: str, **more: Any) -> Answer:
     """A shell command, in the agent's own words."""
-    tool, given = {
+    known: dict[type[Agent], tuple[str, dict[str, Any]]] = {
         Claude: ("Bash", {"command": command, "description": "x"}),
         Codex: ("exec_command", {"cmd": command}),
         OpenCode: ("bash", {"command": command, "description": "x"}),
         Qwen: ("run_shell_command", {"command": command, "is_background": False, "description": "x"}),
         Pi: ("bash", {"command": command}),
         Cline: ("run_commands", {"commands": [command]}),
-    }[kind]
+    }
+    tool, given = known[kind]
     return Answer(tool=tool, given=given, **more)
 
 
