@@ -7,11 +7,11 @@ from pathlib import Path
 
 from tests.agents.programs import Agent
 
-MORE = {"gemini": "@google/gemini-cli", "copilot": "@github/copilot"}
-
 
 class Gemini(Agent):
     """Gemini CLI, without a screen."""
+
+    program = "gemini"
 
     def environment(self) -> dict[str, str]:
         return {
@@ -39,6 +39,8 @@ class Gemini(Agent):
 
 class Copilot(Agent):
     """Copilot CLI, without a screen and without its service."""
+
+    program = "copilot"
 
     def environment(self) -> dict[str, str]:
         return {

@@ -16,6 +16,8 @@ PACKAGES = {
     "qwen": "@qwen-code/qwen-code",
     "pi": "@mariozechner/pi-coding-agent",
     "cline": "cline",
+    "gemini": "@google/gemini-cli",
+    "copilot": "@github/copilot",
 }
 FOLDER = Path(
     os.environ.get("AGENTS_FOLDER")
