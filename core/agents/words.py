@@ -24,7 +24,7 @@ _MARGIN = re.compile(r"^(?:E|>)\s+(?=\S)")
 """What test runners put before the lines of an error."""
 _RULE = re.compile(r"([─━═=_*~-])\1{3,}")
 """Lines that are drawn beside words."""
-_NONE = re.compile(r"\b(?:0|no) (?:failed|failures?|errors?)\b", re.I)
+_NONE = re.compile(r"\b(?:0|no) (?:failed|failures?|errors?)\b|\berror: \(?none\)?\s*$", re.I)
 _TELLING = (
     re.compile(r"\w(?:Error|Exception)\b|\berror(?:\[\w+\])?:|\bfatal\b|\bpanic|^FAIL(?:ED)?\b|^✗|^✕", re.I),
     re.compile(r"error|fail|exception|assert|expected|not found|denied|cannot|undefined|no such", re.I),
