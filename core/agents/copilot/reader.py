@@ -13,7 +13,8 @@ from core.agents.loose import LooseReader, kept, table, text, whole_number, word
 from core.events import AgentEnd, AgentStart, Compaction, Event, Outcome, SessionEnd, Where
 from core.logs.format import Format, Sample
 
-_EXIT = re.compile(r"<exited with exit code (-?\d{1,9})>\s*\Z")
+COPILOT_EXIT = re.compile(r"<(?:exited|shellId: \S{1,40} completed) with exit code (-?\d{1,9})>\s*\Z")
+"""How a command's output ends, in older and newer versions."""
 _RUNNING = re.compile(r"<command with (?:shell|session)Id: \S+ is still running", re.IGNORECASE)
 _HELD = 256
 """Reports that came before their sub-agents, kept at once."""
@@ -130,7 +131,7 @@ class CopilotReader(LooseReader):
     def _returned(self, entry: _Entry) -> None:
         failed = table(entry.data.get("error"))
         told = words(entry.data.get("result")) or words(entry.data.get("error"))
-        exited = _EXIT.search(told[-100:])
+        exited = COPILOT_EXIT.search(told[-100:])
         result = Result(
             text=told[: -len(exited.group(0))] if exited else told,
             error=entry.data.get("success") is False or bool(failed),

@@ -16,7 +16,7 @@ from core.logs.lines import head
 from core.logs.times import seconds
 from core.logs.titles import Title
 
-_EXIT = re.compile(r"^Exit Code: (-?\d{1,9})\s*$", re.MULTILINE)
+GEMINI_EXIT = re.compile(r"^Exit Code: (-?\d{1,9})\s*$", re.MULTILINE)
 _NOTHING = re.compile(r"^(?:Output|Stdout): \(empty\)\s*$", re.MULTILINE)
 _COMPRESSED = re.compile(
     r"compressed[^.]{0,40}?\bfrom:? ([\d,]{1,15}) to ([\d,]{1,15}) tokens", re.IGNORECASE
@@ -153,7 +153,7 @@ class GeminiReader(LooseReader):
 def _result(call: dict[str, Any], status: str) -> Result:
     parts = [_answered(part) for part in items(call.get("result"))] or [words(call.get("result"))]
     told = "\n".join(part for part in parts if part) or words(call.get("resultDisplay"))
-    exited = _EXIT.search(told)
+    exited = GEMINI_EXIT.search(told)
     nothing = _NOTHING.search(told)
     return Result(
         text="" if nothing and not exited else told,

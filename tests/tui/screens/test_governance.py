@@ -187,7 +187,9 @@ async def test_the_board(size: tuple[int, int]) -> None:
         assert isinstance(app.focused, GovernorCard)
         titles = [str(card.border_title) for card in app.screen.query(Card)]
         assert titles == [card.TITLE for card in GovernanceScreen.CARDS]
-        await pilot.press(*("tab",) * 7)
+        for _ in GovernanceScreen.CARDS:
+            if not isinstance(app.focused, SocietyCard):
+                await pilot.press("tab")
         assert isinstance(app.focused, SocietyCard)
         await pilot.press("enter")
         assert app.screen.maximized is app.focused
