@@ -169,3 +169,13 @@ def test_a_session_watched_with_one_is_replayed_with_it_and_says_when_it_is_gone
     said = capsys.readouterr()
     assert "watched with stepping 1, which is no longer installed in that form" in said.err
     assert "stepping.tenth" not in said.out
+
+
+def test_a_fault_in_the_step_is_said(home: Path, log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = home / "xdg_config_home" / "nooscope" / "extensions"
+    folder.mkdir(parents=True)
+    (folder / "stepping.py").write_text(STEP.replace("self.n += 1", "raise KeyError('lost')"))
+    assert main(["watch", str(log), "--headless", "--idle", "0"]) == 0
+    said = capsys.readouterr().err
+    assert said.count("extension stepping failed in the step (KeyError: 'lost')") == 2
+    assert said.count("it is switched off until nooscope starts again") == 1
