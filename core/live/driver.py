@@ -48,6 +48,29 @@ _ENDED = 512
 """Ended calls remembered."""
 
 
+class Latency:
+    """Seconds that steps took."""
+
+    __slots__ = ("longest", "steps", "total")
+
+    def __init__(self) -> None:
+        self.steps = 0
+        self.total = 0.0
+        self.longest = 0.0
+
+    def take(self, seconds: float) -> None:
+        """Count one step."""
+        self.steps += 1
+        self.total += seconds
+        self.longest = max(self.longest, seconds)
+
+    @property
+    def words(self) -> str:
+        """How long a step took on average, and at most."""
+        mean = 1e3 * self.total / self.steps if self.steps else 0.0
+        return f"{self.steps:,} events, {mean:.2f} ms each, {1e3 * self.longest:.1f} ms at most"
+
+
 class Driver:
     """One session from its log to its minds, with a recording where one is wanted."""
 
@@ -85,6 +108,8 @@ class Driver:
         """When its logs last changed on disk."""
         self.heard = 0.0
         """When they last gave a sign of life."""
+        self.latency = Latency()
+        """How long the minds take over an event, measured out here: the engine has no clock."""
         self.saved = 0
         """Checkpoints that a method asked for and that were kept."""
         self._initial_states = initial_states
@@ -201,6 +226,7 @@ class Driver:
             self._begin(event)
         elif self._other and self.caught_up:
             self.apply(self.settings)
+        started = time.perf_counter()
         policy = self._policy_hash() if isinstance(event, Compaction) else ""
         self._preserver.before(event, self.society, policy)
         if self.timeline is None:
@@ -209,6 +235,7 @@ class Driver:
             step = self.society.step(event)
         else:
             step = self.timeline.add(event)
+        self.latency.take(time.perf_counter() - started)
         self.count += 1
         if type(event) is Turn and event.agent == MAIN:
             self._need.last_turn = event

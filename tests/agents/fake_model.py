@@ -123,7 +123,7 @@ def texts(value: Any) -> Iterator[str]:
         for item in value:
             yield from texts(item)
     elif isinstance(value, dict):
-        for name in ("text", "content", "output", "parts", "functionResponse", "response"):
+        for name in ("text", "content", "output", "parts", "functionResponse", "response", "error"):
             yield from texts(value.get(name))
 
 

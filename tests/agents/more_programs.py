@@ -7,8 +7,6 @@ from pathlib import Path
 
 from tests.agents.programs import Agent
 
-MORE = {"gemini": "@google/gemini-cli", "copilot": "@github/copilot"}
-
 
 class Gemini(Agent):
     """Gemini CLI, without a screen."""

@@ -71,5 +71,5 @@ HOOKS = AgentHooks(
     copilot_hook_file,
     read_copilot_call,
     answer_copilot,
-    limits="written from its documents and not yet seen with the program itself",
+    limits="it names no calls, so they are joined with its log by their order",
 )

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from core.agents.advice import said_event, split_advice
 from core.agents.calls import Result
 from core.agents.gemini.links import GeminiLinks
 from core.agents.loose import LooseReader, decode, items, table, text, whole_number, words
@@ -122,12 +123,17 @@ class GeminiReader(LooseReader):
         if turn is not None:
             out.append(turn)
         result = _result(call, status)
+        plain, said = split_advice(result.text)
+        if said:
+            result = result._replace(text=plain)
         if self.calls.known(name):
             use = self.calls.end(name, at, result, where, line=self._line)
         else:
             use = self.calls.both(name, tool, arguments, None, at, result, where, self.agent)
         if use is not None:
             self._done(use, text(call.get("agentId")), table(arguments), out)
+            if said:
+                out.append(said_event(said, use.at, self.agent, where))
 
     def _done(self, use: ToolUse, child: str, arguments: dict[str, Any], out: list[Event]) -> None:
         if not child and use.action != "delegation":
