@@ -22,7 +22,7 @@ _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,4096}(?:\x07|
 _TRACEBACK = "Traceback (most recent call last)"
 _MARGIN = re.compile(r"^(?:E|>)\s+(?=\S)")
 """What test runners put before the lines of an error."""
-_NONE = re.compile(r"\b(?:0|no) (?:failed|failures?|errors?)\b", re.I)
+_NONE = re.compile(r"\b(?:0|no) (?:failed|failures?|errors?)\b|\berror: \(?none\)?\s*$", re.I)
 _TELLING = (
     re.compile(r"\w(?:Error|Exception)\b|\berror(?:\[\w+\])?:|\bfatal\b|\bpanic|^FAIL(?:ED)?\b|^✗|^✕", re.I),
     re.compile(r"error|fail|exception|assert|expected|not found|denied|cannot|undefined|no such", re.I),
