@@ -44,7 +44,7 @@ class RecapScreen(Board):
         Binding("l", "leave", "back", show=False, id="recap.leave", tooltip="Back to where you were"),
         Binding("w", "whole", "whole session", id="recap.whole", tooltip="The whole session, or since then"),
         Binding(
-            "s",
+            "i",
             "prose",
             "prose",
             id="recap.prose",

@@ -155,8 +155,9 @@ def _list(as_json: bool) -> int:
     for sentence in complaints:
         print(f"nooscope: {sentence}", file=sys.stderr)
     if not others:
-        folder = extension_folder()
-        print(f"Nothing is installed beside nooscope. Install a package or put a file into {folder}.")
+        print(
+            f"Nothing is installed beside nooscope: install a package, or put a file in {extension_folder()}."
+        )
     return 0
 
 
