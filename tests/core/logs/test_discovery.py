@@ -299,3 +299,10 @@ def test_samples_guess_what_is_too_long_to_be_looked_through(
     monkeypatch.setattr("core.logs.discovery.EXACT", 1000)
     [one] = find(AGENTS, {}, tmp_path, now=NOW)
     assert 3000 <= one.events <= 6000
+
+
+def test_a_folder_that_is_called_like_a_log_is_none(tmp_path: Path) -> None:
+    """It would be the newest session, and `nooscope` alone would open it and see nothing."""
+    good = put(tmp_path / ".claude/projects/-p/s-1.jsonl", logs.session(3), age=10)
+    (tmp_path / ".claude/projects/-p/zz.jsonl").mkdir()
+    assert [one.path for one in find(AGENTS, {}, tmp_path, now=NOW)] == [good]
