@@ -62,9 +62,11 @@ if TYPE_CHECKING:
 
 _SCREENS = {
     "transcript": ("tui.screens.transcript", "TranscriptScreen"),
+    "agents": ("tui.screens.agents", "AgentsScreen"),
     "mind": ("tui.screens.mind", "MindScreen"),
     "governance": ("tui.screens.governance", "GovernanceScreen"),
     "recap": ("tui.screens.recap", "RecapScreen"),
+    "branches": ("tui.screens.branches", "BranchScreen"),
     "response": ("tui.screens.response", "ResponseScreen"),
     "tuning": ("tui.screens.tuning", "TuningScreen"),
     "extensions": ("tui.screens.extensions", "ExtensionsScreen"),
@@ -393,11 +395,17 @@ class NooscopeApp(App[None]):
         self.push_screen(CommandPalette([SessionSearch], placeholder="Find a mark, a path, a bookmark…"))
 
     def action_sessions(self) -> None:
-        from tui.screens.picker import PickerScreen
+        """All sessions, those at rest listed too."""
+        from tui.screens.fleet import FleetScreen
 
-        self.push_screen(PickerScreen(self.settings))
+        self.action_fleet()
+        fleet = self.get_screen("fleet")
+        if isinstance(fleet, FleetScreen):
+            fleet.list_all()
 
     def action_fleet(self) -> None:
+        if self.is_screen_installed("fleet") and self.get_screen("fleet") in self.screen_stack:
+            return
         if not self.is_screen_installed("fleet"):
             from tui.screens.fleet import FleetScreen
 
@@ -407,9 +415,9 @@ class NooscopeApp(App[None]):
 
     def action_find(self) -> None:
         """Find words in all sessions, and open one where they stand."""
-        from tui.screens.word_search import WordSearch
+        from tui.screens.word_search import WordSearchScreen
 
-        self.push_screen(CommandPalette([WordSearch], placeholder="Find words in all sessions…"))
+        self.push_screen(WordSearchScreen(self.settings))
 
     def action_permit(self, choice: str) -> None:
         """Answer the oldest question of the session on the screen."""
@@ -417,7 +425,8 @@ class NooscopeApp(App[None]):
             self._complain("words are hidden: h shows what it asks, then answer")
             return
         waits = self.view.hooks.questions if self.view is not None and self.view.hooks is not None else ()
-        self.post_message(messages.AnswerPermit(choice, next(iter(waits), None)))
+        first = min(waits, key=lambda one: (one.late, one.number), default=None)
+        self.post_message(messages.AnswerPermit(choice, first))
 
     def action_steer(self) -> None:
         """Tell the agent on the screen something; what it would do is shown before it is sent."""
@@ -464,7 +473,7 @@ class NooscopeApp(App[None]):
     def action_recap(self) -> None:
         """What happened since the person last looked."""
         if self.recording is not None and len(self.recording):
-            self._push("recap", self._look, time.time())
+            self._push("recap", self._look, time.time(), all_settings=self.settings)
 
     def show_panel(self, panel: Panel) -> None:
         """Go back to the main screen and focus one of its panels."""
@@ -529,14 +538,14 @@ class NooscopeApp(App[None]):
         else:
             self.post_message(messages.Seek(to))
 
-    def _push(self, name: str, *given: object) -> None:
+    def _push(self, name: str, *given: object, **named: object) -> None:
         """Open one of the other screens, or leave it where it is open."""
         module, kind = _SCREENS[name]
         make = getattr(importlib.import_module(module), kind)
         if isinstance(self.screen, make):
             self.pop_screen()
         else:
-            screen = make(*given, settings=self.settings.screen)
+            screen = make(*given, settings=self.settings.screen, **named)
             self.push_screen(screen.data_bind(NooscopeApp.view, NooscopeApp.recording, NooscopeApp.bookmarks))
 
     def _load_themes(self, first: bool = False) -> None:
@@ -568,7 +577,7 @@ def run_app(
     edits: Mapping[str, Any] | None = None,
     plain: bool = False,
 ) -> int:
-    """Show a session, a fleet, or the picker where neither is named, until the person leaves."""
+    """Show a session, or all of them where none is named, until the person leaves."""
     app = NooscopeApp(
         target,
         settings,

@@ -25,7 +25,7 @@ _MOST = 8
 """Findings of one extension with one event."""
 
 
-class Finding(NamedTuple):
+class Detection(NamedTuple):
     """Something a detector found: it is marked on the timeline and told to the person."""
 
     rule: str
@@ -75,7 +75,7 @@ class StepExtension(Extension, Stateful):
     def after_response(self, event: Event, reaction: Reaction) -> None:
         """The response was chosen."""
 
-    def find(self, event: Event, step: Step) -> Iterable[Finding]:
+    def find(self, event: Event, step: Step) -> Iterable[Detection]:
         """What is worth a mark and a word to the person."""
         del event, step
         return ()
@@ -141,7 +141,7 @@ class ExtendedEngine(Engine):
                     run(event, step if part < 0 else step[part])
             except Exception:  # noqa: BLE001 an extension may fail in any way
                 self._failed(one)
-        found: list[tuple[StepExtension, Finding]] = []
+        found: list[tuple[StepExtension, Detection]] = []
         for one in self._find:
             try:
                 found += [(one, _checked(each)) for each in tuple(one.find(event, step))[:_MOST]]
@@ -178,15 +178,15 @@ class ExtendedEngine(Engine):
         self._wire()
 
 
-def _checked(finding: Finding) -> Finding:
+def _checked(finding: Detection) -> Detection:
     """A finding of the right shape, safe to show."""
     rule, text, kind, weight, cooldown = finding
     if kind not in ("needs_you", "risk", "done"):
         raise ValueError(f"a finding is of kind {kind!r}")
-    return Finding(safe(str(rule))[:60], safe(str(text))[:_LONGEST], kind, float(weight), float(cooldown))
+    return Detection(safe(str(rule))[:60], safe(str(text))[:_LONGEST], kind, float(weight), float(cooldown))
 
 
-def _added(step: Step, event: Event, found: list[tuple[StepExtension, Finding]]) -> Reaction:
+def _added(step: Step, event: Event, found: list[tuple[StepExtension, Detection]]) -> Reaction:
     reaction, percept = step.reaction, step.percept
     fired, notices = list(reaction.fired), list(reaction.notices)
     for one, finding in found:

@@ -69,6 +69,7 @@ class Registry:
                 (one, getattr(one, hook))
                 for one in on
                 if getattr(type(one), hook, None) is not getattr(Extension, hook)
+                and not (one.slow and hook == "on_mind_event")
             )
             for hook in HOOKS
         }

@@ -77,7 +77,7 @@ class Offers(NamedTuple):
         return tuple(offer for offer in self.offers if offer.kind == kind)
 
 
-def own_folder() -> Path:
+def extension_folder() -> Path:
     """Where a person puts extensions of their own; NOOSCOPE_EXTENSIONS names another place."""
     named = os.environ.get("NOOSCOPE_EXTENSIONS", "").strip()
     if named:
@@ -95,7 +95,7 @@ def site_folders() -> tuple[Path, ...]:
 
 def find_offers() -> Offers:
     """What is offered now."""
-    offered, folder = _packages(site_folders()), own_folder()
+    offered, folder = _packages(site_folders()), extension_folder()
     if not os.path.isdir(folder):  # noqa: PTH112 the method of a path raises where a folder above is closed
         return offered
     complaints: list[str] = []

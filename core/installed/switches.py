@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from core.errors import StoreError
-from core.installed.offers import BrokenOffer, Kind, Offer, Offers, find_offers, own_folder
+from core.installed.offers import BrokenOffer, Kind, Offer, Offers, extension_folder, find_offers
 from core.safe_text import safe
 
 _FILE = "extensions.json"
@@ -24,7 +24,7 @@ class Switches:
     """What the person switched off, kept beside their settings."""
 
     def __init__(self, path: Path | None = None) -> None:
-        self.path = path or own_folder().parent / _FILE
+        self.path = path or extension_folder().parent / _FILE
         self.problem = ""
         """Why the file could not be used, where it could not."""
 

@@ -47,6 +47,8 @@ class Reader(ABC):
     """The agent's name, such as claude-code."""
     untold: ClassVar[tuple[Matter, ...]] = ()
     """What its logs never tell, in the order of `MATTERS`."""
+    gaps: ClassVar[str] = ""
+    """What else is missing or made up in what they tell, in a few words for the docs."""
 
     def __init__(self, kit: Kit, *, agent: str = MAIN, session: str = "") -> None:
         self.kit = kit

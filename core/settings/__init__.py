@@ -7,6 +7,7 @@ from core.settings.extensions import ExtensionSettings
 from core.settings.governor import GovernorSettings
 from core.settings.logs import IngestSettings
 from core.settings.mind import MindSettings
+from core.settings.narrator import NarratorSettings
 from core.settings.receptor import ReceptorSettings
 from core.settings.response import ResponseSettings
 from core.settings.screen import ScreenSettings
@@ -25,6 +26,7 @@ class Settings(Group):
     ingest: IngestSettings = part(IngestSettings, "From logs to events.")
     timeline: TimelineSettings = part(TimelineSettings, "Recording, seeking, playing.")
     screen: ScreenSettings = part(ScreenSettings, "What is shown, and how.")
+    narrator: NarratorSettings = part(NarratorSettings, "Prose made by a model, where you want it.")
     extensions: ExtensionSettings = part(ExtensionSettings, "What is installed beside nooscope.")
 
 

@@ -13,7 +13,7 @@ import msgspec
 from blake3 import blake3
 
 import core
-from core.installed.offers import find_offers, own_folder
+from core.installed.offers import extension_folder, find_offers
 from core.installed.switches import Switches
 from core.logs.door import HeldLog, is_file
 from core.logs.walking import walk
@@ -78,7 +78,7 @@ def reading_stamp(settings: Settings, version: int) -> bytes:
 def code_stamp() -> str:
     """The times of this program's own files and of extensions: what other code made is not taken over."""
     offers = find_offers().offers
-    places = [Path(core.__file__).parent, own_folder()]
+    places = [Path(core.__file__).parent, extension_folder()]
     for root in sorted({offer.target.partition(".")[0].partition(":")[0] for offer in offers} - {""}):
         found = importlib.util.find_spec(root)
         if found is not None and found.origin:

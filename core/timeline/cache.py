@@ -37,6 +37,8 @@ else:
 VERSION = 5
 _SUFFIX = ".recording"
 _CHECK = 32
+_NOT_MODELLED = frozenset(("screen", "timeline", "narrator", "extensions"))
+"""Settings on which no recording depends."""
 _EVENTS = msgspec.msgpack.Decoder(list[Event])
 
 
@@ -119,11 +121,13 @@ class Cache:
     ) -> Path:
         about = f"{VERSION} {Engine.VERSION} {Society.VERSION} {__version__}\n{session}\n{initial.seed}\n"
         name = blake3(about.encode("utf-8", "surrogatepass"))
-        name.update(canonical(settings, {"screen", "timeline"}))
+        name.update(canonical(settings, _NOT_MODELLED))
         if not initial.plain:
             name.update(b"given\n" + initial.packed())
         for change in later:
-            name.update(b"later %d\n" % change.after + canonical(change.settings, {"screen", "timeline"}))
+            name.update(b"later %d\n" % change.after + canonical(change.settings, _NOT_MODELLED))
+            if change.news:
+                name.update(msgspec.msgpack.encode((change.heard, change.changed)))
         return self.folder / (name.hexdigest(16) + _SUFFIX)
 
     def _tidy(self) -> None:
@@ -171,7 +175,7 @@ def _same_settings(
     """Whether a recording was run with just the settings it was given."""
     expected: list[SettingsChange] = []
     for change in given:
-        if change.settings != (expected[-1].settings if expected else first):
+        if change.news or change.settings != (expected[-1].settings if expected else first):
             expected.append(change)
     return list(changes) == expected
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from core.engine import Step
 from core.events import Event, ToolUse
-from core.extension import Finding, StepExtension
+from core.extension import Detection, StepExtension
 
 _LIMIT = 3
 
@@ -24,7 +24,7 @@ class RepeatedFailure(StepExtension):
         self.program = ""
         self.failures = 0
 
-    def find(self, event: Event, step: Step) -> Iterable[Finding]:
+    def find(self, event: Event, step: Step) -> Iterable[Detection]:
         """Every third failure in a row is worth a word."""
         if not isinstance(event, ToolUse) or event.outcome not in ("success", "failure"):
             return ()
@@ -36,4 +36,6 @@ class RepeatedFailure(StepExtension):
         self.failures += 1
         if self.failures % _LIMIT:
             return ()
-        return [Finding("row", f"{program} failed {self.failures} times in a row", weight=self.failures / 10)]
+        return [
+            Detection("row", f"{program} failed {self.failures} times in a row", weight=self.failures / 10)
+        ]

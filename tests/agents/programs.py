@@ -10,12 +10,14 @@ import sys
 from pathlib import Path
 
 PACKAGES = {"claude": "@anthropic-ai/claude-code", "codex": "@openai/codex", "opencode": "opencode-ai"}
+MORE_PACKAGES = {"gemini": "@google/gemini-cli", "copilot": "@github/copilot"}
+"""Agents whose stories are left out where they are not installed."""
 FOLDER = Path(
     os.environ.get("AGENTS_FOLDER")
     or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "nooscope" / "agents"
 )
 """Where the agents are installed; told before a test gets a home of its own."""
-LONGEST = 120.0
+LONGEST = 240.0
 """Seconds an agent may take for a story."""
 
 
@@ -38,7 +40,8 @@ def install() -> int:
     if shutil.which("node") is None or shutil.which("npm") is None:
         sys.stdout.write("agents: skipped, because node and npm are not installed\n")
         return 0
-    absent = [package for name, package in PACKAGES.items() if program(name) is None]
+    wanted = {**PACKAGES, **MORE_PACKAGES}
+    absent = [package for name, package in wanted.items() if program(name) is None]
     if absent:
         FOLDER.mkdir(parents=True, exist_ok=True)
         sys.stdout.write(f"agents: installing {', '.join(absent)} into {FOLDER}\n")
@@ -164,6 +167,8 @@ class OpenCode(Agent):
             **super().environment(),
             "OPENCODE_DISABLE_AUTOUPDATE": "1",
             "OPENCODE_DISABLE_MODELS_FETCH": "1",
+            "npm_config_offline": "true",
+            "npm_config_fetch_retries": "0",
         }
 
     def command(self, prompt: str, *more: str) -> list[str]:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from bench.workload import session
 from core.engine import Engine, Step
 from core.events import Event, ToolUse
-from core.extension import ExtendedEngine, Finding, StepExtension
+from core.extension import Detection, ExtendedEngine, StepExtension
 from core.extension.use import StepRef
 from core.settings import Settings
 from core.society import Society
@@ -51,11 +51,11 @@ class Every(StepExtension):
     def after_response(self, event: Event, reaction: object) -> None:
         self.stages += "R"
 
-    def find(self, event: Event, step: Step) -> list[Finding]:
+    def find(self, event: Event, step: Step) -> list[Detection]:
         assert self.stages == "rmgR"
         self.calls += isinstance(event, ToolUse)
         found = isinstance(event, ToolUse) and self.calls % 7 == 0
-        return [Finding("seventh", f"call {self.calls}", weight=0.5)] if found else []
+        return [Detection("seventh", f"call {self.calls}", weight=0.5)] if found else []
 
 
 class Faulty(StepExtension):
@@ -65,7 +65,7 @@ class Faulty(StepExtension):
     def __init__(self) -> None:
         self.seen = 0
 
-    def find(self, event: Event, step: Step) -> list[Finding]:
+    def find(self, event: Event, step: Step) -> list[Detection]:
         self.seen += 1
         if self.seen % 2 == 0:
             raise ValueError("every second event")
@@ -84,9 +84,9 @@ class Clocked(Every):
 
     name: ClassVar[str] = "clocked"
 
-    def find(self, event: Event, step: Step) -> list[Finding]:
+    def find(self, event: Event, step: Step) -> list[Detection]:
         Clocked.moment += 1
-        return [Finding("now", str(Clocked.moment))] if isinstance(event, ToolUse) else []
+        return [Detection("now", str(Clocked.moment))] if isinstance(event, ToolUse) else []
 
     moment = 0
 

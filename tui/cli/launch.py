@@ -78,7 +78,7 @@ def show_session(
     edits: Mapping[str, Any] | None = None,
     plain: bool = False,
 ) -> int:
-    """Show a session; without a path the newest that is active, else the picker, else a sample."""
+    """Show a session; without a path the newest that is active, else all sessions, else a sample."""
     if not has_screen():
         return print_report(path, settings, project, edits=edits, plain=plain)
     from core.live.source import Target

@@ -415,9 +415,10 @@ class Feed:
         edge = self._wall() if self._head.mode == "live" and loading is None and not self._late else None
         held = self._held if self._head.following and self._head.live and not self._late else ()
         view = self._film.view(self._head, self._visited or self._agent, edge, self._waiting)
+        worded = self._with_words(view, source, held)
         view = replace(
-            self._with_words(view, source, held),
-            status=self._status(driver, view, loading),
+            worded,
+            status=self._status(driver, worded, loading),
             in_flight=tuple(one.tool for one in self._waiting)
             if self._head.following and not self._late
             else (),
@@ -428,20 +429,24 @@ class Feed:
             hooks=self._hooks(driver.session) if self._hooks is not None and self.target.live else None,
             extensions=driver.registry.standing(),
             bus=driver.bus.readings(),
+            narrator=self._settings.narrator.on,
         )
         self._post(Arrived(view, self._film.timeline))
         self._wait_for_first(source)
 
     def _status(self, driver: Driver, view: View, loading: float | None) -> Status | None:
         """At the live edge as the log's open calls tell; elsewhere as the recording does."""
+        told = _with_need(view)
         if not self.target.live:
-            return view.status
+            return told
         at_edge = self._head.following or self._head.index >= self._head.total
         if loading is not None or self._late:
-            return self._unread() if at_edge else view.status
+            return self._unread() if at_edge else told
         status = driver.status(self._wall())
+        if not self._words.shown:
+            status = replace(status, words="")
         driver.ring(status)
-        return status if at_edge else view.status
+        return status if at_edge else told
 
     def _unread(self) -> Status:
         """All that can be said while part of the log is unread."""
@@ -475,3 +480,12 @@ class Feed:
         if source.behind and len(self._film):
             self._seen.wait(_FIRST)
             self._seen.set()
+
+
+def _with_need(view: View) -> Status | None:
+    """The status at the playhead with the words of what the person is needed for."""
+    status, now = view.status, view.now
+    if status is None or not status.need:
+        return status
+    words = now.said if status.need == "error" else now.doing if now.running else ""
+    return replace(status, words=words)

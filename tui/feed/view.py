@@ -92,6 +92,8 @@ class View(Struct, frozen=True):
     """Who listens to the session, in the order they run."""
     bus: tuple[SubscriberReading, ...] = ()
     """Who reads the event bus."""
+    narrator: bool = False
+    """A model may be asked to put facts into prose."""
 
     @property
     def late(self) -> bool:

@@ -32,10 +32,14 @@ from tui.widgets.fleet.detail import fleet_title, session_detail
 from tui.widgets.fleet.fleet_table import FleetTable
 
 _NOTHING = """\
-No session changed on this machine within the last {hours:g} hours.
+No sessions found on this machine.
 
-nooscope reads what coding agents write to disk by themselves; as soon as one of them writes, it appears here.
-The key o lists older sessions.\
+nooscope reads what coding agents write to disk by themselves: Claude Code, Codex, Gemini CLI, OpenCode, pi,
+Copilot CLI, OpenHands and others, in their usual places. Run one of them once, and it appears here; or:
+
+  nooscope watch PATH     follow a log live, also before it exists
+  nooscope replay PATH    play it from the start
+  nooscope demo           see a sample session\
 """
 
 _OF_ONE = "space,left,right,shift+left,shift+right,comma,full_stop,n,N,b,g,a,A,plus,minus,t,e,m,v"
@@ -62,7 +66,9 @@ class FleetScreen(Screen[None]):
         Binding(
             "x", "axes", "axes", id="fleet.axes", tooltip="What their minds read, or what they are about"
         ),
-        Binding("h", "fold", "resting", show=False, id="fleet.fold", tooltip="List sessions at rest, or not"),
+        Binding(
+            "h,o", "fold", "all", key_display="h", id="fleet.fold", tooltip="List sessions at rest, or not"
+        ),
         Binding(
             "R", "resume", "resume", show=False, id="fleet.resume", tooltip="Copy the command that resumes it"
         ),
@@ -124,6 +130,7 @@ class FleetScreen(Screen[None]):
         self._settings = settings
         self._roster = Roster(settings, os.environ, Path.home()) if roster is None else roster
         self._roster.initial_states = initial_states or InitialStates(settings)
+        self._roster.list_older = True
         self._watch = FleetWatch(self._roster, lambda rows, now: self.post_message(self.Seen(rows, now)))
         self._arrived = time.monotonic()
         self._first = True
@@ -137,7 +144,7 @@ class FleetScreen(Screen[None]):
             FleetScreen.now, FleetScreen.order, FleetScreen.rows
         )
         yield Static("", id="detail", markup=False)
-        yield Static(_NOTHING.format(hours=fleet.within), id="nothing", markup=False)
+        yield Static(_NOTHING, id="nothing", markup=False)
         yield Input(placeholder="agent, project, state, word …", select_on_focus=False)
         yield KeyLine()
 
@@ -216,6 +223,10 @@ class FleetScreen(Screen[None]):
     def action_fold(self) -> None:
         self.order = self.order._replace(folded=not self.order.folded)
 
+    def list_all(self) -> None:
+        """List sessions at rest too."""
+        self.order = self.order._replace(folded=False)
+
     def action_resume(self) -> None:
         row = self.query_one(FleetTable).chosen
         if row is not None:
@@ -224,7 +235,8 @@ class FleetScreen(Screen[None]):
     def action_permit(self, choice: str) -> None:
         row = self.query_one(FleetTable).chosen
         waits = row.signs.questions if row is not None and row.signs is not None else ()
-        self.post_message(AnswerPermit(choice, next(iter(waits), None)))
+        first = min(waits, key=lambda one: (one.late, one.number), default=None)
+        self.post_message(AnswerPermit(choice, first))
 
     def action_pane(self) -> None:
         row = self.query_one(FleetTable).chosen

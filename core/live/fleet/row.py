@@ -79,6 +79,8 @@ class FleetRow(Struct, frozen=True):
     def at(self, now: float, limits: Limits) -> FleetRow:
         """The same session at another moment."""
         stands = status_of(self.facts, now, limits)
+        if stands.need and stands.need == self.status.need:
+            stands = replace(stands, words=self.status.words)
         burn = self.burn if now <= self.burnt else 0.0
         return replace(self, status=stands, burn=burn)
 
@@ -102,7 +104,7 @@ class FleetRow(Struct, frozen=True):
     @property
     def why(self) -> str:
         """The reason of its status, fit to be shown."""
-        return plain(redact(self.status.why))
+        return plain(redact(self.status.reason))
 
     @property
     def cost(self) -> str:

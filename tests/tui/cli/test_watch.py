@@ -148,7 +148,7 @@ def test_an_open_question_needs_the_person(log: Path) -> None:
         code, _ = live.interrupt()
     finally:
         live.end()
-    assert (told["kind"], told["text"], code) == ("needs_you", "AskUserQuestion waits for an answer.", 0)
+    assert (told["kind"], told["text"], code) == ("needs_you", "asks: “echo q1”", 0)
 
 
 def work(start: float, minutes: int = 8) -> list[Event]:

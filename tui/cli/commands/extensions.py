@@ -135,7 +135,7 @@ def _takes_part(value: object) -> bool:
 
 
 def _list(as_json: bool) -> int:
-    from core.installed.offers import own_folder
+    from core.installed.offers import extension_folder
 
     others, complaints = _others()
     rows = [*_ours(), *others]
@@ -155,7 +155,9 @@ def _list(as_json: bool) -> int:
     for sentence in complaints:
         print(f"nooscope: {sentence}", file=sys.stderr)
     if not others:
-        print(f"Nothing is installed beside nooscope. Install a package, or put a file into {own_folder()}.")
+        print(
+            f"Nothing is installed beside nooscope. Install a package or put a file into {extension_folder()}."
+        )
     return 0
 
 

@@ -14,6 +14,7 @@ from core.report.formatting import count, money, plain, short, span
 from tui.draw.gauge import meter
 from tui.draw.line import Line, fit
 from tui.feed.view import View
+from tui.widgets.common.agent_names import agent_names
 from tui.widgets.common.panel import Panel
 
 _STATES = {"stuck": "▲", "deep_work": "◆", "exploring": "○", "delegating": "◇", "idle": "·"}
@@ -43,6 +44,7 @@ Context is the share of the way to compaction, and the turns left until then at 
 Cost is that of all agents so far (`≥` where some prices are not known), with its pace over the last
 hour; tokens a minute are those sent anew and got back. `5h limit` and `7d limit` are the shares of your
 limits that are used up, where the agent's status line told them (`nooscope hooks install --statusline`).
+`✎ model on`: a model may put facts into prose when you ask for it; redacted facts are then sent to it.
 """
     DEFAULT_CSS = """
     StatusHeader { height: 1; border: none; padding: 0 1; background: $panel; }
@@ -56,7 +58,11 @@ limits that are used up, where the agent's status line told them (`nooscope hook
             left = [[("nooscope", "strong")], *left]
         known = [*_alarm(view), *_context(view), *_cost(view), *_limits(view)]
         if height < 2:
-            right = [*known, *_who(view)[:1], *_condition(view), *_notice(view)]
+            if view.agent != MAIN:
+                known = [*_who(view)[:1], *known]
+            if width >= _ROOMY and not _title(view, width, [*left, *known]):
+                left = left[1:]
+            right = [*known, *_condition(view), *_notice(view)]
             return [_spread([*left, *_title(view, width, [*left, *known])], right, width)]
         return [
             _spread([*left, *_title(view, width, [*left, *known])], known, width),
@@ -122,7 +128,10 @@ def _who(view: View) -> list[Line]:
         return []
     running = view.people.running
     return [
-        [("agent ", "quiet"), (plain(view.agent, 20), "strong")],
+        [
+            ("agent ", "quiet"),
+            (agent_names(view.people.agents).get(view.agent, plain(view.agent, 20)), "strong"),
+        ],
         [(f"{running} of {count(len(view.people.agents), 'agent')} running", "quiet")],
     ]
 
@@ -134,6 +143,8 @@ def _alarm(view: View) -> list[Line]:
 
 def _notice(view: View) -> list[Line]:
     pieces: list[Line] = []
+    if view.narrator:
+        pieces.append([("✎ model on", "strong")])
     if view.in_flight:
         first = plain(view.in_flight[0], 18)
         more = f" +{len(view.in_flight) - 1}" if len(view.in_flight) > 1 else ""

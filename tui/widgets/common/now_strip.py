@@ -65,7 +65,7 @@ def _status(view: View, width: int) -> Line:
     )
     since = "" if status.since is None else f" {span(max(0.0, view.at - status.since))}"
     line: Line = [(word, ink), (since, "strong"), ("   ", "plain")]
-    why = status.why if view.words else ""
+    why = status.reason if view.words else ""
     hidden = [] if view.words else [("words are hidden: h shows them", "quiet")]
     room = width - _length(line)
     return [*line, (_cut(plain(why), room), "plain"), *hidden] if room > 3 else line
@@ -73,7 +73,8 @@ def _status(view: View, width: int) -> Line:
 
 def _permit_keys(view: View) -> str:
     """The keys that answer a call which waits for a permit."""
-    waits = view.hooks.questions if view.hooks is not None and view.words else ()
+    asked = view.hooks.questions if view.hooks is not None and view.words else ()
+    waits = [one for one in asked if not one.late]
     more = f" (1 of {len(waits)})" if len(waits) > 1 else ""
     return f"y once  Y session  d deny{more}" if waits else ""
 
@@ -82,7 +83,9 @@ def _asked(view: View, width: int) -> Line:
     now = view.now
     if not now.asked_at:
         return _row("asked", [("nothing yet", "quiet")], "", width)
-    said = now.asked or f"a prompt of {count(now.characters, 'character')}"
+    said = now.asked or (
+        f"a prompt of {count(now.characters, 'character')}" if now.characters else "its task is not told"
+    )
     ink = "plain" if now.asked else "quiet"
     return _row("asked", [(plain(said), ink)], f"{age(view.at - now.asked_at)} ago", width)
 

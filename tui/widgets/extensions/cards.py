@@ -68,10 +68,10 @@ def _fits(value: Any) -> str:
 def installed_cards() -> tuple[list[type[Card]], tuple[str, ...]]:
     """Panels of installed extensions, each so that it cannot harm the rest; and what is wrong with others."""
     found = in_use("panel", _fits)
-    return [guarded(one.offer.name, one.value) for one in found.used], found.complaints
+    return [guarded_card(one.offer.name, one.value) for one in found.used], found.complaints
 
 
-def guarded(name: str, kind: type[Card]) -> type[Card]:
+def guarded_card(name: str, kind: type[Card]) -> type[Card]:
     """The same panel; what it raises is shown in its place, and after a few times it is left alone."""
 
     class Guarded(kind):  # type: ignore[valid-type, misc]
