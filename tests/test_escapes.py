@@ -16,7 +16,7 @@ from tests.hostile import HOSTILE, conversation_at, harm, log_at, settings_at
 from tests.terminals import NOOSCOPE
 from tui.cli import COMMANDS, main, streams
 
-SERVING = {"listen", "ship", "serve", "mcp", "statusline", "evaluate"}
+SERVING = {"events", "listen", "ship", "serve", "mcp", "statusline", "evaluate"}
 """Commands that serve others, or read only what they are handed."""
 SWEPT = "receptor.ambient.silence=60:90:2"
 CALLS: list[tuple[str, ...]] = [
@@ -57,6 +57,8 @@ CALLS: list[tuple[str, ...]] = [
     ("search", "do", "--in", "{log}", "--json"),
     ("trail", "{log}"),
     ("advice",),
+    ("extensions",),
+    ("why", "{log}"),
     ("permits",),
     ("hooks", "status"),
     ("query", "--list"),
