@@ -16,7 +16,7 @@ from tests.hostile import HOSTILE, conversation_at, harm, log_at, settings_at
 from tests.terminals import NOOSCOPE
 from tui.cli import COMMANDS, main, streams
 
-SERVING = {"events", "listen", "ship", "serve", "mcp", "statusline", "evaluate"}
+SERVING = {"listen", "ship", "serve", "mcp", "statusline", "evaluate"}
 """Commands that serve others, or read only what they are handed."""
 SWEPT = "receptor.ambient.silence=60:90:2"
 CALLS: list[tuple[str, ...]] = [
@@ -58,6 +58,7 @@ CALLS: list[tuple[str, ...]] = [
     ("trail", "{log}"),
     ("advice",),
     ("extensions",),
+    ("events", "{log}"),
     ("why", "{log}"),
     ("permits",),
     ("hooks", "status"),

@@ -178,9 +178,10 @@ WORDS: list[tuple[str, ...]] = [
     ("trail", "LOG"),
     ("advice",),
     ("extensions",),
+    ("events", "LOG"),
     ("why", "LOG"),
 ]
-SERVING = {"events", "listen", "ship", "serve", "mcp", "statusline", "evaluate", "permits", "hooks", "query"}
+SERVING = {"listen", "ship", "serve", "mcp", "statusline", "evaluate", "permits", "hooks", "query"}
 """Commands that serve others, or read no settings; each has tests of its own."""
 
 

@@ -193,6 +193,8 @@ async def _idle(seconds: float) -> float:
         async with app.run_test(size=SIZE) as pilot:
             app.pop_screen()
             app.open(Target(log))
+            while app.view is None or app.view.total < len(events):
+                await pilot.pause(0.1)
             await pilot.pause(3.0)
             start = time.process_time()
             await asyncio.sleep(seconds)
