@@ -435,7 +435,7 @@ class Feed:
             skipped=source.kit.diagnostics.total,
             notice=self._notice,
             hooks=self._hooks(driver.session) if self._hooks is not None and self.target.live else None,
-            extensions=driver.registry.standing(),
+            extensions=driver.standing(),
             bus=driver.bus.readings(),
             narrator=self._settings.narrator.on,
         )
