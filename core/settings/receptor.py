@@ -252,7 +252,7 @@ class ContextShift(Impulse):
 class FailedEdit(Impulse):
     """An edit failed."""
 
-    frustration: float = _impulse(0.08, "frustration")
+    frustration: float = _impulse(0.02, "frustration")
     confidence: float = _impulse(-0.04, "confidence")
     flow: float = _impulse(-0.02, "flow")
 
@@ -289,6 +289,9 @@ class CheckPassed(Impulse):
 
 class CheckFailed(Impulse):
     """The first command after an edit failed."""
+
+    frustration: float = _impulse(-0.08, "frustration")
+    confidence: float = _impulse(0.04, "confidence")
 
 
 class NewFile(Impulse):
@@ -334,6 +337,10 @@ class ManyEdits(Impulse):
 class ManyNewFiles(Impulse):
     """Any action while many of the last ones touched a file for the first time."""
 
+    frustration: float = _impulse(0.04, "frustration")
+    confidence: float = _impulse(-0.04, "confidence")
+    flow: float = _impulse(-0.03, "flow")
+
 
 class LongSincePrompt(Impulse):
     """Any action long after the person asked."""
@@ -342,9 +349,17 @@ class LongSincePrompt(Impulse):
 class WordsOfChecking(Impulse):
     """A phrase of checking in the agent's words before an action."""
 
+    frustration: float = _impulse(-0.04, "frustration")
+    confidence: float = _impulse(0.04, "confidence")
+    flow: float = _impulse(0.03, "flow")
+
 
 class WordsOfDoubt(Impulse):
     """A phrase of doubt in the agent's words before an action."""
+
+    frustration: float = _impulse(0.05, "frustration")
+    confidence: float = _impulse(-0.04, "confidence")
+    flow: float = _impulse(-0.03, "flow")
 
 
 ADDED: tuple[str, ...] = (
