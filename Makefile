@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
-CODE   := core tui themes sample_sessions tests bench
+CODE   := core tui themes sample_sessions sample_extension tests bench
 
 .PHONY: run test agents check format bench fit models docs pictures clean
 .DEFAULT_GOAL := run

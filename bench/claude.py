@@ -14,6 +14,8 @@ from pathlib import Path
 from bench.workload import Dice
 
 _START = 1_760_000_000.0
+_BLOCK = 20_000_000
+"""Bytes of a log that are made line by line."""
 _WORDS = (
     *("the", "parser", "reads", "each", "line", "of", "file", "and", "gives", "back", "what", "it"),
     *("found", "or", "says", "why", "not", "in", "words", "one", "can", "act", "on"),
@@ -33,15 +35,24 @@ def write_tree(folder: Path, size: int, *, file_size: int = 20_000_000) -> int:
 
 
 def write_log(path: Path, size: int, *, seed: int = 1) -> int:
-    """One session's log of about `size` bytes."""
-    written = 0
+    """One session's log of about `size` bytes; a long one repeats its beginning with other ids."""
+    written = again = 0
+    block: list[bytes] = []
     with path.open("wb") as file:
         for line in lines(seed):
-            file.write(line)
-            written += len(line)
-            if written >= size:
-                return written
+            block.append(line)
+            written += file.write(line)
+            if written >= min(size, _BLOCK):
+                break
+        while written < size:
+            again += 1
+            written += file.write(_renamed(b"".join(block), seed, again))
     return written
+
+
+def _renamed(block: bytes, seed: int, again: int) -> bytes:
+    block = block.replace(b"%08x-0000" % seed, b"%08x-%04x" % (seed, again))
+    return block.replace(b'"msg_', b'"msg_%d_' % again).replace(b"toolu_", b"toolu_%d_" % again)
 
 
 def lines(seed: int) -> Iterator[bytes]:

@@ -39,6 +39,8 @@ def safe(text: str, instead: Instead = blank, *, lines: bool = False) -> str:
     """The text with every harmful character replaced; line ends and tabs stay where lines are wanted."""
     if text.isascii() and text.isprintable():
         return text
+    if lines and "\n" in text:
+        return "\n".join([safe(line, instead, lines=True) for line in text.split("\n")])
     text = _MARKED.sub(lambda found: _fewer_marks(found[0], instead), text)
     return (_IN_LINES if lines else _IN_A_LINE).sub(lambda found: instead(found[0]), text)
 

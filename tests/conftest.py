@@ -16,7 +16,9 @@ for name in list(os.environ):
     if ours or name in {"NO_COLOR", "COLUMNS", "LINES"}:
         del os.environ[name]
 
-settings.register_profile("calm", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "calm", deadline=None, derandomize="CI" in os.environ, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("calm")
 
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,6 +14,7 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
+from core.report.process_pool import shared_out
 from core.response import built_in
 from core.settings import Settings
 from core.settings.layers import tunables
@@ -20,6 +24,7 @@ from tests.audit import Seen, looking
 from tests.tui.fleet_sessions import Log
 from tui.app import NooscopeApp
 from tui.cli import COMMANDS, main
+from tui.cli.commands.serve import viewer_command
 
 HARM: dict[str, Any] = {
     "response.notices.command": ["touch", "marker"],
@@ -143,6 +148,7 @@ WORDS: list[tuple[str, ...]] = [
     ("watch", "LOG"),
     ("watch", "latest", "--headless", "--idle", "0.05"),
     ("watch", "LOG", "--headless", "--idle", "0.05", "--all"),
+    ("watch", "LOG", "--headless", "--idle", "0.05", "--hooks"),
     ("replay", "LOG"),
     ("replay", "latest"),
     ("demo",),
@@ -307,6 +313,8 @@ async def test_a_live_session_on_the_screen(
                 await pilot.press("enter")
             await until(pilot, lambda: app.view is not None and app.view.total > 20)
             await until(pilot, lambda: "circles" in heard(app))
+            refused = [each.message for each in app._notifications if "rules" in each.message]
+            assert len(refused) == 3 and "70 more faults" in refused[-1]
     unharmed(seen, home)
 
 
@@ -383,3 +391,33 @@ def test_a_folder_that_cannot_be_used_is_one_message(
     monkeypatch.setenv("NOOSCOPE_CONFIG", str(mine))
     assert main(["watch", str(log), "--headless", "--idle", "0.05"]) == 0
     assert capsys.readouterr().err.count("response.persona.folder") == 1
+
+
+def modules_at(project: Path, marker: Path) -> None:
+    """Python modules of the names we import, each of which would leave a mark."""
+    for name in ("tui", "core", "textual", "multiprocessing", "re", "signal", "msgspec", "pickle"):
+        (project / name).mkdir(parents=True)
+        (project / name / "__init__.py").write_text(f"open({str(marker)!r}, 'a').write({name!r})\n")
+
+
+def test_a_served_viewer_imports_nothing_of_the_project(home: Path) -> None:
+    modules_at(home / "project", home / "marker")
+    words = viewer_command(["demo", "--list"])
+    done = subprocess.run(words, cwd=home / "project", capture_output=True, check=False)
+    assert done.returncode == 0 and done.stdout
+    assert not (home / "marker").exists()
+
+
+def test_helper_processes_import_nothing_of_the_project(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    modules_at(home / "project", home / "marker")
+    monkeypatch.chdir(home / "project")
+    stop = threading.Event()
+    beside = threading.Thread(target=stop.wait)
+    beside.start()
+    try:
+        assert list(shared_out(1, abs, [-1, -2])) == [1, 2]
+    finally:
+        stop.set()
+        beside.join()
+    assert not (home / "marker").exists()
+    assert "PYTHONSAFEPATH" not in os.environ

@@ -24,7 +24,12 @@ from textual.screen import Screen
 
 import themes
 from core.errors import NooscopeError
+from core.extension.hooks import Extension
+from core.extension.use import listening
+from core.intake.link import IntakeLink
+from core.intake.place import default_place
 from core.live.carry_over import CarryOver
+from core.live.hook_signs import HookBoard
 from core.live.source import Target
 from core.report.formatting import count, span
 from core.report.now import Now
@@ -57,13 +62,17 @@ if TYPE_CHECKING:
 
 _SCREENS = {
     "transcript": ("tui.screens.transcript", "TranscriptScreen"),
+    "agents": ("tui.screens.agents", "AgentsScreen"),
     "mind": ("tui.screens.mind", "MindScreen"),
     "governance": ("tui.screens.governance", "GovernanceScreen"),
     "recap": ("tui.screens.recap", "RecapScreen"),
     "response": ("tui.screens.response", "ResponseScreen"),
     "tuning": ("tui.screens.tuning", "TuningScreen"),
+    "extensions": ("tui.screens.extensions", "ExtensionsScreen"),
     "help": ("tui.screens.help", "HelpScreen"),
 }
+_FAULTS = 2
+"""Faults of files shown one by one; a heap of them would cover what stands."""
 _THEMES_EVERY = 2.0
 """Seconds between two looks at the user's themes."""
 
@@ -80,6 +89,7 @@ class NooscopeApp(App[None]):
     view: var[View | None] = var(None)
     recording: var[Timeline | None] = var(None)
     bookmarks: var[tuple[Bookmark, ...]] = var(())
+    hooks: var[HookBoard] = var(HookBoard())
 
     def __init__(
         self,
@@ -94,10 +104,12 @@ class NooscopeApp(App[None]):
         begin: Callable[[], ConfiguredStart] | None = None,
         carry_over: CarryOverStore | None = None,
         edits: Mapping[str, Any] | None = None,
+        link: IntakeLink | None = None,
     ) -> None:
         super().__init__()
         self.error_console = Console(markup=False, highlight=False, stderr=True, color_system=None)
         self._fleet = fleet
+        self._link = link
         self.settings = settings
         self.feed: Feed | None = None
         self._at = ""
@@ -110,6 +122,8 @@ class NooscopeApp(App[None]):
         self._begin = begin
         self._carry_over = carry_over
         self._edits = dict(edits or {})
+        self._complaints: list[str] = []
+        """What is wrong with extensions, each shown once."""
         self._faults: tuple[str, ...] = ()
         """What was last wrong with policies and rules."""
         self._terminal_title: str = self.TITLE
@@ -137,6 +151,9 @@ class NooscopeApp(App[None]):
         self.set_keymap(self.settings.screen.keymap)
         self.screen.data_bind(NooscopeApp.view, NooscopeApp.recording, NooscopeApp.bookmarks)
         self.set_interval(_THEMES_EVERY, self._load_themes)
+        if self._link is not None:
+            self._link.show = lambda board: self.post_message(messages.HooksTold(board))
+            self._link.start()
         if self._fleet is not None:
             self.action_fleet()
         elif self._target is None:
@@ -165,9 +182,20 @@ class NooscopeApp(App[None]):
             carry_over=CarryOver(self.settings, initial=initial, use=use) if live else None,
             notifier=notifier_of(self) if live else None,
             initial_states=self._initial_states(initial),
+            hooks=None if self._link is None else self._link.signs,
+            extensions=self._listeners() if live else (),
         )
         self._tell_words()
         self.run_worker(self.feed.run, name="feed", group="feed", thread=True)
+
+    def _listeners(self) -> list[Extension]:
+        """Extensions for a session that is watched live; what is wrong with others is shown once."""
+        made, complaints = listening()
+        for sentence in complaints:
+            if sentence not in self._complaints:
+                self._complaints.append(sentence)
+                self.call_later(self._complain, sentence)
+        return made
 
     def _initial_states(self, initial: InitialState) -> InitialStates:
         return InitialStates(self.settings, initial, edits=self._edits, store=self._carry_over)
@@ -177,14 +205,19 @@ class NooscopeApp(App[None]):
         if self._begin is None:
             return PLAIN
         initial, faults = self._begin()
-        for fault in faults:
-            if fault not in self._faults:
-                self.call_later(self._complain, fault)
+        fresh = [fault for fault in faults if fault not in self._faults]
+        for fault in fresh[:_FAULTS]:
+            self.call_later(self._complain, fault)
+        if len(fresh) > _FAULTS:
+            left = count(len(fresh) - _FAULTS, "more fault")
+            self.call_later(self._complain, f"{left} in rules and policies; `nooscope rules` names them all")
         self._faults = faults
         return initial
 
     def on_unmount(self) -> None:
         self._name_terminal(None)
+        if self._link is not None:
+            self._link.stop()
         if self.feed is not None:
             self.feed.stop()
 
@@ -199,9 +232,25 @@ class NooscopeApp(App[None]):
     @on(messages.ReturnTo)
     @on(messages.SetBookmark)
     @on(messages.RemoveBookmark)
+    @on(messages.PreviewSteer)
     def _ask(self, message: Message) -> None:
         if self.feed is not None:
             self.feed.ask(message)
+
+    @on(messages.HooksTold)
+    def _hooks_told(self, message: messages.HooksTold) -> None:
+        self.hooks = message.board
+        self._ask(message)
+
+    @on(messages.SteerPreviewed)
+    def _steer_previewed(self, message: messages.SteerPreviewed) -> None:
+        message.asker.previewed(message.words, message.effect)
+
+    @on(messages.AnswerPermit)
+    def _answer_permit(self, message: messages.AnswerPermit) -> None:
+        from tui.screens.permit import answer_permit
+
+        answer_permit(self, self._link, message.question, message.choice)
 
     @on(messages.ScreenChanged)
     def _tell_words(self) -> None:
@@ -345,24 +394,45 @@ class NooscopeApp(App[None]):
         self.push_screen(CommandPalette([SessionSearch], placeholder="Find a mark, a path, a bookmark…"))
 
     def action_sessions(self) -> None:
-        from tui.screens.picker import PickerScreen
+        """All sessions, those at rest listed too."""
+        from tui.screens.fleet import FleetScreen
 
-        self.push_screen(PickerScreen(self.settings))
+        self.action_fleet()
+        fleet = self.get_screen("fleet")
+        if isinstance(fleet, FleetScreen):
+            fleet.list_all()
 
     def action_fleet(self) -> None:
+        if self.is_screen_installed("fleet") and self.get_screen("fleet") in self.screen_stack:
+            return
         if not self.is_screen_installed("fleet"):
             from tui.screens.fleet import FleetScreen
 
-            self.install_screen(
-                FleetScreen(self.settings, self._fleet, self._initial_states(self._initial())), "fleet"
-            )
+            fleet = FleetScreen(self.settings, self._fleet, self._initial_states(self._initial()))
+            self.install_screen(fleet.data_bind(NooscopeApp.hooks), "fleet")
         self.push_screen("fleet")
 
     def action_find(self) -> None:
         """Find words in all sessions, and open one where they stand."""
-        from tui.screens.word_search import WordSearch
+        from tui.screens.word_search import WordSearchScreen
 
-        self.push_screen(CommandPalette([WordSearch], placeholder="Find words in all sessions…"))
+        self.push_screen(WordSearchScreen(self.settings))
+
+    def action_permit(self, choice: str) -> None:
+        """Answer the oldest question of the session on the screen."""
+        if self.view is not None and not self.view.words:
+            self._complain("words are hidden: h shows what it asks, then answer")
+            return
+        waits = self.view.hooks.questions if self.view is not None and self.view.hooks is not None else ()
+        self.post_message(messages.AnswerPermit(choice, next(iter(waits), None)))
+
+    def action_steer(self) -> None:
+        """Tell the agent on the screen something; what it would do is shown before it is sent."""
+        from tui.screens.steer import SteerScreen
+
+        if self.view is not None:
+            session = self.view.subject.session
+            self.push_screen(SteerScreen(session, self.view.hooks, self.settings, self._link))
 
     def action_resume(self) -> None:
         """Copy the command that resumes the session on the screen."""
@@ -401,7 +471,7 @@ class NooscopeApp(App[None]):
     def action_recap(self) -> None:
         """What happened since the person last looked."""
         if self.recording is not None and len(self.recording):
-            self._push("recap", self._look, time.time())
+            self._push("recap", self._look, time.time(), all_settings=self.settings)
 
     def show_panel(self, panel: Panel) -> None:
         """Go back to the main screen and focus one of its panels."""
@@ -466,14 +536,14 @@ class NooscopeApp(App[None]):
         else:
             self.post_message(messages.Seek(to))
 
-    def _push(self, name: str, *given: object) -> None:
+    def _push(self, name: str, *given: object, **named: object) -> None:
         """Open one of the other screens, or leave it where it is open."""
         module, kind = _SCREENS[name]
         make = getattr(importlib.import_module(module), kind)
         if isinstance(self.screen, make):
             self.pop_screen()
         else:
-            screen = make(*given, settings=self.settings.screen)
+            screen = make(*given, settings=self.settings.screen, **named)
             self.push_screen(screen.data_bind(NooscopeApp.view, NooscopeApp.recording, NooscopeApp.bookmarks))
 
     def _load_themes(self, first: bool = False) -> None:
@@ -505,7 +575,7 @@ def run_app(
     edits: Mapping[str, Any] | None = None,
     plain: bool = False,
 ) -> int:
-    """Show a session, a fleet, or the picker where neither is named, until the person leaves."""
+    """Show a session, or all of them where none is named, until the person leaves."""
     app = NooscopeApp(
         target,
         settings,
@@ -515,6 +585,7 @@ def run_app(
         begin=partial(configured_start, project),
         carry_over=None if plain else CarryOverStore(),
         edits=edits,
+        link=IntakeLink(default_place()),
     )
     app.run()
     return app.return_code or 0

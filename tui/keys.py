@@ -64,6 +64,14 @@ KEYS: list[BindingType] = [
     Binding("minus", "zoom(-1)", "wider", show=False, id="timeline.wider", tooltip="Show more time"),
     Binding("a", "agent(1)", "agent", show=False, id="agent.next", tooltip="The next agent of the session"),
     Binding("A", "agent(-1)", "agent", show=False, id="agent.previous", tooltip="The agent before"),
+    Binding(
+        "S",
+        "show('agents')",
+        "agents",
+        show=False,
+        id="show.agents",
+        tooltip="Sub-agents: task, status, last action, cost",
+    ),
     Binding("o", "sessions", "sessions", show=False, id="show.sessions", tooltip="Open another session"),
     Binding("h", "words", "hide words", id="words.hide", tooltip="Hide all words of the log, or show them"),
     Binding("t", "show('tuning')", "tune", id="show.tuning", tooltip="Every setting, and what it would do"),
@@ -95,7 +103,29 @@ KEYS: list[BindingType] = [
         tooltip="Budgets, pressures, affect fields",
     ),
     Binding(
-        "y", "resume", "resume", show=False, id="hand.resume", tooltip="Copy the command that resumes it"
+        "s", "steer", "tell it", show=False, id="hand.steer", tooltip="Tell the agent one sentence of yours"
+    ),
+    Binding(
+        "y",
+        "permit('once')",
+        "permit",
+        show=False,
+        id="permit.once",
+        tooltip="Let the call that waits pass, once",
+    ),
+    Binding(
+        "Y",
+        "permit('session')",
+        "permit for the session",
+        show=False,
+        id="permit.session",
+        tooltip="Let this tool pass for the rest of the session",
+    ),
+    Binding(
+        "d", "permit('deny')", "deny", show=False, id="permit.deny", tooltip="Deny it, and tell the agent why"
+    ),
+    Binding(
+        "R", "resume", "resume", show=False, id="hand.resume", tooltip="Copy the command that resumes it"
     ),
     Binding(
         "W", "next_in_need", "next", show=False, id="hand.next", tooltip="The next session that needs you"
@@ -116,6 +146,14 @@ KEYS: list[BindingType] = [
         show=False,
         id="show.recap",
         tooltip="Recap: what happened since you last looked",
+    ),
+    Binding(
+        "E",
+        "show('extensions')",
+        "extensions",
+        show=False,
+        id="show.extensions",
+        tooltip="What is installed beside nooscope, and its panels",
     ),
     Binding("question_mark", "show('help')", "help", key_display="?", id="show.help", tooltip="Every key"),
     Binding("q", "quit", "quit", show=False, id="quit", tooltip="Leave nooscope"),

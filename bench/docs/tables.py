@@ -249,18 +249,18 @@ def told() -> str:
     from core.agents.registry import AGENTS
     from core.events import MATTERS
 
-    found: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    found: dict[tuple[str, tuple[str, ...], str], list[str]] = {}
     for agent in AGENTS:
         for each in agent.formats:
-            styles = found.setdefault((each.title or agent.title, each.reader.untold), [])
+            styles = found.setdefault((each.title or agent.title, each.reader.untold, each.reader.gaps), [])
             if each.style not in styles:
                 styles.append(each.style)
     rows = []
-    for (title, untold), styles in found.items():
-        kinds = [styles for (other, _), styles in found.items() if other == title]
+    for (title, untold, gaps), styles in found.items():
+        kinds = [styles for (other, *_), styles in found.items() if other == title]
         name = f"{title} ({', '.join(styles)})" if len(kinds) > 1 else title
-        rows.append((name, *(_tells(matter, untold) for matter in MATTERS)))
-    return table(("agent", *MATTERS), rows)
+        rows.append((name, *(_tells(matter, untold) for matter in MATTERS), gaps))
+    return table(("agent", *MATTERS, "gaps"), rows)
 
 
 def _tells(matter: str, untold: tuple[str, ...]) -> str:

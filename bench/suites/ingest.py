@@ -66,12 +66,12 @@ def _bare(folder: Path) -> None:
 
 _PEAK = """
 import resource, sys
-from core.logs.session import read
+from core.logs.session import read_session
 from core.agents.registry import make_kit
 from core.logs.finder import sessions
 kit = make_kit()
 (session,) = sessions([sys.argv[1]], kit)
-count = sum(1 for _ in read(session, kit))
+count = sum(1 for _ in read_session(session, kit))
 print(count, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
 

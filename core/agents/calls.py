@@ -44,6 +44,15 @@ class _Told(NamedTuple):
     answered: float
 
 
+class AnsweredCalls(NamedTuple):
+    """What is known of a log's calls while none of them is open."""
+
+    done: dict[str, _Told | None]
+    again: dict[str, int]
+    changed: dict[str, float]
+    project: str
+
+
 class Calls:
     """The open calls of one log; a result closes its call and makes the event.
 
@@ -75,6 +84,16 @@ class Calls:
         self._again: dict[str, int] = {}
         self._changed: dict[str, float] = {}
         self._project = ""
+
+    def pause(self) -> AnsweredCalls | None:
+        """What it knows of answered calls; None while any call or result waits for the other."""
+        if self._open or self._early or self._joined:
+            return None
+        return AnsweredCalls(self._done, self._again, self._changed, self._project)
+
+    def resume(self, known: AnsweredCalls) -> None:
+        """Go on from there."""
+        self._done, self._again, self._changed, self._project = known
 
     @property
     def project(self) -> str:

@@ -10,7 +10,7 @@ from typing import IO, NamedTuple, cast
 import msgspec
 
 from core.agents.loose import decode, table, text
-from core.agents.registry import AGENTS
+from core.agents.registry import known_agents
 from core.errors import UnreadableLog
 from core.events import Event, SessionEnd, ToolUse, Turn, Where
 from core.logs.agent import recognise
@@ -96,7 +96,7 @@ def labelled_run(source: RunSource, kit: Kit) -> LabelledRun | str:
         events = list(read_session(found[0], kit))
     elif "traj" in label or "messages" in label:
         record = msgspec.json.encode(label["traj"]) if "traj" in label else source.label
-        form = recognise(Sample(record, Path(source.origin)), AGENTS)
+        form = recognise(Sample(record, Path(source.origin)), known_agents())
         if form is None:
             return f"{place}: traj: no known agent's document"
         reader = form.reader(kit, session=name)

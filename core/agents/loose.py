@@ -192,8 +192,7 @@ class LooseReader(AgentReader):
             where=where or self._place,
             session=self.session,
             tool=self.name,
-            untold=self.untold,
-            **told,
+            **{"untold": self.untold, **told},
         )
 
     def prompt(

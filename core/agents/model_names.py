@@ -13,7 +13,15 @@ _LEADING = re.compile(
     r"^(?:[@~]?[\w.-]+[/:])*(?:(?:us|us-gov|eu|apac|global|au|ca|jp|in)\.)?"
     r"(?:(?:anthropic|openai|google|amazon|mistral|minimax|qwen|deepseek|moonshotai|moonshot|zai|xai)\.)?"
 )
+_FREE = (":free", "-free")
+"""How routers name what they give away."""
 _VERSION_FIRST = re.compile(r"^claude-(\d+(?:-\d{1,2})?)-(opus|sonnet|haiku)(?=$|-)")
+
+
+def paid_name(name: str) -> str:
+    """Of a model that its name says is free, the name without that; blank of any other."""
+    low = name.strip().lower()
+    return next((low.removesuffix(end) for end in _FREE if low.endswith(end)), "")
 
 
 def plain_name(name: str) -> str:

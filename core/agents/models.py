@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.agents.lexicon import tone
-from core.agents.model_names import plain_name, spellings
+from core.agents.model_names import paid_name, plain_name, spellings
 from core.agents.tables import OURS, read_table
 from core.errors import SettingsError
 from core.events import MAIN, Turn, Where
@@ -31,6 +31,9 @@ class Prices(NamedTuple):
     """Kept for five minutes; where a vendor has no such price, what is cached costs what is sent."""
     cache_write_1h: float | None = None
     """Kept for an hour."""
+
+
+_NOTHING = Prices(0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 class Tier(NamedTuple):
@@ -97,6 +100,10 @@ class Models:
         """What our table was made from."""
         return self._table.sources
 
+    def free(self, model: str) -> bool:
+        """Whether a model is known to cost nothing."""
+        return self._row(model).prices == _NOTHING
+
     def known(self, model: str) -> bool:
         """Whether the table has a row for a model."""
         return self._row(model) != Model()
@@ -117,14 +124,17 @@ class Models:
         cache_read: int = 0,
         cache_write: int = 0,
         cache_write_1h: int = 0,
+        *,
+        several: bool = False,
     ) -> float | None:
         """US dollars, or None where a price that is needed is unknown.
 
-        `cache_write_1h` is the part of `cache_write` that is kept for an hour.
+        `cache_write_1h` is the part of `cache_write` that is kept for an hour. The tokens of `several`
+        requests together say nothing of the size of each, so they are priced as small ones.
         """
         row = self._found.get(model) or self._row(model)
         prices = row.prices
-        if row.tiers:
+        if row.tiers and not several:
             context = input_tokens + cache_read + cache_write
             for tier in row.tiers:
                 if context > tier.over:
@@ -198,7 +208,11 @@ class Models:
         if row is None:
             if len(self._found) > 1000:
                 self._found.clear()
-            row = self._found[model] = _search(model, self._table.rows, self._table.aliases) or Model()
+            table = self._table
+            row = _search(model, table.rows, table.aliases) or Model()
+            if (paid := paid_name(model)) and plain_name(model) not in table.rows:
+                row = (_search(paid, table.rows, table.aliases) or row)._replace(prices=_NOTHING, tiers=())
+            self._found[model] = row
         return row
 
 

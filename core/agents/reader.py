@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from core.logs.reader import Kit, Reader
 
@@ -28,10 +28,6 @@ class AgentKit(Kit):
         super().__init__(diagnostics, agents)
         self.normalizer = normalizer
         self.models = models
-
-    def counting(self, diagnostics: Diagnostics) -> Self:
-        """The same with another fault counter."""
-        return type(self)(self.normalizer, self.models, diagnostics, self.agents)
 
 
 class AgentReader(Reader):

@@ -112,6 +112,16 @@ def spoken(values: Iterable[Any], *, agent: bool) -> str:
     return "\n".join(found)
 
 
+def task(values: Iterable[Any]) -> str:
+    """What a sub-agent was given, from the record that started it."""
+    for value in values:
+        for name in ("prompt", "description", "task"):
+            for found in _walk(value):
+                if said := text(found.get(name)):
+                    return said
+    return ""
+
+
 def _item(value: Any) -> str:
     """One of several things a call is about: a question, a file, a step of a plan."""
     told = table(value)

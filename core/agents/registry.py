@@ -11,6 +11,7 @@ from core.agents.models import Models
 from core.agents.normalizer import Normalizer
 from core.agents.reader import AgentKit
 from core.errors import SettingsError
+from core.installed.switches import in_use
 from core.logs.agent import Agent
 from core.logs.diagnostics import Diagnostics
 from core.settings.logs import IngestSettings, TableSettings
@@ -34,10 +35,33 @@ AGENTS: tuple[Agent, ...] = agents_in("core.agents")
 FORMATS = tuple(known for agent in AGENTS for known in agent.formats)
 
 
+def known_agents() -> tuple[Agent, ...]:
+    """Ours, and those of installed packages and of the person's folder; ours are asked first."""
+    found = in_use("agent", _fits)
+    if not found.used:
+        return AGENTS
+    taken = {agent.name for agent in AGENTS}
+    more = [one.value for one in found.used if one.value.name not in taken]
+    return tuple(sorted((*AGENTS, *more), key=lambda agent: agent.general))
+
+
+def _fits(value: object) -> str:
+    if not isinstance(value, Agent):
+        return "it is not an Agent (core.logs.agent)"
+    return f"there is an agent {value.name} already" if value.name in {one.name for one in AGENTS} else ""
+
+
+def unusable_agents() -> tuple[str, ...]:
+    """What is wrong with agents that others offer."""
+    return in_use("agent", _fits).complaints
+
+
 def make_kit(settings: IngestSettings | None = None, more: tuple[Agent, ...] = ()) -> AgentKit:
     """What readers share: our tables and the user's that can be used, an empty fault counter, all agents."""
     chosen = settings or IngestSettings()
     lost = unusable_tables(chosen.tables)
+    agents = known_agents()
+    more = (*more, *(agent for agent in agents if agent not in AGENTS))
     tools = [] if "tools" in lost else _given(chosen.tables.tools)
     models = [] if "models" in lost else _given(chosen.tables.models)
     return AgentKit(

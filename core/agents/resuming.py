@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 
-from core.agents.registry import AGENTS
+from core.agents.registry import known_agents
 from core.safe_text import safe
 
 
@@ -13,7 +13,7 @@ def resume_command(agent: str, session: str, path: str, project: str) -> str:
 
     What comes from a log is quoted, and refused where it holds what a terminal would act on.
     """
-    known = next((one.resume for one in AGENTS if one.name == agent), ())
+    known = next((one.resume for one in known_agents() if one.name == agent), ())
     values = {"{session}": session, "{path}": path}
     if not known or any(safe(text) != text for text in (session, path, project)):
         return ""

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from msgspec.structs import replace
 
 from core.agents.models import Models
 from core.events import Turn
+
+
+class ClosedTurns(NamedTuple):
+    """What is known of a log's answers while none is open."""
+
+    closed: set[str]
+    wide: list[tuple[str, str, int]]
 
 
 class Usage:
@@ -21,6 +30,17 @@ class Usage:
         self._open: dict[str, Turn] = {}
         self._closed: set[str] = set()
         self._wide: dict[tuple[str, str], int] = {}
+
+    def pause(self) -> ClosedTurns | None:
+        """What it knows of closed messages; None while one is open."""
+        if self._open:
+            return None
+        return ClosedTurns(self._closed, [(*key, window) for key, window in self._wide.items()])
+
+    def resume(self, known: ClosedTurns) -> None:
+        """Go on from there."""
+        self._closed = known.closed
+        self._wide = {(agent, model): window for agent, model, window in known.wide}
 
     def see(self, turn: Turn) -> Turn | None:
         """Take in one line's usage; the turn before it, where this one belongs to another message."""

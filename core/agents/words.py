@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.agents.loose import decode
-from core.agents.record_words import answer, arguments, change, gist, spoken
+from core.agents.record_words import answer, arguments, change, gist, spoken, task
 from core.events import AgentStart, Event, Prompt, ToolUse, Turn, Where
 from core.logs.excerpt import Documents
 from core.logs.redaction import redact
 from core.logs.session import LogSession
+from core.logs.titles import person_words
 
 LONGEST = 20_000
 """Characters of one text that are handed out at most; of outputs, the last ones."""
@@ -64,8 +65,11 @@ class WordReader:
         try:
             if isinstance(event, ToolUse):
                 return self._call(event)
-            if isinstance(event, Prompt | AgentStart):
-                return Words(said=_beginning(spoken(self._values(event.where), agent=False)))
+            if isinstance(event, Prompt):
+                return Words(said=_beginning(person_words(spoken(self._values(event.where), agent=False))))
+            if isinstance(event, AgentStart):
+                values = self._values(event.where)
+                return Words(said=_beginning(spoken(values, agent=False) or task(values)))
             if isinstance(event, Turn):
                 place = event.said or event.where
                 return Words(said=_beginning(spoken(self._values(place), agent=True)))

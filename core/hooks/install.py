@@ -77,7 +77,15 @@ class Installer:
         before = settings_file.read_settings_file(wanted.path)
         if wanted.own and before is not None:
             raise HooksRefused(f"{wanted.path} is there already and not ours; move it away first")
-        content, line = self._content(wanted, before, statusline)
+        if project is not None and not wanted.path.resolve().is_relative_to(project.resolve()):
+            raise HooksRefused(f"{wanted.path} leads out of the project; it is left alone")
+        shown = self._line(project) if statusline else None
+        content, line = self._content(wanted, before, shown)
+        if line and project is not None:
+            raise HooksRefused(
+                f"{wanted.path} has a status line of its own, and nothing of a project is run from here; "
+                "leave --statusline out, or install it without --project"
+            )
         rights = stat.S_IMODE(wanted.path.stat().st_mode) if before is not None else _OWNER_ONLY
         missing = [str(folder) for folder in wanted.path.parents if not folder.exists()]
         was = None if before is None else base64.b64encode(before).decode()
@@ -86,16 +94,16 @@ class Installer:
             stub = self._stub(hooks.name, mode)
             chain.write(stub, hook_stub(self._intake, hooks.name, mode, deadline).encode())
             stub.chmod(_PROGRAM)
-            if statusline:
-                chain.write(self._line, status_stub(self._intake, line, deadline).encode())
-                self._line.chmod(_PROGRAM)
+            if shown is not None:
+                chain.write(shown, status_stub(self._intake, line, deadline).encode())
+                shown.chmod(_PROGRAM)
             chain.write(self._record(wanted.path), msgspec.json.encode(record))
             chain.write(wanted.path, content)
             wanted.path.chmod(rights)
         return wanted.path
 
-    def _content(self, wanted: HookFile, before: bytes | None, statusline: bool) -> tuple[bytes, str]:
-        """What is written, and the status line's command that was there."""
+    def _content(self, wanted: HookFile, before: bytes | None, shown: Path | None) -> tuple[bytes, str]:
+        """What is written, with our status line where there is one, and the command of the one before it."""
         if wanted.text:
             return wanted.text.encode(), ""
         if wanted.own:
@@ -103,10 +111,10 @@ class Installer:
         settings = {} if before is None or not before.strip() else settings_file.parse(wanted.path, before)
         more: dict[str, Any] = {}
         line = ""
-        if statusline:
+        if shown is not None:
             known = settings.get("statusLine")
             line = known.get("command", "") if isinstance(known, dict) else ""
-            more["statusLine"] = {"type": "command", "command": quote(str(self._line)), "padding": 0}
+            more["statusLine"] = {"type": "command", "command": quote(str(shown)), "padding": 0}
         return settings_file.written(settings_file.added(settings, wanted.entries, more), before), line
 
     def uninstall(self, hooks: AgentHooks, project: Path | None = None) -> bool:
@@ -165,6 +173,10 @@ class Installer:
             return Installed(path, str(refused), mode)
         return Installed(path, "installed" if ours else "not installed", mode if ours else "")
 
+    def any(self) -> bool:
+        """Whether hooks were put anywhere; cheap, so a file that was lost since still counts."""
+        return next(self._folder.glob("*.record"), None) is not None
+
     def _file(
         self,
         hooks: AgentHooks,
@@ -188,9 +200,9 @@ class Installer:
     def _stub(self, agent: str, mode: HookMode) -> Path:
         return self._folder / f"{agent}-{mode}"
 
-    @property
-    def _line(self) -> Path:
-        return self._folder / "statusline"
+    def _line(self, project: Path | None) -> Path:
+        """The program of a status line; that of a project runs nothing that was there before."""
+        return self._folder / ("statusline" if project is None else "statusline-project")
 
     def _record(self, path: Path) -> Path:
         return self._folder / f"{blake3(str(path).encode()).hexdigest(8)}.record"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
-from core.agents.registry import AGENTS, make_kit
+from core.agents.registry import known_agents, make_kit
 from core.errors import UnreadableLog
 from core.events import Event
 from core.hosts.messages import Names, Sender, ShippedEvent
@@ -110,7 +110,7 @@ class Sources:
         """Where sessions may appear."""
         if self._paths:
             return [path if is_folder(path) else path.parent for path in self._paths]
-        return list(dict.fromkeys(root for _, root in roots(AGENTS, self._environment, self._home)))
+        return list(dict.fromkeys(root for _, root in roots(known_agents(), self._environment, self._home)))
 
     def look(self) -> None:
         """Search the disk; who is new, or changed since it was let go, is opened."""
@@ -164,9 +164,9 @@ class Sources:
     def _find(self, now: float) -> list[Found]:
         active = self._settings.ingest.follow.active_within
         if not self._paths:
-            return find(AGENTS, self._environment, self._home, now=now, active_within=active)
+            return find(known_agents(), self._environment, self._home, now=now, active_within=active)
         try:
-            return describe_sessions(AGENTS, self._finder.sessions(self._paths), now, active)
+            return describe_sessions(known_agents(), self._finder.sessions(self._paths), now, active)
         except UnreadableLog:
             return []
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Mapping
 from hmac import compare_digest
 from math import ceil
@@ -15,16 +16,22 @@ from core.agents.hook import MODES, SILENCE, AgentHooks, HookCall, HookReply
 from core.agents.loose import table, text
 from core.agents.normalizer import Normalizer, Sorted
 from core.errors import StoreError
-from core.intake.guard import Guard
+from core.extension.hooks import ToolCall
+from core.extension.registry import Registry
+from core.intake.guard import Guard, as_asked
 from core.intake.place import HEADER
-from core.intake.statusline import status_text, told_by
+from core.intake.statusline import figures_json, figures_of, status_text
 from core.intake.watched import Follow, Watched
+from core.live.hook_signs import HookBoard, PermitQuestion
+from core.logs.event_redaction import one_line
 from core.store.said import Said, SaidStore
 from core.telemetry.receiver import JSON, Answer, Refused, Request
 
 _SESSIONS = 200
 """Sessions kept at once; the one longest silent goes first."""
 _PROBLEMS = 100
+_LOOK = 20.0
+"""Seconds for which one who looks on is kept waiting where nothing changes."""
 _NOTHING = Answer(b"", JSON, 200)
 
 
@@ -42,7 +49,9 @@ class Desk:
         clock: Callable[[], float],
         leave: Callable[[], None] = lambda: None,
         say: Callable[[str], None] = lambda _: None,
+        registry: Registry | None = None,
     ) -> None:
+        self._registry = registry or Registry()
         self._hooks = hooks
         self._follow = follow
         self._normalizer = normalizer
@@ -57,6 +66,9 @@ class Desk:
         self.problems: dict[str, None] = {}
         """What went wrong, each said once."""
         self._catching: dict[str, asyncio.Task[None]] = {}
+        self._version = int(1000 * clock())
+        """Begins elsewhere in each run, so that nobody takes one run's board for another's."""
+        self._changed = asyncio.Event()
 
     def admit(self, headers: Mapping[str, str]) -> None:
         """Let only those in who know the token."""
@@ -75,11 +87,13 @@ class Desk:
             case ["statusline"]:
                 return self._statusline(request)
             case ["sessions"]:
-                return _json([one.status(self._clock()) for one in self.sessions.values()])
+                return _json([self._status(one) for one in self.sessions.values()])
+            case ["board"]:
+                return await self._board(request)
             case ["ask", what]:
                 return self._ask(request, what)
             case ["questions"]:
-                return _json([question._asdict() for question in self.guard.questions])
+                return _json(self.guard.questions)
             case ["decide"]:
                 return self._decide(request)
             case ["steer"]:
@@ -99,17 +113,36 @@ class Desk:
             return _NOTHING
         self.calls += 1
         session = self._session(hooks, call)
+        session.mode = mode
         session.take(call, self._clock())
         reply: HookReply | int = SILENCE
         if mode == "guard" and call.moment == "before_tool":
-            reply = self.guard.ask(call, self._sorted(hooks, call), session.standing())
+            reply = self._guarded(call, self._sorted(hooks, call), session)
         elif mode != "observe" and call.moment in ("batch", "after_tool", "prompt"):
             reply = self._advise(hooks, session, call)
+        self._tell()
         self._catch_up(session)
         if isinstance(reply, int):
             return Answer(f"wait {reply} {ceil(self.guard.wait) + 1}\n".encode(), "text/plain")
         answer = hooks.answer(call, reply)
         return _NOTHING if answer is None else _json(answer)
+
+    def _guarded(self, call: HookCall, kind: Sorted, session: Watched) -> HookReply | int:
+        """The most restrictive of what extensions and our own policy say; none can let a call through."""
+        if not self._registry.wants("on_tool_call"):
+            return self.guard.ask(call, kind, session.standing(), session.doubt())
+        words = one_line(f"{call.tool} {as_asked(call, kind).command or ' '.join(kind.targets)}", 200)
+        told = ToolCall(call.session, call.tool, kind.action, kind.purpose, words, kind.targets)
+        answer, who = self._registry.ask("on_tool_call", told)
+        for fault in self._registry.faults:
+            self._trouble(fault.sentence)
+        self._registry.faults.clear()
+        if answer == "block":
+            return HookReply(verdict="deny", reason=f"nooscope: the extension {who} blocks it")
+        reply = self.guard.ask(call, kind, session.standing(), session.doubt())
+        if answer == "ask" and reply is SILENCE:
+            return HookReply(verdict="ask", reason=f"nooscope: the extension {who} wants you to decide")
+        return reply
 
     async def _waited(self, request: Request, agent: str, number: int) -> Answer:
         """The second half of a guarded call: it waits for the person."""
@@ -117,8 +150,9 @@ class Desk:
         call = hooks.read(_body(request)) if hooks is not None else None
         if hooks is None or call is None:
             raise Refused(404, "no hook of this name")
-        standing = self._session(hooks, call).standing()
-        reply = await self.guard.answer_to(number, call, self._sorted(hooks, call), standing)
+        session, kind = self._session(hooks, call), self._sorted(hooks, call)
+        reply = await self.guard.answer_to(number, call, kind, session.standing(), session.doubt())
+        self._tell()
         answer = hooks.answer(call, reply)
         return _NOTHING if answer is None else _json(answer)
 
@@ -127,6 +161,10 @@ class Desk:
         advised = session.advice(call.moment)
         if advised is None or hooks.answer(call, HookReply(advised.sentence)) is None:
             return SILENCE
+        if advised.rule != "person" and self._registry.wants("on_intervention"):
+            answer, _ = self._registry.ask("on_intervention", advised.sentence, advised.rule)
+            if answer != "pass":
+                return SILENCE
         at = self._clock()
         entry = Said(
             at, hooks.name, session.name, advised.rule, advised.sentence, fingerprint(advised.sentence)
@@ -164,19 +202,44 @@ class Desk:
             self._trouble(f"the log of {session.name} cannot be followed: {fault}")
         finally:
             self._catching.pop(session.name, None)
+            self._tell()
 
     def _trouble(self, sentence: str) -> None:
         if sentence not in self.problems and len(self.problems) < _PROBLEMS:
             self.problems[sentence] = None
             self._say(sentence)
 
+    def _questions(self, session: Watched) -> list[PermitQuestion]:
+        return [one for one in self.guard.questions if one.session == session.name]
+
+    def _status(self, session: Watched) -> dict[str, object]:
+        return session.status(self._clock(), self._questions(session))
+
+    def _tell(self) -> None:
+        """Something changed: those who look on are told."""
+        self._version += 1
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    async def _board(self, request: Request) -> Answer:
+        """What hooks tell of all sessions; who has seen this version already waits for the next."""
+        if _body(request).get("since") == self._version:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_LOOK):
+                    await self._changed.wait()
+        signs = {one.name: one.signs(self._questions(one)) for one in self.sessions.values()}
+        return _json(HookBoard(self._version, True, signs))
+
     def _statusline(self, request: Request) -> Answer:
         """A line for the agent's own screen; what it brings is kept."""
         value = _body(request)
         session = self.sessions.get(text(value.get("session_id")))
+        figures = figures_of(value)
+        status = figures_json(figures)
         if session is not None:
-            session.tell(told_by(value))
-        status = session.status(self._clock()) if session is not None else told_by(value)
+            session.tell(figures)
+            self._tell()
+            status = self._status(session)
         return Answer(status_text(status).encode(), "text/plain; charset=utf-8")
 
     def _ask(self, request: Request, what: str) -> Answer:
@@ -186,7 +249,7 @@ class Desk:
         session = self.sessions.get(name) if name else self._nearest(text(asked.get("project")))
         if session is None:
             return _json({"known": False, "reason": "no hook has called for such a session yet"})
-        status = session.status(self._clock())
+        status = self._status(session)
         if what == "failed":
             return _json({"known": True, "failed": session.failed_before(text(asked.get("path")))})
         return _json({"known": True, **status})
@@ -201,7 +264,9 @@ class Desk:
         if not isinstance(number, int) or choice not in ("once", "session", "deny"):
             raise Refused(400, "name a number, and once, session or deny")
         try:
-            return _json({"done": self.guard.decide(number, choice, text(asked.get("reason")))})
+            done = self.guard.decide(number, choice, text(asked.get("reason")))
+            self._tell()
+            return _json({"done": done})
         except StoreError as error:
             raise Refused(503, f"it cannot be written down: {error}") from None
 

@@ -12,6 +12,7 @@ import msgspec
 from core.agents.hook import SILENCE, HookCall, HookReply
 from core.agents.normalizer import Sorted
 from core.errors import StoreError
+from core.live.hook_signs import PermitQuestion
 from core.logs.event_redaction import one_line
 from core.response.permits import Asked, Decision, Permit, PermitRefused, Safety, Standing
 from core.settings.advice import GuardSettings
@@ -23,18 +24,6 @@ _encode = msgspec.json.Encoder(order="sorted").encode
 K = TypeVar("K")
 V = TypeVar("V")
 Choice = Literal["once", "session", "deny"]
-
-
-class PermitQuestion(NamedTuple):
-    """A call that waits for the person."""
-
-    number: int
-    at: float
-    session: str
-    tool: str
-    what: str
-    """The call in words, redacted."""
-    reason: str
 
 
 class _Waiting(NamedTuple):
@@ -62,10 +51,13 @@ class Guard:
         """Tools the person approved for a whole session, by session and tool."""
         self._denied: dict[tuple[str, str, str], str] = {}
 
-    def ask(self, call: HookCall, kind: Sorted, standing: Standing) -> HookReply | int:
-        """What becomes of a call: an answer, or the number of the question that was put to the person."""
+    def ask(self, call: HookCall, kind: Sorted, standing: Standing, doubt: str = "") -> HookReply | int:
+        """What becomes of a call: an answer, or the number of the question that was put to the person.
+
+        A doubt puts a question in front of what would be permitted; it opens nothing.
+        """
         asked = as_asked(call, kind)
-        decision = self.safety.policy.decide(asked, standing)
+        decision = doubted(self.safety.policy.decide(asked, standing), doubt)
         try:
             return self._decide(asked, decision)
         except StoreError as error:
@@ -76,6 +68,7 @@ class Guard:
     def _decide(self, asked: Asked, decision: Decision) -> HookReply | int:
         key = (asked.session, asked.tool, asked.hash)
         if decision.verdict == "pass":
+            self._note("passed", asked, decision)
             return SILENCE
         if decision.verdict == "deny":
             self._note("denied", asked, decision)
@@ -127,7 +120,9 @@ class Guard:
         """What waits for the person, the oldest first."""
         return tuple(one.question for one in self._waiting.values())
 
-    async def answer_to(self, number: int, call: HookCall, kind: Sorted, standing: Standing) -> HookReply:
+    async def answer_to(
+        self, number: int, call: HookCall, kind: Sorted, standing: Standing, doubt: str = ""
+    ) -> HookReply:
         """Wait for the person; where nobody answers, the agent asks itself."""
         waiting = self._waiting.get(number)
         if waiting is not None:
@@ -138,7 +133,7 @@ class Guard:
                 with suppress(StoreError):
                     self._note("unanswered", waiting.asked, waiting.decision, number)
                 return _ask_yourself(waiting.decision.reason, number)
-        reply = self.ask(call, kind, standing)
+        reply = self.ask(call, kind, standing, doubt)
         return _ask_yourself("it waits for the person", reply) if isinstance(reply, int) else reply
 
     def decide(self, number: int, choice: Choice, reason: str = "") -> bool:
@@ -175,6 +170,13 @@ class Guard:
             number=number,
         )
         self._journal.add(entry)
+
+
+def doubted(decision: Decision, doubt: str) -> Decision:
+    """The decision, with a question before what would be permitted without one; nothing gets easier by it."""
+    if doubt and decision.verdict == "permit":
+        return Decision("person", decision.tier, doubt)
+    return decision
 
 
 def _put_in(kept: dict[K, V], key: K, value: V) -> None:

@@ -12,8 +12,10 @@ from typing import Any
 
 from core.agents.hook import AgentHooks
 from core.agents.hooks import HOOKS
-from core.agents.registry import AGENTS, make_kit
+from core.agents.registry import known_agents, make_kit
 from core.errors import StoreError
+from core.extension.registry import Registry
+from core.extension.use import listening
 from core.intake.caller import call
 from core.intake.desk import Desk
 from core.intake.guard import Guard
@@ -72,6 +74,7 @@ class IntakeServer:
             clock,
             self._step_back,
             say,
+            Registry(listening()[0], tolerance=settings.extensions.faults),
         )
         self._receivers: list[Receiver] = []
         self._inode = 0
@@ -93,7 +96,7 @@ class IntakeServer:
             whole = path.resolve()
             return any(
                 whole.is_relative_to(root.resolve())
-                for _, root in roots(AGENTS, self._environment, self._home)
+                for _, root in roots(known_agents(), self._environment, self._home)
             )
         return False
 
@@ -121,6 +124,13 @@ class IntakeServer:
             raise StoreError(f"{socket}: cannot listen there: {error.strerror or error}") from error
         self._receivers = receivers
         self.serving = True
+
+    async def start_behind(self) -> None:
+        """Take the place where nobody has it; else stand by until it is free."""
+        if await asyncio.to_thread(call, self._place, "sessions", {}, 1.0) is None:
+            await self.start()
+        else:
+            self._standing_by = asyncio.create_task(self._stand_by())
 
     def _receiver(self, **place: Any) -> Receiver:
         desk = self.desk

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -11,10 +11,12 @@ from msgspec.structs import replace
 from core.agents.advice import said_event
 from core.agents.calls import Calls
 from core.agents.fingerprint import fingerprint
-from core.agents.hook import AgentHooks, HookCall
+from core.agents.hook import AgentHooks, HookCall, HookMode
 from core.agents.outcomes import Result, exit_code
 from core.agents.reader import AgentKit
 from core.events import MAIN, Advice, Event, Prompt, SessionEnd, SessionStart, ToolUse, Turn
+from core.intake.statusline import figures_json
+from core.live.hook_signs import HookAsk, HookOpenCall, HookSigns, PermitQuestion, StatusFigures
 from core.live.status import Limits, Open, StatusFacts, status_of
 from core.live.status_facts import StatusTracker
 from core.logs.event_redaction import clean, one_line
@@ -69,11 +71,14 @@ class HookedSession:
         self.society = (initial or InitialState())._replace(seed=seed_of(session)).society(settings)
         self.adviser = Adviser(settings.response.advice)
         self.follower: Follower | None = None
-        self._told: dict[str, object] = {}
+        self.mode: HookMode = "observe"
+        self._figures = StatusFigures()
         self._known: dict[object, None] = {}
-        self._open: dict[str, Open] = {}
-        self._waits: tuple[float, str] | None = None
-        self._flow = False
+        self._open: dict[str, tuple[HookOpenCall, int]] = {}
+        """Calls begun and not ended, each with the fingerprint of its arguments."""
+        self._asks: dict[str, HookAsk] = {}
+        """What waits for the person, by what it is about."""
+        self._flow = self._quarantined = False
         self._heard = 0.0
         self.project = ""
         self._behind = False
@@ -94,17 +99,43 @@ class HookedSession:
         if call.transcript and self.follower is None and self._within(Path(call.transcript)):
             self.follower = Follower(Path(call.transcript), self._kit, self._settings.ingest)
             self._behind = True
-        if call.moment == "permission":
-            self._waits = at, f"{call.tool or 'it'} asks for permission"
-        elif call.moment == "attention":
-            self._waits = at, one_line(call.said, 80) or "it waits for you"
-        else:
-            self._waits = None
+        self._ask(call, at)
         event = self._event(call, at)
         if event is not None and self._behind:
             self._held.append(event)
         elif event is not None and self._new(event):
             self._step(event)
+
+    def _ask(self, call: HookCall, at: float) -> None:
+        """What begins or ceases to wait for the person; an agent's other calls and agents answer nothing."""
+        if call.moment == "permission":
+            about = call.id or self._begun(call)
+            self._asks.pop(call.agent, None)
+            why = f"{call.tool or 'it'} asks for permission"
+            self._asks.setdefault(about or call.agent, HookAsk(at, why, call.agent, about))
+        elif call.moment == "attention":
+            if not any(ask.agent == call.agent for ask in self._asks.values()):
+                self._asks[call.agent] = HookAsk(
+                    at, one_line(call.said, 80) or "it waits for you", call.agent
+                )
+        else:
+            self._asks.pop(call.agent, None)
+            if call.moment == "after_tool":
+                self._asks.pop(call.id, None)
+            elif call.moment != "before_tool":
+                self._asks = {key: ask for key, ask in self._asks.items() if ask.agent != call.agent}
+
+    def _begun(self, call: HookCall) -> str:
+        """The id of the open call that this tool and these arguments belong to."""
+        given = _print_of(call)
+        return next(
+            (
+                one.id
+                for one, arguments in self._open.values()
+                if (one.agent, one.tool, arguments) == (call.agent, call.tool, given)
+            ),
+            "",
+        )
 
     def _event(self, call: HookCall, at: float) -> Event | None:
         match call.moment:
@@ -112,7 +143,8 @@ class HookedSession:
                 return Prompt(at=at, agent=call.agent, characters=len(call.said), call=fingerprint(call.said))
             case "before_tool":
                 kind = self._kit.normalizer.sort(self._framework, call.tool, call.arguments)
-                self._open[call.id] = Open(at, call.agent, call.tool, kind.action)
+                begun = HookOpenCall(call.id, at, call.agent, call.tool, kind.action)
+                self._open[call.id] = begun, _print_of(call)
             case "after_tool":
                 self._open.pop(call.id, None)
                 code = exit_code(call.result) if call.failed else None
@@ -123,7 +155,7 @@ class HookedSession:
                     call.id, call.tool, call.arguments, None, at, result, None, call.agent
                 )
             case "stop":
-                self._open.clear()
+                self._open = {key: one for key, one in self._open.items() if one[0].agent != call.agent}
                 if call.agent == MAIN:
                     return Turn(at=at, agent=call.agent, stop="end_turn", id=f"stop-{at:.3f}")
             case "session_end":
@@ -142,6 +174,9 @@ class HookedSession:
             self._arrive()
             raise
         for event in events:
+            if isinstance(event, ToolUse) and event.outcome != "pending":
+                self._open.pop(event.id, None)
+                self._asks.pop(event.id, None)
             if self._new(event):
                 self._step(event)
         more = bool(events) and self.follower.behind
@@ -157,9 +192,9 @@ class HookedSession:
             if self._new(event):
                 self._step(event)
 
-    def tell(self, facts: Mapping[str, object]) -> None:
+    def tell(self, figures: StatusFigures) -> None:
         """What only a status line knows."""
-        self._told = dict(facts)
+        self._figures = figures
 
     def _new(self, event: Event) -> bool:
         """Whether nobody told this before: calls by their id, prompts and sentences by their words."""
@@ -198,6 +233,7 @@ class HookedSession:
             )
             signals = step.percept.signals
             self._flow = bool(signals) and signals[0].name == "flow_active"
+            self._quarantined = step.mood.quarantined
 
     def advice(self, moment: str) -> Advised | None:
         """What may be said to the agent at a moment; nothing of long ago, nor before the log was read."""
@@ -230,20 +266,36 @@ class HookedSession:
             (reading.halt or "halted").lower() if halted else "",
             reading.halt == "EXTERNAL",
             engine.mind.heart.vitality.economic,
+            engine.mind.heart.homeostasis.tool_trust,
         )
+
+    def doubt(self) -> str:
+        """Why a call that would write is put to the person first; blank where there is no such reason."""
+        if self._behind or not self._settings.response.guard.quarantine or not self._quarantined:
+            return ""
+        return "its affect is quarantined"
 
     def facts(self) -> StatusFacts:
         """What is known of the session now."""
-        held = tuple(self._open.values())
+        held = tuple(Open(one.at, one.agent, one.tool, one.action) for one, _ in self._open.values())
         facts = self._tracker.facts(self.society, (), heard=max(self._heard, self._tracker.last))
         return replace(facts, open=held, events=max(1, facts.events))
 
-    def status(self, at: float) -> dict[str, object]:
+    def signs(self, questions: Sequence[PermitQuestion] = ()) -> HookSigns:
+        """What is known ahead of the log."""
+        return HookSigns(
+            self._heard,
+            self.mode,
+            tuple(self._asks.values()),
+            tuple(one for one, _ in self._open.values()),
+            tuple(questions),
+            self._figures,
+        )
+
+    def status(self, at: float, questions: Sequence[PermitQuestion] = ()) -> dict[str, object]:
         """How the session stands."""
-        found = status_of(self.facts(), at, self._limits)
-        word, level, why, since = str(found.word), int(found.level), found.why, found.since
-        if self._waits is not None:
-            word, level, why, since = "needs you", 3, self._waits[1], self._waits[0]
+        asks = self.signs(questions).asking()
+        found = status_of(replace(self.facts(), asks=asks), at, self._limits)
         engine = self.society.engine(MAIN)
         values = engine.receptor.read(at).axes
         loudest = max(range(len(AXES)), key=lambda place: values[place].value - values[place].threshold)
@@ -252,10 +304,10 @@ class HookedSession:
             "session": self.name,
             "agent": self.agent,
             "project": one_line(self.project, 200),
-            "status": word,
-            "level": level,
-            "why": one_line(why, 200),
-            "since": since,
+            "status": found.word,
+            "level": found.level,
+            "why": one_line(found.why, 200),
+            "since": found.since,
             "axis": AXES[loudest],
             "value": round(values[loudest].value, 2),
             "context": round(gauge.fill, 3),
@@ -264,7 +316,7 @@ class HookedSession:
             "cost": round(self._cost, 4),
             "budget": round(engine.mind.heart.vitality.economic, 3),
             "governor": engine.governor.read().state,
-            **self._told,
+            **figures_json(self._figures),
         }
 
     def failed_before(self, path: str) -> list[str]:
@@ -275,6 +327,10 @@ class HookedSession:
             for _, targets, what in reversed(self._failures)
             if not wanted or any(target == wanted or target.startswith(wanted + "/") for target in targets)
         ][:10]
+
+
+def _print_of(call: HookCall) -> int:
+    return fingerprint(repr(call.arguments))
 
 
 def _keys(event: Event) -> tuple[tuple[object, ...], ...]:

@@ -6,25 +6,33 @@ from collections.abc import Mapping
 from typing import Any
 
 from core.agents.loose import amount, table, whole_number
+from core.live.hook_signs import StatusFigures
 from core.live.status import GLYPHS
 
 _AT_WORK = 1
 
 
-def told_by(value: Mapping[str, Any]) -> dict[str, Any]:
+def figures_of(value: Mapping[str, Any]) -> StatusFigures:
     """What only a status line knows: the true window, its use, the cost, the limits."""
     window, limits = table(value.get("context_window")), table(value.get("rate_limits"))
-    told: dict[str, Any] = {}
-    if size := whole_number(window.get("context_window_size")):
-        told["window"] = size
-    if (used := _share(window.get("used_percentage"))) is not None:
-        told["context_used"] = used
-    if (cost := amount(table(value.get("cost")).get("total_cost_usd"))) is not None:
-        told["cost"] = round(cost, 4)
-    for name in ("five_hour", "seven_day"):
-        if (share := _share(table(limits.get(name)).get("used_percentage"))) is not None:
-            told[name] = share
-    return told
+    cost = amount(table(value.get("cost")).get("total_cost_usd"))
+    five, seven = table(limits.get("five_hour")), table(limits.get("seven_day"))
+    return StatusFigures(
+        window=whole_number(window.get("context_window_size")) or 0,
+        context=_share(window.get("used_percentage")),
+        cost=None if cost is None else round(cost, 4),
+        five_hour=_share(five.get("used_percentage")),
+        five_hour_ends=amount(five.get("resets_at")),
+        seven_day=_share(seven.get("used_percentage")),
+        seven_day_ends=amount(seven.get("resets_at")),
+    )
+
+
+def figures_json(figures: StatusFigures) -> dict[str, Any]:
+    """The figures that somebody told, by name."""
+    told = {"window": figures.window or None, "context_used": figures.context, "cost": figures.cost}
+    told |= {"five_hour": figures.five_hour, "seven_day": figures.seven_day}
+    return {name: value for name, value in told.items() if value is not None}
 
 
 def _share(value: Any) -> float | None:

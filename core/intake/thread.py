@@ -14,13 +14,13 @@ _PATIENCE = 10.0
 class IntakeThread:
     """Serves from its start until it is closed."""
 
-    def __init__(self, server: IntakeServer) -> None:
+    def __init__(self, server: IntakeServer, *, take_over: bool = True) -> None:
         self._server = server
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="intake", daemon=True)
         self._thread.start()
         try:
-            self._wait(server.start())
+            self._wait(server.start() if take_over else server.start_behind())
         except BaseException:
             self._stop()
             raise

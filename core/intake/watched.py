@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from core.agents.hook import AgentHooks, HookCall
+from core.agents.hook import AgentHooks, HookCall, HookMode
+from core.live.hook_signs import HookSigns, PermitQuestion, StatusFigures
 from core.response.advice import Advised
 from core.response.permits import Standing
 
@@ -16,6 +17,9 @@ class Watched(Protocol):
     @property
     def name(self) -> str:
         """The session's id."""
+
+    mode: HookMode
+    """What its hooks may do."""
 
     @property
     def project(self) -> str:
@@ -39,10 +43,16 @@ class Watched(Protocol):
     def standing(self) -> Standing:
         """What the governor and the budget say."""
 
-    def tell(self, facts: Mapping[str, object]) -> None:
+    def doubt(self) -> str:
+        """Why a call that would write is put to the person first."""
+
+    def tell(self, figures: StatusFigures) -> None:
         """What only a status line knows."""
 
-    def status(self, at: float) -> dict[str, object]:
+    def signs(self, questions: Sequence[PermitQuestion] = ()) -> HookSigns:
+        """What is known ahead of the log, with the questions that wait for a permit."""
+
+    def status(self, at: float, questions: Sequence[PermitQuestion] = ()) -> dict[str, object]:
         """How the session stands, for a status line and for the agent's own questions."""
 
     def failed_before(self, path: str) -> list[str]:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from core.engine import Step
 from core.errors import StoreError
 from core.events import MAIN, Event
+from core.extension.hooks import Extension
 from core.mind.episode import Episode
 from core.percept import AGENT_STATES, AXES, Axis
 from core.receptor.persona import Persona, encounter, make_persona, take_over, work_context
@@ -29,8 +30,12 @@ _AT_ONCE = 16
 """Episodes written together."""
 
 
-class CarryOver:
+class CarryOver(Extension):
     """One live session between those before and those after it; used by one thread alone."""
+
+    name = "carry-over"
+    layer = 1
+    about = "Begins a session with what earlier ones taught, and leaves what it taught to later ones."
 
     def __init__(
         self,
@@ -85,8 +90,9 @@ class CarryOver:
         self.problems += self._episodes.notices
         self._episodes.notices.clear()
 
-    def take(self, event: Event, step: Step) -> None:
+    def on_event(self, event: Event, step: Step, society: Society) -> None:
         """Keep an episode that an event of the main agent ended."""
+        del society
         episode = step.thought.episode
         if episode is not None and self._use and event.agent == MAIN:
             self._ended.append(episode)
@@ -101,7 +107,7 @@ class CarryOver:
             self.problems.append(str(error))
         self._take_notices()
 
-    def rest(self, society: Society) -> None:
+    def on_rest(self, society: Society) -> None:
         """Leave for later sessions what this one taught so far; what goes wrong is a problem to tell."""
         self._keep()
         try:
@@ -109,10 +115,9 @@ class CarryOver:
         except StoreError as error:
             self.problems.append(f"{error}; what was learned from this session is lost")
 
-    def close(self, society: Society | None) -> None:
+    def on_shutdown(self, society: Society) -> None:
         """The session is no longer watched."""
-        if society is not None:
-            self.rest(society)
+        del society
         self._episodes.close()
 
     @property

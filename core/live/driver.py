@@ -8,13 +8,21 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from datetime import datetime
+from functools import partial
 from pathlib import Path
 
+from msgspec.structs import replace
+
+from core.agents.words import word_logs
 from core.engine import Step
 from core.errors import StoreError
-from core.events import MAIN, Event
+from core.events import MAIN, Event, ToolUse, Turn
+from core.extension.hooks import Extension
+from core.extension.registry import Registry
+from core.live.bus import Bus, BusEvent
 from core.live.carry_over import CarryOver
+from core.live.hook_signs import HookSigns
+from core.live.need_words import NeedReader
 from core.live.notices import Notifier
 from core.live.source import Source
 from core.live.status import Limits, Status, StatusFacts, status_of
@@ -31,6 +39,8 @@ from core.timeline.timeline import SettingsChange, Timeline, turned
 
 FRESH = 120.0
 """Seconds after which an event that was there before the watch is history, and no notice is given of it."""
+_ENDED = 512
+"""Ended calls remembered."""
 
 
 class Driver:
@@ -48,8 +58,10 @@ class Driver:
         bookmarks: Callable[[str], Bookmarks] | None = None,
         notifier: Notifier | None = None,
         past: Callable[[Notice], object] | None = None,
+        hooks: Callable[[str], HookSigns | None] | None = None,
         changed: float | None = None,
         wall: Callable[[], float] = time.time,
+        extensions: Iterable[Extension] = (),
     ) -> None:
         self.source = source
         self.settings: Settings = initial_states.settings
@@ -74,7 +86,18 @@ class Driver:
         self._carry_over = carry_over
         self._bookmarks = bookmarks
         self._notifier = notifier
+        self.bus = Bus(self.settings.extensions.bus)
+        """What its minds did, for whoever subscribes."""
+        self.registry = self._registry_of(carry_over, notifier, extensions)
+        """Everyone who listens to the session, our own carry-over and notices among them."""
+        self._named = False
+        """Its start was told."""
         self._past = past
+        self._hooks = hooks
+        self._signs: HookSigns | None = None
+        """What hooks told when `held` was last asked."""
+        self._ended: dict[str, None] = {}
+        """Ids of the calls that ended last, so that what hooks tell late opens none of them again."""
         self._wall = wall
         self._limits = Limits.of(self.settings)
         self._begun = inputs is not None
@@ -83,12 +106,31 @@ class Driver:
         """It was first watched with other settings than those of today."""
         self._held: tuple[Event, ...] | None = None
         self._rung: tuple[str, float | None] | None = None
+        self._need = NeedReader()
         self._log_notices: list[str] = []
-        self._problems: list[str] = []
         self._said: set[str] = set()
         self._moved = time.monotonic()
         self._rested = True
         self._make_minds(recorded)
+
+    def _registry_of(
+        self, carry_over: CarryOver | None, notifier: Notifier | None, others: Iterable[Extension]
+    ) -> Registry:
+        ours = [one for one in (carry_over, notifier) if one is not None]
+        made = Registry([*ours, *others], tolerance=self.settings.extensions.faults)
+        for one in made.extensions:
+            if one.slow:
+                self.bus.serve(one.name, partial(self._worked, one))
+        self._problems = list(made.complaints)
+        return made
+
+    def _worked(self, one: Extension, told: BusEvent) -> None:
+        """Let a slow extension work off one event of the bus, in its own thread."""
+        if self.registry.is_on(one.name):
+            try:
+                one.on_mind_event(told.event)
+            except Exception as fault:  # noqa: BLE001 an extension may fail in any way
+                self.registry.fault(one.name, "on_mind_event", fault)
 
     def _make_minds(self, recorded: Timeline | None = None) -> None:
         settings, initial, later = self.inputs
@@ -154,16 +196,30 @@ class Driver:
         else:
             step = self.timeline.add(event)
         self.count += 1
+        if type(event) is Turn and event.agent == MAIN:
+            self._need.last_turn = event
         self._held = None
         self._moved, self._rested = time.monotonic(), False
         self.tracker.update(event, step)
-        if self._carry_over is not None:
-            self._carry_over.take(event, step)
+        if self._hooks is not None and type(event) is ToolUse:
+            self._note_end(event)
+        if not self.registry.idle:
+            self._tell_extensions(event, step)
+        if self.bus:
+            self.bus.publish(self.society, event.agent)
         for notice in step.reaction.notices:
             self.tell(notice)
         if step.reaction.checkpoints and self.caught_up and self._bookmarks is not None and self.session:
             self._save(step, self._bookmarks(self.session))
         return step
+
+    def _tell_extensions(self, event: Event, step: Step) -> None:
+        if not self._named:
+            self._named = True
+            self.registry.call("on_session_start", self.session)
+        self.registry.take(event, step, self.society)
+        for asked in step.reaction.checkpoints:
+            self.registry.call("on_checkpoint", asked)
 
     def _save(self, step: Step, bookmarks: Bookmarks) -> None:
         """Keep the moments that methods asked to keep, each under a name of its own."""
@@ -214,20 +270,47 @@ class Driver:
         """What the log has begun and not ended, once all of it has been read."""
         if self.source.behind:
             return ()
-        if self._held is None:
-            self._held = tuple(self.source.held())
+        signs = self._told()
+        if self._held is None or signs is not self._signs:
+            held = tuple(self.source.held())
+            self._held = held if signs is None else (*held, *signs.pending(held, self._ended))
+            self._signs = signs
         return self._held
+
+    def _told(self) -> HookSigns | None:
+        """What the session's hooks told ahead of its log."""
+        return self._hooks(self.session) if self._hooks is not None and self.session else None
+
+    def _note_end(self, use: ToolUse) -> None:
+        if use.id and use.outcome != "pending":
+            self._ended[use.id] = None
+            if len(self._ended) > _ENDED:
+                del self._ended[next(iter(self._ended))]
 
     def facts(self, heard: float | None = None, read: float = 1.0) -> StatusFacts:
         """What is known now."""
         moment = self.heard if heard is None else heard
         if not self.count:
-            return StatusFacts(heard=moment, open=open_calls(self.held()), lost=self.lost, read=read)
-        return self.tracker.facts(self.society, self.held(), heard=moment, lost=self.lost, read=read)
+            facts = StatusFacts(heard=moment, open=open_calls(self.held()), lost=self.lost, read=read)
+        else:
+            facts = self.tracker.facts(self.society, self.held(), heard=moment, lost=self.lost, read=read)
+        signs = self._told()
+        if signs is None:
+            return facts
+        return replace(facts, asks=signs.asking(self._ended), heard=max(facts.heard, signs.heard))
 
     def status(self, now: float) -> Status:
         """How the session stands at a moment; while it is being read, that is all there is to say."""
-        return status_of(self.facts(read=1.0 if self.caught_up else 0.0), now, self._limits)
+        return self._worded(status_of(self.facts(read=1.0 if self.caught_up else 0.0), now, self._limits))
+
+    def need_words(self, status: Status) -> str:
+        """What the log says of the need for the person, read once for each need."""
+        session = self.source.session
+        logs = word_logs(session) if session is not None else ()
+        return self._need.words(status, logs, self.held, self._limits.asking)
+
+    def _worded(self, status: Status) -> Status:
+        return replace(status, words=words) if (words := self.need_words(status)) else status
 
     def ring(self, status: Status) -> None:
         """Tell once that the person is needed, and again only when that changes."""
@@ -237,7 +320,8 @@ class Driver:
         reason = status.why, None if self.tracker.synthetic else status.since
         if reason != self._rung:
             self._rung = reason
-            words = f"{status.why[:1].upper()}{status.why[1:]}."
+            told = status.reason
+            words = told if status.words else f"{told[:1].upper()}{told[1:]}."
             self.tell(Notice(self._wall(), MAIN, "needs_you", "question", words, 0.0))
 
     def tell(self, notice: Notice) -> None:
@@ -245,34 +329,37 @@ class Driver:
         if not (self.caught_up or self._wall() - notice.at < FRESH):
             if self._past is not None:
                 self._past(notice)
-        elif self._notifier is not None:
-            self._notifier.tell(notice, datetime.fromtimestamp(self._wall()).astimezone().time())
+        else:
+            self.registry.call("on_notice", notice)
 
     def rest(self) -> bool:
         """Leave what was learned for later sessions, once at every longer stillness; whether it did."""
         if self._rested or self.still < self.settings.response.notices.idle:
             return False
         self._rested = True
-        if self._carry_over is not None:
-            self._carry_over.rest(self.society)
+        self.registry.call("on_rest", self.society)
         return True
 
     def close(self) -> None:
         """The session is no longer watched."""
-        if self._carry_over is not None:
-            self._carry_over.close(None if self._rested else self.society)
+        self.bus.close()
+        if not self._rested:
+            self.registry.call("on_rest", self.society)
         self._rested = True
-        if self._notifier is not None:
-            self._notifier.flush()
+        self.registry.call("on_shutdown", self.society)
 
     def problems(self) -> list[str]:
         """What there is to say of what is kept and carried over; every sentence once."""
         found = [
             *self._problems,
+            *(fault.sentence for fault in self.registry.faults),
             *self._initial_states.notices,
             *(self._carry_over.problems if self._carry_over else ()),
         ]
+        while self._notifier is not None and self._notifier.problems:
+            found.append(self._notifier.problems.pop(0))
         self._problems.clear()
+        self.registry.faults.clear()
         self._initial_states.notices.clear()
         if self._carry_over is not None:
             self._carry_over.problems.clear()

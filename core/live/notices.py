@@ -5,22 +5,30 @@ from __future__ import annotations
 import subprocess
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import time
+from datetime import datetime, time
+from time import time as wall_time
 from typing import TextIO
 
 import msgspec
 
+from core.extension.hooks import Extension
+from core.extension.registry import Registry
+from core.installed.switches import in_use
 from core.logs.redaction import redact
 from core.report.formatting import plain
 from core.response import Notice
 from core.safe_text import safe_json_bytes
 from core.settings.response import NoticeSettings
+from core.society import Society
 
 TITLES: Mapping[str, str] = {"needs_you": "needs you", "risk": "at risk", "done": "done"}
 GLYPHS: Mapping[str, str] = {"needs_you": "▲", "risk": "⚑", "done": "✓"}
 _BELLS: Mapping[str, str] = {"needs_you": "\a\a", "risk": "\a", "done": "\a"}
+_RANKS = ("needs_you", "risk", "done")
+"""What matters most comes first."""
+_TOO_SLOW = "a notice was dropped: response.notices.command or webhook is slower than notices come"
 _LONGEST = 240
 
 
@@ -83,11 +91,16 @@ Channel = Callable[[ShownNotice], None]
 
 
 class Courier:
-    """Hand notices to something slow, in a thread of its own; when too many wait the oldest is dropped."""
+    """Hand notices to something slow, in a thread of its own.
 
-    def __init__(self, send: Channel, size: int) -> None:
+    When too many wait, the oldest of those that matter least is dropped, and that is a problem to tell.
+    """
+
+    def __init__(self, send: Channel, size: int, problems: list[str] | None = None) -> None:
         self._send = send
-        self._waiting: deque[ShownNotice] = deque(maxlen=size)
+        self._size = size
+        self._problems = problems if problems is not None else []
+        self._waiting: deque[ShownNotice] = deque()
         self._change = threading.Condition()
         self._busy = False
         self._thread: threading.Thread | None = None
@@ -95,8 +108,11 @@ class Courier:
 
     def __call__(self, notice: ShownNotice) -> None:
         with self._change:
-            self.dropped += len(self._waiting) == self._waiting.maxlen
             self._waiting.append(notice)
+            if len(self._waiting) > self._size:
+                self._waiting.remove(max(self._waiting, key=lambda one: _RANKS.index(one.kind)))
+                self.dropped += 1
+                self._problems.append(_TOO_SLOW)
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="nooscope-courier", daemon=True)
                 self._thread.start()
@@ -202,17 +218,29 @@ def webhook(address: str, settings: NoticeSettings, problems: list[str]) -> Chan
     return post
 
 
-class Notifier:
+class Notifier(Extension):
     """Tell the person through every channel they chose; never waits for any of them."""
 
+    name = "notices"
+    layer = 0
+    about = "Tells the person what they must know: in the app, by bell, desktop, command, web address."
+    essential = True
+
     def __init__(
-        self, settings: NoticeSettings, stream: TextIO | None = None, app: Channel | None = None
+        self,
+        settings: NoticeSettings,
+        stream: TextIO | None = None,
+        app: Channel | None = None,
+        *,
+        installed: Iterable[tuple[str, Channel]] = (),
+        wall: Callable[[], float] = wall_time,
     ) -> None:
+        self._wall = wall
         self._settings = settings
         self._gate = Gate(settings)
         self._app = app
         self.problems: list[str] = []
-        """What channels had to complain about."""
+        """What channels had to complain about, until it is told."""
         self._couriers: list[Courier] = []
         self._loud: list[Channel] = []
         if stream is not None and settings.bell:
@@ -223,6 +251,9 @@ class Notifier:
             self._loud.append(self._carried(command(settings.command, settings.timeout, self.problems)))
         if settings.webhook:
             self._loud.append(self._carried(webhook(settings.webhook, settings, self.problems)))
+        self._registry = Registry()
+        for name, channel in installed:
+            self._loud.append(self._carried(self._guarded(name, channel)))
 
     def tell(self, notice: Notice, now: time) -> ShownNotice | None:
         """Tell, if the person wants to hear it; in quiet hours only inside the app."""
@@ -236,15 +267,47 @@ class Notifier:
                 channel(said)
         return said
 
+    def on_notice(self, notice: Notice) -> None:
+        """A word for the person."""
+        self.tell(notice, datetime.fromtimestamp(self._wall()).astimezone().time())
+
+    def on_shutdown(self, society: Society) -> None:
+        """The session is no longer watched."""
+        del society
+        self.flush()
+
     def flush(self, patience: float = 2.0) -> None:
         """Before the program ends, give slow channels a moment."""
         for courier in self._couriers:
             courier.flush(patience)
 
+    def _guarded(self, name: str, channel: Channel) -> Channel:
+        """A channel of somebody else's: what it raises is counted, and after a few it is left alone."""
+
+        def send(notice: ShownNotice) -> None:
+            if self._registry.is_on(name):
+                try:
+                    channel(notice)
+                except Exception as fault:  # noqa: BLE001 an extension may fail in any way
+                    self.problems.append(self._registry.fault(name, "notice", fault).sentence)
+
+        return send
+
+    @property
+    def dropped(self) -> int:
+        """Notices that slow channels never got."""
+        return sum(courier.dropped for courier in self._couriers)
+
     def _carried(self, channel: Channel) -> Channel:
-        courier = Courier(channel, self._settings.waiting)
+        courier = Courier(channel, self._settings.waiting, self.problems)
         self._couriers.append(courier)
         return courier
+
+
+def installed_channels() -> tuple[tuple[tuple[str, Channel], ...], tuple[str, ...]]:
+    """Channels of packages and of the person's folder, by name, and what is wrong with others."""
+    found = in_use("notice", lambda value: "" if callable(value) else "it cannot be called with a notice")
+    return tuple((one.offer.name, one.value) for one in found.used), found.complaints
 
 
 def _filled(word: str, notice: ShownNotice) -> str:

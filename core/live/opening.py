@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from core.agents.registry import make_kit
+from core.extension.hooks import Extension
 from core.live.carry_over import CarryOver
 from core.live.driver import Driver
+from core.live.hook_signs import HookSigns
 from core.live.notices import Notifier
 from core.live.source import Followed, Saved, Target, find_session
 from core.logs.session import LogSession
@@ -26,6 +28,8 @@ def open_recording(
     bookmarks: Callable[[str], Bookmarks] | None = None,
     notifier: Notifier | None = None,
     wall: Callable[[], float] = time.time,
+    hooks: Callable[[str], HookSigns | None] | None = None,
+    extensions: Iterable[Extension] = (),
 ) -> Driver:
     """A driver that records; raises UnreadableLog where there is no session and none can come."""
     settings = initial_states.settings
@@ -45,12 +49,16 @@ def open_recording(
             bookmarks=bookmarks,
             notifier=notifier,
             wall=wall,
+            hooks=hooks,
+            extensions=extensions,
         )
     saved, inputs = Saved(session, kit, settings), initial_states.of(session.id)
     kept = cache.load(session.id, *inputs) if cache is not None else None
     recorded = kept.timeline if kept is not None and kept.sources == _stamps(session) else None
     saved.behind = recorded is None
-    return Driver(saved, initial_states, inputs=inputs, record=True, recorded=recorded, wall=wall)
+    return Driver(
+        saved, initial_states, inputs=inputs, record=True, recorded=recorded, wall=wall, extensions=extensions
+    )
 
 
 def keep_recording(driver: Driver, cache: Cache | None) -> None:

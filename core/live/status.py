@@ -34,6 +34,7 @@ Word = Literal[
     "new",
     "left",
     "ended",
+    "unread",
 ]
 Level: TypeAlias = Literal[0, 1, 2, 3]
 """3 needs a person, 2 is worth a look, 1 is at work, 0 rests."""
@@ -59,15 +60,21 @@ GLYPHS: dict[Word, str] = {
     "new": "·",
     "left": "○",
     "ended": "✓",
+    "unread": "·",
 }
 WORDS: tuple[Word, ...] = tuple(GLYPHS)
 """The most pressing first."""
 _RANK = {word: rank for rank, word in enumerate(WORDS)}
-_QUICK: frozenset[Action] = frozenset(("file_read", "file_edit", "search", "memory_read", "memory_write"))
+QUICK_ACTIONS: frozenset[Action] = frozenset(
+    ("file_read", "file_edit", "search", "memory_read", "memory_write")
+)
 """Actions that take no time of their own."""
 
-_PLANS = frozenset(("ExitPlanMode", "exit_plan_mode"))
+_PLANS = frozenset(("ExitPlanMode", "exit_plan_mode", "plan_exit", "ExitSpecMode"))
 """Tools that hand a plan to the person."""
+
+Need = Literal["", "question", "plan", "permission", "error"]
+"""What the person is needed for."""
 
 Close = Literal["", "asked", "tool", "said", "done", "failed", "stopped", "ended"]
 """What the main agent's last event leaves behind: `said` is an answer that tells no reason for its end."""
@@ -98,7 +105,11 @@ class StatusFacts(Struct, frozen=True):
     close: Close = ""
     closed: float = 0.0
     """When that was."""
+    turn: float = 0.0
+    """When the main agent was last set to work; 0 where that is not known."""
     open: tuple[Open, ...] = ()
+    asks: AgentTrouble | None = None
+    """What hooks say it waits for the person with."""
     loop: AgentTrouble | None = None
     halt: AgentTrouble | None = None
     fuse: bool = False
@@ -121,6 +132,8 @@ class StatusFacts(Struct, frozen=True):
     """What befell the log."""
     read: float = 1.0
     """Share of the log that has been read."""
+    old: bool = False
+    """It changed so long ago that it is not read before somebody opens it."""
 
 
 class Limits(NamedTuple):
@@ -146,6 +159,23 @@ class Status(Struct, frozen=True):
     why: str
     stale: bool = False
     """It has stood so for so long that newer ones go first."""
+    need: Need = ""
+    words: str = ""
+    """What the log says of that need: the question, the plan, the call, the error; redacted, one line."""
+
+    @property
+    def reason(self) -> str:
+        """Why it stands so, in the log's own words where somebody read them."""
+        if not self.words:
+            return self.why
+        quoted = f"“{self.words}”"
+        if self.need == "question":
+            return f"asks: {quoted}"
+        if self.need == "plan":
+            return f"has a plan for you to approve: {quoted}"
+        if self.need == "error":
+            return f"an error ended its turn: {quoted}"
+        return f"{self.why}: {self.words}"
 
     @property
     def needs_you(self) -> bool:
@@ -159,16 +189,23 @@ class Status(Struct, frozen=True):
 
     @property
     def urgency(self) -> tuple[int, bool, int, float]:
-        """Sorts the most pressing first; of equals, who has waited longest."""
-        return -self.level, self.stale, _RANK[self.word], self.since or 0.0
+        """Sorts the most pressing first; of equals, who has waited longest; of those at rest, the newest."""
+        since = self.since or 0.0
+        if not self.level:
+            return 0, self.stale, 0, -since
+        return -self.level, self.stale, _RANK[self.word], since
 
 
 def status_of(facts: StatusFacts, now: float, limits: Limits) -> Status:
     """The status of a session at a moment."""
     quiet = max(0.0, now - facts.heard)
     stale = quiet >= limits.fleet.left
+    if facts.asks is not None:
+        return Status("needs you", 3, *facts.asks, now - facts.asks.since >= limits.fleet.left and stale)
     if facts.lost:
         return Status("no log", 3, facts.heard, facts.lost, stale)
+    if facts.old:
+        return Status("unread", 0, facts.heard, "not read: it has been still for long; opening it reads it")
     if facts.read < 1.0:
         return Status("reading", 2, None, "its log is being read")
     if not facts.events:
@@ -176,8 +213,9 @@ def status_of(facts: StatusFacts, now: float, limits: Limits) -> Status:
     asking = [call for call in facts.open if call.tool in limits.asking]
     if asking and facts.close != "ended":
         first = asking[0]
-        waits = "has a plan for you to approve" if first.tool in _PLANS else "waits for an answer"
-        return Status("needs you", 3, _began(first, facts), f"{first.tool} {waits}", stale)
+        need: Need = "plan" if first.tool in _PLANS else "question"
+        why = "has a plan for you to approve" if need == "plan" else "asks you something"
+        return Status("needs you", 3, _began(first, facts), f"{why} ({first.tool})", stale, need)
     return _closed(facts, quiet, limits) or _hanging(facts, now, quiet, limits) or _at_work(facts, limits)
 
 
@@ -191,7 +229,7 @@ def _closed(facts: StatusFacts, quiet: float, limits: Limits) -> Status | None:
         return Status("ended", 0, facts.closed, "the session is over")
     if facts.close == "failed":
         why = "an error ended its turn; it goes on when you answer"
-        return Status("needs you", 3, facts.closed, why, quiet >= limits.fleet.left)
+        return Status("needs you", 3, facts.closed, why, quiet >= limits.fleet.left, "error")
     if facts.close not in ("done", "stopped"):
         return None
     if facts.running and facts.heard > facts.closed and quiet < limits.idle:
@@ -205,10 +243,10 @@ def _closed(facts: StatusFacts, quiet: float, limits: Limits) -> Status | None:
 def _hanging(facts: StatusFacts, now: float, quiet: float, limits: Limits) -> Status | None:
     """Nothing comes although something should."""
     fleet = limits.fleet
-    quick = [call for call in facts.open if call.action in _QUICK]
+    quick = [call for call in facts.open if call.action in QUICK_ACTIONS]
     if quick and now - _began(quick[0], facts) >= fleet.quick and quiet < fleet.left:
-        why = f"{quick[0].tool} is open; it may ask for permission"
-        return Status("needs you?", 3, _began(quick[0], facts), why)
+        why = f"{quick[0].tool} takes unusually long; it may ask for permission"
+        return Status("needs you?", 3, _began(quick[0], facts), why, need="permission")
     if quiet < limits.idle:
         return None
     was = _was(facts)
@@ -268,8 +306,12 @@ def _at_work(facts: StatusFacts, limits: Limits) -> Status:
     if trouble is not None:
         return trouble
     if facts.flow is not None:
-        return Status("flowing", 1, facts.flow, "the flow gate fires")
+        return Status("flowing", 1, facts.flow, "edits hold and little fails")
     if facts.running:
         subs = "sub-agent" if facts.running == 1 else "sub-agents"
         return Status("delegating", 1, facts.closed, f"waits on {facts.running} {subs} at work")
-    return Status("working", 1, facts.closed, f"{facts.open[0].tool} runs" if facts.open else "at work")
+    since = facts.turn or facts.closed
+    if facts.open:
+        return Status("working", 1, since, f"{facts.open[0].tool} runs")
+    why = "it took your prompt" if facts.close == "asked" else "the model decides what comes next"
+    return Status("working", 1, since, why)

@@ -15,6 +15,8 @@ GOODBYE = 5.0
 """Seconds in which what is still written after a session's end belongs to its end."""
 
 _FAILED = frozenset(("error", "failed"))
+_TOTALS = frozenset(("total", "shutdown"))
+"""Turns that only tell what a session spent as a whole, and are no answers."""
 """Words with which logs say that an error ended a turn."""
 
 
@@ -34,6 +36,7 @@ class StatusTracker:
         "events",
         "last",
         "synthetic",
+        "turn",
         "untold",
     )
 
@@ -47,6 +50,8 @@ class StatusTracker:
         """When the latest event happened."""
         self.close: Close = ""
         self.closed = 0.0
+        self.turn = 0.0
+        """When the main agent was last set to work."""
         self.synthetic = False
         self.untold: tuple[Matter, ...] = ()
 
@@ -77,6 +82,8 @@ class StatusTracker:
         elif self._flow is None:
             self._flow = event.at
         close = closing(event, self._final)
+        if close and begins_turn(self.close, close):
+            self.turn = event.at
         if close and not self._after_goodbye(close, event.at):
             self.close, self.closed = close, event.at
         if type(event) is SessionStart:
@@ -108,6 +115,7 @@ class StatusTracker:
                 heard=self.last if heard is None else heard,
                 close=close,
                 closed=closed,
+                turn=self.turn,
                 open=open_calls(held),
                 flow=self._flow,
                 synthetic=self.synthetic,
@@ -157,10 +165,17 @@ def closing(event: Event, final: frozenset[str]) -> Close:
         return "tool"
     if kind is Turn:
         stop = event.stop  # type: ignore[union-attr]
+        if stop in _TOTALS:
+            return ""
         return "done" if stop in final else "failed" if stop in _FAILED else "tool" if stop else "said"
     if kind is Prompt:
         return "stopped" if event.interrupt else "asked"  # type: ignore[union-attr]
     return "ended" if kind is SessionEnd else ""
+
+
+def begins_turn(before: Close, close: Close) -> bool:
+    """Whether the main agent is set to work by an event that leaves `close` behind."""
+    return close == "asked" or (close in ("tool", "said") and before in ("", "done", "stopped", "failed"))
 
 
 def _halt(society: Society) -> tuple[AgentTrouble | None, bool]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from core.events import MAIN, SessionStart, ToolUse
 from core.live.status import Close, Open, StatusFacts
-from core.live.status_facts import closing, with_minds
+from core.live.status_facts import begins_turn, closing, with_minds
 from core.percept import AGENT_STATES, SIGNALS
 from core.society import Society
 from core.timeline.timeline import Timeline
@@ -38,6 +38,9 @@ class StatusHistory:
         """Place of each agent's last event that is no call without an answer."""
         self._clocks: list[tuple[int, bool]] = []
         """Where the log's times begin to be made up, or not to be."""
+        self._turns = array("q")
+        """Places at which the main agent was set to work."""
+        self._last_close: Close = ""
 
     def facts(self, index: int, society: Society) -> StatusFacts:
         """After the first `index` events, open calls left out; `society` is as it was there."""
@@ -49,6 +52,7 @@ class StatusHistory:
             heard=self._timeline.time_of(index) if index else 0.0,
             close=close,
             closed=closed,
+            turn=self._turn(index),
             flow=self._since(MAIN, index, "signals"),
             synthetic=bool(clocks and clocks[-1]),
         )
@@ -98,7 +102,16 @@ class StatusHistory:
                 self._clocks.append((place, event.synthetic_time))
             if not pending:
                 self._answered[event.agent] = place
+            if event.agent == MAIN and (close := closing(event, self._final)):
+                if begins_turn(self._last_close, close):
+                    self._turns.append(place)
+                self._last_close = close
         self._seen = len(events)
+
+    def _turn(self, index: int) -> float:
+        """When the main agent was last set to work before a place; 0 where it was not."""
+        number = bisect_left(self._turns, index) - 1
+        return self._timeline.events[self._turns[number]].at if number >= 0 else 0.0
 
     def _close(self, index: int) -> tuple[Close, float]:
         """What the main agent's events up to there leave behind, and when that was."""

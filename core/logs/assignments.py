@@ -135,9 +135,14 @@ def _given(text: str, name: _Name) -> Span | None:
 def _enclosed(text: str, end: int) -> Span | None:
     """A value between tags."""
     match = _TAGGED.match(text, end)
-    if match is None or _PLAIN.fullmatch(match["value"]) or match["value"].startswith(("$", "{", "%", "*")):
+    if match is None or is_plain_word(match["value"]) or match["value"].startswith(("$", "{", "%", "*")):
         return None
     return match.span("value")
+
+
+def is_plain_word(value: str) -> bool:
+    """Whether it is a type, a constant or a mere name, and nobody's secret."""
+    return _PLAIN.fullmatch(value) is not None
 
 
 def _is_login(value: str) -> bool:
@@ -201,7 +206,7 @@ def _innocent(match: re.Match[str], name: str, password: bool) -> bool:
     value = match["bare"] or match["quoted"]
     if len(value) < (_SHORTEST_PASS if password else _SHORTEST) or (value.isdecimal() and not password):
         return True
-    if value.startswith(("<", "$", "%", "{", "*", "[")) or _PLAIN.fullmatch(value) or _PATH.fullmatch(value):
+    if value.startswith(("<", "$", "%", "{", "*", "[")) or is_plain_word(value) or _PATH.fullmatch(value):
         return True
     if match["quoted"] is not None:
         return False

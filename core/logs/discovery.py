@@ -12,18 +12,16 @@ from pathlib import Path
 import msgspec
 
 from core.logs.agent import Agent, Location, nowhere
-from core.logs.database import MAGIC, changed_bytes
+from core.logs.database import changed_bytes
 from core.logs.door import is_folder
-from core.logs.found import Found
+from core.logs.found import Found, Listed, listed_session
 from core.logs.glimpse import Glimpse, glimpse, last_time
 from core.logs.lines import is_packed, opened, take
 from core.logs.marks import EXACT, counted
-from core.logs.records import Log, stem
+from core.logs.records import Log
 from core.logs.session import LogSession
 from core.logs.titles import HEAD, TAIL, Titles, read_title, title_of
 
-_ROW = 4_000
-"""Bytes that an event takes up in a database, by and large."""
 _ANYWHERE = Location(nowhere, (), (b'"role":', b'"action":', b'"observation":', b'"tool":'))
 """What is known of logs that lie in no agent's usual place."""
 _BUDGET = 32 * 1024 * 1024
@@ -60,22 +58,70 @@ def describe_sessions(
     """The same of sessions that were found by path, the newest first."""
     locations = {agent.name: agent.location for agent in agents}
     sharing = Counter(session.logs[0].path for session in sessions)
+    listings: dict[Path, dict[str, Listed]] = {}
     found = []
     for session in sessions:
         known = locations.get(session.tool)
         location = known if known is not None and known.marks else _ANYWHERE
         log = session.logs[0]
+        if log.format.style == "database":
+            one = _row(session, listings, sharing[log.path], now, active_within)
+            if one is not None:
+                found.append(one)
+            continue
         paths = list(dict.fromkeys(log.path for log in session.logs))
         one = _weigh(session.tool, location, paths, now, active_within, log.format.titles)
         if one is not None:
             share = _share(log, one.size)
             events = _stretch(location, log, one, sharing[log.path])
-            title = one.title if log.whole else title_of(session)
+            title = one.title if log.whole and log.format.outline is None else title_of(session)
+            last = _outlined(log) or one.told
             found.append(
-                msgspec.structs.replace(one, session=session.id, size=share, events=events, title=title)
+                msgspec.structs.replace(
+                    one, session=session.id, size=share, events=events, title=title, told=last
+                )
             )
     shared = {path for path, number in sharing.items() if number > 1}
     return _counted(agents, sorted(found, key=_newest_first), shared)
+
+
+def _row(
+    session: LogSession,
+    listings: dict[Path, dict[str, Listed]],
+    sharing: int,
+    now: float,
+    active_within: float,
+) -> Found | None:
+    """A session of a database, by its own rows."""
+    log = session.logs[0]
+    try:
+        if log.path not in listings:
+            listing = getattr(log.format.reader, "listing", None)
+            listings[log.path] = {one.session: one for one in listing(log.path)} if listing else {}
+        size = log.path.stat().st_size + changed_bytes(log.path)
+    except OSError:
+        return None
+    one = listings[log.path].get(session.id)
+    if one is None:
+        return None
+    return listed_session(session.tool, log.path, one, size // sharing, now, active_within)
+
+
+def _outlined(log: Log) -> float | None:
+    """The last time that a log tells which is not JSON."""
+    if log.format.outline is None:
+        return None
+    try:
+        return log.format.outline(_taken(log)).last
+    except OSError:
+        return None
+
+
+def _taken(log: Log) -> bytes:
+    """The lines of a session that shares its file with others, as far as they are looked through."""
+    with opened(log.path) as stream:
+        stream.seek(log.start)
+        return take(stream, EXACT if log.end is None else min(EXACT, log.end - log.start))
 
 
 def _stretch(location: Location, log: Log, one: Found, sharing: int) -> int:
@@ -85,12 +131,9 @@ def _stretch(location: Location, log: Log, one: Found, sharing: int) -> int:
     if log.format.style != "lines" or log.session:
         return one.events // sharing
     try:
-        with opened(log.path) as stream:
-            stream.seek(log.start)
-            data = take(stream, EXACT if log.end is None else min(EXACT, log.end - log.start))
+        return counted(location, [_taken(log)], 1.0)
     except OSError:
         return one.events
-    return counted(location, [data], 1.0)
 
 
 def _counted(agents: tuple[Agent, ...], found: list[Found], shared: set[Path] | None = None) -> list[Found]:
@@ -244,9 +287,6 @@ def _look(location: Location, path: Path, size: int) -> Glimpse:
     if is_folder(path):
         return Glimpse("", path.parent.name, sum(1 for _ in path.iterdir()), None, ended=False)
     with opened(path) as stream:
-        if take(stream, len(MAGIC)) == MAGIC:
-            return Glimpse("", stem(path), (size + changed_bytes(path)) // _ROW, None, ended=False)
-        stream.seek(0)
         return glimpse(location, stream, path, 0 if is_packed(path) else size)
 
 

@@ -53,6 +53,15 @@ class Companion(NamedTuple):
     path: Path
 
 
+class Outline(NamedTuple):
+    """What a log that is not JSON tells of its session at a glance."""
+
+    asked: str
+    """The first thing the person asked for."""
+    last: float | None
+    """The latest time it tells."""
+
+
 class Format(NamedTuple):
     """One way in which an agent writes down what it does."""
 
@@ -69,6 +78,8 @@ class Format(NamedTuple):
     """The title that a record gives its session, where the agent keeps one."""
     opening: bytes = b""
     """What a log that is not JSON begins with."""
+    outline: Callable[[bytes], Outline] | None = None
+    """What the lines of such a log tell at a glance."""
     title: str = ""
     """What people call this way of writing, where an agent has several that tell different things."""
 

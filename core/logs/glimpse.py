@@ -17,14 +17,15 @@ from core.logs.times import seconds
 
 _HEAD = 16_384
 _TAIL = 4_096
-_LONG_TAIL = 65_536
+_LONG_TAILS = (65_536, 4_194_304)
+"""Bytes before the end in which a time is looked for where the last ones tell none, as in a picture."""
 _RECORDS = 32
 _PROJECT = ("cwd", "directory", "projectPath", "workspace")
 _SESSION = ("sessionId", "session_id")
 _HOLDERS = ("payload", "data", "context", "info", "$set")
 """Objects in a record that tell of the session, not of what was said in it."""
 _TIME = re.compile(
-    rb'"(?:timestamp|lastUpdated|created_at|updated_at|completed|updated|time|ts)"\s*:\s*'
+    rb'"(?:timestamp|lastUpdated|created_at|updated_at|created|completed|updated|time|ts)"\s*:\s*'
     rb'(?:"([^"\\]{10,40})"|(\d{10,13}(?:\.\d+)?))'
 )
 _TOKEN = re.compile(rb'"((?:[^"\\]|\\.)*)"(\s*:)?|[{}\[\]]')
@@ -72,8 +73,12 @@ def glimpse(location: Location, stream: BinaryIO, path: Path, size: int) -> Glim
 
 def last_time(stream: BinaryIO, size: int) -> float | None:
     """The latest time near the end of a log, by its own clock; None where it tells none."""
-    stream.seek(max(0, size - _LONG_TAIL))
-    return _latest(take(stream, _LONG_TAIL))
+    for length in _LONG_TAILS:
+        stream.seek(max(0, size - length))
+        last = _latest(take(stream, length))
+        if last is not None or size <= length:
+            return last
+    return None
 
 
 def _latest(data: bytes) -> float | None:

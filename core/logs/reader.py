@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from copy import copy
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from core.events import MAIN, Event, Matter, Where
@@ -12,18 +14,26 @@ if TYPE_CHECKING:
     from core.logs.diagnostics import Diagnostics
 
 
+ReadingMemory = Callable[..., "Iterator[Event] | None"]
+"""Given a log, a kit, limits of lines and a session's id, gives the log's events, read only where they are
+not remembered; None for a log it does not care for."""
+
+
 class Kit:
     """What all readers of one run share: the agents that are known, and the fault counter."""
 
-    __slots__ = ("agents", "diagnostics")
+    __slots__ = ("agents", "diagnostics", "memory")
 
     def __init__(self, diagnostics: Diagnostics, agents: tuple[Agent, ...] = ()) -> None:
         self.diagnostics = diagnostics
         self.agents = agents
+        self.memory: ReadingMemory | None = None
 
     def counting(self, diagnostics: Diagnostics) -> Self:
         """The same with another fault counter."""
-        return type(self)(diagnostics, self.agents)
+        other = copy(self)
+        other.diagnostics = diagnostics
+        return other
 
 
 class Reader(ABC):
@@ -37,6 +47,8 @@ class Reader(ABC):
     """The agent's name, such as claude-code."""
     untold: ClassVar[tuple[Matter, ...]] = ()
     """What its logs never tell, in the order of `MATTERS`."""
+    gaps: ClassVar[str] = ""
+    """What else is missing or made up in what they tell, in a few words for the docs."""
 
     def __init__(self, kit: Kit, *, agent: str = MAIN, session: str = "") -> None:
         self.kit = kit
@@ -65,3 +77,11 @@ class Reader(ABC):
     def held(self) -> list[Event]:
         """What the log has begun and not ended so far; asking changes nothing."""
         return []
+
+    def pause(self) -> bytes | None:
+        """All it knows between two records, without any content of the log; None where that is not so."""
+        return None
+
+    def resume(self, state: bytes) -> None:
+        """Go on from what another reader of the same log knew when it paused."""
+        raise NotImplementedError

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from core.logs.address_secrets import address_spans, query_spans
 from core.logs.assignments import assigned_spans, small_letters
 from core.logs.command_secrets import command_spans
+from core.logs.named_secrets import named_spans
 from core.logs.token_shapes import EDGE, Span, token_spans
 
 HIDDEN = "<redacted>"
@@ -23,7 +24,14 @@ _HEADER = re.compile(
     rf"(?i){EDGE}authorization\\*[\"']?\s*[:=]\s*\\*[\"']?(?:[a-z]+\s+)?(?!<redacted>)([^\s\"'\\<>,]{{8,}})"
 )
 _COOKIE = re.compile(rf"(?i){EDGE}cookie\\*[\"']?\s*:\s*\\*[\"']?(?!<redacted>)([^\"'\\\n<>]{{8,}})")
-_HEADERS = (("bearer", _SCHEME), ("basic", _SCHEME), ("authorization", _HEADER), ("cookie", _COOKIE))
+_SESSION = re.compile(r"_session=(?![0-9a-f]{8}-[0-9a-f]{4}-)([A-Za-z0-9%=+/._-]{24,})")
+_HEADERS = (
+    ("bearer", _SCHEME),
+    ("basic", _SCHEME),
+    ("authorization", _HEADER),
+    ("cookie", _COOKIE),
+    ("_session=", _SESSION),
+)
 """Words in small letters, and what follows them."""
 
 _TORN = 256
@@ -58,6 +66,7 @@ def _spans(text: str) -> Iterator[Span]:
             at = small.find(word, max(found.end() if found else 0, at + 1))
     yield from command_spans(text)
     yield from assigned_spans(text, small)
+    yield from named_spans(text, small)
 
 
 def _without(text: str, spans: Iterable[Span]) -> str:

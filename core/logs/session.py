@@ -69,7 +69,9 @@ def merge(streams: list[Iterator[Event]]) -> Iterator[Event]:
 
 def log_events(log: Log, kit: Kit, lines: LineSettings, session: str = "") -> Iterator[Event]:
     """The events of one log, in its order."""
-    events = _through(log, kit, lines, session or stem(log.path))
+    session = session or stem(log.path)
+    kept = kit.memory(log, kit, lines, session) if kit.memory is not None else None
+    events = _through(log, kit, lines, session) if kept is None else kept
     return events if log.run is None else _run(events, log.run)
 
 

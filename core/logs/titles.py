@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import msgspec
 
 from core.logs.event_redaction import one_line
 from core.logs.lines import head, is_packed, opened, take
-from core.logs.records import Log, changed_rows, document, members
+from core.logs.records import Log, document, members
 from core.logs.session import LogSession
 
 LONGEST = 120
@@ -19,7 +19,6 @@ HEAD = 262_144
 TAIL = 65_536
 """Bytes of a log's two ends in which its title is looked for."""
 _DOCUMENT = 16 * 1024 * 1024
-_NEVER = 1 << 62
 _FILES = 8
 """Files of a folder in which a title is looked for."""
 _TAGS = re.compile(
@@ -49,12 +48,17 @@ def title_of(session: LogSession) -> str:
     log = session.logs[0]
     try:
         if log.format.style == "database":
-            return _listed(log, (_opened(row.record.data) for row in changed_rows(log, _NEVER)))
+            listing = getattr(log.format.reader, "listing", None)
+            found = listing(log.path) if listing is not None else []
+            return next((shown(one.title) for one in found if one.session == log.session), "")
         if log.run:
             return ""
         if log.format.style == "folder":
             return _in_folder(log)
-        return read_title(*_ends(log), log.format.titles)
+        beginning, end = _ends(log)
+        if log.format.outline is not None:
+            return shown(log.format.outline(beginning).asked)
+        return read_title(beginning, end, log.format.titles)
     except OSError:
         return ""
 
@@ -71,6 +75,14 @@ def read_title(beginning: bytes, end: bytes, titles: Titles | None) -> str:
         if best is not None:
             return shown(best.said)
     return next((shown(said) for record in first if (said := asked(record))), "")
+
+
+def person_words(said: str) -> str:
+    """What a person wrote, without the tags and the notes that programs put around it."""
+    if not said.lstrip().startswith("<"):
+        return said
+    tagged = [found[2] for found in _TAGS.finditer(said) if found[2]]
+    return "\n".join(tagged) if tagged else said
 
 
 def shown(said: str) -> str:
@@ -113,6 +125,7 @@ def asked(record: dict[str, Any]) -> str:
         else:
             people = people or any(_is_person(holder.get(name)) for name in ("type", "source"))
             people = people or holder.get("say") == "task"
+            people = people or (holder.get("action") == "message" and "source" not in holder)
         if people:
             for name in ("content", "message", "text", "parts", "displayText"):
                 said = _words(holder.get(name))
@@ -168,15 +181,6 @@ def _ends(log: Log) -> tuple[bytes, bytes]:
             stream.seek(max(log.start, stream.tell() - TAIL))
             return beginning, take(stream, TAIL)
     return beginning, b""
-
-
-def _listed(log: Log, told: Iterable[Any]) -> str:
-    """The title of a database's session, from its row."""
-    for row in told:
-        data = row.get("data") if isinstance(row, dict) else None
-        if isinstance(data, dict) and data.get("id") == log.session and isinstance(data.get("title"), str):
-            return shown(data["title"])
-    return ""
 
 
 def _opened(data: bytes) -> Any:

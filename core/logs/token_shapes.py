@@ -39,6 +39,7 @@ _SHAPES: dict[str, str] = {
     "sgp_": rf"sgp_(?:(?:{_HEX}{{16}}|local)_)?{_HEX}{{40}}",
     "slk_": rf"slk_{_HEX}{{64}}",
     "phx_": rf"phx_{_ALNUM}{{40,}}",
+    "4b1d": rf"4b1d{_ALNUM}{{38}}(?!{_ALNUM})",
     # forges, registries, pipelines
     **{f"gh{kind}_": rf"gh{kind}_{_ALNUM}{{20,}}" for kind in "pousr"},
     "github_pat_": r"github_pat_[A-Za-z0-9_]{20,}",
@@ -64,8 +65,11 @@ _SHAPES: dict[str, str] = {
     "sqp_": rf"sqp_{_HEX}{{40}}",
     "squ_": rf"squ_{_HEX}{{40}}",
     "sqa_": rf"sqa_{_HEX}{{40}}",
+    **{f"sm_{kind}_": rf"sm_{kind}_{_ALNUM}{{16}}(?!{_ALNUM})" for kind in ("aat", "pat", "sat")},
+    "s-s4t2": rf"s-s4t2(?:ud|af)-{_HEX}{{64}}",
     # clouds and hosting
     **{f"{kind}": rf"{kind}[A-Z2-7]{{16}}(?!{_ALNUM})" for kind in ("AKIA", "ASIA", "ABIA", "ACCA")},
+    "A3T": rf"A3T[A-Z0-9][A-Z2-7]{{16}}(?!{_ALNUM})",
     "ABSK": rf"ABSK{_BASE}{{100,}}",
     "bedrock-api-key-": rf"bedrock-api-key-{_BASE}{{20,}}",
     "AIza": rf"AIza{_ANY}{{35}}",
@@ -88,6 +92,7 @@ _SHAPES: dict[str, str] = {
     "pnu_": rf"pnu_{_ALNUM}{{36}}",
     "cfut_": rf"cfut_{_ALNUM}{{40,}}",
     "cfat_": rf"cfat_{_ALNUM}{{40,}}",
+    "tk-us-": rf"tk-us-{_ANY}{{48}}(?!{_ANY})",
     "tskey-": rf"tskey-[a-z]{{2,12}}-{_ALNUM}{{6,}}-{_ALNUM}{{16,}}",
     # watching and telling
     "glsa_": rf"glsa_{_ALNUM}{{32}}_[A-Fa-f0-9]{{8}}",
@@ -116,6 +121,9 @@ _SHAPES: dict[str, str] = {
     "sq0atp-": rf"sq0atp-{_ANY}{{22,}}",
     "sq0csp-": rf"sq0csp-{_ANY}{{40,}}",
     "EAAA": rf"EAAA{_ANY}{{60}}(?!{_ANY})",
+    "EAAC": rf"EAAC{_ALNUM}{{100,}}",
+    "EAAM": rf"EAAM{_ALNUM}{{100,}}",
+    "SK": rf"SK[0-9a-fA-F]{{32}}(?!{_ALNUM})",
     "shippo_": r"shippo_(?:live|test)_[0-9a-fA-F]{40}",
     "duffel_": r"duffel_(?:live|test)_[A-Za-z0-9_=-]{40,}",
     "EZAK": rf"EZAK{_ALNUM}{{54}}",
@@ -125,13 +133,15 @@ _SHAPES: dict[str, str] = {
     "key-": rf"key-{_HEX}{{32}}(?!{_HEX})",
     "xkeysib-": rf"xkeysib-{_HEX}{{64}}-{_ALNUM}{{16}}",
     "rdme_": r"rdme_[a-z0-9]{60,}",
-    "fio-u-": rf"fio-u-{_ANY}{{50,}}",
+    "fio-u-": r"fio-u-[A-Za-z0-9_=-]{50,}",
     "ico-": rf"ico-{_ALNUM}{{32}}(?!{_ALNUM})",
     "p8e-": rf"p8e-{_ALNUM}{{32}}(?!{_ALNUM})",
     "API-": r"API-[A-Z0-9]{26}(?![A-Za-z0-9])",
+    "A3-": r"A3-[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}(?![A-Za-z0-9])",
     "ops_eyJ": rf"ops_eyJ{_BASE}{{100,}}",
     "AGE-SECRET-KEY-1": r"AGE-SECRET-KEY-1[A-Z0-9]{50,}",
     "LS0tLS1CRUdJTi": r"LS0tLS1CRUdJTi(?!BDRVJU|BQVUJM)[A-Za-z0-9+/=]{40,}",
+    "ZXlK": rf"ZXlK(?=[A-Za-z+/]{{0,59}}[0-9]){_BASE}{{60,}}={{0,2}}",
     "eyJ": rf"eyJ{_ANY}{{8,}}\.eyJ{_ANY}{{8,}}(?:\.{_ANY}*)?",
 }
 """What a token begins with, and the whole of it."""
@@ -139,6 +149,7 @@ _MIDDLES = {
     "AZDO": (76, re.compile(r"AZDO(?<=[A-Za-z0-9]{76}AZDO)[A-Za-z0-9]{4}(?![A-Za-z0-9])")),
     "JQQJ99": (52, re.compile(r"JQQJ99(?<=[A-Za-z0-9]{52}JQQJ99)[A-Za-z0-9]{26}(?![A-Za-z0-9])")),
     "NRAL": (36, re.compile(r"NRAL(?<=[A-Za-z0-9]{36}NRAL)(?![A-Za-z0-9])")),
+    "_mmk": (36, re.compile(r"_mmk(?<=[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk)(?![A-Za-z0-9])")),
     "-us": (32, re.compile(r"-us(?<=[0-9a-f]{32}-us)[0-9]{1,2}(?![A-Za-z0-9])")),
 }
 """Those known by letters in their middle: how many stand before these, and the rest."""
@@ -152,7 +163,11 @@ _DOTTED: dict[str, str] = {
     "hvr.": rf"hvr\.{_ANY}{{24,}}",
     "s.": rf"s\.(?=[A-Za-z]{{0,23}}[0-9])(?=[a-z0-9]{{0,23}}[A-Z]){_ALNUM}{{24}}(?![A-Za-z0-9_.(])",
     "dp.": rf"dp\.(?:pt|ct|sa|scim|audit|st(?:\.[a-z0-9_-]{{2,35}})?)\.{_ALNUM}{{40,44}}",
-    "dt0c01.": r"dt0c01\.[A-Z0-9]{24}\.[A-Z0-9]{60,}",
+    "dt0c01.": r"dt0c01\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{60,}",
+    **{
+        f"{kind}.": rf"{kind}\.{_ANY}{{22}}\.{_ALNUM}{{24}}\.{_ALNUM}{{20}}(?!{_ALNUM})"
+        for kind in ("pat", "sat")
+    },
     "sk.eyJ": rf"sk\.eyJ{_ANY}{{20,}}\.{_ANY}{{16,}}",
     "sl.": rf"sl\.(?:u\.)?{_ANY}{{120,}}",
     "sha256~": rf"sha256~{_ANY}{{43}}(?!{_ANY})",
@@ -165,6 +180,10 @@ _DISCORD = re.compile(
 _DISCORD_END = re.compile(r"\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27}")
 _TELEGRAM = re.compile(
     r"[0-9](?:(?<![A-Za-z0-9].)|(?<=\\[nrt].))[0-9]{7,9}:AA[A-Za-z0-9_-]{33}(?![A-Za-z0-9_-])"
+)
+_FACEBOOK = re.compile(
+    r"[0-9](?:(?<![A-Za-z0-9].)|(?<=\\[nrt].))[0-9]{14,15}(?:\||%7[Cc])(?=[A-Za-z_-]{0,26}[0-9])[A-Za-z0-9_-]{27,40}"
+    r"(?![A-Za-z0-9_-])"
 )
 _AZURE = re.compile(r"(?<=Q~)[A-Za-z0-9_~.-]{31,34}")
 _TERRAFORM = re.compile(rf"{_WORD_EDGE}{_ALNUM}{{14}}\.atlasv1\.[A-Za-z0-9_=-]{{40,}}")
@@ -183,7 +202,10 @@ def _known(word: str, shape: str) -> re.Pattern[str]:
 
 
 _PATTERNS = {word: _known(word, shape) for word, shape in (_SHAPES | _DOTTED).items()}
-_BEGINNINGS = tuple(_SHAPES)
+_OTHER_LETTERS = re.compile(r"\[[^]]*[+/=.]")
+_BEGINNINGS = tuple(word for word, shape in _SHAPES.items() if not _OTHER_LETTERS.search(shape))
+_CUT_OFF = tuple(word for word in (*_SHAPES, *_DOTTED) if word not in _BEGINNINGS)
+"""Those whose beginning may stand outside of every long stretch of letters."""
 _AWS = ("AKIA", "ASIA", "ABIA", "ACCA")
 _BESIDE = 240
 """Letters around the id of an AWS key in which its secret is looked for."""
@@ -201,7 +223,7 @@ def token_spans(text: str) -> Iterator[Span]:
     for word in _BEGINNINGS:
         if word in long:
             yield from spans(_PATTERNS[word], text)
-    for word in _DOTTED:
+    for word in _CUT_OFF:
         if word in text:
             yield from spans(_PATTERNS[word], text)
     if any(word in long for word in _AWS):
@@ -218,6 +240,8 @@ def _in_parts(text: str) -> Iterator[Span]:
         yield from spans(_DISCORD, text)
     if ":AA" in text:
         yield from spans(_TELEGRAM, text)
+    if "|" in text or "%7" in text:
+        yield from spans(_FACEBOOK, text)
     if "Q~" in text:
         yield from ((found.start() - 6, found.end()) for found in _AZURE.finditer(text) if found.start() >= 6)
     if ".atlasv1." in text:

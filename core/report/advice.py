@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from core.engine import Step
 from core.events import Event, ToolUse
 from core.response.interventions import ToldIntervention
 from core.society import Society
+
+FEW_MOMENTS = 20
+"""Moments on each side below which nothing is concluded."""
 
 
 class AdviceMoment(NamedTuple):
@@ -110,6 +114,25 @@ def _same(trouble: ToolUse | None, use: ToolUse) -> bool:
     return use.outcome != "success" or use.result == trouble.result
 
 
+def moments_until(
+    told: Iterable[ToldIntervention], calls: Sequence[ToolUse], within: int
+) -> list[AdviceMoment]:
+    """The same as known at one place of a recording, from the words told and one agent's calls."""
+    times = [call.at for call in calls]
+    found = []
+    for one in told:
+        if one.fate not in ("said", "delivered"):
+            continue
+        place = bisect_right(times, one.at)
+        trouble = calls[place - 1] if place else None
+        after = calls[place : place + within]
+        again = next((number for number, call in enumerate(after, 1) if _same(trouble, call)), 0)
+        meant, said = one.intervention, one.fate == "said"
+        acts = again or len(after)
+        found.append(AdviceMoment(one.at, "", meant.sender, said, meant.message, acts, bool(again)))
+    return found
+
+
 def follow(
     events: Iterable[Event], society: Society, within: int, sentences: Mapping[int, tuple[str, str]]
 ) -> list[AdviceMoment]:
@@ -127,3 +150,12 @@ def outcomes(moments: Iterable[AdviceMoment], within: int) -> list[AdviceOutcome
         counts = counted.setdefault((moment.rule, moment.said), [0, 0, 0])
         counts[0 if moment.again else 1 if moment.acts >= within else 2] += 1
     return [AdviceOutcome(rule, said, *counts) for (rule, said), counts in sorted(counted.items())]
+
+
+def outcome_counts(moments: Iterable[AdviceMoment], said: bool, within: int) -> tuple[int, int, int]:
+    """How often the trouble came again, stayed away, and how often it is too early to tell."""
+    counts = [0, 0, 0]
+    for moment in moments:
+        if moment.said is said:
+            counts[0 if moment.again else 1 if moment.acts >= within else 2] += 1
+    return counts[0], counts[1], counts[2]

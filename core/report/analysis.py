@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import msgspec
 
-from core.agents.registry import make_kit
 from core.engine import Step
 from core.events import MAIN, Event
 from core.logs.session import LogSession, read_session
@@ -17,6 +16,7 @@ from core.report.story import story
 from core.report.summary import Gatherer, Skipped, Summary
 from core.settings import Settings
 from core.society import Society
+from core.store.kept_events import reading_kit
 from core.timeline.initial_state import PLAIN, InitialState
 from core.timeline.opening import seed_of
 from core.timeline.timeline import SettingsChange, turned
@@ -41,7 +41,7 @@ def analyse(
     each: Callable[[Event, Step, Society], object] | None = None,
 ) -> Analysis:
     """Run a session through the minds of its agents, begun from its own seed; `each` sees every step."""
-    kit = make_kit(settings.ingest)
+    kit = reading_kit(settings)
     begun = initial._replace(seed=seed_of(session.id))
     society = begun.society(settings)
     changes = deque(later)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import msgspec
 
 from core.events import MAIN, SessionStart, Turn
-from core.settings import Settings
-from core.settings.cost import CostSettings
 
 if TYPE_CHECKING:
     from core.logs.session import LogSession
+    from core.settings import Settings
+    from core.settings.cost import CostSettings
 
 Axis = Literal["day", "project", "model", "agent", "session"]
 UNDATED = "undated"
@@ -50,6 +50,21 @@ class SessionCost(msgspec.Struct, array_like=True):
     subs: int
     """How many sub-agents took turns."""
     charges: list[Charge]
+
+
+class Budget(msgspec.Struct, array_like=True):
+    """What a day may cost, and how its pace is carried on: what a forecast needs of the settings."""
+
+    dollars: float
+    evening: float
+    """Hour until which the pace is carried on."""
+    stretch: float
+    """Minutes over which the pace is taken."""
+
+    @classmethod
+    def of(cls, settings: CostSettings) -> Budget:
+        """Those the person has set."""
+        return cls(settings.budget, settings.evening, settings.stretch)
 
 
 class Sum(msgspec.Struct):
@@ -100,14 +115,14 @@ class CostForecast(NamedTuple):
 
 def session_cost(session: LogSession, settings: Settings) -> SessionCost:
     """Read one session for what it was charged."""
-    from core.agents.registry import make_kit
     from core.logs.session import read_session
     from core.logs.titles import title_of
+    from core.store.kept_events import reading_kit
 
     made = SessionCost(session.id, session.tool, "", title_of(session), str(session.path), True, 0, [])
     sums: dict[tuple[int, str, bool], Charge] = {}
     subs: set[str] = set()
-    for event in read_session(session, make_kit(settings.ingest), settings.ingest.lines):
+    for event in read_session(session, reading_kit(settings), settings.ingest.lines):
         if isinstance(event, Turn):
             sub = event.agent != MAIN
             if sub:
@@ -168,15 +183,13 @@ def total(sums: Iterable[Sum]) -> Sum:
     return whole
 
 
-def forecast(
-    costs: Sequence[SessionCost], settings: CostSettings, now: float, zone: tzinfo | None
-) -> CostForecast:
+def forecast(costs: Sequence[SessionCost], budget: Budget, now: float, zone: tzinfo | None) -> CostForecast:
     """Where today is heading at a moment that is handed in: to the evening, after it to midnight."""
     moment = datetime.fromtimestamp(now, zone)
     hour = moment.hour + moment.minute / 60 + moment.second / 3600
     midnight = moment.replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
     spent, lately = Sum(), 0.0
-    begin = max(midnight, now - settings.stretch * 60)
+    begin = max(midnight, now - budget.stretch * 60)
     first = now
     for cost in costs:
         for charge in cost.charges if cost.dated else ():
@@ -186,12 +199,12 @@ def forecast(
                 first = min(first, at)
                 if at > begin - 60:
                     lately += charge.dollars
-    until = settings.evening if hour < settings.evening else 24.0
+    until = budget.evening if hour < budget.evening else 24.0
     worked = now - max(begin, first)
     if not spent.priced or worked < _LEAST:
-        return CostForecast(spent, None, until, None, settings.budget)
+        return CostForecast(spent, None, until, None, budget.dollars)
     rate = lately * 3600 / worked
-    return CostForecast(spent, rate, until, spent.dollars + rate * (until - hour), settings.budget)
+    return CostForecast(spent, rate, until, spent.dollars + rate * (until - hour), budget.dollars)
 
 
 def _namer(axis: Axis, zone: tzinfo | None) -> Callable[[SessionCost, Charge], str]:

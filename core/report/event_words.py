@@ -50,9 +50,20 @@ def outcome_of(event: Event) -> str:
 
 def tool_of(event: Event) -> str:
     """The tool or model that did it."""
-    if isinstance(event, ToolUse | SessionStart):
+    if isinstance(event, ToolUse):
+        return tool_words(event.tool)
+    if isinstance(event, SessionStart):
         return event.tool
     return event.model if isinstance(event, Turn) else ""
+
+
+def tool_words(tool: str) -> str:
+    """A tool's name without what its server is plugged in by: `mcp__plugin_web_web__take_shot` as its end."""
+    parts = tool.split("__")
+    if len(parts) < 3 or parts[0] != "mcp":
+        return tool
+    server = parts[1].removeprefix("plugin_").rpartition("_")[2]
+    return f"{server} {'_'.join(parts[2:]).replace('_', ' ')}".strip()
 
 
 def about(event: Event) -> tuple[str, str]:

@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 import glob
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 from blake3 import blake3
 
-from core import __version__
-from core.agents.tables import OURS
 from core.errors import UnreadableLog
 from core.logs.diagnostics import Diagnostic
 from core.logs.door import is_folder, is_there
-from core.settings import Settings
-from core.settings.tunable import canonical
-from core.store.log_stamp import FileStamp, stamp, stamps
-from core.store.reading_cache import ReadingCache
+from core.store.log_stamp import FileStamp, reading_stamp, stamps
 
 if TYPE_CHECKING:
     from core.logs.format import Format
     from core.logs.records import Log
     from core.logs.session import LogSession
+    from core.settings import Settings
+    from core.store.reading_cache import ReadingCache
 
-VERSION = 1
+VERSION = 2
 """Raised when the same log gives something else."""
 
 T = TypeVar("T")
@@ -52,13 +49,14 @@ class SessionName(msgspec.Struct, array_like=True, frozen=True):
     tool: str
     logs: tuple[LogName, ...]
     copied: tuple[LogName, ...]
+    repeated: bool
 
     @property
     def session(self) -> LogSession:
         """The session itself; `KeyError` where a format of that name is not known any more."""
         from core.logs.session import LogSession
 
-        return LogSession(self.id, self.tool, _logs(self.logs), _logs(self.copied))
+        return LogSession(self.id, self.tool, _logs(self.logs), _logs(self.copied), self.repeated)
 
 
 class LogTree:
@@ -76,7 +74,7 @@ class LogTree:
         """Whether files had to be recognised."""
         self._cache = cache
         self._stamps: dict[str, tuple[FileStamp, ...]] = {}
-        self._about = _about(settings)
+        self._about = reading_stamp(settings, VERSION)
 
     def sessions(self, paths: Sequence[Path]) -> list[SessionName]:
         """The sessions in files, folders and patterns; `UnreadableLog` where there is none."""
@@ -109,10 +107,17 @@ class LogTree:
         kind: str,
         sessions: Sequence[SessionName],
         made: type[T],
-        make: Callable[[list[LogSession]], Iterable[T]],
+        make: Callable[[list[SessionName]], Iterable[T]],
+        about: Sequence[str] = (),
     ) -> list[T]:
-        """What is made of every session, in their order; `make` is asked for those that are not kept."""
-        keys = [self.key(kind, session) for session in sessions]
+        """What is made of every session, in their order; `make` is asked for those that are not kept.
+
+        `about` says of each session what else decides it.
+        """
+        told = about or [""] * len(sessions)
+        keys = [
+            self.key(f"{kind} {more}".rstrip(), session) for session, more in zip(sessions, told, strict=True)
+        ]
         kept = self._cache.load(dict.fromkeys(keys)) if self._cache is not None else {}
         decoder = msgspec.msgpack.Decoder(made)
         results: dict[str, T] = {}
@@ -122,7 +127,7 @@ class LogTree:
             except msgspec.DecodeError:
                 continue
         missing = {key: name for key, name in zip(keys, sessions, strict=True) if key not in results}
-        fresh = dict(zip(missing, make([name.session for name in missing.values()]), strict=True))
+        fresh = dict(zip(missing, make(list(missing.values())), strict=True))
         if self._cache is not None:
             self._cache.save({key: msgspec.msgpack.encode(value) for key, value in fresh.items()})
         results.update(fresh)
@@ -132,7 +137,7 @@ class LogTree:
         """What a session's logs are now, and what is made of them, as one name."""
         name = blake3(f"{kind}\n".encode())
         name.update(self._about)
-        name.update(msgspec.msgpack.encode(session))
+        name.update(msgspec.msgpack.encode(msgspec.structs.replace(session, repeated=False)))
         for log in (*session.logs, *session.copied):
             name.update(msgspec.msgpack.encode(self.stamps(log.path)))
         return name.hexdigest(length=16)
@@ -156,7 +161,7 @@ class LogTree:
     def _listing(self, paths: Sequence[Path]) -> str:
         """All files below some paths as one name."""
         name = blake3(b"listing\n" + self._about)
-        for file in _files(paths):
+        for file in files_below(paths):
             found = self.stamps(str(file))
             name.update(msgspec.msgpack.encode((str(file), found)))
         return name.hexdigest(length=16)
@@ -164,10 +169,10 @@ class LogTree:
 
 def agent_folders(environment: Mapping[str, str], home: Path) -> list[Path]:
     """Where agents keep their sessions on this machine."""
-    from core.agents.registry import AGENTS
+    from core.agents.registry import known_agents
     from core.logs.agent import roots
 
-    return list(dict.fromkeys(root for _, root in roots(AGENTS, environment, home)))
+    return list(dict.fromkeys(root for _, root in roots(known_agents(), environment, home)))
 
 
 def checked_paths(paths: Iterable[Path]) -> list[Path]:
@@ -179,7 +184,8 @@ def checked_paths(paths: Iterable[Path]) -> list[Path]:
     return given
 
 
-def _files(paths: Sequence[Path]) -> list[Path]:
+def files_below(paths: Sequence[Path]) -> list[Path]:
+    """Every file in files, folders and patterns."""
     from core.logs.walking import walk
 
     found: list[Path] = []
@@ -190,17 +196,8 @@ def _files(paths: Sequence[Path]) -> list[Path]:
             found.append(path)
         else:
             matches = map(Path, sorted(glob.glob(str(path), recursive=True)))  # noqa: PTH207 as the finder
-            found += _files([match for match in matches if is_there(match)])
+            found += files_below([match for match in matches if is_there(match)])
     return found
-
-
-def _about(settings: Settings) -> bytes:
-    """What else decides what is made of a log: versions, limits, tables of tools and prices."""
-    tables = settings.ingest.tables
-    own = [Path(name).expanduser() for name in (tables.tools, tables.models) if name]
-    given = [one and (one.size, one.modified, one.end) for one in map(stamp, own)]
-    ours = [(path.name, os.stat(path).st_mtime_ns) for path in sorted(OURS.glob("*.toml"))]  # noqa: PTH116
-    return msgspec.msgpack.encode((VERSION, __version__, canonical(settings.ingest, set()), given, ours))
 
 
 def _format_name(known: Format) -> str:
@@ -211,14 +208,23 @@ def _named(session: LogSession) -> SessionName:
     def names(logs: tuple[Log, ...]) -> tuple[LogName, ...]:
         return tuple(LogName(str(log.path), _format_name(log.format), *log[2:]) for log in logs)
 
-    return SessionName(session.id, session.tool, names(session.logs), names(session.copied))
+    return SessionName(session.id, session.tool, names(session.logs), names(session.copied), session.repeated)
+
+
+@cache
+def _formats() -> dict[str, Format]:
+    from core.agents.registry import known_agents
+
+    return {_format_name(one): one for agent in known_agents() for one in agent.formats}
 
 
 def _logs(names: tuple[LogName, ...]) -> tuple[Log, ...]:
-    from core.agents.registry import FORMATS
     from core.logs.records import Log
 
-    known = {_format_name(one): one for one in FORMATS}
+    known = _formats()
+    if any(one.format not in known for one in names):
+        _formats.cache_clear()
+        known = _formats()
     return tuple(
         Log(Path(one.path), known[one.format], one.agent, one.start, one.line, one.end, one.run, one.session)
         for one in names

@@ -10,7 +10,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from core.agents.words import NOTHING, WordReader, Words, first_line, telling_line, words_of
-from core.events import MAIN, Event, Prompt, ToolUse, Turn
+from core.events import MAIN, AgentStart, Event, Prompt, ToolUse, Turn
+from core.report.event_words import tool_words
 from core.report.formatting import span
 from core.safe_text import safe
 
@@ -76,8 +77,11 @@ class Landmarks:
         """Take in what the recording took in since."""
         events, agent = self._events, self.agent
         for place in range(self._seen, len(events)):
-            if events[place].agent == agent:
-                self._add(place, events[place])
+            event = events[place]
+            if event.agent == agent:
+                self._add(place, event)
+            elif agent != MAIN and type(event) is AgentStart and event.child == agent:
+                self._prompts.append(place)
         self._seen = len(events)
 
     def _add(self, place: int, event: Event) -> None:
@@ -91,10 +95,10 @@ class Landmarks:
         elif kind is Prompt and not event.interrupt:  # type: ignore[union-attr]
             self._prompts.append(place)
 
-    def prompt(self, index: int) -> Prompt | None:
-        """The last prompt among the first `index` events."""
+    def prompt(self, index: int) -> Prompt | AgentStart | None:
+        """The last prompt among the first `index` events; of a sub-agent, what it was started with."""
         found = self._before(self._prompts, index)
-        return found if isinstance(found, Prompt) else None
+        return found if isinstance(found, Prompt | AgentStart) else None
 
     def call(self, index: int) -> ToolUse | None:
         """The last call."""
@@ -175,13 +179,13 @@ class Teller:
         return Now(
             asked=_line(self._words(prompt).said) if prompt else "",
             asked_at=prompt.at if prompt else 0.0,
-            characters=prompt.characters if prompt else 0,
-            tool=call.tool if call else "",
+            characters=prompt.characters if isinstance(prompt, Prompt) else 0,
+            tool=tool_words(call.tool) if call else "",
             doing=self._doing(call) if call else "",
             doing_at=call.at - began if call else 0.0,
             running=bool(running),
             failed=self._doing(failure) if failure else "",
-            failed_tool=failure.tool if failure else "",
+            failed_tool=tool_words(failure.tool) if failure else "",
             error=_line(telling_line(self._words(failure).output)) if failure else "",
             failed_at=failure.at if failure else 0.0,
             times=times,

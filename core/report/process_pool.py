@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import signal
 import sys
 import threading
@@ -17,6 +18,7 @@ from typing import Any, TypeVar
 from core.errors import NooscopeError
 
 T = TypeVar("T")
+_SAFE_PATH = "PYTHONSAFEPATH"
 
 
 @contextlib.contextmanager
@@ -41,6 +43,20 @@ def _start_method() -> BaseContext:
     """Copies of this process where that is safe, as they have loaded everything already; else fresh ones."""
     alone = threading.active_count() == 1
     return get_context("fork" if sys.platform == "linux" and alone else "spawn")
+
+
+@contextlib.contextmanager
+def _safe_path() -> Iterator[None]:
+    """Let fresh processes import nothing from the folder they run in, which may be somebody else's."""
+    before = os.environ.get(_SAFE_PATH)
+    os.environ[_SAFE_PATH] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_SAFE_PATH]
+        else:
+            os.environ[_SAFE_PATH] = before
 
 
 Family = Callable[[Any], tuple[Hashable, int]]
@@ -70,9 +86,11 @@ def shared_out(
     No helper hears a ctrl+c of its own: it reaches the program, which ends them all.
     """
     groups = _families(items, family)
-    with ProcessPoolExecutor(jobs, mp_context=_start_method(), initializer=prepare) as pool:
+    with _safe_path():
+        made = ProcessPoolExecutor(jobs, mp_context=_start_method(), initializer=prepare)
+    with made as pool:
         try:
-            with _undisturbed(), warnings.catch_warnings():
+            with _undisturbed(), _safe_path(), warnings.catch_warnings():
                 # Threads that a library of numbers keeps are ended and begun anew around a copy.
                 warnings.simplefilter("ignore", DeprecationWarning)
                 futures = [

@@ -21,7 +21,7 @@ from core.agents.record_texts import (
     record_time,
     value_texts,
 )
-from core.agents.registry import AGENTS
+from core.agents.registry import known_agents
 from core.errors import UsageError
 from core.events import Where
 from core.logs.diagnostics import Diagnostics
@@ -89,7 +89,9 @@ def fill_index(
     done = 0
     sessions = [name.session for name in stale]
     about = (
-        {(one.path, one.session): one for one in describe_sessions(AGENTS, sessions, 0.0)} if sessions else {}
+        {(one.path, one.session): one for one in describe_sessions(known_agents(), sessions, 0.0)}
+        if sessions
+        else {}
     )
     for number, (name, session) in enumerate(zip(stale, sessions, strict=True), 1):
         progress(number, len(stale))

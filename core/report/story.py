@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from msgspec import Struct
 
 from core.agents.words import Words, telling_line, words_of
-from core.events import MAIN, Compaction, Event, Prompt, SessionEnd, ToolUse, Turn
+from core.events import MAIN, Compaction, Event, Outcome, Prompt, SessionEnd, ToolUse, Turn
 from core.report.formatting import count, plain
 from core.report.recap import short_clock
 from core.report.troubles import Trouble, troubles
@@ -67,6 +67,17 @@ def _asked(events: Sequence[Event], start: float, read: Read) -> Iterator[str]:
         yield f"{_when(prompt, start)} {words or count(prompt.characters, 'character')}"
 
 
+_CHECKED: dict[Outcome, str] = {
+    "success": "passed",
+    "empty": "passed",
+    "failure": "failed",
+    "pending": "ran without an outcome",
+    "rejected": "was refused",
+    "collateral": "did not run",
+}
+"""What a test, a build or a commit came to; what the log does not tell is never a pass."""
+
+
 def _done(events: Sequence[Event]) -> Iterator[str]:
     uses = [event for event in events if isinstance(event, ToolUse)]
     if not uses:
@@ -74,7 +85,7 @@ def _done(events: Sequence[Event]) -> Iterator[str]:
         return
     edited: Counter[str] = Counter()
     for use in uses:
-        if use.action == "file_edit" and use.outcome in ("success", "empty"):
+        if use.action == "file_edit" and use.outcome in ("success", "empty", "pending"):
             edited.update(use.targets[:1])
     commands = sum(use.action == "shell_exec" for use in uses)
     looks = sum(use.action in ("file_read", "search") for use in uses)
@@ -88,12 +99,14 @@ def _done(events: Sequence[Event]) -> Iterator[str]:
         more = f", and {count(len(edited) - _FILES, 'more file')}" if len(edited) > _FILES else ""
         yield f"edited {', '.join(files)}{more}"
     checks = Counter(
-        (use.purpose, use.outcome == "failure") for use in uses if use.purpose in ("test", "build", "commit")
+        (use.purpose, _CHECKED[use.outcome]) for use in uses if use.purpose in ("test", "build", "commit")
     )
     if checks:
         yield ", ".join(
-            f"{purpose} {'failed' if failed else 'passed'} {_times(number)}"
-            for (purpose, failed), number in sorted(checks.items())
+            f"{purpose} {ended} {_times(number)}"
+            for (purpose, ended), number in sorted(
+                checks.items(), key=lambda item: (item[0][0], item[0][1] == "failed")
+            )
         )
     if compactions := sum(isinstance(event, Compaction) for event in events):
         yield f"the context was compacted {_times(compactions)}"
@@ -102,7 +115,10 @@ def _done(events: Sequence[Event]) -> Iterator[str]:
 def _failed(events: Sequence[Event], start: float, read: Read) -> Iterator[str]:
     found = troubles(events)
     if not found:
-        yield "no call failed"
+        untold = sum(isinstance(event, ToolUse) and event.outcome == "pending" for event in events)
+        yield (
+            f"no failure is told; {count(untold, 'call')} without an outcome" if untold else "no call failed"
+        )
         return
     found.sort(key=lambda trouble: (trouble.solved is not None, -trouble.failures, trouble.first))
     for trouble in found[:_TROUBLES]:

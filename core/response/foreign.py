@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 from core.response.method import Method
 
-MOST = 32
-"""Methods one project may add."""
+MOST = 8
+"""Methods one project may add; with more, their notices could push out those of others."""
 OWN_WORDS = ("done", "question")
 """What notices of our own are called; a method of that name could use up their rest."""
 
@@ -31,6 +31,8 @@ def unwanted(method: Method) -> str:
         return f"{method.id} is a word of our own; a project's method is called something else"
     if method.action.kind == "done":
         return "action.kind is done; a project's method may say risk or needs_you"
+    if method.type == "context_persist":
+        return "type is context_persist; only your own rules may have checkpoints written"
     if method.action.deliver is not None:
         return "action.deliver: only your own rules may put words to an agent"
     return ""
@@ -38,6 +40,8 @@ def unwanted(method: Method) -> str:
 
 def narrowed(known: Method, wanted: Method) -> tuple[Method, list[Refusal]]:
     """The known method with what a project may change, and what of its wishes is left out."""
+    if wanted != known and (known.action.kind == "done" or known.type == "context_persist"):
+        return known, [Refusal("", "left out, only your own rules may change a method that does not warn")]
     old, new = known.trigger, wanted.trigger
     frequent = _FREQUENCIES.index(new.frequency) >= _FREQUENCIES.index(old.frequency)
     easier = old.threshold is not None and new.threshold is not None and new.threshold <= old.threshold
@@ -46,7 +50,7 @@ def narrowed(known: Method, wanted: Method) -> tuple[Method, list[Refusal]]:
         ("type", False, "only your own rules may change it"),
         ("mode", False, "only your own rules may change it"),
         ("action", False, "only your own rules may change it"),
-        ("trigger.signals", set(new.signals) >= set(old.signals), "a project may only add to them"),
+        ("trigger.signals", False, "another signal could use up its rest; a project may add a method"),
         ("trigger.states", set(new.states) >= set(old.states), "a project may only add to them"),
         ("trigger.sensitivity", new.sensitivity >= old.sensitivity, "a project may only raise it"),
         ("trigger.frequency", frequent, "a project may only make it more frequent"),

@@ -57,6 +57,8 @@ class Standing(NamedTuple):
     """It did so for the number of steps alone."""
     budget: float = 1.0
     """Share of the budget left."""
+    trust: float = 0.0
+    """Trust a call needs now, as what is left of the means makes it; higher is tighter."""
 
 
 class Decision(NamedTuple):
@@ -109,6 +111,8 @@ class PermitPolicy:
             return Decision("person", tier, why)
         if standing.budget <= self._settings.budget:
             return Decision("person", tier, f"{100 * standing.budget:.0f}% of the budget is left")
+        if standing.trust >= self._settings.tool_trust:
+            return Decision("person", tier, f"a call needs {standing.trust:.2f} of trust now")
         return Decision("permit", tier, why)
 
 

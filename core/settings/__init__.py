@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from core.settings.affect import AffectSettings
+from core.settings.extensions import ExtensionSettings
 from core.settings.governor import GovernorSettings
 from core.settings.logs import IngestSettings
 from core.settings.mind import MindSettings
+from core.settings.narrator import NarratorSettings
 from core.settings.receptor import ReceptorSettings
 from core.settings.response import ResponseSettings
 from core.settings.screen import ScreenSettings
@@ -24,6 +26,8 @@ class Settings(Group):
     ingest: IngestSettings = part(IngestSettings, "From logs to events.")
     timeline: TimelineSettings = part(TimelineSettings, "Recording, seeking, playing.")
     screen: ScreenSettings = part(ScreenSettings, "What is shown, and how.")
+    narrator: NarratorSettings = part(NarratorSettings, "Prose made by a model, where you want it.")
+    extensions: ExtensionSettings = part(ExtensionSettings, "What is installed beside nooscope.")
 
 
 __all__ = ["Settings"]

@@ -61,6 +61,16 @@ class GuardSettings(Group, project=PERSON):
         unit="s",
     )
     steps: bool = tunable(False, "A halt for the number of steps alone stops writing too.")
+    tool_trust: float = tunable(
+        0.8,
+        "Trust a call needs, by the model's own reckoning, from which on writing needs you.",
+        ge=0,
+        le=1,
+        step=0.05,
+    )
+    quarantine: bool = tunable(
+        True, "A call that would write is put to you while the agent's affect is quarantined."
+    )
     budget: float = tunable(
         0.0,
         "Share of the budget left at or below which writing needs you.",

@@ -19,7 +19,7 @@ from core.settings.trust import Owner
 from core.settings.tunable import Group, Tunable, walk_tunables
 
 PREFIX = "NOOSCOPE_"
-RESERVED = frozenset({"NOOSCOPE_CONFIG"})
+RESERVED = frozenset({"NOOSCOPE_CONFIG", "NOOSCOPE_EXTENSIONS"})
 BUILT_IN = "built-in"
 _LONGEST = 200
 """Characters of a wrong value that are shown."""

@@ -436,7 +436,7 @@ class OffsetSettings(Group, project=PERSON):
 
     frustration: float = _offset(0.20, lower(0.1))
     seeking: float = _offset(0.25, lower(0.1))
-    confidence: float = _offset(0.25, lower(0.1))
+    confidence: float = _offset(0.25, higher(0.5))
     fatigue: float = _offset(0.30, lower(0.15))
     flow: float = _offset(0.20, higher(0.5))
     uncertainty: float = _offset(0.25, lower(0.1))

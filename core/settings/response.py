@@ -195,7 +195,22 @@ class NoticeSettings(Group, project=PERSON):
         ("end_turn", "stop", "stop_sequence", "completed"), "Words with which logs end an agent's turn."
     )
     asking: tuple[str, ...] = tunable(
-        ("AskUserQuestion", "ExitPlanMode", "ask_user", "ask_question", "request_user_input"),
+        (
+            "AskUserQuestion",
+            "ExitPlanMode",
+            "ask_user",
+            "ask_question",
+            "request_user_input",
+            "ask_user_question",
+            "exit_plan_mode",
+            "question",
+            "plan_exit",
+            "AskUser",
+            "ExitSpecMode",
+            "AskQuestion",
+            "ask_followup_question",
+            "notify_user",
+        ),
         "Tools that wait for the person while they are open.",
     )
 

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import msgspec
 from blake3 import blake3
-from platformdirs import user_data_path
 
 from core.errors import StoreError
 from core.store import atomic
 from core.store.bookmarks import bookmark_key, packed_bookmarks, unpacked
+from core.store.config_path import carry_over_folder
 from core.store.prior import locked
 
 if sys.version_info >= (3, 14):
@@ -222,11 +222,6 @@ class CarryOverStore:
             f"{self.folder}: what the session was given cannot be written ({error.strerror}); "
             "a replay of it will begin without"
         )
-
-
-def carry_over_folder() -> Path:
-    """Where the platform keeps an application's data."""
-    return user_data_path("nooscope", appauthor=False) / "carry-over"
 
 
 def blob_name(content: bytes) -> str:

@@ -1,4 +1,4 @@
-"""Where a person's and a project's settings file is."""
+"""Where a person's and a project's settings file is, and what watched sessions were given."""
 
 from __future__ import annotations
 
@@ -16,3 +16,10 @@ def user_settings_file() -> Path:
     from platformdirs import user_config_path
 
     return user_config_path("nooscope", appauthor=False) / "settings.toml"
+
+
+def carry_over_folder() -> Path:
+    """Where the platform keeps an application's data."""
+    from platformdirs import user_data_path
+
+    return user_data_path("nooscope", appauthor=False) / "carry-over"

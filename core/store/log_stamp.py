@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
+from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+import msgspec
 from blake3 import blake3
 
+import core
+from core.installed.offers import extension_folder, find_offers
+from core.installed.switches import Switches
 from core.logs.door import HeldLog
+from core.logs.walking import walk
+
+if TYPE_CHECKING:
+    from core.settings import Settings
 
 _END = 4096
 """Bytes at the end of a file that are looked at."""
@@ -51,6 +61,35 @@ def has_grown(before: FileStamp) -> bool:
         return path.stat().st_size > before.size and _end(path, before.size) == before.end
     except OSError:
         return False
+
+
+def reading_stamp(settings: Settings, version: int) -> bytes:
+    """What beside a log decides what is read from it: the program, limits, tables of tools and prices."""
+    from core.settings.tunable import canonical
+
+    tables = settings.ingest.tables
+    own = [Path(name).expanduser() for name in (tables.tools, tables.models) if name]
+    given = [one and (one.size, one.modified, one.end) for one in map(stamp, own)]
+    return msgspec.msgpack.encode((version, code_stamp(), canonical(settings.ingest, set()), given))
+
+
+@cache
+def code_stamp() -> str:
+    """The times of this program's own files and of extensions: what other code made is not taken over."""
+    offers = find_offers().offers
+    places = [Path(core.__file__).parent, extension_folder()]
+    for root in sorted({offer.target.partition(".")[0].partition(":")[0] for offer in offers} - {""}):
+        found = importlib.util.find_spec(root)
+        if found is not None and found.origin:
+            places.append(
+                Path(found.origin).parent if found.submodule_search_locations else Path(found.origin)
+            )
+    name = blake3(f"{core.__version__} {[offer[:5] for offer in offers]} {sorted(Switches().off())}".encode())
+    for place in places:
+        for file in [place] if place.is_file() else walk(place):
+            if file.suffix in (".py", ".toml", ".json"):
+                name.update(f"{file} {file.stat().st_mtime_ns}\n".encode())
+    return name.hexdigest(length=16)
 
 
 def _end(path: Path, size: int) -> str:

@@ -70,6 +70,7 @@ class ProfileFiles(NamedTuple):
         }
         if scope == "project":
             refuse_foreign(values)
+            self._refuse_outside(path)
         self._write({path: profile_text(sentence, values)})
         return path
 
@@ -78,6 +79,7 @@ class ProfileFiles(NamedTuple):
         path = self.file(scope)
         if scope == "project":
             refuse_foreign(edits)
+            self._refuse_outside(path)
         try:
             text = small_file(path).decode() if path.exists() else ""
         except (OSError, UnicodeDecodeError) as error:
@@ -88,6 +90,11 @@ class ProfileFiles(NamedTuple):
             raise StoreError(f"{path}: {error}") from error
         self._write({path: made})
         return path
+
+    def _refuse_outside(self, path: Path) -> None:
+        """Stop where a link in the project would have us write somewhere else."""
+        if not path.resolve().is_relative_to(self.project.resolve()):
+            raise StoreError(f"{path} leads out of the project; nothing was written")
 
     def _write(self, files: Mapping[Path, str]) -> None:
         try:

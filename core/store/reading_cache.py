@@ -8,10 +8,12 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from platformdirs import user_cache_path
 
-from core.settings import Settings
+if TYPE_CHECKING:
+    from core.settings import Settings
 
 if sys.version_info >= (3, 14):
     from compression import zstd

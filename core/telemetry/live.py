@@ -7,12 +7,18 @@ from collections.abc import Callable, Mapping
 from core import __version__
 from core.engine import Step
 from core.events import MAIN, Event, SessionStart
+from core.extension.hooks import Extension
+from core.society import Society
 from core.telemetry.sender import Collector, LiveSender
 from core.telemetry.spans import Tracer, resource
 
 
-class LiveTrace:
+class LiveTrace(Extension):
     """Sends each span as it ends, from the event on that names the session."""
+
+    name = "trace"
+    layer = 2
+    about = "Sends a followed session as a trace to a collector (watch --otlp)."
 
     def __init__(self, url: str, headers: Mapping[str, str], say: Callable[[str], None]) -> None:
         self._collector = Collector(url, headers)
@@ -20,8 +26,9 @@ class LiveTrace:
         self._sender: LiveSender | None = None
         self._tracer: Tracer | None = None
 
-    def take(self, event: Event, step: Step) -> None:
+    def on_event(self, event: Event, step: Step, society: Society) -> None:
         """Take in one event and what it did."""
+        del society
         if isinstance(event, SessionStart) and event.agent == MAIN:
             self._finish()
             self._tracer = Tracer(event.session, event.tool)
@@ -31,8 +38,9 @@ class LiveTrace:
             for span in self._tracer.take(event, step):
                 self._sender.put(span)
 
-    def close(self) -> None:
+    def on_shutdown(self, society: Society) -> None:
         """Send the agents still at work, and what waits."""
+        del society
         self._finish()
         if self._sender is not None:
             self._sender.close()

@@ -9,16 +9,22 @@ from collections.abc import Callable, Coroutine
 from core.engine import Step
 from core.errors import UsageError
 from core.events import Event
+from core.extension.hooks import Extension
 from core.settings import Settings
 from core.society import Society
 from core.telemetry.metrics import CONTENT_TYPE, MetricsPage
 from core.telemetry.receiver import Answer, Receiver, Refused, Request
 
 
-class MetricsServer:
+class MetricsServer(Extension):
     """Counts in one thread and answers in another, never both at once."""
 
-    def __init__(self, settings: Settings, port: int, clock: Callable[[], float]) -> None:
+    name = "metrics"
+    layer = 2
+    about = "Serves figures of a followed session for Prometheus (watch --metrics)."
+
+    def __init__(self, settings: Settings, port: int, clock: Callable[[], float], session: str = "") -> None:
+        self._session = session
         self._metrics = MetricsPage(settings)
         self._clock = clock
         self._lock = threading.Lock()
@@ -38,10 +44,15 @@ class MetricsServer:
         """Where it listens."""
         return self._receiver.port
 
-    def update(self, session: str, event: Event, step: Step, society: Society) -> None:
+    def on_event(self, event: Event, step: Step, society: Society) -> None:
         """Take in one event and what it did."""
         with self._lock:
-            self._metrics.update(session, "", event, step, society)
+            self._metrics.update(self._session, "", event, step, society)
+
+    def on_shutdown(self, society: Society) -> None:
+        """Stop serving."""
+        del society
+        self.close()
 
     def close(self) -> None:
         """Stop serving."""

@@ -37,6 +37,8 @@ else:
 VERSION = 5
 _SUFFIX = ".recording"
 _CHECK = 32
+_NOT_MODELLED = frozenset(("screen", "timeline", "narrator", "extensions"))
+"""Settings on which no recording depends."""
 _EVENTS = msgspec.msgpack.Decoder(list[Event])
 
 
@@ -119,11 +121,11 @@ class Cache:
     ) -> Path:
         about = f"{VERSION} {Engine.VERSION} {Society.VERSION} {__version__}\n{session}\n{initial.seed}\n"
         name = blake3(about.encode("utf-8", "surrogatepass"))
-        name.update(canonical(settings, {"screen", "timeline"}))
+        name.update(canonical(settings, _NOT_MODELLED))
         if not initial.plain:
             name.update(b"given\n" + initial.packed())
         for change in later:
-            name.update(b"later %d\n" % change.after + canonical(change.settings, {"screen", "timeline"}))
+            name.update(b"later %d\n" % change.after + canonical(change.settings, _NOT_MODELLED))
         return self.folder / (name.hexdigest(16) + _SUFFIX)
 
     def _tidy(self) -> None:

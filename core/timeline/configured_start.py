@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
+from core.extension.use import in_step
 from core.response.rules import built_in
 from core.store.config_path import user_settings_file
 from core.store.policy import USER_FILE as USER_POLICY
@@ -30,10 +31,14 @@ def rule_files(project: Path | None = None) -> RuleFiles:
 def configured_start(project: Path | None = None) -> ConfiguredStart:
     """Read the person's policy and both rule files again; one that cannot be used is named and left out.
 
-    A project's policy is a layer of the settings and only narrows them.
+    A project's policy is a layer of the settings and only narrows them. Extensions are the person's alone.
     """
     files = rule_files(project)
     rules = files.load()
     policy, faults = chosen_policy([user_settings_file().with_name(USER_POLICY)])
     own = None if rules == built_in() else rules
-    return ConfiguredStart(InitialState(policy=policy, rules=own), (*files.faults, *faults))
+    extended = in_step()
+    return ConfiguredStart(
+        InitialState(policy=policy, rules=own, extensions=extended.refs),
+        (*files.faults, *faults, *extended.complaints),
+    )

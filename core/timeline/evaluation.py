@@ -11,7 +11,6 @@ import numpy as np
 from msgspec import Struct
 
 from core.agents.labelled import LabelledRun, RunSource, labelled_run
-from core.agents.registry import make_kit
 from core.engine import Engine, Step
 from core.events import Event, ToolUse
 from core.logs.reader import Kit
@@ -19,6 +18,7 @@ from core.percept import AXES
 from core.receptor.receptor import EFFECTIVE
 from core.response.outlook import shift_of, stage_of
 from core.settings import Settings
+from core.store.kept_events import reading_kit
 from core.timeline.ranking import Bools, Floats, Ranking
 
 POINTS = ("10", "15", "20", "25", "end")
@@ -55,7 +55,7 @@ class Missed(NamedTuple):
 
 def walk_all(chunk: Sequence[RunSource], settings: Settings) -> list[Walk | Missed]:
     """Several runs, one after another."""
-    kit = make_kit(settings.ingest)
+    kit = reading_kit(settings)
     return list(map(partial(walk_source, kit=kit, settings=settings), chunk))
 
 

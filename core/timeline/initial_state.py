@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 import cbor2
@@ -12,6 +13,8 @@ from msgspec import convert, to_builtins
 from core.affect import Policy
 from core.engine import Engine
 from core.events import MAIN
+from core.extension.in_step import ExtendedEngine
+from core.extension.use import StepRef, step_makers
 from core.mind.episode import Episode
 from core.percept import Axis
 from core.response import Learned, RuleSet
@@ -31,6 +34,8 @@ class InitialState(NamedTuple):
     """Baselines of earlier sessions."""
     past: tuple[Episode, ...] = ()
     """Episodes of earlier sessions."""
+    extensions: tuple[StepRef, ...] = ()
+    """What takes part in every step beside our own mechanisms."""
 
     @property
     def plain(self) -> bool:
@@ -41,6 +46,7 @@ class InitialState(NamedTuple):
         """All of it as plain values, from which `given` makes the same again."""
         policy, rules = self.policy, self.rules
         methods = [method.model_dump(mode="json") for method in rules.methods] if rules else []
+        extended = {"extensions": [list(ref) for ref in self.extensions]} if self.extensions else {}
         return {
             "seed": self.seed,
             "policy": None if policy is None else policy.model_dump(mode="json", exclude_none=True),
@@ -48,6 +54,7 @@ class InitialState(NamedTuple):
             "learned": to_builtins(self.learned),
             "prior": None if self.prior is None else dict(self.prior),
             "past": [to_builtins(episode) for episode in self.past],
+            **extended,
         }
 
     @classmethod
@@ -61,6 +68,7 @@ class InitialState(NamedTuple):
             learned=convert(content["learned"], Learned | None),
             prior=convert(content["prior"], dict[Axis, float] | None),
             past=convert(content["past"], tuple[Episode, ...]),
+            extensions=convert(content.get("extensions", ()), tuple[StepRef, ...]),
         )
 
     def policy_hash(self, settings: Settings) -> str:
@@ -92,6 +100,9 @@ class InitialState(NamedTuple):
         return made
 
     def _society(self, settings: Settings, make_engine: EngineMaker) -> Society:
+        if self.extensions and make_engine is Engine:
+            makers, _ = step_makers(self.extensions)
+            make_engine = partial(ExtendedEngine, extensions=makers)
         return Society(
             settings,
             policy=self.policy,

@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import cbor2
+from blake3 import blake3
 from pydantic_core import to_jsonable_python
 
 from core.errors import NooscopeError, StoreError
+from core.extension.use import step_makers
 from core.settings import Settings
 from core.settings.layers import Given, Layer, resolve, tunables, value_of
 from core.store.carry_over import CarryOverStore, KeptStart
@@ -100,6 +102,26 @@ def _plain(value: Any) -> Any:
     return to_jsonable_python(value)
 
 
+class Fingerprints:
+    """Names run inputs by their content; what several share is looked at once."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, ...], tuple[str, RunInputs]] = {}
+
+    def of(self, inputs: RunInputs) -> str:
+        """The same name for the same settings, initial state and later changes; the seed is left out."""
+        settings, initial, later = inputs
+        key = tuple(map(id, (settings, *initial[1:], *(each.settings for each in later))))
+        known = self._known.get(key)
+        if known is None:
+            name = blake3(pack_start(settings, initial._replace(seed=0)))
+            for each in later:
+                name.update(pack_change(each.settings))
+            known = self._known[key] = name.hexdigest(length=16), inputs
+        places = "".join(f" {each.after}" for each in later)
+        return f"{known[0]} {initial.seed}{places}"
+
+
 class InitialStates:
     """Finds what each session starts from; without a store every one starts as things are today."""
 
@@ -116,6 +138,8 @@ class InitialStates:
         self.edits = dict(edits or {})
         """What the person asks for in this run; it holds throughout, whatever the session was given."""
         self.notices: list[str] = []
+        self.spoke = False
+        """Whether there was anything to say of what a session or all of them start from."""
         self._store = store
 
     def of(self, session: str) -> RunInputs:
@@ -124,6 +148,7 @@ class InitialStates:
         if kept is None:
             return RunInputs(self.settings, self.initial._replace(seed=seed_of(session)))
         self._compare(kept.last)
+        kept = self._with_extensions(kept)
         if not self.edits:
             return kept
         later = tuple(SettingsChange(each.after, overlaid(each.settings, self.edits)) for each in kept.later)
@@ -133,7 +158,7 @@ class InitialStates:
         """For a live run: as it was first watched, or what `make` says, which is kept for its replay."""
         kept = self._read(session, aside=True)
         if kept is not None and not self._declined(kept):
-            return kept
+            return self._with_extensions(kept)
         start = RunInputs(self.settings, make()._replace(seed=seed_of(session)))
         if self._store is None or kept is not None:
             self._store = None
@@ -144,6 +169,22 @@ class InitialStates:
         except NooscopeError as error:
             self.notices.append(str(error))
             return start
+
+    def _with_extensions(self, kept: RunInputs) -> RunInputs:
+        """Go on without extensions that are gone or have changed, and say so."""
+        given = kept.initial.extensions
+        if not given:
+            return kept
+        _, missing = step_makers(given)
+        if not missing:
+            return kept
+        names = ", ".join(f"{ref.name} {ref.version}" for ref in missing)
+        self.notices.append(
+            f"the session was watched with {names}, which is no longer installed in that form; "
+            "it is run without"
+        )
+        left = tuple(ref for ref in given if ref not in missing)
+        return kept._replace(initial=kept.initial._replace(extensions=left))
 
     def _declined(self, kept: RunInputs) -> bool:
         """Whether the person wants nothing of earlier sessions now, though it was given something then."""

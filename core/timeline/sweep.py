@@ -9,13 +9,13 @@ from typing import Any
 
 from msgspec import Struct
 
-from core.agents.registry import make_kit
 from core.errors import NooscopeError, UsageError
 from core.events import Event
 from core.logs.session import LogSession, read_session
 from core.settings import Settings
 from core.settings.layers import Given, Layer, resolve, tunables, value_of
 from core.settings.tunable import Tunable
+from core.store.kept_events import reading_kit
 from core.store.labels import Label, Labels, Score, score
 from core.timeline.firings import FIRINGS
 from core.timeline.initial_state import PLAIN, InitialState
@@ -116,7 +116,7 @@ def sweep_session(
     later: Sequence[SettingsChange] = (),
 ) -> Sweep:
     """One saved session at every value, begun from its own seed."""
-    kit = make_kit(settings.ingest)
+    kit = reading_kit(settings)
     events = list(read_session(session, kit, settings.ingest.lines))
     said = Labels(session.id, folder=labels).judged()
     begun = initial._replace(seed=seed_of(session.id))

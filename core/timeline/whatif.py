@@ -9,6 +9,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from core.extension.hooks import BranchRun
+from core.extension.use import program_registry
 from core.percept import AXES
 from core.timeline.firings import Difference, compare
 from core.timeline.marks import Mark
@@ -161,6 +163,7 @@ class WhatIf:
 
     def run(self, post: Callable[[WhatIfResult], object], cancelled: Callable[[], bool]) -> None:
         """Run to the end, telling now and then; or until nobody wants it."""
+        program_registry().call("on_branch", BranchRun(len(self.timeline), tuple(self.edits.items())))
         due = time.monotonic() + _FIRST
         for feels in (True, False):
             rerun = self._rerun(feels)

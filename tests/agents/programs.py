@@ -15,7 +15,7 @@ FOLDER = Path(
     or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "nooscope" / "agents"
 )
 """Where the agents are installed; told before a test gets a home of its own."""
-LONGEST = 120.0
+LONGEST = 240.0
 """Seconds an agent may take for a story."""
 
 
@@ -164,6 +164,8 @@ class OpenCode(Agent):
             **super().environment(),
             "OPENCODE_DISABLE_AUTOUPDATE": "1",
             "OPENCODE_DISABLE_MODELS_FETCH": "1",
+            "npm_config_offline": "true",
+            "npm_config_fetch_retries": "0",
         }
 
     def command(self, prompt: str, *more: str) -> list[str]:

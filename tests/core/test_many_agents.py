@@ -18,7 +18,7 @@ from core.settings import Settings
 from core.settings.derived import Derived
 from core.society import _SPARE, AgentReading, Society, _tree
 from core.timeline.columns import _ROWS, _SMALL, Columns
-from tui.widgets.governance.agents import _DEEPEST, tree_guides
+from tui.draw.tree import _DEEPEST, tree_guides
 
 SETTINGS = Settings()
 

@@ -19,8 +19,8 @@ from tui.feed.messages import OpenSession
 from tui.feed.view import View
 from tui.keys import KEYS
 from tui.screens.bookmark import NoteScreen, RemovalScreen
+from tui.screens.fleet import FleetScreen
 from tui.screens.goto import GotoScreen
-from tui.screens.picker import PickerScreen
 
 Make = Callable[..., NooscopeApp]
 
@@ -199,9 +199,9 @@ async def test_what_is_no_log_brings_the_list_of_sessions(
     async with app.run_test(size=(120, 40), notifications=True) as pilot:
         for _ in range(200):
             await pilot.pause()
-            if isinstance(app.screen, PickerScreen):
+            if isinstance(app.screen, FleetScreen):
                 break
-        assert isinstance(app.screen, PickerScreen)
+        assert isinstance(app.screen, FleetScreen)
         assert any("notes.txt" in note.message for note in app._notifications)
 
 

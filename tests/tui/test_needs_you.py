@@ -53,10 +53,10 @@ async def test_a_question_rings_once_and_is_taken_back(
         for _ in range(5):
             await pilot.pause(0.05)
         toasts = [notice for notice in app._notifications if notice.title == "Needs you"]
-        assert [notice.message for notice in toasts] == ["▲ needs you: AskUserQuestion waits for an answer."]
+        assert [notice.message for notice in toasts] == ["▲ needs you: asks: “echo q1”"]
         assert written.count("\a\a") == 1
         assert [text for text in written if text.startswith("\x1b]9;")] == [
-            "\x1b]9;nooscope needs you: AskUserQuestion waits for an answer.\x1b\\"
+            "\x1b]9;nooscope needs you: asks: “echo q1”\x1b\\"
         ]
         assert [text for text in written if text.startswith("\x1b]2;▲ needs you")]
         with log.open("ab") as file:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tui.cli import main
+from tui.cli.commands.serve import viewer_command
 from tui.cli.launch import has_screen
 from tui.web import COOKIE, WebServer, is_loopback
 
@@ -160,8 +161,7 @@ async def test_the_observatory_in_a_browser(home: Path) -> None:
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
     if chromium is None:
         pytest.skip("no Chromium on this machine")
-    call = "import sys; from tui.cli import main; sys.exit(main())"
-    command = "exec " + shlex.join([sys.executable, "-c", call, "demo", "--no-motion"])
+    command = "exec " + shlex.join(viewer_command(["demo", "--no-motion"]))
     server = WebServer(command, "127.0.0.1", 0, viewers=2)
     port = await server.start()
     complaints: list[str] = []

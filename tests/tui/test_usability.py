@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from textual.widgets import DataTable, Input
+from textual.widgets import Input
 
 from tests.tui.conftest import shown
 from tests.tui.screen_app import recorded
@@ -14,7 +14,6 @@ from tests.tui.still_app import Observatory
 from tui.app import NooscopeApp
 from tui.feed.messages import OpenSession
 from tui.screens.main import MainScreen
-from tui.screens.picker import PickerScreen
 from tui.screens.tuning_bench.bench import Bench
 from tui.widgets.common.key_line import KeyLine
 from tui.widgets.main.path_rows import _title
@@ -30,25 +29,6 @@ async def test_what_is_typed_into_go_to_is_seen() -> None:
         line = app.screen.query_one(Input)
         assert line.content_size.height == 1
         assert line.value == "12"
-
-
-async def test_the_picker_shows_whole_cells_and_what_is_typed(
-    tmp_path: Path, log: Path, app_on: Make
-) -> None:
-    folder = tmp_path / ".claude" / "projects" / "-x"
-    folder.mkdir(parents=True)
-    (folder / "11111111-1111-4111-8111-111111111111.jsonl").write_bytes(log.read_bytes())
-    app = app_on(log)
-    async with app.run_test(size=(120, 30)) as pilot:
-        await app.push_screen(PickerScreen(app.settings, tmp_path))
-        await app.workers.wait_for_complete([w for w in app.workers if w.group == "sessions"])
-        await pilot.pause()
-        table = app.screen.query_one(DataTable)
-        assert table.row_count == 1
-        for cell, column in zip(table.get_row_at(0), table.ordered_columns, strict=True):
-            assert len(str(cell)) <= column.get_render_width(table)
-        await pilot.press("slash", "x")
-        assert app.screen.query_one(Input).content_size.height == 1
 
 
 async def test_a_session_that_is_opened_is_shown_whatever_lay_above(log: Path, app_on: Make) -> None:

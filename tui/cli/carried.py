@@ -35,20 +35,24 @@ def edits_of(settings: Settings, assignments: list[str]) -> Mapping[str, Any]:
 def initial_states_of(args: argparse.Namespace, settings: Settings) -> InitialStates:
     """Where the sessions of a command without a screen start; faults of rules and policies are said."""
     from core.store.carry_over import CarryOverStore
+    from core.timeline.configured_start import configured_start
     from core.timeline.run_inputs import InitialStates
-    from tui.cli.options import configured_initial
 
-    return InitialStates(
+    configured = configured_start(args.project)
+    states = InitialStates(
         settings,
-        configured_initial(args.project),
+        configured.initial,
         edits=edits_of(settings, getattr(args, "assignments", [])),
         store=None if args.plain else CarryOverStore(),
     )
+    states.notices += configured.faults
+    return states
 
 
 def spoken_start(initial_states: InitialStates, session: str) -> RunInputs:
     """Where one session starts; what there is to say of it goes to standard error."""
     start = initial_states.of(session)
+    initial_states.spoke = initial_states.spoke or bool(initial_states.notices)
     for notice in dict.fromkeys(initial_states.notices):
         print(f"nooscope: {notice}", file=sys.stderr)
     initial_states.notices.clear()

@@ -17,14 +17,20 @@ if TYPE_CHECKING:
 
 
 def add_hooks_option(parser: argparse.ArgumentParser) -> None:
-    """`--hooks`."""
-    parser.add_argument("--hooks", action="store_true", help="serve agents' hooks from here, as listen does")
+    """`--hooks` and `--no-hooks`."""
+    parser.add_argument(
+        "--hooks",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="serve agents' hooks from here, taking over from whoever does; without it they are served where "
+        "hooks are installed and nobody else serves them",
+    )
 
 
 @contextmanager
-def serving_hooks(settings: Settings, wanted: bool, project: Path | None = None) -> Iterator[None]:
-    """Serve hooks until the block ends, where that is wanted."""
-    if not wanted:
+def serving_hooks(settings: Settings, wanted: bool | None, project: Path | None = None) -> Iterator[None]:
+    """Serve hooks until the block ends, where that is wanted; unasked, where some are installed."""
+    if wanted is False or (wanted is None and not own_installer().any()):
         yield
         return
     import time
@@ -33,12 +39,12 @@ def serving_hooks(settings: Settings, wanted: bool, project: Path | None = None)
     from core.intake.place import default_place
     from core.intake.server import IntakeServer
     from core.intake.thread import IntakeThread
-    from tui.cli.options import configured_initial
+    from core.timeline.configured_start import configured_start
 
     try:
-        begun = configured_initial(project)
+        begun = configured_start(project).initial  # what is wrong with its files is told by what runs beside
         server = IntakeServer(settings, default_place(), time.time, os.environ, Path.home(), initial=begun)
-        thread = IntakeThread(server)
+        thread = IntakeThread(server, take_over=wanted is True)
     except NooscopeError as fault:
         print(f"nooscope: hooks are not served: {fault}", file=sys.stderr)
         yield

@@ -52,11 +52,11 @@ def screen_settings(args: argparse.Namespace, settings: Settings | None = None) 
 
 def sessions_here(settings: Settings) -> list[Found]:
     """The sessions on this machine, the newest first."""
-    from core.agents.registry import AGENTS
+    from core.agents.registry import known_agents
     from core.logs.discovery import find
 
     within = settings.ingest.follow.active_within
-    return find(AGENTS, os.environ, Path.home(), now=time.time(), active_within=within)
+    return find(known_agents(), os.environ, Path.home(), now=time.time(), active_within=within)
 
 
 def has_screen() -> bool:
@@ -78,7 +78,7 @@ def show_session(
     edits: Mapping[str, Any] | None = None,
     plain: bool = False,
 ) -> int:
-    """Show a session; without a path the newest that is active, else the picker, else a sample."""
+    """Show a session; without a path the newest that is active, else all sessions, else a sample."""
     if not has_screen():
         return print_report(path, settings, project, edits=edits, plain=plain)
     from core.live.source import Target

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 def one_session(path: str, settings: Settings) -> tuple[LogSession, Kit]:
     """The one session at a path, or `PATH#SESSION` of several, and what its readers share."""
-    from core.agents.registry import make_kit
     from core.logs.finder import sessions
+    from core.store.kept_events import reading_kit
 
-    kit = make_kit(settings.ingest)
+    kit = reading_kit(settings)
     log, _, wanted = (path, "", "") if is_there(Path(path)) else path.partition("#")
     found = sessions([log], kit, settings.ingest.lines)
     chosen = [one for one in found if not wanted or one.id == wanted]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from msgspec.structs import replace
 from textual.message import Message
@@ -13,8 +13,10 @@ from textual.message import Message
 from core.agents.words import word_logs
 from core.errors import NooscopeError
 from core.events import MAIN, Event
+from core.extension.hooks import Extension
 from core.live.carry_over import CarryOver
 from core.live.driver import Driver
+from core.live.hook_signs import HookSigns
 from core.live.notices import Notifier
 from core.live.opening import keep_recording, open_recording
 from core.live.source import Source, Target
@@ -23,6 +25,7 @@ from core.live.status_facts import open_calls
 from core.live.watcher import Watcher
 from core.logs.lag import UNKNOWN, is_late
 from core.report.now import NowReader
+from core.report.steer import steer_preview
 from core.settings import Settings
 from core.store.bookmarks import Bookmarks
 from core.store.labels import Labels
@@ -39,7 +42,9 @@ from tui.feed.messages import (
     Changed,
     Failed,
     GoLive,
+    HooksTold,
     Jump,
+    PreviewSteer,
     ReadWords,
     RemoveBookmark,
     ReturnTo,
@@ -48,6 +53,7 @@ from tui.feed.messages import (
     SelectAgent,
     SetBookmark,
     SpeedChange,
+    SteerPreviewed,
     StepBy,
     TogglePlay,
 )
@@ -83,7 +89,10 @@ class Feed:
         notifier: Notifier | None = None,
         initial: InitialState = PLAIN,
         initial_states: InitialStates | None = None,
+        hooks: Callable[[str], HookSigns | None] | None = None,
+        extensions: Iterable[Extension] = (),
     ) -> None:
+        self._extensions = tuple(extensions)
         self.target = target
         self._settings = settings
         self._post = post
@@ -92,6 +101,9 @@ class Feed:
         self._initial_states = initial_states or InitialStates(settings, initial)
         self._carry_over = carry_over
         self._notifier = notifier
+        self._hooks = hooks
+        self._hooks_told = False
+        """Hooks told something since the last picture."""
         self._driver: Driver | None = None
         self._bookmarks = bookmarks if carry_over is not None else None
         self._shelf = Shelf(bookmarks, post, wall)
@@ -132,6 +144,11 @@ class Feed:
         self._seen.set()
 
     @property
+    def driver(self) -> Driver | None:
+        """Who follows the session; only its counts may be read from another thread."""
+        return self._driver
+
+    @property
     def labels(self) -> Labels | None:
         """What people said of this session's firings, kept beside its bookmarks."""
         return self._shelf.labels
@@ -150,6 +167,7 @@ class Feed:
                 self._serve(driver.source)
                 self._read(driver)
                 self._play()
+                self._hear(driver)
                 self._draw(driver)
                 driver.rest()
                 self._navigator.save(time.monotonic())
@@ -183,6 +201,8 @@ class Feed:
             bookmarks=self._bookmarks,
             notifier=self._notifier,
             wall=self._wall,
+            hooks=self._hooks,
+            extensions=self._extensions,
         )
         source = driver.source
         self._complain(driver)
@@ -216,6 +236,11 @@ class Feed:
             while True:
                 if isinstance(asked, Changed):
                     source.look()
+                elif isinstance(asked, HooksTold):
+                    self._hooks_told = self._due = True
+                elif isinstance(asked, PreviewSteer):
+                    effect = steer_preview(self._film.timeline, asked.words)
+                    self._post(SteerPreviewed(asked.words, asked.asker, effect))
                 elif isinstance(asked, ReadWords):
                     self._words = asked
                     self._due = self._urgent = True
@@ -324,6 +349,13 @@ class Feed:
         if not source.behind:
             self._caught_up(driver)
 
+    def _hear(self, driver: Driver) -> None:
+        """Take over what hooks told: calls that are open before the log says so."""
+        if self._hooks_told and not driver.source.behind:
+            self._hooks_told = False
+            self._held = tuple(driver.held())
+            self._waiting = open_calls(self._held)
+
     def _open_shelf(self, source: Source) -> None:
         if source.session is not None:
             self._shelf.open(source.session.id)
@@ -383,9 +415,10 @@ class Feed:
         edge = self._wall() if self._head.mode == "live" and loading is None and not self._late else None
         held = self._held if self._head.following and self._head.live and not self._late else ()
         view = self._film.view(self._head, self._visited or self._agent, edge, self._waiting)
+        worded = self._with_words(view, source, held)
         view = replace(
-            self._with_words(view, source, held),
-            status=self._status(driver, view, loading),
+            worded,
+            status=self._status(driver, worded, loading),
             in_flight=tuple(one.tool for one in self._waiting)
             if self._head.following and not self._late
             else (),
@@ -393,20 +426,27 @@ class Feed:
             loading=loading,
             skipped=source.kit.diagnostics.total,
             notice=self._notice,
+            hooks=self._hooks(driver.session) if self._hooks is not None and self.target.live else None,
+            extensions=driver.registry.standing(),
+            bus=driver.bus.readings(),
+            narrator=self._settings.narrator.on,
         )
         self._post(Arrived(view, self._film.timeline))
         self._wait_for_first(source)
 
     def _status(self, driver: Driver, view: View, loading: float | None) -> Status | None:
         """At the live edge as the log's open calls tell; elsewhere as the recording does."""
+        told = _with_need(view)
         if not self.target.live:
-            return view.status
+            return told
         at_edge = self._head.following or self._head.index >= self._head.total
         if loading is not None or self._late:
-            return self._unread() if at_edge else view.status
+            return self._unread() if at_edge else told
         status = driver.status(self._wall())
+        if not self._words.shown:
+            status = replace(status, words="")
         driver.ring(status)
-        return status if at_edge else view.status
+        return status if at_edge else told
 
     def _unread(self) -> Status:
         """All that can be said while part of the log is unread."""
@@ -440,3 +480,12 @@ class Feed:
         if source.behind and len(self._film):
             self._seen.wait(_FIRST)
             self._seen.set()
+
+
+def _with_need(view: View) -> Status | None:
+    """The status at the playhead with the words of what the person is needed for."""
+    status, now = view.status, view.now
+    if status is None or not status.need:
+        return status
+    words = now.said if status.need == "error" else now.doing if now.running else ""
+    return replace(status, words=words)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from textual.message import Message
 
 from core.timeline.jumps import Landing
 
 if TYPE_CHECKING:
+    from core.live.hook_signs import HookBoard, PermitQuestion
     from core.settings import Settings
     from core.store.bookmarks import Bookmark
     from core.store.last_look import Look
@@ -170,6 +171,47 @@ class LookedBefore(Message):
 @dataclass
 class Changed(Message):
     """From the watcher: something may have been written."""
+
+
+@dataclass
+class AnswerPermit(Message):
+    """Answer the question that waits, where one does: once, session or deny."""
+
+    choice: str
+    question: PermitQuestion | None
+
+
+class ShowsPreview(Protocol):
+    """Who wants to know what a sentence would do."""
+
+    def previewed(self, words: str, effect: tuple[str, ...]) -> None: ...
+
+
+@dataclass
+class PreviewSteer(Message):
+    """Try a sentence on the session's end, and tell what it would do."""
+
+    words: str
+    asker: ShowsPreview
+
+
+@dataclass
+class SteerPreviewed(Message):
+    """From the feed: what a sentence would do."""
+
+    words: str
+    asker: ShowsPreview
+    effect: tuple[str, ...]
+
+
+@dataclass
+class HooksTold(Message):
+    """From the intake: what agents' hooks tell now."""
+
+    board: HookBoard
+
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, HooksTold)
 
 
 @dataclass

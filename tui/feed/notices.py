@@ -9,7 +9,7 @@ from typing import Protocol
 from textual.driver import Driver
 from textual.message import Message
 
-from core.live.notices import Notifier, ShownNotice
+from core.live.notices import Notifier, ShownNotice, installed_channels
 from core.report.formatting import plain
 from core.settings import Settings
 from tui.feed.messages import Noticed
@@ -52,7 +52,8 @@ def notifier_of(app: LiveApp) -> Notifier:
         if told.kind != "done":
             app.post_message(Noticed(told.kind, _TITLES.get(told.kind, told.kind), told.line))
 
-    return Notifier(app.settings.response.notices, Terminal(app), show)
+    channels, _ = installed_channels()
+    return Notifier(app.settings.response.notices, Terminal(app), show, installed=channels)
 
 
 def terminal_title(subject: Subject) -> str:

@@ -10,6 +10,9 @@ from msgspec import Struct
 
 from core.engine import Frame
 from core.events import MAIN, Matter
+from core.extension.registry import ExtensionStanding
+from core.live.bus import SubscriberReading
+from core.live.hook_signs import HookSigns
 from core.live.status import Status
 from core.logs.lag import is_late
 from core.receptor.readings import Why
@@ -71,6 +74,8 @@ class View(Struct, frozen=True):
     """Tokens a minute, lately."""
     status: Status | None = None
     """How the session stands at the moment shown."""
+    hooks: HookSigns | None = None
+    """What the session's hooks tell now, wherever the playhead is; None where none has called."""
     in_flight: tuple[str, ...] = ()
     """Tools called and not yet answered."""
     loading: float | None = None
@@ -83,6 +88,12 @@ class View(Struct, frozen=True):
     """What stood when the agent's context was last cut before the playhead."""
     notice: str = ""
     """A notice for the person, such as a log that is gone."""
+    extensions: tuple[ExtensionStanding, ...] = ()
+    """Who listens to the session, in the order they run."""
+    bus: tuple[SubscriberReading, ...] = ()
+    """Who reads the event bus."""
+    narrator: bool = False
+    """A model may be asked to put facts into prose."""
 
     @property
     def late(self) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 
 from textual.app import App, SuspendNotSupported
 
-from core.agents.registry import AGENTS
+from core.agents.registry import known_agents
 from core.agents.resuming import resume_command
 from core.live import tmux
 
@@ -57,7 +57,7 @@ def show_pane(app: App[Any], agent: str, project: str) -> None:
     if not tmux.is_inside(os.environ):
         app.notify("nooscope does not run in tmux", severity="warning", markup=False)
         return
-    program = next((one.resume[0] for one in AGENTS if one.name == agent and one.resume), agent)
+    program = next((one.resume[0] for one in known_agents() if one.name == agent and one.resume), agent)
     try:
         pane = tmux.pane_of(tmux.panes(), project, program, os.environ.get("TMUX_PANE", ""))
         if pane is not None:

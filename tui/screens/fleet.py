@@ -20,9 +20,11 @@ from core.live.fleet.order import SORTINGS, Order, listed
 from core.live.fleet.roster import Roster
 from core.live.fleet.row import FleetRow
 from core.live.fleet.thread import FleetWatch
+from core.live.hook_signs import HookBoard
+from core.live.status import Limits
 from core.settings import Settings
 from core.timeline.run_inputs import InitialStates
-from tui.feed.messages import OpenSession
+from tui.feed.messages import AnswerPermit, OpenSession
 from tui.screens.at_hand import copy_resume, show_pane
 from tui.screens.board import HEIGHTS, WIDTHS
 from tui.widgets.common.key_line import KeyLine
@@ -30,10 +32,14 @@ from tui.widgets.fleet.detail import fleet_title, session_detail
 from tui.widgets.fleet.fleet_table import FleetTable
 
 _NOTHING = """\
-No session changed on this machine within the last {hours:g} hours.
+No sessions found on this machine.
 
-nooscope reads what coding agents write to disk by themselves; as soon as one of them writes, it appears here.
-The key o lists older sessions.\
+nooscope reads what coding agents write to disk by themselves: Claude Code, Codex, Gemini CLI, OpenCode, pi,
+Copilot CLI, OpenHands and others, in their usual places. Run one of them once, and it appears here; or:
+
+  nooscope watch PATH     follow a log live, also before it exists
+  nooscope replay PATH    play it from the start
+  nooscope demo           see a sample session\
 """
 
 _OF_ONE = "space,left,right,shift+left,shift+right,comma,full_stop,n,N,b,g,a,A,plus,minus,t,e,m,v"
@@ -60,9 +66,35 @@ class FleetScreen(Screen[None]):
         Binding(
             "x", "axes", "axes", id="fleet.axes", tooltip="What their minds read, or what they are about"
         ),
-        Binding("h", "fold", "resting", show=False, id="fleet.fold", tooltip="List sessions at rest, or not"),
         Binding(
-            "y", "resume", "resume", show=False, id="fleet.resume", tooltip="Copy the command that resumes it"
+            "h,o", "fold", "all", key_display="h", id="fleet.fold", tooltip="List sessions at rest, or not"
+        ),
+        Binding(
+            "R", "resume", "resume", show=False, id="fleet.resume", tooltip="Copy the command that resumes it"
+        ),
+        Binding(
+            "y",
+            "permit('once')",
+            "permit",
+            show=False,
+            id="fleet.permit",
+            tooltip="Let the call that waits pass, once",
+        ),
+        Binding(
+            "Y",
+            "permit('session')",
+            "permit for the session",
+            show=False,
+            id="fleet.permit_session",
+            tooltip="Let this tool pass for the rest of the session",
+        ),
+        Binding(
+            "d",
+            "permit('deny')",
+            "deny",
+            show=False,
+            id="fleet.deny",
+            tooltip="Deny it, and tell the agent why",
         ),
         Binding("J", "pane", "pane", show=False, id="fleet.pane", tooltip="Go to its pane of tmux"),
         Binding("u", "urgent", "urgent", id="fleet.urgent", tooltip="Only those worth a look, or all"),
@@ -79,6 +111,7 @@ class FleetScreen(Screen[None]):
     order: var[Order] = var(Order())
     rows: var[tuple[FleetRow, ...]] = var(())
     now: var[float] = var(0.0)
+    hooks: var[HookBoard] = var(HookBoard())
 
     @dataclass
     class Seen(Message):
@@ -97,9 +130,12 @@ class FleetScreen(Screen[None]):
         self._settings = settings
         self._roster = Roster(settings, os.environ, Path.home()) if roster is None else roster
         self._roster.initial_states = initial_states or InitialStates(settings)
+        self._roster.list_older = True
         self._watch = FleetWatch(self._roster, lambda rows, now: self.post_message(self.Seen(rows, now)))
         self._arrived = time.monotonic()
         self._first = True
+        self._seen: tuple[FleetRow, ...] = ()
+        """The rows as the logs tell them."""
 
     def compose(self) -> ComposeResult:
         fleet = self._settings.screen.fleet
@@ -108,7 +144,7 @@ class FleetScreen(Screen[None]):
             FleetScreen.now, FleetScreen.order, FleetScreen.rows
         )
         yield Static("", id="detail", markup=False)
-        yield Static(_NOTHING.format(hours=fleet.within), id="nothing", markup=False)
+        yield Static(_NOTHING, id="nothing", markup=False)
         yield Input(placeholder="agent, project, state, word …", select_on_focus=False)
         yield KeyLine()
 
@@ -134,11 +170,23 @@ class FleetScreen(Screen[None]):
         self._first = False
         with self.app.batch_update():
             self.now = message.now
-            self.rows = message.rows
+            self._seen = message.rows
+            self._lay_out()
             self.set_class(not message.rows, "-empty")
             self._title()
         if message.rows and self.focused is None:
             self.call_after_refresh(self.query_one(FleetTable).focus)
+
+    def watch_hooks(self) -> None:
+        if self.is_mounted and not self._first:
+            with self.app.batch_update():
+                self._lay_out()
+                self._title()
+
+    def _lay_out(self) -> None:
+        """The rows as the logs and the hooks together tell them."""
+        limits, told = Limits.of(self._settings), self.hooks
+        self.rows = tuple(row.hooked(told.of(row.session), self.now, limits) for row in self._seen)
 
     def watch_order(self) -> None:
         if self.is_mounted:
@@ -175,10 +223,19 @@ class FleetScreen(Screen[None]):
     def action_fold(self) -> None:
         self.order = self.order._replace(folded=not self.order.folded)
 
+    def list_all(self) -> None:
+        """List sessions at rest too."""
+        self.order = self.order._replace(folded=False)
+
     def action_resume(self) -> None:
         row = self.query_one(FleetTable).chosen
         if row is not None:
             copy_resume(self.app, row.agent, row.session, str(row.path), row.project)
+
+    def action_permit(self, choice: str) -> None:
+        row = self.query_one(FleetTable).chosen
+        waits = row.signs.questions if row is not None and row.signs is not None else ()
+        self.post_message(AnswerPermit(choice, next(iter(waits), None)))
 
     def action_pane(self) -> None:
         row = self.query_one(FleetTable).chosen

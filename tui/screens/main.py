@@ -9,14 +9,15 @@ from textual import work
 from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Container
+from textual.containers import Container, Horizontal
 from textual.reactive import var
 from textual.screen import Screen
 
+from core.events import MAIN
 from core.settings.screen import ScreenSettings
 from core.store.bookmarks import Bookmark
 from core.timeline.timeline import Timeline
-from tui.feed.messages import ScreenChanged
+from tui.feed.messages import ScreenChanged, SelectAgent, ShowTranscript
 from tui.feed.view import View
 from tui.screens.board import HEIGHTS, WIDTHS
 from tui.screens.zoom import ZoomScreen
@@ -31,6 +32,7 @@ from tui.widgets.main.paths import PathTree
 from tui.widgets.main.salience import SalienceQueue
 from tui.widgets.main.signals import SignalFeed
 from tui.widgets.main.triangle import NeuronTriangle
+from tui.widgets.transcript.document import Document
 
 PANELS: dict[str, Callable[..., Panel]] = {
     "emotion": EmotionAxes,
@@ -47,7 +49,7 @@ ASIDE = ("paths", "context", "salience")
 
 
 class MainScreen(Screen[None]):
-    """Six panels, the timeline below, the status above."""
+    """Six panels, the timeline below, the status above; on a vast terminal the transcript beside them."""
 
     AUTO_FOCUS = ""
     HORIZONTAL_BREAKPOINTS = WIDTHS
@@ -63,6 +65,9 @@ class MainScreen(Screen[None]):
                 tooltip=f"Focus the {name} panel",
             )
             for number, name in enumerate(PANELS, 1)
+        ),
+        Binding(
+            "7", "transcript", "transcript", show=False, id="panel.transcript", tooltip="Focus the transcript"
         ),
         Binding("0", "panel(0)", "timeline", show=False, id="panel.timeline", tooltip="Focus the timeline"),
         Binding("escape", "unfocus", "leave", show=False, id="panel.leave", tooltip="Leave the panel"),
@@ -81,11 +86,15 @@ class MainScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         yield StatusHeader().data_bind(MainScreen.view)
         yield NowStrip().data_bind(MainScreen.view)
-        with Container(id="panels"):
-            for number, (name, make) in enumerate(PANELS.items(), 1):
-                panel = make(id=name, classes="-aside" if name in ASIDE[1:] else None)
-                panel.border_title = f"{number} {panel.TITLE}"
-                yield panel.data_bind(MainScreen.view, MainScreen.recording)
+        with Horizontal(id="middle"):
+            with Container(id="panels"):
+                for number, (name, make) in enumerate(PANELS.items(), 1):
+                    panel = make(id=name, classes="-aside" if name in ASIDE[1:] else None)
+                    panel.border_title = f"{number} {panel.TITLE}"
+                    yield panel.data_bind(MainScreen.view, MainScreen.recording)
+            document = Document(id="transcript")
+            document.border_title = f"7 {document.TITLE}"
+            yield document.data_bind(MainScreen.view, MainScreen.recording)
         strip = TimelineStrip(self._settings.gap, id="timeline")
         strip.series = self._settings.series
         yield strip.data_bind(MainScreen.view, MainScreen.recording, MainScreen.bookmarks)
@@ -120,12 +129,28 @@ class MainScreen(Screen[None]):
             self.aside = name
         self.set_focus(self.query_one(f"#{name}"))
 
+    def action_transcript(self) -> None:
+        """Focus the transcript beside the panels; where there is no room for it, open its screen."""
+        document = self.query_one("#transcript", Document)
+        if document.display:
+            self.set_focus(document)
+        else:
+            self.post_message(ShowTranscript(""))
+
+    def on_document_raw(self, message: Document.Raw) -> None:
+        """The line behind an entry has its place on the transcript's own screen."""
+        message.stop()
+        self.post_message(ShowTranscript(""))
+
     def action_unfocus(self) -> None:
-        """Leave the panel; without one, close the bench beside; without that, the app goes to the fleet."""
+        """Leave the panel, else the bench beside, else the sub-agent; then the app goes to the fleet."""
         if self.focused is None:
-            if not self.query(".-side"):
+            if self.query(".-side"):
+                self.leave_beside()
+            elif self.view is not None and self.view.agent != MAIN:
+                self.post_message(SelectAgent(MAIN))
+            else:
                 raise SkipAction
-            self.leave_beside()
         self.set_focus(None)
 
     @work

@@ -42,6 +42,8 @@ def named_places(app: App[Any]) -> Iterator[tuple[str, str, Callable[[], object]
         go = observatory.action_fleet if name == "fleet" else partial(observatory.action_show, name)
         if name == "recap":
             go = observatory.action_recap
+        elif name == "find":
+            go = observatory.action_find
         yield f"Screen: {name}", holds, go
     for panel in app.screen_stack[0].query(Panel):
         if panel.TITLE:
@@ -51,12 +53,15 @@ def named_places(app: App[Any]) -> Iterator[tuple[str, str, Callable[[], object]
 
 
 SCREEN_NAMES: dict[str, str] = {
-    "events": "every event, searchable",
+    "transcript": "all that was asked, done and said, searchable",
+    "agents": "sub-agents: task, status, last action, cost",
+    "find": "words in all sessions",
     "mind": "clock, cortical state, habituation, homeostasis, sleep, dreams, episodes",
     "governance": "budgets, pressures, affect fields, quarantine, sub-agents",
     "response": "candidates, memo, queue, what was told, outlook, facts, learned",
     "recap": "what happened since you last looked",
     "tuning": "every setting, and what it would do",
+    "extensions": "what is installed beside nooscope, its panels and its faults",
     "fleet": "all sessions of this machine",
     "help": "every key and what each panel means",
 }
@@ -69,6 +74,7 @@ class _Places(Protocol):
     def action_show(self, name: str) -> None: ...
     def action_fleet(self) -> None: ...
     def action_recap(self) -> None: ...
+    def action_find(self) -> None: ...
     def show_panel(self, panel: Panel) -> None: ...
     def show_setting(self, name: str) -> None: ...
 

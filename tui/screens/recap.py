@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual._path import CSSPathType
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.worker import get_current_worker
 
-from core.report.formatting import count, span
+from core.report.formatting import count, plain, span
 from core.report.story import SessionStory, story
+from core.settings import Settings
 from core.settings.screen import ScreenSettings
 from core.store.last_look import Look
 from tui.draw.line import Line, wrapped
@@ -18,6 +19,9 @@ from tui.screens.board import Board
 from tui.widgets.common.header import StatusHeader
 from tui.widgets.common.key_line import KeyLine
 from tui.widgets.common.text_page import TextPage
+
+if TYPE_CHECKING:
+    from core.narrator.router import Told
 
 _TITLES = (
     ("asked", "What was asked"),
@@ -36,10 +40,24 @@ class RecapScreen(Board):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("l", "leave", "back", show=False, id="recap.leave", tooltip="Back to where you were"),
         Binding("w", "whole", "whole session", id="recap.whole", tooltip="The whole session, or since then"),
+        Binding(
+            "s",
+            "prose",
+            "prose",
+            id="recap.prose",
+            tooltip="In sentences that cite their events, and why it is stuck; by a model where one is on",
+        ),
     ]
 
-    def __init__(self, look: Look | None, now: float, settings: ScreenSettings | None = None) -> None:
+    def __init__(
+        self,
+        look: Look | None,
+        now: float,
+        settings: ScreenSettings | None = None,
+        all_settings: Settings | None = None,
+    ) -> None:
         super().__init__(settings)
+        self._all_settings = all_settings or Settings()
         self._look = look
         self._now = now
         self._all = look is None
@@ -58,6 +76,35 @@ class RecapScreen(Board):
         if self._look is not None:
             self._all = not self._all
             self._tell()
+
+    def action_prose(self) -> None:
+        """Ask for prose in a thread; what is on the page stays until it is there."""
+        timeline = self.recording
+        if timeline is None or not len(timeline):
+            return
+        stop = len(timeline)
+        look = None if self._all else self._look
+        start = look.events if look is not None and look.events < stop else 0
+        page = self.query_one(TextPage)
+        page.border_subtitle = "asking a model" if self._all_settings.narrator.on else "putting it into prose"
+
+        def work() -> None:
+            from core.narrator.router import Router
+            from core.narrator.telling import tell_recap, tell_why
+
+            router = Router(self._all_settings)
+            told = [("What happened", tell_recap(router, timeline, start, stop))]
+            told.append(("Why it is stuck, if it is", tell_why(router, timeline, stop)))
+            if not get_current_worker().is_cancelled:
+                self.app.call_from_thread(self._show_prose, told, stop - start)
+
+        self.run_worker(work, name="recap", group="recap", thread=True, exclusive=True)
+
+    def _show_prose(self, told: list[tuple[str, Told]], events: int) -> None:
+        if self.is_attached:
+            page = self.query_one(TextPage)
+            page.border_subtitle = count(events, "event")
+            page.show(lambda width: _prose_page(told, width))
 
     def _tell(self) -> None:
         """Read the words in a thread, so that a slow disk holds up nothing."""
@@ -86,6 +133,22 @@ class RecapScreen(Board):
     def _show(self, told: SessionStory, nothing: bool) -> None:
         if self.is_attached:
             self.query_one(TextPage).show(lambda width: _page(told, nothing, width))
+
+
+def _prose_page(told: list[tuple[str, Told]], width: int) -> list[Line]:
+    lines: list[Line] = []
+    for title, prose in told:
+        lines.append([(title, "strong")])
+        for claim in prose.claims:
+            cited = f" [{', '.join(map(str, claim.events))}]" if claim.events else ""
+            lines += [
+                [("  " + line, "plain")] for line in wrapped(plain(claim.words) + cited, max(8, width - 2))
+            ]
+        who = f"told by {prose.who} ({prose.tier}); {prose.reason}"
+        lines += [[("  " + line, "quiet")] for line in wrapped(plain(who), max(8, width - 2))]
+        lines.append([])
+    lines.append([("  [12] is event 12: press g and type 12 to go there", "quiet")])
+    return lines
 
 
 def _page(told: SessionStory, nothing: bool, width: int) -> list[Line]:

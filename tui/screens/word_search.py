@@ -1,71 +1,228 @@
-"""Words of all sessions in the command palette; what is chosen opens at its moment."""
+"""Words of all sessions: typed, found while the logs are still being read, and opened where they stand."""
 
 from __future__ import annotations
 
-import asyncio
 import os
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, cast
+from typing import ClassVar
 
-from textual.command import Hit, Hits, Provider
+from rich.text import Text
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.message import Message
+from textual.screen import Screen
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
+from textual.worker import get_current_worker
 
 from core.errors import NooscopeError
-from core.report import search as finding
-from core.report.formatting import plain
+from core.report.formatting import count, plain
 from core.report.log_tree import LogTree, agent_folders
+from core.report.search import Hit, fill_index, search
 from core.settings import Settings
 from core.store.reading_cache import reading_cache
 from core.store.word_index import Narrowed, WordIndex
+from tui.draw.line import fit
 from tui.feed.messages import OpenSession
+from tui.widgets.common.key_line import KeyLine
 
-_MOST = 30
+_MOST = 100
 _LEAST = 2
 """Letters from which a word is looked for."""
+_AGAIN = 1.0
+"""Seconds after which words are looked for again while logs are being read."""
+_SPEAKERS = {"asked": "you", "said": "agent", "call": "call", "result": "result"}
 
 
-class _App(Protocol):
-    """What a search needs of the app."""
+class WordSearchScreen(Screen[None]):
+    """A line to type into and the places below it, the latest first."""
 
-    settings: Settings
+    DEFAULT_CSS = """
+    WordSearchScreen {
+        layout: vertical;
+        background: $background;
+        & Input, & Input:focus { height: 1; border: none; padding: 0 1; background: $panel; }
+        & #found { height: 1; padding: 0 1; color: $quiet; }
+        & OptionList, & OptionList:focus {
+            height: 1fr; border: none; padding: 0; background: $background;
+            & > .option-list--option { padding: 0 1; }
+        }
+    }
+    """
+    AUTO_FOCUS = "Input"
+    HELP: ClassVar[str] = """\
+## Find words in all sessions
 
-    def post_message(self, message: Message) -> bool: ...
+Every place in any agent's log where all the words stand, the latest first; a word may be the beginning of a
+longer one. Logs that changed are read in the background. Secrets are taken out before anything is kept, and
+`nooscope search --forget` takes the index away.
 
+**Down** goes into the list, **enter** opens the session at that moment.
+"""
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down", "into_list", "choose", id="find.choose", tooltip="Into the list"),
+        Binding("enter", "open", "open there", id="find.open", tooltip="Open the session at this moment"),
+        Binding("escape", "leave", "back", id="find.leave", tooltip="To the words again, or back"),
+    ]
 
-class WordSearch(Provider):
-    """Looks words up in the index, and brings that up to date in the background."""
+    @dataclass
+    class Searched(Message):
+        """From the index: what was found for some words."""
 
-    async def startup(self) -> None:
-        self._filling = asyncio.create_task(asyncio.to_thread(self._fill))
+        words: str
+        hits: list[Hit]
+        fault: str = ""
 
-    async def shutdown(self) -> None:
-        self._filling.cancel()
+    @dataclass
+    class Reading(Message):
+        """From the thread that reads logs: how far it is; none are left where `number` reaches `total`."""
 
-    async def search(self, query: str) -> Hits:
-        words = query.split()
+        number: int
+        total: int
+        fault: str = ""
+
+        def can_replace(self, message: Message) -> bool:
+            return isinstance(message, WordSearchScreen.Reading)
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__()
+        self._settings = settings
+        self._hits: list[Hit] = []
+        self._shown: str = ""
+        """The words whose places are listed."""
+        self._reading = "reading the logs that changed …"
+        self._fault = ""
+
+    def compose(self) -> ComposeResult:
+        yield Input(placeholder="words that stand anywhere in any session …", select_on_focus=False)
+        yield Static("", id="found", markup=False)
+        yield OptionList(markup=False)
+        yield KeyLine()
+
+    def on_mount(self) -> None:
+        self._tell()
+        self._fill()
+        self.set_interval(_AGAIN, self._look_again)
+
+    def on_input_changed(self, message: Input.Changed) -> None:
+        message.stop()
+        self._search(message.value)
+
+    def on_input_submitted(self, message: Input.Submitted) -> None:
+        message.stop()
+        self.action_open()
+
+    def on_option_list_option_selected(self, message: OptionList.OptionSelected) -> None:
+        message.stop()
+        self._open(message.option_index)
+
+    def on_word_search_screen_searched(self, message: Searched) -> None:
+        if message.words != self.query_one(Input).value:
+            return
+        self._fault = message.fault
+        if message.hits != self._hits or message.words != self._shown:
+            self._hits, self._shown = message.hits, message.words
+            listed = self.query_one(OptionList)
+            here = listed.highlighted
+            listed.clear_options()
+            width = max(20, self.size.width - 4)
+            listed.add_options(Option(_told(hit, width)) for hit in message.hits)
+            if message.hits:
+                listed.highlighted = min(here or 0, len(message.hits) - 1)
+        self._tell()
+
+    def on_word_search_screen_reading(self, message: Reading) -> None:
+        self._fault = message.fault
+        over = message.number >= message.total
+        self._reading = "" if over else f"reading {message.number} of {count(message.total, 'changed log')} …"
+        if over:
+            self._search(self.query_one(Input).value)
+        self._tell()
+
+    def action_into_list(self) -> None:
+        self.query_one(OptionList).focus()
+
+    def action_open(self) -> None:
+        """Open what is chosen; the first place where nothing is."""
+        if self._hits and self._shown == self.query_one(Input).value:
+            self._open(self.query_one(OptionList).highlighted or 0)
+
+    def action_leave(self) -> None:
+        if self.query_one(OptionList).has_focus:
+            self.query_one(Input).focus()
+        else:
+            self.dismiss()
+
+    def _open(self, number: int) -> None:
+        hit = self._hits[number]
+        self.app.post_message(
+            OpenSession(Path(hit.path), False, hit.session if hit.shared else "", hit.place)
+        )
+
+    def _look_again(self) -> None:
+        if self._reading:
+            self._search(self.query_one(Input).value)
+
+    def _tell(self) -> None:
+        said = self.query_one(Input).value
+        if self._fault:
+            told = self._fault
+        elif sum(map(len, said.split())) < _LEAST:
+            told = "type a word; all words must stand in the same place"
+        elif self._shown != said:
+            told = "looking …"
+        elif not self._hits:
+            told = "nothing found" + (
+                " so far" if self._reading else "; try fewer words, or their beginnings"
+            )
+        else:
+            told = f"{count(len(self._hits), 'place')}{' at least' if len(self._hits) == _MOST else ''}"
+        together = "  ·  ".join(part for part in (told, self._reading) if part)
+        self.query_one("#found", Static).update(Content(together))
+
+    @work(thread=True, exclusive=True, group="find")
+    def _search(self, said: str) -> None:
+        words = said.split()
+        worker = get_current_worker()
         if sum(map(len, words)) < _LEAST:
+            self.post_message(self.Searched(said, []))
             return
         try:
-            found = await asyncio.to_thread(finding.search, WordIndex(), words, Narrowed(), _MOST)
-        except NooscopeError:
-            return
-        for number, hit in enumerate(found):
-            when = hit.place[:16].replace("T", " ") if hit.at is not None else "undated"
-            about = f"{when}  {hit.agent}  {plain(Path(hit.project).name, 24)}  {plain(hit.title, 50)}"
-            message = OpenSession(Path(hit.path), False, hit.session if hit.shared else "", hit.place)
-            shown = Content(hit.snippet or about)
-            yield Hit(1.0 - number / (_MOST + 2), shown, partial(self._open, message), hit.snippet, about)
+            found = self.Searched(said, search(WordIndex(), words, Narrowed(), _MOST))
+        except NooscopeError as error:
+            found = self.Searched(said, [], str(error))
+        if not worker.is_cancelled:
+            self.post_message(found)
 
-    def _open(self, message: OpenSession) -> None:
-        cast(_App, self.app).post_message(message)
-
+    @work(thread=True, exclusive=True, group="index")
     def _fill(self) -> None:
-        settings = cast(_App, self.app).settings
-        tree = LogTree(settings, reading_cache(settings))
+        worker = get_current_worker()
+        tree = LogTree(self._settings, reading_cache(self._settings))
+
+        def progress(number: int, total: int) -> None:
+            if worker.is_cancelled:
+                raise NooscopeError("stopped")
+            self.post_message(self.Reading(number - 1, total))
+
+        fault = ""
         try:
             names = tree.sessions_or_none(agent_folders(os.environ, Path.home()))
-            finding.fill_index(WordIndex(), tree, names, lambda _number, _total: None)
-        except (NooscopeError, OSError):
-            return
+            fill_index(WordIndex(), tree, names, progress)
+        except (NooscopeError, OSError) as error:
+            fault = str(error)
+        if not worker.is_cancelled:
+            self.post_message(self.Reading(1, 1, fault))
+
+
+def _told(hit: Hit, width: int) -> Text:
+    """A place in two lines: where and when, then the words as they stand there."""
+    when = hit.place[:16].replace("T", " ") if hit.at is not None else "undated"
+    project = plain(Path(hit.project).name, 24)
+    about = "  ".join(part for part in (hit.agent, project, plain(hit.title)) if part)
+    speaker = f"  {_SPEAKERS[hit.speaker]}: "
+    told = Text(no_wrap=True).append(f"{when}  ", "dim")
+    told.append(fit(about, width - len(when) - 2).rstrip(), "bold")
+    return told.append(f"\n{speaker}", "dim").append(fit(plain(hit.snippet), width - len(speaker)).rstrip())

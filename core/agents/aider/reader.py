@@ -12,7 +12,7 @@ from typing import Any
 from core.agents.calls import Result
 from core.agents.loose import STEP, LooseReader, amount
 from core.events import Event, Where
-from core.logs.format import Format, Sample
+from core.logs.format import Format, Outline, Sample
 
 OPENING = b"# aider chat started at "
 _STARTED = re.compile(r"# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\s*\Z")
@@ -25,7 +25,7 @@ _TOKENS = re.compile(
 )
 _DEEDS = (
     (re.compile(r"> Applied edit to (.{1,400}?)\s*\Z"), "edit", "path"),
-    (re.compile(r"> Added (.{1,400}?) to the chat\.?\s*\Z"), "add", "path"),
+    (re.compile(r"> Added (.{1,400}?) to the chat(?: \(read-only\))?\.?\s*\Z"), "add", "path"),
     (re.compile(r"> Running (.{1,2000}?)\s*\Z"), "run", "command"),
 )
 _REFUSED = re.compile(
@@ -39,6 +39,8 @@ class AiderReader(LooseReader):
     """Each line of the file is a record; a run of prompt lines is one prompt."""
 
     name = "aider"
+    untold = ("times",)
+    gaps = "one time a start, in the person's time zone; commands have no outcome"
     many = True
     idle_starts = True
 
@@ -92,10 +94,10 @@ class AiderReader(LooseReader):
         self._asked, self._asked_at = [], None
 
     def _start(self, told: str, out: list[Event]) -> None:
-        try:
-            self.now = datetime.strptime(told, "%Y-%m-%d %H:%M:%S").replace(tzinfo=UTC).timestamp()
-        except ValueError:
+        at = _time(told)
+        if at is None:
             self.note("no time")
+        self.now = self.now if at is None else at
         name = told.replace(" ", "T").replace(":", "-")
         again = self._begun[name] = self._begun.get(name, 0) + 1
         out.append(self.start(self.now, name if again == 1 else f"{name}-{again}", synthetic_time=True))
@@ -144,6 +146,26 @@ class AiderReader(LooseReader):
         )
 
 
+def aider_outline(data: bytes) -> Outline:
+    """The first prompt, and the last start."""
+    asked, last = "", None
+    for line in data.decode("utf-8", "replace").splitlines():
+        started = _STARTED.match(line)
+        if started:
+            last = _time(started[1])
+        elif line.startswith("#### ") and not asked:
+            asked = line[5:].strip()
+    return Outline(asked, last)
+
+
+def _time(told: str) -> float | None:
+    """A start's time, which stands in the person's time zone and is taken as UTC."""
+    try:
+        return datetime.strptime(told, "%Y-%m-%d %H:%M:%S").replace(tzinfo=UTC).timestamp()
+    except ValueError:
+        return None
+
+
 def _number(digits: str | None, scale: str | None) -> int:
     try:
         return int(float((digits or "0").replace(",", "")) * _SCALE[scale or ""])
@@ -155,4 +177,4 @@ def _sniff(sample: Sample) -> int:
     return 95 if sample.head.lstrip().startswith(OPENING) else 0
 
 
-FORMATS = (Format("aider", "lines", _sniff, AiderReader, opening=OPENING),)
+FORMATS = (Format("aider", "lines", _sniff, AiderReader, opening=OPENING, outline=aider_outline),)

@@ -50,6 +50,8 @@ class AntigravityReader(LooseReader):
     """A step of the model that is no answer is the result of the next call that waits."""
 
     name = "antigravity"
+    untold = ("tokens", "model", "cost")
+    gaps = "calls have no ids and are paired with results in order"
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)

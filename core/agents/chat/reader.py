@@ -18,7 +18,7 @@ from core.agents.loose import (
     whole_number,
     words,
 )
-from core.events import Event, Where
+from core.events import MATTERS, Event, Matter, Where
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
 
@@ -47,6 +47,7 @@ class ChatReader(LooseReader):
     """Calls stand in `tool_calls`, in content parts, or in the text itself; so do their results."""
 
     name = "chat"
+    gaps = "times, tokens, model and cost only where the messages carry them"
     many = True
 
     def __init__(self, *given: Any, **named: Any) -> None:
@@ -92,6 +93,7 @@ class ChatReader(LooseReader):
             model=self._model,
             project=text(run.get("cwd")),
             synthetic_time=not told,
+            untold=_untold(messages, self._model, timed=self._timed),
         )
         out.append(start)
         turns = iter(times)
@@ -228,6 +230,19 @@ def _result(told: str, failed: bool) -> Result:
         exit_code=None if running else exited,
         running=running,
     )
+
+
+def _untold(messages: list[Any], model: str, *, timed: bool) -> tuple[Matter, ...]:
+    """What none of a run's messages carries."""
+    spoken = [table(message) for message in messages]
+    there = {
+        "times": timed,
+        "outcomes": True,
+        "tokens": any(table(message.get("usage")) for message in spoken),
+        "model": bool(model) or any(text(message.get("model")) for message in spoken),
+        "cost": any("cost" in table(message.get("usage")) for message in spoken),
+    }
+    return tuple(matter for matter in MATTERS if not there[matter])
 
 
 def _time(message: dict[str, Any]) -> float | None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+import msgspec
+
 from core.agents.advice import ADVICE_BYTES, is_advice, said_event
-from core.agents.calls import Calls, Result
+from core.agents.calls import AnsweredCalls, Calls, Result
 from core.agents.claude_code.lines import (
     BackgroundTask,
     Block,
@@ -17,14 +21,15 @@ from core.agents.claude_code.lines import (
 )
 from core.agents.claude_code.links import ClaudeCodeLinks
 from core.agents.claude_code.order import HeldLines, Placed
-from core.agents.claude_code.subagents import Delegations, is_agent_progress, sub_agent_files
+from core.agents.claude_code.subagents import Delegations, KnownAgents, is_agent_progress, sub_agent_files
 from core.agents.claude_code.texts import block_text, is_goodbye, is_prompt, result_text, user_words
 from core.agents.claude_code.titles import claude_title
 from core.agents.fingerprint import fingerprint
 from core.agents.outcomes import exit_code
 from core.agents.reader import AgentKit, AgentReader
-from core.agents.usage import Usage
+from core.agents.usage import ClosedTurns, Usage
 from core.events import MAIN, Compaction, Event, Prompt, SessionEnd, SessionStart, Turn, Where
+from core.logs.event_redaction import cleaned
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
 
@@ -80,6 +85,20 @@ def passes(record: bytes) -> bool:
     return b"queued_command" not in record and ADVICE_BYTES not in record and b"\\u" not in record
 
 
+class _Paused(NamedTuple):
+    """What a reader knows while no answer, call or line is open."""
+
+    session: str
+    seen: set[str]
+    at: float
+    begun: bool
+    alone: bool
+    compacted: bool
+    calls: AnsweredCalls
+    usage: ClosedTurns
+    agents: KnownAgents
+
+
 class ClaudeCode(AgentReader):
     """Reads the lines of a session, or of one of its sub-agents."""
 
@@ -132,6 +151,28 @@ class ClaudeCode(AgentReader):
             for agent, held in self._messages.items()
         ]
         return [*(turn for turn in turns if turn is not None), *self._calls.unanswered()]
+
+    def pause(self) -> bytes | None:
+        """All it knows between two answers, which is ids, times and paths alone."""
+        calls, usage, agents = self._calls.pause(), self._usage.pause(), self._agents.pause()
+        if self._messages or self._words or self._parents or self._results:
+            return None
+        if calls is None or usage is None or agents is None or any(map(_is_secret, calls.changed)):
+            return None
+        paused = _Paused(
+            self.session, self.seen, self._at, self._begun, self._alone, self._compacted, calls, usage, agents
+        )
+        return msgspec.msgpack.encode(paused)
+
+    def resume(self, state: bytes) -> None:
+        """Go on from there."""
+        paused = msgspec.msgpack.decode(state, type=_Paused)
+        self.session, self.seen = paused.session, paused.seen
+        self._at, self._begun = paused.at, paused.begun
+        self._alone, self._compacted = paused.alone, paused.compacted
+        self._calls.resume(paused.calls)
+        self._usage.resume(paused.usage)
+        self._agents.resume(paused.agents)
 
     def _take(self, line: ClaudeLine, where: Where, number: int, out: list[Event]) -> None:
         kind = line.type
@@ -452,6 +493,10 @@ def _judge(tool: str, told: ToolDetails, code: int | None) -> tuple[bool | None,
     if isinstance(task, BackgroundTask):
         return None, task.status == "running", code if task.exit_code is None else task.exit_code
     return None, False, code
+
+
+def _is_secret(path: str) -> bool:
+    return cleaned(path) != path
 
 
 def _count(value: int | None) -> int:

@@ -48,6 +48,18 @@ class _Progress(Struct, rename="camel", gc=False):
     agent_id: str | None = None
 
 
+class KnownAgents(NamedTuple):
+    """What is known of a log's sub-agents while no call for one is open."""
+
+    alone: bool
+    late: dict[int, list[str]]
+    children: dict[str, str]
+    started: dict[str, str]
+    running: dict[str, str]
+    lines: dict[str, str]
+    last: str
+
+
 class Delegations:
     """Follows one log's calls for sub-agents."""
 
@@ -81,6 +93,18 @@ class Delegations:
         self._running: dict[str, str] = {}
         self._lines: dict[str, str] = {}
         self._last = ""
+
+    def pause(self) -> KnownAgents | None:
+        """What it knows of sub-agents; None while a call for one is open."""
+        if self._open:
+            return None
+        return KnownAgents(
+            self.alone, self._late, self._children, self._started, self._running, self._lines, self._last
+        )
+
+    def resume(self, known: KnownAgents) -> None:
+        """Go on from there."""
+        self.alone, self._late, self._children, self._started, self._running, self._lines, self._last = known
 
     def called(self, call: str, arguments: Raw, at: float, agent: str) -> None:
         """A call asks for a sub-agent; whether one starts is told later."""

@@ -85,6 +85,8 @@ class PanelMessages:
         self._reader = reader
         self._here = here
         self._open = ""
+        self._command = False
+        """Whether the open call is a command, of which the panel shows what it printed and no exit code."""
         self._said: list[str] = []
 
     def read(self, listed: list[tuple[str, dict[str, Any]]], out: list[Event]) -> None:
@@ -116,7 +118,8 @@ class PanelMessages:
             return
         failed = kind in _FAULTS or kind.endswith("ignore_error")
         told = said if failed else "\n".join(self._said)
-        result = Result(text=told, error=failed, empty=None if told else False)
+        untold = self._command and not failed
+        result = Result(text=told, error=failed, empty=None if told else False, running=untold)
         use = self._reader.calls.end(self._open, at, result, where)
         self._open, self._said = "", []
         if use is not None:
@@ -130,7 +133,7 @@ class PanelMessages:
         )
         name = f"shown-{at}-{where.entry}"
         if self._reader.calls.begin(name, tool, given, at, self._reader.agent, where):
-            self._open, self._said = name, []
+            self._open, self._command, self._said = name, kind == "command", []
             self._reader.delegate(name, tool, at, where, out)
 
     def _turn(

@@ -29,6 +29,7 @@ class ClineReader(panel.PanelReader):
     """
 
     name = "cline"
+    gaps = "with the panel's messages alone, commands have no outcome"
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)

@@ -33,6 +33,7 @@ class CopilotReader(LooseReader):
 
     name = "copilot-cli"
     untold = ("cost",)
+    gaps = "of an answer only the tokens written; the rest once the session is closed"
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
@@ -109,7 +110,7 @@ class CopilotReader(LooseReader):
             where=self.here(),
             said=text(entry.data.get("content")),
         )
-        before = self.usage.see(turn)
+        before = self.usage.see(structs.replace(turn, cost=None))
         if before is not None:
             self._output[before.model] = self._output.get(before.model, 0) + before.output_tokens
             entry.out.append(before)
@@ -211,14 +212,17 @@ class CopilotReader(LooseReader):
                 whole_number(usage.get("cacheReadTokens")),
                 whole_number(usage.get("cacheWriteTokens")),
             )
+            sent = max(0, whole_number(usage.get("inputTokens")) - read - written)
+            answered = whole_number(usage.get("outputTokens"))
             turn = self.kit.models.turn(
                 entry.at,
                 message=f"{text(entry.record.get('id'))}:{model}",
                 model=model,
-                input_tokens=max(0, whole_number(usage.get("inputTokens")) - read - written),
-                output_tokens=max(0, whole_number(usage.get("outputTokens")) - self._output.get(model, 0)),
+                input_tokens=sent,
+                output_tokens=max(0, answered - self._output.get(model, 0)),
                 cache_read=read,
                 cache_write=written,
+                cost=self.kit.models.cost(model, sent, answered, read, written, several=True),
                 agent=self.agent,
                 where=self.here(),
                 stop="shutdown",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from pathlib import PurePath
+from pathlib import Path
 from typing import Any
 
 from msgspec import structs
 
 from core.agents.calls import Calls, Result
-from core.agents.crush.store import crush_rows
+from core.agents.crush.store import crush_listing, crush_rows, project_of
 from core.agents.loose import LooseReader, amount, decode, items, table, text, whole_number
 from core.events import AgentEnd, AgentStart, Compaction, Event, ToolUse, Where
 from core.logs.database import MAGIC, reading, tables
@@ -19,8 +19,6 @@ from core.logs.times import seconds
 _EXIT = re.compile(r"(?:\A|\n)Exit code (-?\d{1,9})\s*\Z")
 _FOLDER = re.compile(r"\s*<cwd>([^<]{0,2000})</cwd>\s*\Z")
 _REFUSED = re.compile(r"\A\W{0,2}(?:user denied permission|permission denied|tool execution canceled)", re.I)
-_HOLDERS = (".crush", ".opencode")
-"""Folders of a project in which the database lies."""
 
 
 class CrushReader(LooseReader):
@@ -31,9 +29,11 @@ class CrushReader(LooseReader):
 
     name = "crush"
     untold = ("tokens",)
+    gaps = "the context and the cost of a session as a whole, not of each answer"
     many = True
     rows = staticmethod(crush_rows)
     """How a database is fed to this reader."""
+    listing = staticmethod(crush_listing)
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
@@ -108,9 +108,7 @@ class CrushReader(LooseReader):
             self._open.clear()
         at = seconds(row.get("created_at"))
         self.now = self.now if at is None else at
-        holder = PurePath(self.here().file.replace("\\", "/")).parent
-        project = str(holder.parent) if holder.name in _HOLDERS else ""
-        out.append(self.start(self.now, name, project=project))
+        out.append(self.start(self.now, name, project=project_of(Path(self.here().file))))
 
     def _agent(self, session: str, out: list[Event]) -> str:
         """Whose session it is; a child's first deed announces it."""
@@ -170,7 +168,8 @@ class CrushReader(LooseReader):
             at, message=name, model=self._model, stop=stop, agent=agent, where=self.here()
         )
         held = self._spent.get(session, (0.0, 0))[1]
-        out.append(structs.replace(turn, context_tokens=held, cost=0.0 if self._priced(session) else None))
+        known = self._priced(session) or self.kit.models.free(self._model)
+        out.append(structs.replace(turn, context_tokens=held, cost=0.0 if known else None))
         self._summaries[name] = at
         if row.get("is_summary_message") or name == self._sessions.get(session, {}).get("summary_message_id"):
             self._compacted(name, session, out)

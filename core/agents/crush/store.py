@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
 import msgspec
 
 from core.agents.loose import text, whole_number
-from core.logs.database import reading, select
+from core.logs.database import numbers, reading, select
+from core.logs.found import Listed
+from core.logs.times import seconds
 
 _SESSION = (
     *("id", "parent_session_id", "title", "prompt_tokens", "completion_tokens"),
@@ -20,6 +22,8 @@ _MESSAGE = (
     *("id", "session_id", "role", "model", "provider"),
     *("is_summary_message", "created_at", "updated_at", "parts"),
 )
+_HOLDERS = (".crush", ".opencode")
+"""Folders of a project in which the database lies."""
 _WRITTEN = 3600
 """For how long a message may still be written after it was begun, in seconds."""
 _EARLIEST_MILLISECONDS = 100_000_000_000
@@ -50,6 +54,36 @@ def crush_rows(path: Path, since: int = 0, session: str = "") -> Iterator[CrushR
         for root in roots:
             if not session or root["id"] == session:
                 yield from _tree(database, with_children(root, known), since)
+
+
+def crush_listing(path: Path) -> list[Listed]:
+    """The sessions of a database; each message is about one event."""
+    with reading(path) as database:
+        known = [one for one in select(database, "sessions", _SESSION) if not _names_only(one)]
+        messages = numbers(database, "messages")
+    ids = {one["id"] for one in known}
+    found = []
+    for root in known:
+        if root.get("parent_session_id") not in ids:
+            members = with_children(root, known)
+            told = [at for one in members if (at := seconds(one.get("updated_at"))) is not None]
+            count = 1 + sum(messages.get(str(one["id"]), 0) for one in members)
+            found.append(
+                Listed(
+                    text(root["id"]),
+                    project_of(path),
+                    text(root.get("title")),
+                    max(told, default=None),
+                    count,
+                )
+            )
+    return found
+
+
+def project_of(path: Path) -> str:
+    """The folder whose database this is."""
+    holder = PurePath(str(path).replace("\\", "/")).parent
+    return str(holder.parent) if holder.name in _HOLDERS else ""
 
 
 def with_children(root: dict[str, Any], known: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -24,6 +24,8 @@ class CursorReader(LooseReader):
     """A line is one message; each takes a step of made-up time."""
 
     name = "cursor"
+    untold = ("times", "outcomes", "tokens", "model", "cost")
+    gaps = "text may be blanked, and calls left out"
 
     def read(self, value: Any, out: list[Event]) -> None:
         """Add the events of one message."""

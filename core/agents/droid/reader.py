@@ -21,6 +21,7 @@ class DroidReader(LooseReader):
 
     name = "droid"
     untold = ("tokens", "model", "cost")
+    gaps = "model and tokens stand in a file of their own, which is not read"
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)

@@ -9,7 +9,7 @@ from msgspec import structs
 
 from core.agents.calls import Calls, Result
 from core.agents.fingerprint import fingerprint
-from core.agents.goose.store import goose_rows
+from core.agents.goose.store import goose_listing, goose_rows
 from core.agents.loose import LooseReader, kept, table, text, whole_number, words
 from core.agents.outcomes import exit_code
 from core.events import Compaction, Event
@@ -26,9 +26,11 @@ class GooseReader(LooseReader):
 
     name = "goose"
     untold = ("cost",)
+    gaps = "tokens of a session as a whole, not of each answer"
     many = True
     rows = staticmethod(goose_rows)
     """How a database is fed to this reader."""
+    listing = staticmethod(goose_listing)
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
@@ -142,6 +144,9 @@ class GooseReader(LooseReader):
             model=self._model,
             input_tokens=max(0, sent - before[0]),
             output_tokens=max(0, written - before[1]),
+            cost=self.kit.models.cost(
+                self._model, max(0, sent - before[0]), max(0, written - before[1]), several=True
+            ),
             agent=self.agent,
             where=self.here(),
             stop="total",

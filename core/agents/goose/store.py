@@ -8,8 +8,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from core.agents.loose import whole_number
-from core.logs.database import reading, select
+from core.agents.loose import text, whole_number
+from core.logs.database import numbers, reading, select
+from core.logs.found import Listed
+from core.logs.times import seconds
 
 _SESSION = (
     *("id", "name", "description", "session_type", "working_dir", "created_at", "updated_at"),
@@ -42,6 +44,23 @@ def goose_rows(path: Path, since: int = 0, session: str = "") -> Iterator[GooseR
             for message in select(database, "messages", _MESSAGE, rest, (since, one["id"])):
                 yield _row("messages", message, whole_number(message.get("id")))
             yield _row("spent", one, 0)
+
+
+def goose_listing(path: Path) -> list[Listed]:
+    """The sessions of a database; each message is about one event."""
+    with reading(path) as database:
+        known = list(select(database, "sessions", _SESSION, "ORDER BY created_at, rowid"))
+        messages = numbers(database, "messages")
+    return [
+        Listed(
+            str(one["id"]),
+            text(one.get("working_dir")),
+            text(one.get("name")) or text(one.get("description")),
+            seconds(one.get("updated_at")),
+            1 + messages.get(str(one["id"]), 0),
+        )
+        for one in known
+    ]
 
 
 def _row(table: str, told: dict[str, Any], updated: int) -> GooseRow:

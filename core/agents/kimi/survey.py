@@ -7,6 +7,8 @@ from pathlib import Path
 
 from core.agents.kimi.places import WIRE, kimi_files, session_of
 from core.logs.found import Found
+from core.logs.glimpse import last_time
+from core.logs.lines import opened
 
 _EVENT = 800
 """Bytes that an event takes up in a log, by and large."""
@@ -19,6 +21,7 @@ def survey_kimi(agent: str, root: Path, now: float, active_within: float) -> Ite
             try:
                 paths = [path, *(one.path for one in kimi_files(path))]
                 found = [file.stat() for file in paths]
+                told = _told(paths)
             except OSError:
                 continue
             size = sum(status.st_size for status in found)
@@ -32,5 +35,16 @@ def survey_kimi(agent: str, root: Path, now: float, active_within: float) -> Ite
                 modified=modified,
                 size=size,
                 events=size // _EVENT,
-                active=now - modified <= active_within,
+                active=now - (modified if told is None else min(told, modified)) <= active_within,
+                told=told,
             )
+
+
+def _told(paths: list[Path]) -> float | None:
+    """The last time any of a session's logs tells."""
+    found: list[float] = []
+    for path in paths:
+        with opened(path) as stream:
+            last = last_time(stream, path.stat().st_size)
+        found += [] if last is None else [last]
+    return max(found, default=None)

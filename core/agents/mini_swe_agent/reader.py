@@ -22,6 +22,7 @@ class MiniSweAgentReader(LooseReader):
     """An answer without exactly one command is no call; the program then asks again."""
 
     name = "mini-swe-agent"
+    gaps = "of a result the time of the next answer, in older versions"
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)

@@ -1,4 +1,4 @@
-"""OpenCode: its formats, and where it keeps its sessions."""
+"""OpenCode, and Kilo which is made from it: its formats, and where they keep their sessions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from core.logs.agent import Agent, Environment, Location, folder
 
 
 def _roots(environment: Environment, home: Path) -> list[Path]:
-    return [(folder(environment, "XDG_DATA_HOME") or home / ".local" / "share") / "opencode"]
+    kept = folder(environment, "XDG_DATA_HOME") or home / ".local" / "share"
+    return [kept / "opencode", kept / "kilo"]
 
 
 _MARKS = (b'"type":"tool"', b'"role":"assistant"', b'"role":"user"')

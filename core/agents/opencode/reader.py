@@ -8,7 +8,7 @@ from typing import Any
 from core.agents.advice import said_event, split_advice
 from core.agents.calls import Calls, Result
 from core.agents.loose import LooseReader, amount, code, table, text, whole_number
-from core.agents.opencode.store import opencode_rows, own_title, session_files
+from core.agents.opencode.store import opencode_listing, opencode_rows, own_title, session_files
 from core.events import AgentEnd, AgentStart, Compaction, Event, Prompt, ToolUse, Where
 from core.logs.database import MAGIC, tables
 from core.logs.format import Format, Sample
@@ -33,6 +33,7 @@ class OpenCodeReader(LooseReader):
     many = True
     rows = staticmethod(opencode_rows)
     """How a database is fed to this reader."""
+    listing = staticmethod(opencode_listing)
     members = staticmethod(session_files)
     """How a folder is."""
 

@@ -14,10 +14,16 @@ from typing import Any, NamedTuple
 import msgspec
 
 from core.agents.loose import decode, table, text, whole_number
-from core.logs.database import connect
+from core.logs.database import connect, numbers
 from core.logs.door import is_folder, read_log
+from core.logs.found import Listed
 
 _UNNAMED = re.compile(r"(?:New|Child) session - \d{4}-")
+_IS_CALL = re.compile(r'"type"\s*:\s*"tool"')
+_SAMPLED = 200
+"""Parts of a session that are looked at to say how many of them are calls."""
+_REMEMBERED = 5_000
+_shares: dict[tuple[Path, str, int], float] = {}
 _SESSION = ("id", "parent_id", "directory", "title", "version", "agent", "time_created", "time_updated")
 
 
@@ -51,6 +57,38 @@ def opencode_rows(path: Path, since: int = 0, session: str = "") -> Iterator[Ope
                     yield from _tree(database, _family(root, known), since)
     except sqlite3.Error as fault:
         raise OSError(errno.EIO, f"the database cannot be read: {fault}") from fault
+
+
+def opencode_listing(path: Path) -> list[Listed]:
+    """The sessions of a database: an event for each message, and one for each part that is a call."""
+    try:
+        with closing(connect(path)) as database:
+            known = _sessions(database)
+            messages, parts = numbers(database, "message"), numbers(database, "part")
+            found = []
+            for root in _roots(known):
+                ids = [str(one["id"]) for one in _family(root, known)]
+                last = max(whole_number(one.get("time_updated")) for one in _family(root, known))
+                calls = sum(parts.get(one, 0) for one in ids) * _called(database, path, ids[0], last)
+                count = 1 + sum(messages.get(one, 0) for one in ids) + round(calls)
+                found.append(
+                    Listed(ids[0], text(root.get("directory")), own_title(root), last / 1000.0, count)
+                )
+            return found
+    except sqlite3.Error as fault:
+        raise OSError(errno.EIO, f"the database cannot be read: {fault}") from fault
+
+
+def _called(database: sqlite3.Connection, path: Path, session: str, last: int) -> float:
+    """Which share of a session's parts are calls, from its first ones; looked at again when it changes."""
+    key = (path, session, last)
+    if key not in _shares:
+        if len(_shares) >= _REMEMBERED:
+            _shares.clear()
+        statement = "SELECT data FROM part WHERE session_id = ? LIMIT ?"
+        kinds = [_IS_CALL.search(str(data)) for (data,) in database.execute(statement, (session, _SAMPLED))]
+        _shares[key] = sum(map(bool, kinds)) / len(kinds) if kinds else 0.0
+    return _shares[key]
 
 
 def _sessions(database: sqlite3.Connection) -> list[dict[str, Any]]:

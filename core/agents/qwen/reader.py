@@ -27,6 +27,7 @@ class QwenReader(LooseReader):
     """What is rewound later was done all the same, so lines are read in the order of the file."""
 
     name = "qwen"
+    untold = ("cost",)
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)

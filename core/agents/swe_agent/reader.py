@@ -36,6 +36,7 @@ class SweAgentReader(LooseReader):
 
     name = "swe-agent"
     untold = ("times", "tokens", "model", "cost")
+    gaps = "outcomes are judged by the words of the result"
 
     def read(self, value: Any, out: list[Event]) -> None:
         """Add the events of the whole document."""

@@ -161,19 +161,7 @@ class Member:
         return row.at(now, self._limits)
 
     def _blank(self, now: float) -> FleetRow:
-        facts = StatusFacts(heard=self.found.last, read=0.0)
-        found = self.found
-        stands = status_of(facts, now, self._limits)
-        return FleetRow(
-            _key(found),
-            found.path,
-            found.session,
-            found.agent,
-            found.project,
-            facts=facts,
-            status=stands,
-            title=found.title,
-        )
+        return _blank_row(self.found, StatusFacts(heard=self.found.last, read=0.0), now, self._limits)
 
     def _take(self, model: SessionModel, now: float) -> FleetRow:
         found = self.found
@@ -193,7 +181,7 @@ class Member:
             agent=model.tool or found.agent,
             project=model.project or found.project,
             facts=facts,
-            status=status_of(facts, now, self._limits),
+            status=model.worded(status_of(facts, now, self._limits)),
             model=model.model,
             state=state,
             pattern=pattern,
@@ -222,6 +210,24 @@ class Member:
             partial=self._cut,
             skipped=0 if self._cut else model.kit.diagnostics.total,
         )
+
+
+def unread_row(found: Found, now: float, limits: Limits) -> FleetRow:
+    """A session that is only known by what lies on disk."""
+    return _blank_row(found, StatusFacts(heard=found.last, read=0.0, old=True), now, limits)
+
+
+def _blank_row(found: Found, facts: StatusFacts, now: float, limits: Limits) -> FleetRow:
+    return FleetRow(
+        _key(found),
+        found.path,
+        found.session,
+        found.agent,
+        found.project,
+        facts=facts,
+        status=status_of(facts, now, limits),
+        title=found.title,
+    )
 
 
 def _key(found: Found) -> str:

@@ -6,13 +6,15 @@ from collections import deque
 from collections.abc import Callable
 from pathlib import Path, PurePath
 
-from core.agents.words import first_line, words_of
+from msgspec.structs import replace
+
+from core.agents.words import NOTHING, WordReader, Words, first_line, word_logs
 from core.engine import Step
-from core.events import MAIN, Event, SessionStart, ToolUse, Turn
+from core.events import MAIN, Event, Prompt, SessionStart, ToolUse, Turn
 from core.live.driver import Driver
 from core.live.fleet.row import BUCKETS, QUARTER
 from core.live.source import Followed
-from core.live.status import StatusFacts
+from core.live.status import Status, StatusFacts
 from core.live.status_facts import StatusTracker
 from core.logs.door import open_log
 from core.logs.lines import is_packed
@@ -64,6 +66,7 @@ class SessionModel:
         self._axes_at = 0.0
         self.cost = Sum()
         self.quarters: deque[tuple[int, float]] = deque(maxlen=_QUARTERS)
+        self._last_call: ToolUse | None = None
         self.calls = 0
         self.failures = 0
 
@@ -115,6 +118,7 @@ class SessionModel:
         elif isinstance(event, ToolUse):
             self.calls += 1
             self.failures += event.outcome == "failure"
+            self._last_call = event
         self.last = event
 
     def _charge(self, turn: Turn) -> None:
@@ -130,6 +134,11 @@ class SessionModel:
         """What is known now."""
         self.fresh = False
         return self.driver.facts(heard)
+
+    def worded(self, status: Status) -> Status:
+        """A status with the words of what the person is needed for."""
+        words = self.driver.need_words(status)
+        return replace(status, words=words) if words else status
 
     def axes(self, now: float) -> tuple[float, float]:
         """Frustration and flow of the main agent: as its last event left them, faded once it is quiet."""
@@ -157,24 +166,49 @@ class SessionModel:
             self._spent.popleft()
         return sum(tokens for _, tokens in self._spent) * 60.0 / self._stretch
 
+    def _words_of(self, event: Event) -> Words:
+        """The words of an event, read from the session's own logs where they are near."""
+        session = self.driver.source.session
+        if session is None or not _is_near(event):
+            return NOTHING
+        return WordReader(word_logs(session)).words(event)
+
     def last_words(self) -> tuple[str, str]:
         """The last event in a few words, and the sign of its outcome."""
         event = self.last
         if event is None:
             return "", ""
+        if isinstance(event, Prompt) and event.interrupt:
+            return "you stopped it", ""
+        read = self._words_of(event)
+        if isinstance(event, Turn) and not read.said and self._last_call is not None:
+            event = self._last_call
+            read = self._words_of(event)
+        if isinstance(event, Turn | Prompt) and read.said:
+            who = "said" if isinstance(event, Turn) else "asked"
+            return plain(f"{who} “{_last_line(read.said) if who == 'said' else first_line(read.said)}”"), ""
         words, path = about(event)
         outcome = outcome_of(event)
         name = tool_of(event) if isinstance(event, ToolUse) else kind_of(event)
-        said = first_line(words_of(event).command) if _is_near(event) else ""
+        said = first_line(read.command)
         said = said.replace(f"{self.project}/", "") if self.project else said
         shown = " ".join(part for part in (name, said or f"{words} {PurePath(path).name}".strip()) if part)
         return plain(shown, 120), OUTCOME_SIGNS.get(outcome, ("", ""))[0]
 
 
 def _is_near(event: Event) -> bool:
-    """Whether an event is a call whose words are one line of a log away."""
-    place = event.called or event.where if isinstance(event, ToolUse) else None
+    """Whether an event's words are one line of a log away."""
+    place = event.where
+    if isinstance(event, ToolUse):
+        place = event.called or place
+    elif isinstance(event, Turn):
+        place = event.said or place
     return place is not None and not place.entry
+
+
+def _last_line(said: str) -> str:
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    return lines[-1] if lines else ""
 
 
 def cut(session: LogSession, most: int, size: Callable[[Path], int]) -> tuple[LogSession, bool]:

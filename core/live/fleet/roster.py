@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 
-from core.agents.registry import AGENTS, make_kit
+from core.agents.registry import known_agents, make_kit
 from core.errors import UnreadableLog
-from core.live.fleet.member import Member
+from core.live.fleet.member import Member, unread_row
 from core.live.fleet.row import FleetRow
+from core.live.status import Limits
 from core.logs.agent import Agent, roots
 from core.logs.diagnostics import Diagnostics
 from core.logs.discovery import describe_sessions, find
@@ -21,6 +23,8 @@ from core.timeline.run_inputs import InitialStates
 
 _SLICE = 200
 """Events read of one session before the next has its turn."""
+_OLDER = 2_000
+"""Sessions listed at most beside those that are followed."""
 _FOREIGN = 10_000
 """Files remembered that are no session's."""
 
@@ -35,19 +39,22 @@ class Roster:
         home: Path,
         *,
         paths: Sequence[Path] = (),
-        agents: tuple[Agent, ...] = AGENTS,
+        agents: tuple[Agent, ...] | None = None,
         wall: Callable[[], float] = time.time,
     ) -> None:
         self.settings = settings
         self.initial_states = InitialStates(settings)
         """Where every session starts."""
         self.wall = wall
+        self.list_older = False
+        """Sessions that changed too long ago to be followed are listed unread."""
+        self._older: tuple[FleetRow, ...] = ()
         self.lacking = True
         """A file changed that belongs to nobody yet."""
         self._environment = environment
         self._home = home
         self._paths = list(paths)
-        self._agents = agents
+        self._agents = known_agents() if agents is None else agents
         self._kit = make_kit(settings.ingest)
         self._finder = Finder(self._kit.counting(Diagnostics()), settings.ingest.lines)
         self._members: dict[str, Member] = {}
@@ -64,7 +71,8 @@ class Roster:
         """Search the disk; whoever is new, or changed since, is due."""
         now = self.wall()
         fleet = self.settings.screen.fleet
-        recent = [one for one in self._find(now) if now - one.modified <= fleet.within * 3600.0]
+        found_now = self._find(now)
+        recent = [one for one in found_now if now - one.modified <= fleet.within * 3600.0]
         listed = {f"{one.path}\n{one.session}": one for one in recent[: fleet.most]}
         members: dict[str, Member] = {}
         for key, found in listed.items():
@@ -78,6 +86,10 @@ class Roster:
             if key not in members and member.awake:
                 members[key] = member
         self._members = members
+        if self.list_older:
+            older = (one for one in found_now if f"{one.path}\n{one.session}" not in members)
+            limits = Limits.of(self.settings)
+            self._older = tuple(unread_row(one, now, limits) for one in islice(older, _OLDER))
         self.lacking = False
 
     def _find(self, now: float) -> list[Found]:
@@ -151,4 +163,4 @@ class Roster:
 
     def rows(self, now: float) -> tuple[FleetRow, ...]:
         """Everyone, the newest first."""
-        return tuple(member.row(now) for member in self._members.values())
+        return (*(member.row(now) for member in self._members.values()), *self._older)

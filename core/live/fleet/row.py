@@ -8,7 +8,8 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from core.live.status import Limits, Status, StatusFacts, status_of
+from core.live.hook_signs import HookSigns
+from core.live.status import Limits, Open, Status, StatusFacts, status_of
 from core.logs.redaction import redact
 from core.receptor.readings import FactsReading
 from core.report.formatting import plain
@@ -70,14 +71,30 @@ class FleetRow(Struct, frozen=True):
     """Only the end of the log was read."""
     skipped: int = 0
     """Lines that could not be read."""
+    signs: HookSigns | None = None
+    """What its hooks tell ahead of its log."""
     host: str = ""
     """The machine it runs on, where that is not this one."""
 
     def at(self, now: float, limits: Limits) -> FleetRow:
         """The same session at another moment."""
         stands = status_of(self.facts, now, limits)
+        if stands.need and stands.need == self.status.need:
+            stands = replace(stands, words=self.status.words)
         burn = self.burn if now <= self.burnt else 0.0
         return replace(self, status=stands, burn=burn)
+
+    def hooked(self, signs: HookSigns | None, now: float, limits: Limits) -> FleetRow:
+        """The same session with what its hooks tell now."""
+        if signs is None and self.signs is None:
+            return self
+        told = signs or HookSigns()
+        known = {call.tool for call in self.facts.open}
+        asking = (call for call in told.open if call.tool in limits.asking and call.tool not in known)
+        calls = (*self.facts.open, *(Open(one.at, one.agent, one.tool, one.action) for one in asking))
+        heard = max(self.facts.heard, told.heard)
+        facts = replace(self.facts, asks=told.asking(), open=calls, heard=heard)
+        return replace(self, facts=facts, signs=signs).at(now, limits)
 
     @property
     def name(self) -> str:
@@ -87,7 +104,7 @@ class FleetRow(Struct, frozen=True):
     @property
     def why(self) -> str:
         """The reason of its status, fit to be shown."""
-        return plain(redact(self.status.why))
+        return plain(redact(self.status.reason))
 
     @property
     def cost(self) -> str:
@@ -125,6 +142,7 @@ def row_json(row: FleetRow, now: float) -> dict[str, Any]:
         "for_seconds": None if since is None else round(max(0.0, now - since), 3),
         "why": row.why,
         "silent_seconds": round(max(0.0, now - facts.heard), 3) if facts.heard else None,
+        "permits_asked": [] if row.signs is None else [one.number for one in row.signs.questions],
         "open_calls": [{"agent": call.agent, "tool": call.tool, "at": call.at} for call in facts.open],
         "state": row.state,
         "pattern": row.pattern,

@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.agents.registry import AGENTS
+from core.agents.registry import known_agents
 from core.logs.discovery import find
 from core.logs.finder import Finder
 from core.report.checkup import Finding, Section
@@ -26,10 +26,10 @@ _NAMED = 5
 def agents(environment: Mapping[str, str], home: Path, settings: IngestSettings) -> Section:
     """Each agent with its folders and how many sessions lie there."""
     now = time.time()
-    found = find(AGENTS, environment, home, now=now, active_within=settings.follow.active_within)
+    found = find(known_agents(), environment, home, now=now, active_within=settings.follow.active_within)
     findings: list[Finding] = []
     facts = []
-    for agent in AGENTS:
+    for agent in known_agents():
         if agent.location is None:
             continue
         sessions = [one for one in found if one.agent == agent.name]
@@ -76,7 +76,7 @@ def unread(environment: Mapping[str, str], home: Path, kit: Kit, settings: Inges
 
 
 def _files(environment: Mapping[str, str], home: Path) -> Iterator[Path]:
-    for agent in AGENTS:
+    for agent in known_agents():
         if agent.location is None or agent.location.survey is not None:
             continue
         for root in agent.location.roots(environment, home):

@@ -128,7 +128,7 @@ def test_a_panel_alone_is_read_in_its_stead() -> None:
     assert len(of(Prompt, events)) == 2
     assert [(use.tool, use.action, use.outcome) for use in uses(events)] == [
         ("readFile", "file_read", "success"),
-        ("command", "shell_exec", "success"),
+        ("command", "shell_exec", "pending"),
         ("editedExistingFile", "file_edit", "failure"),
         ("newTask", "delegation", "pending"),
     ]

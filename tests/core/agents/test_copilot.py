@@ -8,7 +8,7 @@ import pytest
 
 from core.agents.copilot.reader import CopilotReader
 from core.events import AgentEnd, AgentStart, Compaction, Event, Prompt, SessionEnd, SessionStart, Turn
-from tests.core.agents.reading_more import kinds, new_kit, read, uses
+from tests.core.agents.reading_more import iso, kinds, new_kit, read, uses
 from tests.core.agents.samples_more import COPILOT, copilot_call, copilot_event, copilot_result
 
 
@@ -124,3 +124,31 @@ def test_counted_faults() -> None:
     kit = new_kit()
     read(CopilotReader, [{"data": {}}, copilot_event(1, "subagent.completed", {"toolCallId": "x"})], kit)
     assert kit.diagnostics.counts == {"no type": 1, "report of an unknown sub-agent": 1}
+
+
+def test_answers_cost_is_unknown_until_the_session_tells_its_sums() -> None:
+    """An answer tells the tokens written alone; the closing line prices all, as small requests."""
+    usage = {"inputTokens": 900_000, "outputTokens": 1000, "cacheReadTokens": 0, "cacheWriteTokens": 0}
+    lines = [
+        {
+            "type": "session.start",
+            "timestamp": iso(0),
+            "data": {"sessionId": "s", "selectedModel": "claude-sonnet-4.5"},
+        },
+        {
+            "type": "assistant.message",
+            "timestamp": iso(1),
+            "data": {"messageId": "m", "content": "x", "outputTokens": 1000},
+        },
+        {"type": "assistant.turn_end", "timestamp": iso(2), "data": {}},
+        {
+            "type": "session.shutdown",
+            "id": "e",
+            "timestamp": iso(3),
+            "data": {"modelMetrics": {"claude-sonnet-4.5": {"usage": usage}}},
+        },
+    ]
+    answer, total = [event for event in read(CopilotReader, lines) if isinstance(event, Turn)]
+    assert (answer.output_tokens, answer.cost) == (1000, None)
+    assert total.output_tokens == 0
+    assert total.cost == pytest.approx(0.9 * 3 + 0.001 * 15)

@@ -251,3 +251,24 @@ def test_a_table_that_changed_is_noticed_and_ours_stays(tmp_path: Path) -> None:
         assert Models.load(table).window("gpt-4o") == window
     assert Models.load().window("gpt-4o") == before
     assert Models.load()._table is Models.load()._table
+
+
+@pytest.mark.parametrize(
+    ("name", "window"),
+    [
+        ("deepseek-v4-flash-free", 1_000_000),
+        ("moonshotai/kimi-k2.5:free", 262_144),
+        ("nobody-knows:free", 200_000),
+    ],
+)
+def test_a_model_that_is_given_away_costs_nothing(name: str, window: int) -> None:
+    models = Models.load()
+    assert models.cost(name, 1000, 1000, 1000, 1000, 500) == 0.0
+    assert models.free(name) and not models.free(name.rpartition("free")[0][:-1])
+    assert models.window(name) == window
+
+
+def test_a_persons_own_row_for_a_free_model_wins(tmp_path: Path) -> None:
+    path = tmp_path / "models.toml"
+    path.write_text('[models]\n"deepseek-v4-flash-free" = { input = 1, output = 2 }\n')
+    assert Models.load(path).cost("deepseek-v4-flash-free", 1_000_000, 0) == 1.0

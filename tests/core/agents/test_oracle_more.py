@@ -21,6 +21,7 @@ from tests.core.agents.oracle_more import Count
 from tests.core.agents.reading_more import encoded, new_kit, read
 from tests.core.agents.real_logs import FILES as _FILES
 from tests.core.agents.real_logs import REAL as _REAL
+from tests.core.agents.real_logs import agent_of
 from tests.core.agents.samples_more import LOGS
 from tests.core.agents.samples_rest import OPENHANDS_FOLDER
 
@@ -47,7 +48,7 @@ def _label(path: Path) -> str:
     return f"{path.relative_to(_REAL).parts[0]}/{path.name}"
 
 
-def _counted(events: list[Event]) -> list[Count]:
+def counted(events: list[Event]) -> list[Count]:
     counts: list[Count] = []
     for event in events:
         if isinstance(event, SessionStart) and event.agent == MAIN:
@@ -67,7 +68,7 @@ def _counted(events: list[Event]) -> list[Count]:
 @pytest.mark.skipif(not _FILES, reason="no real logs beside the project")
 @pytest.mark.parametrize("path", _FILES, ids=_label)
 def test_a_real_log_is_known_for_what_it_is(path: Path) -> None:
-    agent = path.relative_to(_REAL).parts[0]
+    agent = agent_of(path)
     found = _recognised(path)
     assert found
     assert found[0][1].name == agent
@@ -83,7 +84,7 @@ def test_a_real_log_counts_as_the_oracle_says(path: Path) -> None:
     raw = path.read_bytes()
     kit = new_kit()
     events = read(known.reader, raw.splitlines() if known.style == "lines" else [raw], kit)
-    assert _counted(events) == _ORACLES[path.parent.name](path)
+    assert counted(events) == _ORACLES[path.parent.name](path)
     assert kit.diagnostics.total == 0
     for event in events:
         assert event.where is not None
@@ -97,7 +98,7 @@ def test_labelled_runs_count_as_the_oracle_says(shared_data: Path) -> None:
         for number, line in enumerate(stream):
             if number % 11:
                 continue
-            counts = _counted(read(ChatReader, [line], kit))
+            counts = counted(read(ChatReader, [line], kit))
             checked += 1
             uses += counts[0].tool_uses
             wrong += counts != [oracle_more.chat_run(json.loads(line))]

@@ -146,3 +146,22 @@ def test_nothing_outside_the_logs_is_read(tmp_path: Path) -> None:
 )
 def test_the_line_that_tells(output: str, line: str) -> None:
     assert telling_line(output) == line
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("<user_query>\nfix it\n</user_query>", "fix it"),
+        ("<USER_REQUEST>fix it</USER_REQUEST>\n<ADDITIONAL_METADATA>x</ADDITIONAL_METADATA>", "fix it"),
+        ("<task>\nfix it\n</task>\n\n<environment_details>x</environment_details>", "fix it"),
+        ("use a <task> element </task> here", "use a <task> element </task> here"),
+        ("<b>bold</b> is what I want", "<b>bold</b> is what I want"),
+    ],
+)
+def test_a_prompt_is_what_the_person_wrote(tmp_path: Path, written: str, meant: str) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(samples.encoded(samples.says(0, written)) + b"\n")
+    kit = make_kit()
+    [session] = sessions([path], kit)
+    [prompt] = [event for event in read_session(session, kit) if isinstance(event, Prompt)]
+    assert words_of(prompt).said == meant

@@ -244,3 +244,38 @@ def test_indentation_is_kept() -> None:
     )
     assert settings_file.written({"a": 1}, b'{"x": 1}\n') == b'{"a": 1}\n'
     assert settings_file.written({"a": 1}, None) == b'{\n  "a": 1\n}\n'
+
+
+def test_a_projects_status_line_is_never_run_by_ours(tmp_path: Path) -> None:
+    """It would also be run for every other project, where the person installed a status line for all."""
+    one, project = installer(tmp_path), tmp_path / "project"
+    mine = settings_of("claude", tmp_path)
+    mine.parent.mkdir(parents=True)
+    mine.write_text('{"statusLine": {"type": "command", "command": "echo mine"}}')
+    one.install(HOOKS["claude"], "observe", statusline=True)
+    stub = tmp_path / "data" / "nooscope" / "hooks" / "statusline"
+    before = stub.read_bytes()
+    assert b"echo mine" in before
+    theirs = settings_of("claude", tmp_path, project)
+    theirs.parent.mkdir(parents=True)
+    hostile = '{"statusLine": {"type": "command", "command": "touch marker"}}'
+    theirs.write_text(hostile)
+    with pytest.raises(HooksRefused, match="nothing of a project is run from here"):
+        one.install(HOOKS["claude"], "observe", project, statusline=True)
+    assert theirs.read_text() == hostile
+    theirs.write_text("{}")
+    one.install(HOOKS["claude"], "observe", project, statusline=True)
+    assert stub.read_bytes() == before
+    assert one.status(HOOKS["claude"], project).state == "installed"
+    assert one.uninstall(HOOKS["claude"], project) and theirs.read_text() == "{}"
+
+
+def test_a_folder_of_a_project_that_leads_out_of_it_is_left_alone(tmp_path: Path) -> None:
+    project, outside = tmp_path / "project", tmp_path / "outside"
+    theirs = settings_of("claude", tmp_path, project)
+    outside.mkdir()
+    project.mkdir()
+    theirs.parent.symlink_to(outside)
+    with pytest.raises(HooksRefused, match="leads out of the project"):
+        installer(tmp_path).install(HOOKS["claude"], "observe", project)
+    assert list(outside.iterdir()) == []

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from core.events import MAIN
 from core.intake.session import HookedSession
@@ -158,8 +161,8 @@ def test_what_was_before_is_read_first_and_is_not_advised_on(tmp_path: Path) -> 
         lines.append(log_line(2 * number + 1, when, type="assistant", message={"content": [use]}))
         lines.append(log_line(2 * number + 2, when, type="user", message={"content": [end]}))
     log.write_text("\n".join(lines) + "\n")
-    settings = with_value(Settings(), "governor.observing.stagnation_window", 6)
-    one = session(settings, within=lambda _: True)
+    chosen = with_value(Settings(), "governor.observing.stagnation_window", 6)
+    one = session(chosen, within=lambda _: True)
     at = 1_767_500_000.0
     one.take(read(hook("UserPromptSubmit", prompt="again", transcript_path=str(log))), at)
     one.take(read(failure(0)), at + 1)
@@ -168,3 +171,75 @@ def test_what_was_before_is_read_first_and_is_not_advised_on(tmp_path: Path) -> 
         assert one.advice("batch") is None
     assert acts(one) == 1 and one.standing().halt == "" and one.advice("batch") is None
     assert one.society.engine(MAIN).governor.read().halts == 1
+
+
+def test_another_agents_or_calls_end_answers_no_question() -> None:
+    """A permission asked stays asked until its own call ends, or its agent's turn does."""
+    one = session()
+    one.take(read(tool("PreToolUse", 1, "make")), 100.0)
+    one.take(read(tool("PreToolUse", 2, "ls")), 100.0)
+    asked = tool("PermissionRequest", 9, "make")
+    del asked["tool_use_id"]
+    one.take(read(asked), 101.0)
+    one.take(read(tool("PostToolUse", 2, "ls", tool_response="ok")), 102.0)
+    one.take(read({**tool("PostToolUse", 3, "ls", tool_response="ok"), "agent_id": "sub"}), 103.0)
+    one.take(read({**hook("SubagentStop"), "hook_event_name": "Stop", "agent_id": "sub"}), 103.0)
+    assert one.status(104.0)["status"] == "needs you"
+    assert [ask.call for ask in one.signs().asks] == ["toolu_1"]
+    one.take(read(tool("PostToolUse", 1, "make", tool_response="ok")), 105.0)
+    assert one.status(105.0)["status"] == "delegating" and not one.signs().asks
+
+
+@pytest.mark.parametrize("name", ["PostToolBatch", "Stop", "UserPromptSubmit", "SessionEnd"])
+def test_a_question_is_over_with_its_turn(name: str) -> None:
+    one = session()
+    one.take(read(tool("PermissionRequest", 1)), 100.0)
+    one.take(read(hook("Notification", message="Claude needs your permission")), 100.5)
+    assert [ask.why for ask in one.signs().asks] == ["Bash asks for permission"]
+    one.take(read(hook(name, prompt="go")), 101.0)
+    assert not one.signs().asks
+
+
+def test_a_lost_hook_leaves_no_call_open_once_the_log_tells_its_end(tmp_path: Path) -> None:
+    log = tmp_path / "s-1.jsonl"
+    one = session(within=lambda _: True)
+    log.write_text("")
+    one.take(read(tool("PreToolUse", 0, transcript_path=str(log))), 1_767_225_601.0)
+    one.take(read(tool("PermissionRequest", 0)), 1_767_225_601.0)
+    assert one.signs().open and one.signs().asks
+    log.write_text("\n".join(_told(0)) + "\n")
+    one.catch_up()
+    assert not one.signs().open and not one.signs().asks
+
+
+def _told(number: int) -> list[str]:
+    use = {"type": "tool_use", "id": f"toolu_{number}", "name": "Bash", "input": {"command": "x"}}
+    end = {"type": "tool_result", "tool_use_id": f"toolu_{number}", "content": "no", "is_error": True}
+    when = f"2026-01-01T00:00:{number + 1:02}Z"
+    return [
+        log_line(2 * number + 1, when, type="assistant", message={"id": f"m{number}", "content": [use]}),
+        log_line(2 * number + 2, when, type="user", message={"content": [end]}),
+    ]
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.sampled_from(("hook", "log", "look")), min_size=1, max_size=24))
+def test_however_hooks_and_log_follow_each_other_each_call_counts_once(order: list[str]) -> None:
+    """Six calls told by both, in any order of the two."""
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder) / "s-1.jsonl"
+        log.write_text(log_line(0, "2026-01-01T00:00:00Z", type="user", message={"content": "go"}) + "\n")
+        one = session(within=lambda _: True)
+        at = 1_767_225_601.0
+        one.take(read(hook("UserPromptSubmit", prompt="go", transcript_path=str(log))), at)
+        hooked = logged = 0
+        for what in [*order, *["hook", "log"] * 6, "look"]:
+            if what == "hook" and hooked < 6:
+                one.take(read(failure(hooked)), at + hooked)
+                hooked += 1
+            elif what == "log" and logged < 6:
+                log.write_text(log.read_text() + "\n".join(_told(logged)) + "\n")
+                logged += 1
+            while one.catch_up():
+                pass
+        assert acts(one) == 6

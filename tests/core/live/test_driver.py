@@ -79,7 +79,9 @@ def test_a_notice_of_what_was_there_before_is_given_while_it_is_fresh(
     assert (len(one.told), len(one.past)) == ((1, 0) if news or live else (0, 1))
 
 
-def need(why: str = "AskUserQuestion waits for an answer", since: float = NOW, stale: bool = False) -> Status:
+def need(
+    why: str = "asks you something (AskUserQuestion)", since: float = NOW, stale: bool = False
+) -> Status:
     return Status("needs you", 3, since, why, stale)
 
 
@@ -100,7 +102,7 @@ def test_a_need_rings_once_and_again_only_when_it_changes(home: Path) -> None:
         one.driver.ring(status)
         assert len(one.told) == rung
     assert {told.kind for told in one.told} == {"needs_you"}
-    assert one.told[0].text == "AskUserQuestion waits for an answer."
+    assert one.told[0].text == "Asks you something (AskUserQuestion)."
 
 
 @pytest.mark.parametrize("record", [False, True])

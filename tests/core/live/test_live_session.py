@@ -29,8 +29,9 @@ def lived(carry_over: CarryOver, name: str, seed: int) -> Timeline:
     events = session(1500, seed=seed)
     timeline = Timeline(Settings(), initial=carry_over.initial_state(name, seed, events[0].at))
     for event in events:
-        carry_over.take(event, timeline.add(event))
-    carry_over.close(timeline.society)
+        carry_over.on_event(event, timeline.add(event), timeline.society)
+    carry_over.on_rest(timeline.society)
+    carry_over.on_shutdown(timeline.society)
     return timeline
 
 

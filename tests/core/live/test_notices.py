@@ -204,3 +204,23 @@ def test_nobody_waits_for_a_slow_channel() -> None:
     assert courier.flush(20.0)
     assert taken[-2:] == ["c", "d"]
     assert courier.dropped + len(taken) == 4
+
+
+def test_what_matters_most_is_dropped_last() -> None:
+    gate, taken, problems = threading.Event(), list[str](), list[str]()
+
+    def slow(said: ShownNotice) -> None:
+        gate.wait(20.0)
+        taken.append(said.rule)
+
+    courier = Courier(slow, 2, problems)
+    courier(told(notice(rule="first")))
+    while courier.flush(0.0) or courier._waiting:
+        pass
+    kinds: list[tuple[str, NoticeKind]] = [("ask", "needs_you"), ("loop", "risk")]
+    for rule, kind in (*kinds, *((f"r{each}", kinds[1][1]) for each in range(9))):
+        courier(told(notice(rule=rule, kind=kind)))
+    gate.set()
+    assert courier.flush(20.0)
+    assert taken == ["first", "ask", "r8"]
+    assert len(problems) == courier.dropped == 9

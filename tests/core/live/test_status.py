@@ -33,7 +33,7 @@ from core.live.status import (
     Word,
     status_of,
 )
-from core.live.status_facts import GOODBYE, StatusTracker
+from core.live.status_facts import GOODBYE, StatusTracker, closing
 from core.logs.finder import sessions
 from core.logs.session import log_events
 from core.settings import Settings
@@ -302,3 +302,10 @@ def test_no_real_session_has_sub_agents_at_work_for_ever(shared_data: Path) -> N
         if any(isinstance(event, SessionEnd) for event in events):
             assert facts.close == "ended"
     assert checked >= 15
+
+
+def test_what_a_session_spent_as_a_whole_is_no_answer() -> None:
+    """A sum told after the last answer leaves the session done."""
+    final = frozenset(("end_turn",))
+    assert closing(Turn(at=1.0, stop="end_turn"), final) == "done"
+    assert [closing(Turn(at=2.0, stop=stop), final) for stop in ("total", "shutdown")] == ["", ""]

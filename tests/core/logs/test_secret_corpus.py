@@ -110,6 +110,15 @@ PIECES = [
         "'",
         "?key=",
         ":*:",
+        "kind: Secret\ndata:\n  a: b\n",
+        "kind: Secret ",
+        "data:\n  ",
+        'name: "password"\n',
+        "name=" + "a" * 50,
+        '"value": ',
+        "_session=",
+        "\n---\nkind: Secret",
+        "1234567890123456|",
     ),
 ]
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from core.report.cost import UNDATED, Charge, SessionCost, Sum, by, forecast, total
+from core.report.cost import UNDATED, Budget, Charge, SessionCost, Sum, by, forecast, total
 from core.settings.cost import CostSettings
 from tests.core.logs import log_lines as logs
 from tests.core.report.trees import Tree, tree
@@ -85,7 +85,7 @@ def test_the_pace_goes_on_to_the_evening_and_then_to_midnight(
     now = NOON + (hour - 12) * 3600
     early = int((hour - 12) * 60)
     costs = [cost(charge(early - 120), charge(early - 59), charge(early - 1))]
-    told = forecast(costs, CostSettings(), now, UTC)
+    told = forecast(costs, Budget.of(CostSettings()), now, UTC)
     assert told.until == until
     assert told.spent.dollars == 3.0
     assert told.rate == pytest.approx(2.0)
@@ -93,20 +93,22 @@ def test_the_pace_goes_on_to_the_evening_and_then_to_midnight(
 
 
 def test_there_is_no_pace_before_some_minutes_went_by() -> None:
-    assert forecast([cost(charge(0))], CostSettings(), NOON + 299, UTC).rate is None
-    assert forecast([cost(charge(0))], CostSettings(), NOON + 300, UTC).rate == pytest.approx(12.0)
-    assert forecast([cost(charge(0, None))], CostSettings(), NOON + 900, UTC).expected is None
-    assert forecast([cost(charge(-24 * 60))], CostSettings(), NOON, UTC).spent.priced == 0, (
+    assert forecast([cost(charge(0))], Budget.of(CostSettings()), NOON + 299, UTC).rate is None
+    assert forecast([cost(charge(0))], Budget.of(CostSettings()), NOON + 300, UTC).rate == pytest.approx(12.0)
+    assert forecast([cost(charge(0, None))], Budget.of(CostSettings()), NOON + 900, UTC).expected is None
+    assert forecast([cost(charge(-24 * 60))], Budget.of(CostSettings()), NOON, UTC).spent.priced == 0, (
         "that was yesterday"
     )
-    assert forecast([cost(charge(1))], CostSettings(), NOON, UTC).spent.priced == 0, "that has not been yet"
+    assert forecast([cost(charge(1))], Budget.of(CostSettings()), NOON, UTC).spent.priced == 0, (
+        "that has not been yet"
+    )
     midnight = [cost(charge(-12 * 60), charge(-12 * 60 - 1))]
-    assert forecast(midnight, CostSettings(), NOON, UTC).spent.priced == 1
+    assert forecast(midnight, Budget.of(CostSettings()), NOON, UTC).spent.priced == 1
 
 
 @pytest.mark.parametrize(("budget", "over"), [(0.0, False), (1.0, True), (2.0, True), (1000.0, False)])
 def test_a_budget_is_held_against_what_is_spent_and_expected(budget: float, over: bool) -> None:
-    told = forecast([cost(charge(0, 1.5))], CostSettings(budget=budget), NOON + 600, UTC)
+    told = forecast([cost(charge(0, 1.5))], Budget.of(CostSettings(budget=budget)), NOON + 600, UTC)
     assert told.over is over
 
 

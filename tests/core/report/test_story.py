@@ -89,3 +89,17 @@ def test_what_never_worked_again_comes_first_and_nothing_is_told_of_nothing() ->
     assert failed[3] == "  worked at 0:01 with no edit in between"
     assert story([]) == SessionStory()
     assert story([turn(1)], read=read).failed == ("no call failed",)
+
+
+def test_what_has_no_outcome_is_no_pass_and_no_all_clear() -> None:
+    told = story([prompt(0), use(10, outcome="pending", purpose="test", program="npm"), turn(20)], read=read)
+    assert told.done[1] == "test ran without an outcome once"
+    assert told.failed == ("no failure is told; 1 call without an outcome",)
+    assert story([prompt(0), use(10), turn(20)], read=read).failed == ("no call failed",)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "words"), [("rejected", "test was refused once"), ("collateral", "test did not run once")]
+)
+def test_a_check_that_did_not_run_did_not_pass(outcome: Outcome, words: str) -> None:
+    assert story([prompt(0), use(10, outcome=outcome, purpose="test")], read=read).done[1] == words

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from core.logs import session as log_session
 from core.report.cost import SessionCost, session_cost
-from core.report.log_tree import LogTree
+from core.report.log_tree import LogTree, SessionName
 from core.settings import Settings
 from core.store.reading_cache import ReadingCache
 
@@ -32,10 +31,10 @@ class Tree:
         self.searched = tree.searched
         return found
 
-    def _make(self, missing: list[log_session.LogSession]) -> Iterator[SessionCost]:
+    def _make(self, missing: list[SessionName]) -> Iterator[SessionCost]:
         for one in missing:
             self.read += 1
-            yield session_cost(one, Settings())
+            yield session_cost(one.session, Settings())
 
 
 @pytest.fixture

@@ -81,6 +81,11 @@ def test_the_strictest_tier_that_fits_holds(asked: Asked, settings: dict[str, An
         (WRITE, Standing(budget=0.2), {"budget": 0.2}, "person"),
         (WRITE, Standing(budget=0.21), {"budget": 0.2}, "permit"),
         (READ, Standing(budget=0.0), {}, "pass"),
+        (WRITE, Standing(trust=0.79), {}, "permit"),
+        (WRITE, Standing(trust=0.8), {}, "person"),
+        (WRITE, Standing(trust=0.9), {"tool_trust": 1.0}, "permit"),
+        (READ, Standing(trust=1.0), {}, "pass"),
+        (WRITE, Standing("exhaustion", trust=1.0), {}, "deny"),
     ],
 )
 def test_what_becomes_of_a_call(
@@ -177,7 +182,7 @@ def test_what_needs_the_person_needs_their_approval() -> None:
 
 def test_affect_is_no_input() -> None:
     """Nothing of the kind is imported, and what is handed in has no room for it."""
-    assert set(get_type_hints(Standing)) == {"halt", "fuse", "budget"}
+    assert set(get_type_hints(Standing)) == {"halt", "fuse", "budget", "trust"}
     tree = ast.parse(Path(module.__file__).read_text())
     names = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     assert {name for name in names if name and name.startswith("core.")} == {

@@ -13,6 +13,7 @@ from core.errors import StoreError
 from core.settings import Settings
 from core.settings.layers import Given, Layer, read_file, resolve, tunables
 from core.settings.toml_text import toml_value, with_values
+from core.store.profile_files import ProfileFiles
 from core.store.profiles import (
     file_name,
     profile_text,
@@ -145,3 +146,19 @@ def test_what_a_project_may_not_set_is_not_saved_for_one() -> None:
     refuse_foreign({OFFSET: 0.15, GROWTH: 1.8})
     with pytest.raises(StoreError, match=f"{LOW} and 1 more: a project may not set it; save it as your own"):
         refuse_foreign({OFFSET: 0.15, LOW: 0.4, GROWTH: 3.0})
+
+
+def test_a_link_in_a_project_does_not_lead_our_writing_elsewhere(tmp_path: Path) -> None:
+    outside, project = tmp_path / "outside", tmp_path / "project"
+    outside.mkdir()
+    project.mkdir()
+    (project / ".nooscope").symlink_to(outside)
+    (outside / "mine.toml").write_text("kept = 1\n")
+    (project / ".nooscope.toml").symlink_to(outside / "mine.toml")
+    files = ProfileFiles(tmp_path / "settings.toml", project, tmp_path / "chains")
+    with pytest.raises(StoreError, match="leads out of the project"):
+        files.save_profile("calm", "", Settings(), "project")
+    with pytest.raises(StoreError, match="leads out of the project"):
+        files.save_settings({"screen.gap": 900.0}, "project")
+    assert [path.name for path in outside.iterdir()] == ["mine.toml"]
+    assert (outside / "mine.toml").read_text() == "kept = 1\n"

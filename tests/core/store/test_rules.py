@@ -8,7 +8,11 @@ from typing import Any
 
 import pytest
 
+from core.percept import Signal
+from core.response.foreign import MOST
 from core.response.rules import RuleSet, add_rules, built_in
+from core.response.scoring import Scorer
+from core.settings.response import ScoringSettings
 from core.store.rules import RuleFiles, project_file
 
 
@@ -94,7 +98,7 @@ def laid(tmp_path: Path, **method: Any) -> tuple[RuleSet, tuple[str, ...]]:
         ("trigger", {"threshold": 0.19}, True),
         ("trigger", {"threshold": None}, False),
         ("trigger", {"signals": ["halt"]}, False),
-        ("trigger", {"signals": ["any"]}, True),
+        ("trigger", {"signals": ["any"]}, False),
         ("trigger", {"states": ["idle"]}, False),
         ("trigger", {"states": ["any"]}, True),
         ("trigger", {"despite_flow": True}, True),
@@ -137,13 +141,14 @@ NEW: dict[str, Any] = {
         ({"id": "rest_now"}, ""),
         ({"id": "rest_now", "action": {"kind": "needs_you", "say": "Rest."}}, ""),
         ({"id": "rest_now", "action": {"kind": "done"}}, "action.kind is done"),
+        ({"id": "rest_now", "type": "context_persist"}, "only your own rules may have checkpoints written"),
         ({"id": "rest_now", "action": {"deliver": {"kind": "steer"}}}, "put words to an agent"),
         ({"id": "done"}, "a word of our own"),
         ({"id": "question"}, "a word of our own"),
     ],
 )
 def test_a_project_may_add_methods_that_warn(tmp_path: Path, more: dict[str, Any], part: str) -> None:
-    rules, faults = laid(tmp_path, **NEW, **more)
+    rules, faults = laid(tmp_path, **{**NEW, **more})
     assert (rules.method(more["id"]) is None) == bool(part)
     assert (part in faults[0] and ":1: " in faults[0]) if part else faults == ()
 
@@ -151,7 +156,7 @@ def test_a_project_may_add_methods_that_warn(tmp_path: Path, more: dict[str, Any
 def test_a_project_may_add_so_many_and_no_more(tmp_path: Path) -> None:
     path = tmp_path / "theirs.json"
     usual = len(built_in().methods)
-    for count, kept, faults in ((32, 32, 0), (33, 32, 1), (2000, 32, 1)):
+    for count, kept, faults in ((MOST, MOST, 0), (MOST + 1, MOST, 1), (2000, MOST, 1)):
         path.write_text(json.dumps({"methods": [{"id": f"m{number}", **NEW} for number in range(count)]}))
         files = RuleFiles([], [path])
         assert len(files.load().methods) == usual + kept
@@ -164,3 +169,18 @@ def test_a_number_too_long_to_read_costs_only_the_file(tmp_path: Path) -> None:
     files = RuleFiles([], [path])
     assert files.load() == built_in()
     assert "is not JSON" in files.faults[0]
+
+
+@pytest.mark.parametrize("name", ["push_reminder", "context_snapshot"])
+def test_a_project_may_not_have_more_good_news_told_or_checkpoints_written(tmp_path: Path, name: str) -> None:
+    rules, faults = laid(tmp_path, id=name, trigger={"sensitivity": 1.0, "frequency": "high"})
+    assert rules.method(name) == built_in().method(name)
+    assert len(faults) == 1 and "only your own rules may change a method that does not warn" in faults[0]
+
+
+def test_another_signal_cannot_use_up_the_rest_of_an_alert(tmp_path: Path) -> None:
+    rules, _ = laid(tmp_path, id="loop_alert", trigger={"signals": ["any"], "sensitivity": 1.0})
+    scorer = Scorer(ScoringSettings(), rules, {})
+    scorer.update(0.0, "deep_work", (Signal("confidence_sustained", 0.9, True),))
+    shots = scorer.update(60.0, "stuck", (), [("loop", 0.9)])
+    assert "loop_alert" in {shot.method.id for shot in shots}

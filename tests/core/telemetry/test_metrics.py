@@ -86,12 +86,12 @@ def asked(port: int, path: str = "/metrics", method: str = "GET") -> tuple[int, 
 
 
 def test_a_watch_serves_what_it_has_seen_so_far() -> None:
-    server = MetricsServer(SETTINGS, 0, lambda: 2_000_000_000.0)
+    server = MetricsServer(SETTINGS, 0, lambda: 2_000_000_000.0, "s")
     society = PLAIN.society(SETTINGS)
     try:
         assert "nooscope_tool_uses_total{" not in asked(server.port)[1]
         for event in session(60):
-            server.update("s", event, society.step(event), society)
+            server.on_event(event, society.step(event), society)
         status, text = asked(server.port)
         assert status == 200 and text == told({"s": session(60)})
         assert asked(server.port, "/")[0] == 404

@@ -35,7 +35,7 @@ def test_json_tells_everything_once(home: Path, capsys: pytest.CaptureFixture[st
     assert told["counts"]["need"] == 4
     assert [one["needs_person"] for one in told["sessions"]][:4] == [True] * 4
     asks = found["asks"]
-    assert asks["why"] == "AskUserQuestion waits for an answer"
+    assert asks["why"] == "asks you something (AskUserQuestion)"
     assert 39 <= asks["for_seconds"] < 100
     assert asks["governor"] in ("IDLE", "RECOVERING", "HALTED")
     assert asks["tokens_per_minute"] > 0
@@ -46,7 +46,7 @@ def test_a_table_without_a_terminal(home: Path, capsys: pytest.CaptureFixture[st
     assert main(["fleet"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[1].startswith("▲  needs you ")
-    assert "AskUserQuestion waits for an answer" in lines[1]
+    assert "asks you something (AskUserQuestion)" in lines[1]
     assert lines[-1].startswith("4 in need of you")
 
 

@@ -148,7 +148,7 @@ def test_an_open_question_needs_the_person(log: Path) -> None:
         code, _ = live.interrupt()
     finally:
         live.end()
-    assert (told["kind"], told["text"], code) == ("needs_you", "AskUserQuestion waits for an answer.", 0)
+    assert (told["kind"], told["text"], code) == ("needs_you", "asks: “echo q1”", 0)
 
 
 def work(start: float, minutes: int = 8) -> list[Event]:
@@ -229,6 +229,7 @@ def test_being_behind_is_said_once_and_so_is_its_end(
 ) -> None:
     args = argparse.Namespace(no_prior=False, project=None, json=False, all=False, idle=None)
     args.otlp = args.metrics = None
+    args.mind = False
     one = Watch(home / "log.jsonl", Settings(), args)
     one.driver.caught_up = True
     for left in (unread, unread, 0, 0):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -89,7 +90,7 @@ async def test_who_needs_a_person_stands_first(app: FleetApp) -> None:
         assert "↻ looping" in lines[3]
         assert any("… silent?" in line and "6m" in line for line in lines)
         assert "▲ 4 need you" in said(app, "title")
-        assert "AskUserQuestion waits for an answer" in said(app, "detail")
+        assert "asks you something (AskUserQuestion)" in said(app, "detail")
         assert "log silent for 40s" in said(app, "detail")
 
 
@@ -104,7 +105,7 @@ async def test_the_cursor_keys(app: FleetApp) -> None:
         assert where[:5] == [1, 2, 1, 9, 0]
         assert where[5:] == [9, 0]
         await pilot.press("down")
-        assert "Edit is open; it may ask for permission" in said(app, "detail")
+        assert "Edit takes unusually long; it may ask for permission" in said(app, "detail")
 
 
 async def test_sorting_goes_round_and_back(app: FleetApp) -> None:
@@ -246,7 +247,7 @@ async def test_an_empty_machine_says_so_until_somebody_comes(tmp_path: Path, sti
     app = FleetApp(tmp_path, settings)
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: app.screen.has_class("-empty"))
-        assert "No session changed" in said(app, "nothing")
+        assert "No sessions found" in said(app, "nothing")
         begin(tmp_path, "late", 1, 5).write()
         await until(pilot, lambda: read(app, 1))
         assert names(app) == ["late"]
@@ -328,7 +329,7 @@ async def test_sessions_at_rest_share_a_line(tmp_path: Path, still: Settings) ->
 async def test_the_command_that_resumes_a_session_is_copied(app: FleetApp) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: read(app, 10))
-        await pilot.press("y")
+        await pilot.press("R")
         row = table(app).chosen
         assert row is not None
         assert app.clipboard == f"cd {row.project} && claude --resume {row.session}"
@@ -388,3 +389,24 @@ async def test_escape_returns_to_the_fleet(tmp_path: Path, still: Settings) -> N
         await until(pilot, lambda: app.view is not None)
         await pilot.press("escape")
         await until(pilot, lambda: isinstance(app.screen, FleetScreen))
+
+
+async def test_sessions_of_long_ago_are_listed_unread_behind_the_fold(
+    tmp_path: Path, still: Settings
+) -> None:
+    tell(tmp_path)
+    within = still.screen.fleet.model_copy(update={"within": 0.1})
+    settings = still.model_copy(update={"screen": still.screen.model_copy(update={"fleet": within})})
+    for path in tmp_path.rglob("*.jsonl"):
+        os.utime(path, (NOW - 90_000, NOW - 90_000))
+    app = FleetApp(tmp_path, settings)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, FleetScreen) and bool(app.screen.rows))
+        assert isinstance(app.screen, FleetScreen)
+        assert {row.status.word for row in app.screen.rows} == {"unread"}
+        assert names(app)[-1] == "at rest"
+        await pilot.press("o")
+        await until(pilot, lambda: len(names(app)) == len(STORIES))
+        await pilot.press("enter")
+        await until(pilot, lambda: len(app.opened) == 1)
+        assert not app.opened[0].live

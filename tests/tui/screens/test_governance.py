@@ -13,10 +13,11 @@ from core.governor.appraisal import Pressures
 from core.society import AgentReading
 from tests.tui.panel_app import view_at
 from tests.tui.screen_app import Stage, recorded
+from tui.draw.tree import tree_guides
 from tui.feed.view import View
 from tui.screens.governance import GovernanceScreen
 from tui.widgets.common.card import Card
-from tui.widgets.governance.agents import SocietyCard, tree_guides
+from tui.widgets.governance.agents import SocietyCard
 from tui.widgets.governance.budgets import GovernedCard, GovernorCard, PressureCard
 from tui.widgets.governance.fields import FieldCard, LineageCard, ModulationCard, QuarantineCard
 

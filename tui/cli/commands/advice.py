@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     from core.report.advice import AdviceMoment, AdviceOutcome
     from core.store.said import SaidStore
 
-_FEW = 20
-"""Fewer moments than this on a side prove nothing."""
-
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
@@ -109,6 +106,7 @@ def _list(store: SaidStore, as_json: bool) -> int:
 
 
 def _print(moments: list[AdviceMoment], counted: list[AdviceOutcome], within: int) -> None:
+    from core.report.advice import FEW_MOMENTS
     from core.report.formatting import moment as when
     from core.report.formatting import plain
 
@@ -125,7 +123,7 @@ def _print(moments: list[AdviceMoment], counted: list[AdviceOutcome], within: in
     sides = [
         sum(row.came_again + row.stayed_away for row in counted if row.said is said) for said in (True, False)
     ]
-    if min(sides) < _FEW:
+    if min(sides) < FEW_MOMENTS:
         print(f"{sides[0]} said and {sides[1]} not said are too few to conclude anything.")
     print("Nobody chose at random when to speak: a difference may have other causes.")
 

@@ -10,6 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from core.report.answers import Question, question
+from core.store.config_path import carry_over_folder
+from core.store.reading_cache import reading_cache
 from tui.cli import streams
 from tui.cli.carried import add_plain_option, family_of, initial_states_of, spoken_start
 from tui.cli.command import CliCommand
@@ -19,6 +22,8 @@ if TYPE_CHECKING:
     from core.batch.shares import Share, Written
     from core.logs.session import LogSession
     from core.report.analysis import Analysis
+    from core.report.log_tree import LogTree, SessionName
+    from core.report.summary import Summary
     from core.settings import Settings
     from core.timeline.run_inputs import RunInputs
 
@@ -67,28 +72,64 @@ def _shard(text: str) -> tuple[int, int]:
 
 
 def _run(args: argparse.Namespace) -> int:
-    from core.agents.registry import make_kit
-    from core.logs.finder import sessions
+    from core.report.log_tree import LogTree
 
-    settings = settings_from(args).settings
-    kit = make_kit(settings.ingest)
-    found = sessions(args.paths, kit, settings.ingest.lines)
-    for fault in kit.diagnostics.first:
-        print(f"nooscope: {fault.file}: {fault.reason}", file=sys.stderr)
-    if args.parquet is not None:
-        return _dataset(found, settings, args)
-    if args.on or args.shard != (1, 1):
+    paths = list(map(Path, args.paths))
+    whole = not (args.parquet or args.metrics or args.on) and args.shard == (1, 1)
+    asked = _question(args, paths) if whole else None
+    known = asked.answer() if asked is not None else None
+    if known is not None:
+        sys.stdout.write(known.decode())
+        return 0
+    resolved = settings_from(args)
+    settings = resolved.settings
+    if args.parquet is None and (args.on or args.shard != (1, 1)):
         from core.errors import UsageError
 
         raise UsageError("--on and --shard are for --parquet FOLDER")
-    done = list(_progress(_analyses(found, settings, args), found))
+    cache = reading_cache(settings)
+    tree = LogTree(settings, cache)
+    found = tree.sessions(paths)
+    for fault in tree.faults:
+        print(f"nooscope: {fault.file}: {fault.reason}", file=sys.stderr)
+    if args.parquet is not None:
+        return _dataset([name.session for name in found], settings, args)
+    starts = initial_states_of(args, settings)
+    begun = [spoken_start(starts, name.id) for name in found]
     if args.metrics:
+        done = list(_analyses([name.session for name in found], begun, args))
         _write_metrics(args.metrics, done)
-    if args.json:
-        _print_json(done)
+        summaries = [analysis.summary for analysis in done]
     else:
-        _print_text(done)
+        summaries = _summaries(tree, found, begun, args)
+    text = _json(summaries) if args.json else _text(summaries)
+    sys.stdout.write(text)
+    if asked is not None and not (resolved.complaints or tree.faults or starts.spoke):
+        asked.keep(text.encode(), settings)
     return 0
+
+
+def _question(args: argparse.Namespace, paths: list[Path]) -> Question:
+    """All that decides what is printed."""
+    words = ("json" if args.json else shutil.get_terminal_size((100, 24)).columns, args.assignments)
+    return question("analyze", words, paths, args.project, None if args.plain else carry_over_folder())
+
+
+def _summaries(
+    tree: LogTree, found: list[SessionName], begun: list[RunInputs], args: argparse.Namespace
+) -> list[Summary]:
+    """The summary of every session, made anew only where something it depends on has changed."""
+    from core.report.summary import Summary
+    from core.timeline.run_inputs import Fingerprints
+
+    starts = dict(zip(found, begun, strict=True))
+    prints = Fingerprints()
+
+    def made(missing: list[SessionName]) -> Iterator[Summary]:
+        sessions = [name.session for name in missing]
+        return (done.summary for done in _analyses(sessions, [starts[name] for name in missing], args))
+
+    return tree.each("summary", found, Summary, made, [prints.of(start) for start in begun])
 
 
 def _dataset(found: list[LogSession], settings: Settings, args: argparse.Namespace) -> int:
@@ -136,17 +177,24 @@ def _written(work: list[Share], args: argparse.Namespace) -> Iterator[Written]:
     yield from shared_out(jobs, write_share, work)
 
 
-def _analyses(found: list[LogSession], settings: Settings, args: argparse.Namespace) -> Iterator[Analysis]:
-    starts = initial_states_of(args, settings)
-    metrics = bool(args.metrics)
-    begun = [(session, spoken_start(starts, session.id)) for session in found]
-    jobs = min(args.jobs or os.cpu_count() or 1, len(found))
+def _analyses(
+    found: list[LogSession], starts: list[RunInputs], args: argparse.Namespace
+) -> Iterator[Analysis]:
+    """Run sessions through the engine, over several processes where that pays, with a line of progress."""
     from core.report.process_pool import one_by_one, shared_out
 
+    metrics = bool(args.metrics)
+    begun = list(zip(found, starts, strict=True))
+    jobs = min(args.jobs or os.cpu_count() or 1, len(found))
     if jobs <= 1 or (not args.jobs and sum(map(_size, found)) < _SMALL):
-        yield from one_by_one(analysed, begun, metrics, family=family_of)
-        return
-    yield from shared_out(jobs, analysed, begun, metrics, prepare=streams.prepare_streams, family=family_of)
+        done = one_by_one(analysed, begun, metrics, family=family_of)
+    else:
+        done = shared_out(jobs, analysed, begun, metrics, prepare=streams.prepare_streams, family=family_of)
+    for number, analysis in enumerate(done, 1):
+        if len(found) > 1:
+            streams.progress(f"{number} of {len(found)} sessions")
+        yield analysis
+    streams.progress("")
 
 
 def analysed(begun: tuple[LogSession, RunInputs], metrics: bool) -> Analysis:
@@ -167,25 +215,17 @@ def _size(session: LogSession) -> int:
     return total
 
 
-def _progress(analyses: Iterator[Analysis], found: list[LogSession]) -> Iterator[Analysis]:
-    for number, analysis in enumerate(analyses, 1):
-        if len(found) > 1:
-            streams.progress(f"{number} of {len(found)} sessions")
-        yield analysis
-    streams.progress("")
-
-
-def _print_json(done: list[Analysis]) -> None:
+def _json(summaries: list[Summary]) -> str:
     from core.report.formatting import readable_json
 
-    print(readable_json({"sessions": [analysis.summary for analysis in done]}))
+    return readable_json({"sessions": summaries}) + "\n"
 
 
-def _print_text(done: list[Analysis]) -> None:
+def _text(summaries: list[Summary]) -> str:
     from core.report.page import summary_text
 
     width = shutil.get_terminal_size((100, 24)).columns
-    print("\n\n".join(summary_text(analysis.summary, width) for analysis in done))
+    return "\n\n".join(summary_text(summary, width) for summary in summaries) + "\n"
 
 
 def _write_metrics(name: str, done: list[Analysis]) -> None:

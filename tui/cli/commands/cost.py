@@ -7,8 +7,9 @@ import os
 import sys
 import time
 from collections.abc import Iterator
+from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.report.formatting import count, home_path, money, plain, short
 from tui.cli import streams
@@ -23,7 +24,8 @@ from tui.cli.options import (
 
 if TYPE_CHECKING:
     from core.logs.session import LogSession
-    from core.report.cost import CostForecast, SessionCost, Sum
+    from core.report.cost import Budget, CostForecast, SessionCost, Sum
+    from core.report.log_tree import SessionName
     from core.settings import Settings
 
 _AXES = ("day", "project", "model", "agent", "session")
@@ -53,26 +55,26 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings_options(parser)
 
 
+class _Charged(NamedTuple):
+    """What all sessions cost, and the budget: all that is asked of logs and settings."""
+
+    costs: list[SessionCost]
+    budget: Budget
+
+
 def _run(args: argparse.Namespace) -> int:
-    from core.report.cost import SessionCost, by, forecast, total
-    from core.report.log_tree import LogTree, agent_folders, checked_paths
-    from core.store.reading_cache import ReadingCache, reading_cache, reading_cache_path
+    from core.report.cost import by, forecast, total
+    from core.store.reading_cache import ReadingCache, reading_cache_path
 
     if args.forget:
         there = ReadingCache(reading_cache_path(), 0).clear()
         print("forgotten what was read from logs" if there else "nothing had been kept")
         return 0
-    settings = settings_from(args).settings
     now = time.time()
-    tree = LogTree(settings, reading_cache(settings))
-    paths = checked_paths(args.paths) or agent_folders(os.environ, Path.home())
-    found = tree.sessions(paths) if args.paths else tree.sessions_or_none(paths)
-    for fault in tree.faults:
-        print(f"nooscope: {fault.file}: {fault.reason}", file=sys.stderr)
-    costs = tree.each("cost", found, SessionCost, lambda missing: _read(missing, settings, args.jobs))
+    costs, budget = _charged(args)
     since = None if args.since is None else since_moment(args.since, now)
     sums = by(args.by, costs, None, since)
-    today = forecast(costs, settings.screen.cost, now, None)
+    today = forecast(costs, budget, now, None)
     if args.json:
         _print_json(args.by, sums, total(sums.values()), today, costs)
     else:
@@ -80,17 +82,47 @@ def _run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _read(missing: list[LogSession], settings: Settings, wanted: int | None) -> Iterator[SessionCost]:
+def _charged(args: argparse.Namespace) -> _Charged:
+    """What sessions cost; where nothing has changed since it was last asked, no settings are read either."""
+    import msgspec
+
+    from core.report.answers import question
+    from core.report.cost import Budget, SessionCost
+    from core.report.log_tree import LogTree, agent_folders, checked_paths
+    from core.store.reading_cache import reading_cache
+
+    asked = None
+    if args.paths:
+        asked = question("cost", (args.assignments,), checked_paths(args.paths), args.project, None)
+        known = asked.answer()
+        if known is not None:
+            return _Charged(*msgspec.msgpack.decode(known, type=tuple[list[SessionCost], Budget]))
+    resolved = settings_from(args)
+    settings = resolved.settings
+    tree = LogTree(settings, reading_cache(settings))
+    paths = checked_paths(args.paths) or agent_folders(os.environ, Path.home())
+    found = tree.sessions(paths) if args.paths else tree.sessions_or_none(paths)
+    for fault in tree.faults:
+        print(f"nooscope: {fault.file}: {fault.reason}", file=sys.stderr)
+    costs = tree.each("cost", found, SessionCost, lambda missing: _read(missing, settings, args.jobs))
+    charged = _Charged(costs, Budget.of(settings.screen.cost))
+    if asked is not None and not (resolved.complaints or tree.faults):
+        asked.keep(msgspec.msgpack.encode(charged), settings)
+    return charged
+
+
+def _read(names: list[SessionName], settings: Settings, wanted: int | None) -> Iterator[SessionCost]:
     """Read the sessions that are not known yet, with a line of progress."""
     from core.report.cost import session_cost
 
+    missing = [name.session for name in names]
     jobs = min(wanted or os.cpu_count() or 1, len(missing))
     if jobs <= 1 or (not wanted and sum(map(_size, missing)) < _SMALL):
         costs: Iterator[SessionCost] = (session_cost(session, settings) for session in missing)
     else:
         from core.report.process_pool import shared_out
 
-        costs = shared_out(jobs, session_cost, missing, settings)
+        costs = shared_out(jobs, session_cost, missing, settings, family=attrgetter("family"))
     for number, cost in enumerate(costs, 1):
         streams.progress(f"{number} of {len(missing)} sessions")
         yield cost

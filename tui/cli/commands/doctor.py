@@ -79,9 +79,46 @@ def _sections(args: argparse.Namespace, resolved: Resolved) -> Iterator[Section]
     yield machine.models(kit.models, datetime.now(UTC).date())
     yield logs.unread(os.environ, Path.home(), kit, ingest)
     yield hooks_section()
+    yield _extensions()
+    yield _narrator(resolved.settings)
     yield keeping.settings(resolved, project, _faults(args, resolved.settings))
     yield keeping.folders()
     yield keeping.stored_state()
+
+
+def _extensions() -> Section:
+    """What is installed beside nooscope, and what of it cannot be used."""
+    from core.agents.registry import unusable_agents
+    from core.export.exporters import exporters
+    from core.extension.use import in_step, listening
+    from core.installed.offers import extension_folder, find_offers
+    from core.live.notices import installed_channels
+    from core.report.checkup import Finding, Section
+
+    found = find_offers()
+    complaints = [*found.complaints, *unusable_agents(), *exporters()[1], *installed_channels()[1]]
+    complaints += [*listening()[1], *in_step().complaints]
+    findings = [Finding(offer.name, f"{offer.kind}, {offer.origin}") for offer in found.offers]
+    if not findings:
+        findings.append(
+            Finding("none", f"nothing is installed beside nooscope or lies in {extension_folder()}")
+        )
+    findings += [Finding("broken", text, "problem") for text in dict.fromkeys(complaints)]
+    facts = [{"kind": offer.kind, "name": offer.name, "origin": offer.origin} for offer in found.offers]
+    return Section("extensions", tuple(findings), facts)
+
+
+def _narrator(settings: Settings) -> Section:
+    """Whether a model is on, and what prose has cost today."""
+    from time import time
+
+    from core.narrator.router import status_lines
+    from core.report.checkup import Finding, Section
+    from core.store.model_spend import SpendStore
+
+    lines = status_lines(settings, SpendStore(), time())
+    state = "on" if settings.narrator.on else "off"
+    return Section("narrator", tuple(Finding(state, line) for line in lines), {"on": settings.narrator.on})
 
 
 def _faults(args: argparse.Namespace, settings: Settings) -> list[str]:

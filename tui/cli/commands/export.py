@@ -31,10 +31,10 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", help="a log, a folder of logs, or a pattern")
     parser.add_argument(
         "--format",
-        choices=["events", *SHARED, "otlp"],
+        metavar="NAME",
         default="events",
         help="events: one JSON object an event; html: one page that plays the session; cast: asciinema; "
-        "markdown: a report; otlp: a trace in JSON (default: events)",
+        "markdown: a report; otlp: a trace in JSON; or the format of an extension (default: events)",
     )
     parser.add_argument(
         "-o",
@@ -67,11 +67,12 @@ def _run(args: argparse.Namespace) -> int:
     from core.agents.registry import make_kit
     from core.logs.finder import sessions
 
+    shared = _formats(args.format)
     if args.otlp and args.format not in ("events", "otlp"):
         raise UsageError("--otlp sends a trace; leave out --format, or write to a file without --otlp")
     if args.otlp or args.format == "otlp":
         return _trace(args)
-    if args.format in SHARED:
+    if args.format in shared:
         return _share(args)
     if args.transcript or args.redact == "strict":
         raise UsageError(
@@ -94,6 +95,20 @@ def _run(args: argparse.Namespace) -> int:
             return 2
     print(_report(len(found), events, kit), file=sys.stderr)
     return 0
+
+
+def _formats(wanted: str) -> frozenset[str]:
+    """The formats of one session for a person; a wish for one that is not there is refused."""
+    if wanted in ("events", "otlp", *SHARED):
+        return frozenset(SHARED)
+    from core.export.exporters import exporters
+
+    known, complaints = exporters()
+    for sentence in complaints:
+        print(f"nooscope: {sentence}", file=sys.stderr)
+    if wanted not in known:
+        raise UsageError(f"there is no format {wanted!r}; there are events, {', '.join(known)}, otlp")
+    return frozenset(known)
 
 
 def _share(args: argparse.Namespace) -> int:
@@ -184,17 +199,19 @@ def _put(content: bytes, target: Path | None) -> None:
 
 
 def _shared(form: str, made: ExportedSession) -> bytes:
-    if form == "html":
-        from core.export.html import page
+    from core.errors import NooscopeError
+    from core.export.exporters import BUILT_IN, exporters
 
-        return page(made).encode("utf-8", "replace")
-    if form == "cast":
-        from core.export.cast import cast
-
-        return b"".join(cast(made))
-    from core.export.markdown import report
-
-    return report(made).encode("utf-8", "replace")
+    exporter = exporters()[0][form]
+    if exporter in BUILT_IN:
+        return exporter.write(made)
+    try:
+        content = exporter.write(made)
+    except Exception as fault:
+        raise NooscopeError(f"the extension that writes {form} failed: {fault}") from fault
+    if not isinstance(content, bytes):
+        raise NooscopeError(f"the extension that writes {form} gave no bytes")
+    return content
 
 
 def _print(line: bytes) -> int:

@@ -105,12 +105,17 @@ def _roster(settings: Settings, paths: Sequence[Path]) -> Roster:
 
 
 def _once(settings: Settings, roster: Roster, args: argparse.Namespace) -> int:
+    from core.intake.link import look
+    from core.intake.place import default_place
     from core.live.fleet.order import Order, listed
     from core.live.fleet.row import FleetRow
     from core.live.fleet.thread import once
+    from core.live.status import Limits
 
     roster.initial_states = initial_states_of(args, settings)
     rows, now = once(roster)
+    told, limits = look(default_place()), Limits.of(settings)
+    rows = tuple(row.hooked(told.of(row.session), now, limits) for row in rows)
     for notice in dict.fromkeys(roster.initial_states.notices):
         print(f"nooscope: {notice}", file=sys.stderr)
     ordered = [item for item in listed(rows, Order(folded=False)) if isinstance(item, FleetRow)]

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
 from tui.cli.carried import add_plain_option, initial_states_of
 from tui.cli.command import CliCommand
 from tui.cli.options import add_settings_options, positive_argument, settings_from
+from tui.cli.prose import add_tier_option, prose_lines, say_where_it_goes
+
+if TYPE_CHECKING:
+    from core.settings import Settings
+    from core.timeline.timeline import Timeline
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -17,6 +23,12 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tokens", type=positive_argument, default=300, metavar="N", help="most a narrative may take"
     )
+    parser.add_argument(
+        "--prose",
+        action="store_true",
+        help="in sentences that cite their events, with names for the episodes and the last dream",
+    )
+    add_tier_option(parser)
     add_plain_option(parser)
     add_settings_options(parser)
 
@@ -29,8 +41,13 @@ def _run(args: argparse.Namespace) -> int:
     from core.timeline.places import parse_place
     from tui.cli.recordings import recording_at
 
-    timeline = recording_at(args.path, initial_states_of(args, settings_from(args).settings))
+    settings = settings_from(args).settings
+    if args.prose:
+        say_where_it_goes(settings)
+    timeline = recording_at(args.path, initial_states_of(args, settings))
     begin, end = sorted((parse_place(timeline, args.begin), parse_place(timeline, args.end)))
+    if args.prose:
+        return _print_prose(args, settings, timeline, begin, end)
     told = _within(story(timeline.events[begin:end], timeline.events[0].at).lines(), args.tokens)
     left = args.tokens - sum(map(token_estimate, told))
     nav = ChronoNav(timeline)
@@ -40,6 +57,26 @@ def _run(args: argparse.Namespace) -> int:
     print(f"from {begin} to {end} of {count(len(timeline), 'event')}")
     for line in [*told, "", *arrival.summary, *([""] if arrival.summary else []), *arrival.lines]:
         print(plain(line))
+    return 0
+
+
+def _print_prose(
+    args: argparse.Namespace, settings: Settings, timeline: Timeline, begin: int, end: int
+) -> int:
+    from core.narrator.router import Router
+    from core.narrator.telling import tell_dream, tell_episodes, tell_recap
+    from core.report.formatting import count
+
+    router = Router(settings)
+    print(f"from {begin} to {end} of {count(len(timeline), 'event')}; [12] is event 12\n")
+    parts = (
+        ("", tell_recap(router, timeline, begin, end, args.tier)),
+        ("Episodes, by their own numbers", tell_episodes(router, timeline, end, args.tier)),
+        ("The last dream", tell_dream(router, timeline, end, args.tier)),
+    )
+    for title, told in parts:
+        if told.claims:
+            print(*([f"\n{title}"] if title else []), *prose_lines(told), sep="\n")
     return 0
 
 

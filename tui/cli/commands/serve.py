@@ -51,14 +51,20 @@ def _run(args: argparse.Namespace) -> int:
     return asyncio.run(_serve(args, words))
 
 
+def viewer_command(words: list[str]) -> list[str]:
+    """What runs for one viewer; it imports nothing from its folder, which may be somebody else's."""
+    call = "import sys; from tui.cli import main; sys.exit(main())"
+    return [sys.executable, "-P", "-c", call, *words]
+
+
 async def _serve(args: argparse.Namespace, words: list[str]) -> int:
     from core.errors import UsageError
     from tui.web import WebServer, is_loopback
 
-    call = "import sys; from tui.cli import main; sys.exit(main())"
-    command = shlex.join([sys.executable, "-c", call, *words])
     token = "" if is_loopback(args.host) else secrets.token_urlsafe(24)
-    server = WebServer(f"exec {command}", args.host, args.port, viewers=args.viewers, token=token)
+    server = WebServer(
+        f"exec {shlex.join(viewer_command(words))}", args.host, args.port, viewers=args.viewers, token=token
+    )
     try:
         chosen = await server.start()
     except OSError as fault:

@@ -35,7 +35,7 @@ def _run(args: argparse.Namespace) -> int:
     import os
     import time
 
-    from core.agents.registry import AGENTS
+    from core.agents.registry import known_agents
     from core.logs.discovery import describe_sessions, find
 
     settings = settings_from(args).settings.ingest
@@ -46,12 +46,14 @@ def _run(args: argparse.Namespace) -> int:
 
         kit = make_kit(settings)
         found = describe_sessions(
-            AGENTS, sessions(args.paths, kit, settings.lines), now, settings.follow.active_within
+            known_agents(), sessions(args.paths, kit, settings.lines), now, settings.follow.active_within
         )
         for fault in kit.diagnostics.first:
             print(f"nooscope: {fault.file}: {fault.reason}", file=sys.stderr)
     else:
-        found = find(AGENTS, os.environ, Path.home(), now=now, active_within=settings.follow.active_within)
+        found = find(
+            known_agents(), os.environ, Path.home(), now=now, active_within=settings.follow.active_within
+        )
     if args.json:
         _print_json(found, now)
     elif found:

@@ -22,10 +22,10 @@ from tui.cli.launch import add_screen_options, screen_settings, show_session
 from tui.cli.options import port_argument, seconds_argument, settings_from
 
 if TYPE_CHECKING:
+    from core.extension.hooks import Extension
+    from core.live.bus import Subscriber
     from core.live.notices import ShownNotice
     from core.settings import Settings
-    from core.telemetry.live import LiveTrace
-    from core.telemetry.serving import MetricsServer
 
 _BATCH = 512
 """Events read between two looks at whether to stop."""
@@ -46,6 +46,9 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     headless.add_argument("--headless", action="store_true", help="print lines instead of showing a screen")
     headless.add_argument("--json", action="store_true", help="one JSON object a line")
     headless.add_argument("--all", action="store_true", help="also notices from before the watch began")
+    headless.add_argument(
+        "--mind", action="store_true", help="also a line for everything the mind does: ticks, dreams, regimes"
+    )
     headless.add_argument(
         "--no-prior", action="store_true", help="start without what was learned from earlier sessions"
     )
@@ -75,10 +78,10 @@ def _run(args: argparse.Namespace) -> int:
         prior = settings.response.prior.model_copy(update={"enabled": False})
         response = settings.response.model_copy(update={"prior": prior})
         settings = settings.model_copy(update={"response": response})
-    if (args.otlp or args.metrics is not None) and not args.headless:
+    if (args.otlp or args.mind or args.metrics is not None) and not args.headless:
         from core.errors import UsageError
 
-        raise UsageError("--otlp and --metrics go with a watch without a screen; add --headless")
+        raise UsageError("--otlp, --metrics and --mind go with a watch without a screen; add --headless")
     if not args.headless:
         named = _latest(settings) if args.path == "latest" else args.path and Path(args.path).expanduser()
         chosen = screen_settings(args, settings)
@@ -105,12 +108,16 @@ def _refuse_other_files(path: Path, settings: Settings) -> None:
 
 
 def _latest(settings: Settings) -> Path:
-    from core.agents.registry import AGENTS
+    from core.agents.registry import known_agents
     from core.errors import UnreadableLog
     from core.logs.discovery import find
 
     found = find(
-        AGENTS, os.environ, Path.home(), now=time.time(), active_within=settings.ingest.follow.active_within
+        known_agents(),
+        os.environ,
+        Path.home(),
+        now=time.time(),
+        active_within=settings.ingest.follow.active_within,
     )
     if not found:
         raise UnreadableLog("no session found on this machine; name a log to follow")
@@ -126,9 +133,12 @@ class Watch:
 
     def __init__(self, path: Path, settings: Settings, args: argparse.Namespace) -> None:
         from core.agents.registry import make_kit
+        from core.extension.use import listening
+        from core.intake.link import IntakeLink
+        from core.intake.place import default_place
         from core.live.carry_over import CarryOver
         from core.live.driver import Driver
-        from core.live.notices import Notifier, told
+        from core.live.notices import Notifier, installed_channels, told
         from core.live.source import Followed
         from core.store.bookmarks import Bookmarks
         from core.store.carry_over import CarryOverStore
@@ -140,7 +150,15 @@ class Watch:
         self._args = args
         self._stop = threading.Event()
         initial = configured_initial(args.project)
-        self._notifier = Notifier(settings.response.notices, streams.terminal(), self._print)
+        self._link = IntakeLink(default_place())
+        channels, left_out = installed_channels()
+        self._notifier = Notifier(
+            settings.response.notices, streams.terminal(), self._print, installed=channels
+        )
+        listeners, complaints = listening()
+        for sentence in (*left_out, *complaints):
+            _say(sentence)
+        listeners += self._telemetry()
         self.driver = Driver(
             Followed(path, make_kit(settings.ingest), settings),
             InitialStates(settings, initial, store=CarryOverStore()),
@@ -148,29 +166,37 @@ class Watch:
             bookmarks=Bookmarks,
             notifier=self._notifier,
             past=(lambda notice: self._print(told(notice))) if args.all else None,
+            hooks=self._link.signs,
+            extensions=listeners,
         )
-        self._trace: LiveTrace | None = None
-        if args.otlp:
-            from core.telemetry.live import LiveTrace
-            from core.telemetry.sender import headers_of
-
-            headers = headers_of(os.environ.get("OTEL_EXPORTER_OTLP_HEADERS", ""))
-            self._trace = LiveTrace(args.otlp, headers, _say)
-        self._metrics: MetricsServer | None = None
-        if args.metrics is not None:
-            from core.telemetry.serving import MetricsServer
-
-            self._metrics = MetricsServer(settings, args.metrics, time.time)
-            _say(f"figures on http://127.0.0.1:{self._metrics.port}/metrics")
+        self._mind: Subscriber | None = self.driver.bus.subscribe("standard output") if args.mind else None
         self._limits_said: set[str] = set()
         self._lag_said = 0.0
         self._news = False
         """Something came since the watch began, or since it was last said to be still."""
 
+    def _telemetry(self) -> list[Extension]:
+        """What sends the session on or serves its figures, where that is wanted."""
+        made: list[Extension] = []
+        if self._args.otlp:
+            from core.telemetry.live import LiveTrace
+            from core.telemetry.sender import headers_of
+
+            headers = headers_of(os.environ.get("OTEL_EXPORTER_OTLP_HEADERS", ""))
+            made.append(LiveTrace(self._args.otlp, headers, _say))
+        if self._args.metrics is not None:
+            from core.telemetry.serving import MetricsServer
+
+            server = MetricsServer(self._settings, self._args.metrics, time.time, self._path.stem)
+            _say(f"figures on http://127.0.0.1:{server.port}/metrics")
+            made.append(server)
+        return made
+
     def run(self) -> int:
         """Follow until told to stop; leave what was learned at the end."""
         before = signal.signal(signal.SIGINT, self._interrupt)
         term = signal.signal(signal.SIGTERM, self._interrupt)
+        self._link.start()
         try:
             self._take()
             waiting = "" if self.driver.session else " (no log of a known format there yet)"
@@ -180,12 +206,12 @@ class Watch:
         finally:
             signal.signal(signal.SIGINT, before)
             signal.signal(signal.SIGTERM, term)
+            self._link.stop()
             self.driver.close()
-            if self._trace is not None:
-                self._trace.close()
-            if self._metrics is not None:
-                self._metrics.close()
-            for problem in (*self.driver.problems(), *self._notifier.problems):
+            for reading in self.driver.bus.readings():
+                if reading.dropped:
+                    _say(f"{reading.name} was too slow for the event bus: {reading.dropped:,} events dropped")
+            for problem in self.driver.problems():
                 _say(problem)
         return 0
 
@@ -219,12 +245,10 @@ class Watch:
         driver = self.driver
         more = True
         while more and not self._stop.is_set():
-            for event, step in driver.poll(_BATCH):
+            for _ in driver.poll(_BATCH):
                 self._news = True
-                if self._trace is not None:
-                    self._trace.take(event, step)
-                if self._metrics is not None:
-                    self._metrics.update(self._path.stem, event, step, driver.society)
+                if self._mind is not None:
+                    self._print_mind(self._mind)
             for sentence in (*driver.problems(), *driver.log_notices()):
                 _say(sentence)
             self._say_lag()
@@ -261,6 +285,15 @@ class Watch:
             _say(sentence)
         if self._args.idle is not None and driver.still >= self._args.idle:
             self._stop.set()
+
+    def _print_mind(self, mind: Subscriber) -> None:
+        """What the minds did, a line each."""
+        from core.report.mind_words import mind_json, mind_line
+
+        for told in mind.poll():
+            line = mind_json(*told).decode() if self._args.json else mind_line(told.agent, told.event)
+            sys.stdout.write(line + "\n")
+        sys.stdout.flush()
 
     def _print(self, said: ShownNotice) -> None:
         from core.live.notices import notice_json

@@ -14,6 +14,7 @@ from core.report.formatting import count, money, plain, short, span
 from tui.draw.gauge import meter
 from tui.draw.line import Line, fit
 from tui.feed.view import View
+from tui.widgets.common.agent_names import agent_names
 from tui.widgets.common.panel import Panel
 
 _STATES = {"stuck": "▲", "deep_work": "◆", "exploring": "○", "delegating": "◇", "idle": "·"}
@@ -41,7 +42,9 @@ class StatusHeader(Panel, can_focus=False):
 State: `▲` stuck, `◆` deep work, `○` exploring, `◇` delegating, `·` idle.
 Context is the share of the way to compaction, and the turns left until then at the usual pace.
 Cost is that of all agents so far (`≥` where some prices are not known), with its pace over the last
-hour; tokens a minute are those sent anew and got back.
+hour; tokens a minute are those sent anew and got back. `5h limit` and `7d limit` are the shares of your
+limits that are used up, where the agent's status line told them (`nooscope hooks install --statusline`).
+`✎ model on`: a model may put facts into prose when you ask for it; redacted facts are then sent to it.
 """
     DEFAULT_CSS = """
     StatusHeader { height: 1; border: none; padding: 0 1; background: $panel; }
@@ -53,9 +56,13 @@ hour; tokens a minute are those sent anew and got back.
         left = [*_mode(view), *_subject(view, width)]
         if width >= _ROOMY:
             left = [[("nooscope", "strong")], *left]
-        known = [*_alarm(view), *_context(view), *_cost(view)]
+        known = [*_alarm(view), *_context(view), *_cost(view), *_limits(view)]
         if height < 2:
-            right = [*known, *_who(view)[:1], *_condition(view), *_notice(view)]
+            if view.agent != MAIN:
+                known = [*_who(view)[:1], *known]
+            if width >= _ROOMY and not _title(view, width, [*left, *known]):
+                left = left[1:]
+            right = [*known, *_condition(view), *_notice(view)]
             return [_spread([*left, *_title(view, width, [*left, *known])], right, width)]
         return [
             _spread([*left, *_title(view, width, [*left, *known])], known, width),
@@ -121,7 +128,10 @@ def _who(view: View) -> list[Line]:
         return []
     running = view.people.running
     return [
-        [("agent ", "quiet"), (plain(view.agent, 20), "strong")],
+        [
+            ("agent ", "quiet"),
+            (agent_names(view.people.agents).get(view.agent, plain(view.agent, 20)), "strong"),
+        ],
         [(f"{running} of {count(len(view.people.agents), 'agent')} running", "quiet")],
     ]
 
@@ -133,6 +143,8 @@ def _alarm(view: View) -> list[Line]:
 
 def _notice(view: View) -> list[Line]:
     pieces: list[Line] = []
+    if view.narrator:
+        pieces.append([("✎ model on", "strong")])
     if view.in_flight:
         first = plain(view.in_flight[0], 18)
         more = f" +{len(view.in_flight) - 1}" if len(view.in_flight) > 1 else ""
@@ -173,6 +185,22 @@ def _cost(view: View) -> list[Line]:
     if spent.rate is not None and not view.subject.synthetic_time:
         pieces.append([(f"${spent.rate:,.2f}/h", "plain")])
     return pieces
+
+
+def _limits(view: View) -> list[Line]:
+    """How much of the person's limits is used up, where a status line told."""
+    if view.hooks is None:
+        return []
+    figures = view.hooks.figures
+    told = [
+        (name, share)
+        for name, share in (("5h", figures.five_hour), ("7d", figures.seven_day))
+        if share is not None
+    ]
+    return [
+        [(f"{name} limit ", "quiet"), (f"{100 * share:.0f}%", "alert" if share >= 0.9 else "plain")]
+        for name, share in told
+    ]
 
 
 def _title(view: View, width: int, others: list[Line]) -> list[Line]:

@@ -21,13 +21,28 @@ SIGNAL_AXES: dict[str, Axis] = {
 """The axis in whose colour a signal is drawn."""
 SIGNAL_WORDS: dict[str, str] = {
     "flow_active": "flow begins",
-    "compound_frustration_seeking": "frustrated and searching",
+    "compound_frustration_seeking": "fails and searches",
     "frustration_spike": "frustration",
     "seeking_spike": "seeking",
     "uncertainty_spike": "uncertainty",
     "confidence_sustained": "confidence",
     "fatigue_rising": "fatigue",
 }
+METHOD_WORDS: dict[str, str] = {
+    "action_logger": "noted in silence",
+    "ask_person": "would ask you",
+    "context_snapshot": "notes the context",
+    "engram_probe": "recalls the like",
+    "engram_probe_light": "recalls the like",
+    "fatigue_warning": "warns: long stretch",
+    "frustration_alert": "warns: failures",
+    "future_probe": "asks what is next",
+    "halt_alert": "warns: halt",
+    "loop_alert": "warns: loop",
+    "path_suggest": "names its files",
+    "push_reminder": "reminds: commit",
+}
+"""What each built-in method does, in words."""
 _HALTS = {
     "SAFETY": "explores too far",
     "OVERRISK": "risks too much",
@@ -56,6 +71,8 @@ def mark_text(mark: Mark) -> str:
     name = plain(mark.name)
     if mark.kind == "signal":
         return SIGNAL_WORDS.get(name, name.replace("_", " "))
+    if mark.kind == "method":
+        return METHOD_WORDS.get(name, name.replace("_", " "))
     if mark.kind == "halt":
         return f"would halt: {_HALTS.get(name, name.lower())}"
     if mark.kind == "quarantine":
@@ -75,7 +92,7 @@ def mark_text(mark: Mark) -> str:
 
 _ADVICE: dict[str, str] = {
     "flow_active": "steady work; other signals are silent meanwhile",
-    "compound_frustration_seeking": "fails and searches: it may lack something you know",
+    "compound_frustration_seeking": "it may lack something that you know",
     "frustration_spike": "look at the last failure (x)",
     "seeking_spike": "reads and searches a lot without settling on an edit",
     "uncertainty_spike": "results contradict it: check what it assumes",
@@ -83,7 +100,6 @@ _ADVICE: dict[str, str] = {
     "fatigue_rising": "long at work: a fresh start may help",
 }
 _KIND_ADVICE: dict[str, str] = {
-    "method": "an answer to the signals; r shows its words",
     "halt": "effort no longer pays; v shows the budgets",
     "quarantine": "v shows which fields left their bounds",
     "compaction": "what it knew is summed up: check that your wishes are kept",
@@ -93,6 +109,8 @@ _KIND_ADVICE: dict[str, str] = {
 
 def mark_reason(mark: Mark, timeline: Timeline) -> str:
     """What brought a mark about, and what to do, in one line."""
+    if mark.kind == "method":
+        return _trigger(mark, timeline)
     advice = _ADVICE.get(mark.name, "") if mark.kind == "signal" else _KIND_ADVICE.get(mark.kind, "")
     axis = SIGNAL_AXES.get(mark.name) if mark.kind == "signal" else None
     track = timeline.tracks.get(mark.agent)
@@ -101,6 +119,17 @@ def mark_reason(mark: Mark, timeline: Timeline) -> str:
         return advice
     value, limit = (track.columns.value(f"{name}.{axis}", row) for name in ("axis", "threshold"))
     return f"{advice} · {axis} {fraction(value)}, fires at {fraction(limit)}"
+
+
+def _trigger(mark: Mark, timeline: Timeline) -> str:
+    """What a method answered, and where its words are."""
+    heard = [
+        SIGNAL_WORDS.get(one.name, one.name.replace("_", " "))
+        for one in timeline.marks.between(mark.place, mark.place + 1)
+        if one.kind == "signal" and one.agent == mark.agent
+    ]
+    because = f"answers {' and '.join(dict.fromkeys(heard))}; " if heard else ""
+    return f"{because}r shows its words"
 
 
 def mark_amount(mark: Mark) -> str:

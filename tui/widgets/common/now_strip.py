@@ -25,6 +25,8 @@ class NowStrip(Panel, can_focus=False):
 The first line is the status: how the session stands at the playhead, for how long, and why.
 Below it what was asked last, what is being done (`did`: the last call, which is over), what failed last
 since then with the line of its output that says why and how often, and what the agent said last.
+A call that waits for your permit stands in the status: `y` lets it pass once, `Y` its tool for the rest of
+the session, `d` denies it with a reason.
 Words are read from the log, their secrets taken out. `h` hides all words, for a screen that others see.
 """
     DEFAULT_CSS = """
@@ -33,9 +35,14 @@ Words are read from the log, their secrets taken out. `h` hides all words, for a
     EMPTY: ClassVar[str] = ""
 
     def lines(self, view: View, width: int, height: int) -> list[Line]:
-        made = [_status(view, width)]
+        keys = _permit_keys(view)
+        room = width - cell_len(keys) - _GAP if keys else width
+        made = [_status(view, room)]
+        if keys:
+            blank = max(1, width - _length(made[0]) - cell_len(keys))
+            made[0] = [*made[0], (" " * blank, "plain"), (keys, "strong")]
         if height < 4:
-            made = [_beside(made[0], _lately(view), width)]
+            made = [made[0] if keys else _beside(made[0], _lately(view), width)]
             made.append(_doing_and_failed(view, width))
         elif height < 6:
             made += [_asked(view, width), _doing_and_failed(view, width), *_said(view, width, 1)]
@@ -58,17 +65,26 @@ def _status(view: View, width: int) -> Line:
     )
     since = "" if status.since is None else f" {span(max(0.0, view.at - status.since))}"
     line: Line = [(word, ink), (since, "strong"), ("   ", "plain")]
-    why = status.why if view.words else ""
+    why = status.reason if view.words else ""
     hidden = [] if view.words else [("words are hidden: h shows them", "quiet")]
     room = width - _length(line)
     return [*line, (_cut(plain(why), room), "plain"), *hidden] if room > 3 else line
+
+
+def _permit_keys(view: View) -> str:
+    """The keys that answer a call which waits for a permit."""
+    waits = view.hooks.questions if view.hooks is not None and view.words else ()
+    more = f" (1 of {len(waits)})" if len(waits) > 1 else ""
+    return f"y once  Y session  d deny{more}" if waits else ""
 
 
 def _asked(view: View, width: int) -> Line:
     now = view.now
     if not now.asked_at:
         return _row("asked", [("nothing yet", "quiet")], "", width)
-    said = now.asked or f"a prompt of {count(now.characters, 'character')}"
+    said = now.asked or (
+        f"a prompt of {count(now.characters, 'character')}" if now.characters else "its task is not told"
+    )
     ink = "plain" if now.asked else "quiet"
     return _row("asked", [(plain(said), ink)], f"{age(view.at - now.asked_at)} ago", width)
 

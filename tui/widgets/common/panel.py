@@ -36,7 +36,7 @@ class Panel(Widget, can_focus=True):
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "zoom", "Zoom", id="panel.zoom", tooltip="This panel alone, with its details"),
+        Binding("enter", "zoom", "zoom", id="panel.zoom", tooltip="This panel alone, with its details"),
     ]
     TITLE: ClassVar[str] = ""
     EMPTY: ClassVar[str] = "waiting for the first event"

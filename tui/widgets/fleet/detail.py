@@ -80,7 +80,12 @@ def session_detail(row: FleetRow, now: float, lines: int, width: int) -> Content
     )
     host = f"{plain(row.host)} · " if row.host else ""
     said: list[list[tuple[str, str]]] = [
-        [*head, (f"  {row.why}", ""), (f"  {plain(row.title)}" if row.title else "", "$quiet")],
+        [
+            *head,
+            (_permit_keys(row), "bold"),
+            (f"  {row.why}", ""),
+            (f"  {plain(row.title)}" if row.title else "", "$quiet"),
+        ],
         [
             (silence, "bold" if now - facts.heard >= 60 else ""),
             (f" · open: {open_calls}" if open_calls else " · no call open", "" if open_calls else "$quiet"),
@@ -120,6 +125,7 @@ def session_detail(row: FleetRow, now: float, lines: int, width: int) -> Content
             ),
             (f" · {count(facts.events, 'event')}{' read, only the end' if row.partial else ''}", ""),
             (f" · {count(row.skipped, 'line')} skipped" if row.skipped else "", ""),
+            (_limits(row), ""),
         ],
         [(plain(home_path(str(row.path))), "$quiet")],
     ]
@@ -127,3 +133,18 @@ def session_detail(row: FleetRow, now: float, lines: int, width: int) -> Content
         said = [said[0], said[1], said[5] if lines < 4 else said[4], said[5]]
     shown = [Content.assemble(*parts).truncate(width, ellipsis=True) for parts in said[:lines]]
     return Content("\n").join(shown)
+
+
+def _permit_keys(row: FleetRow) -> str:
+    """The keys that answer a call which waits for a permit."""
+    waits = row.signs is not None and row.signs.questions
+    return "  y once  Y session  d deny" if waits else ""
+
+
+def _limits(row: FleetRow) -> str:
+    """How much of the person's limits is used up, where a status line told."""
+    if row.signs is None:
+        return ""
+    figures = row.signs.figures
+    told = (("5h", figures.five_hour), ("7d", figures.seven_day))
+    return "".join(f" · {name} limit {100 * share:.0f}%" for name, share in told if share is not None)

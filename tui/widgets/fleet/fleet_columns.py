@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from rich.cells import cell_len
+
 from core.live.fleet.order import Fold, Heading, Sorting, census
 from core.live.fleet.row import BUCKETS, FleetRow
 from core.live.status import Status
@@ -155,8 +157,12 @@ def _last(row: FleetRow, width: int, moment: CellContext) -> Line:
 
 
 def _reason(row: FleetRow, width: int, moment: CellContext) -> Line:
-    """Why it needs somebody, else what it did last."""
-    return _why(row, width, moment) if row.status.level >= 2 else _last(row, width, moment)
+    """Why it needs somebody, else what it did or said last."""
+    if row.status.level == 3 or (row.status.level == 2 and not row.status.word.startswith("done")):
+        return _why(row, width, moment)
+    sign = f"{row.last_sign} " if row.last_sign else ""
+    told = f"{sign}{row.last}" if row.last else row.why
+    return [(fit(told, width), "plain" if row.status.level else "quiet")]
 
 
 def _title(row: FleetRow, width: int, _: CellContext) -> Line:
@@ -289,7 +295,7 @@ def session_line(row: FleetRow, room: TableLayout, moment: CellContext) -> Line:
     line: Line = []
     for column in fleet_columns(room):
         made = column.cell(row, column.width, moment)
-        free = column.width - sum(len(text) for text, _ in made)
+        free = column.width - sum(cell_len(text) for text, _ in made)
         pad: Line = [(" " * max(0, free), "plain")]
         line += [*pad, *made] if column.right else [*made, *pad]
         line.append((" ", "plain"))

@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import ClassVar
 
 from core.affect import FIELDS
-from core.report.formatting import count, plain
+from core.report.formatting import count
 from core.society import AgentReading
 from tui.draw.line import Line, fit
+from tui.draw.tree import tree_guides
 from tui.feed.view import View
+from tui.widgets.common.agent_names import agent_names
 from tui.widgets.common.card import Card, pair
 from tui.widgets.governance.fields import CHANGED, FIELD_NAMES
-
-_DEEPEST = 8
-"""Levels that are drawn as such."""
 
 
 class SocietyCard(Card):
@@ -39,7 +38,11 @@ contagion is suppressed because they ran away.
         people = view.people
         shown = people.agents[:most]
         guides = tree_guides([agent.depth for agent in shown])
-        made = [self._agent(view, agent, guide, width) for agent, guide in zip(shown, guides, strict=True)]
+        names = agent_names(people.agents)
+        made = [
+            self._agent(view, agent, names[agent.name], guide, width)
+            for agent, guide in zip(shown, guides, strict=True)
+        ]
         if len(people.agents) > most:
             made.append([(f"and {len(people.agents) - most} more", "quiet")])
         made.append([])
@@ -56,21 +59,20 @@ contagion is suppressed because they ran away.
         )
         return made
 
-    def _agent(self, view: View, agent: AgentReading, indent: str, width: int) -> Line:
+    def _agent(self, view: View, agent: AgentReading, name: str, indent: str, width: int) -> Line:
         if agent.quarantined:
             sign, ink = "▣", "alert"
         elif agent.ended is None:
             sign, ink = "●", "live"
         else:
             sign, ink = ("✓", "confidence") if agent.outcome == "success" else ("✗", "frustration")
-        role = f" {plain(agent.role, 20)}" if agent.role else ""
         felt = _strongest(agent.deviations)
         room = max(6, width - len(indent) - 2 - 6 - (18 if width >= 34 else 0))
         here = agent.name == view.agent
         line: Line = [
             (indent, "baseline"),
             (f"{sign} ", ink),
-            (fit(plain(agent.name, 24) + role, room), "strong" if here else "plain"),
+            (fit(name, room), "strong" if here else "plain"),
             (f"{agent.events:>6,}", "quiet"),
         ]
         return [*line, (f" {felt:>17}", "quiet")] if width >= 34 else line
@@ -82,23 +84,3 @@ def _strongest(deviations: tuple[float, ...]) -> str:
     if abs(deviations[place]) < CHANGED:
         return ""
     return f"{FIELD_NAMES[FIELDS[place]]} {deviations[place]:+.2f}"
-
-
-def tree_guides(depths: list[int]) -> list[str]:
-    """The lines that lead to each row of a tree given by its depths, parents first.
-
-    What is deeper than a card has room for stands at its last level, with its depth in words.
-    """
-    guides = []
-    goes_on = [False] * (_DEEPEST + 1)
-    for depth in reversed(depths):
-        level = min(depth, _DEEPEST)
-        cells = ["│ " if goes_on[above] else "  " for above in range(1, level)]
-        if level:
-            cells.append("├ " if goes_on[level] else "└ ")
-        if depth > _DEEPEST:
-            cells.append(f"{depth:,} deep ")
-        guides.append("".join(cells))
-        goes_on[level] = True
-        goes_on[level + 1 :] = [False] * (_DEEPEST - level)
-    return guides[::-1]

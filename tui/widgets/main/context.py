@@ -47,11 +47,12 @@ turns left assume that it grows as it did of late. The model's own sleep and dre
         ranked: list[tuple[int, Line]] = [
             (0, context_bar(sleep, width)),
             (1, context_line(sleep, width)),
+            *([(3, told)] if (told := window_line(view, width)) else []),
             (2, [(fit(advice(sleep), width), "alert" if sleep.context >= NEAR else "plain")]),
         ]
         chart = self._chart(view, width, height - 4) if height > 4 else []
-        ranked += [(5 if number < len(chart) - 1 else 4, line) for number, line in enumerate(chart)]
-        ranked.append((3, self._past(view, width)))
+        ranked += [(6 if number < len(chart) - 1 else 5, line) for number, line in enumerate(chart)]
+        ranked.append((4, self._past(view, width)))
         keep = sorted(range(len(ranked)), key=lambda number: ranked[number][0])[: max(1, height)]
         return [ranked[number][1] for number in sorted(keep)]
 
@@ -114,6 +115,21 @@ def _stretched(track: Track, name: str, rows: int, width: int) -> list[float | N
     _, tops = track.columns.envelope(name, 0, rows, width)
     found = tops.tolist()
     return [found[cell * len(found) // width] for cell in range(width)]
+
+
+def window_line(view: View, width: int) -> Line:
+    """The true window and its use, where the agent's status line told them."""
+    if view.hooks is None or not view.hooks.figures.window:
+        return []
+    figures = view.hooks.figures
+    used = "" if figures.context is None else f", {100 * figures.context:.0f}% of it used"
+    size = f"window of {short(figures.window)} tokens{used}"
+    return [
+        (
+            first_fit([f"{size}, as its status line says", size, f"window {short(figures.window)}"], width),
+            "quiet",
+        )
+    ]
 
 
 def context_bar(sleep: SleepReading, width: int) -> Line:

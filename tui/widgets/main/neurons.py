@@ -44,14 +44,14 @@ class Fired(NamedTuple):
         return self.events < GLOW_EVENTS or self.seconds < GLOW_SECONDS
 
     def words(self, room: int) -> str:
-        """Such as `seeking, 3 events ago, 12s`, in fewer words where room is short."""
+        """Such as `seeking, 3 events and 12s ago`, in fewer words where room is short."""
         name = SIGNAL_WORDS.get(self.name, self.name)
         if self.events == 0:
             return first_fit((f"{name}, just now", f"{name} now", SHORT[self.axis]), room)
         events = count(self.events, "event")
-        ago = f"{self.events} ago"
-        tries = (f"{name} {events} ago, {span(self.seconds)}", f"{name} {events} ago", f"{name} {ago}")
-        return first_fit((*tries, f"{SHORT[self.axis]} {ago}"), room)
+        long_ago = f"{span(self.seconds)} ago"
+        tries = (f"{name}, {events} and {long_ago}", f"{name}, {events} ago", f"{name}, {long_ago}")
+        return first_fit((*tries, f"{SHORT[self.axis]}, {long_ago}", SHORT[self.axis]), room)
 
 
 class Neurons(NamedTuple):
@@ -114,9 +114,10 @@ def _newest(view: View, recording: Timeline | None) -> Fired | None:
     return None
 
 
-def against(value: float, threshold: float) -> str:
-    """A value against its threshold."""
-    return f"{fraction(value)}/{fraction(threshold)}"
+def margin(value: float, threshold: float) -> str:
+    """How far a value is above its threshold, or what it lacks."""
+    over = value - threshold
+    return f"{fraction(over)} over" if over >= 0 else f"{fraction(-over)} short"
 
 
 def gate_line(now: Neurons) -> Line:
@@ -126,7 +127,7 @@ def gate_line(now: Neurons) -> Line:
     said = " silences B" if gate.firing else ""
     return [
         lamp,
-        (f" {against(gate.value, gate.threshold)}", "strong" if gate.firing else "plain"),
+        (f" {margin(gate.value, gate.threshold)}", "strong" if gate.firing else "plain"),
         (said, "flow"),
     ]
 
@@ -143,7 +144,7 @@ def standing_lines(now: Neurons) -> list[Line]:
             [
                 ("○ " if axis.held else "● ", axis.axis),
                 (f"{SHORT[axis.axis]:<6}", "strong"),
-                (f" {against(axis.value, axis.threshold)}", "plain"),
+                (f" {margin(axis.value, axis.threshold)}", "plain"),
                 (f" {axis.release}" if axis.held else "", "quiet"),
                 (" left" if axis.held else "", "quiet"),
             ]
@@ -152,12 +153,12 @@ def standing_lines(now: Neurons) -> list[Line]:
 
 
 def waiting_lines(now: Neurons) -> list[Line]:
-    """The axes that do not fire, nearest to their thresholds first."""
-    quiet = sorted((axis for axis in now.heard if not axis.firing), key=loudness, reverse=True)
+    """The two axes that are nearest to firing; all values stand in the panel of the axes."""
+    quiet = sorted((axis for axis in now.heard if not axis.firing), key=loudness, reverse=True)[:2]
     return [
         [
             (f"· {SHORT[axis.axis]:<6} ", "quiet"),
-            (against(axis.value, axis.threshold), "quiet"),
+            (margin(axis.value, axis.threshold), "quiet"),
         ]
         for axis in quiet
     ]

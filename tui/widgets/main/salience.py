@@ -7,6 +7,7 @@ from typing import ClassVar
 from core.mind.readings import SalienceReading
 from core.mind.stimulus import StimulusKind
 from core.report.formatting import clock, fraction, plain, span
+from core.report.now import Now
 from core.settings.mind import SalienceSettings
 from tui.draw.gauge import stack
 from tui.draw.line import Line, fit
@@ -59,7 +60,9 @@ what matters to you.
         lines_each = max(1, min(3, height // len(items))) if width >= 34 else 1
         made: list[Line] = []
         for item in items:
-            made += [_row(item, settings, width, top), _sum_line(item, settings, width), []][:lines_each]
+            made += [_row(item, view, settings, width, top), _sum_line(item, settings, width), []][
+                :lines_each
+            ]
         more = mind.queued - sum(item.times for item in items)
         if more > 0 and len(made) < height:
             made.append([(fit(f"{more} more wait", width), "quiet")])
@@ -73,7 +76,7 @@ what matters to you.
         made: list[Line] = []
         for item in mind.salience:
             made += [
-                _row(item, settings, width, top),
+                _row(item, view, settings, width, top),
                 _sum_line(item, settings, width),
                 _fate(item, view, settings),
             ]
@@ -104,7 +107,7 @@ def _terms(item: SalienceReading, settings: SalienceSettings) -> tuple[float, fl
     )
 
 
-def _row(item: SalienceReading, settings: SalienceSettings, width: int, top: float) -> Line:
+def _row(item: SalienceReading, view: View, settings: SalienceSettings, width: int, top: float) -> Line:
     glyph, word, ink = KINDS[item.kind]
     room = 3 if width < 28 else 5 if width < 32 else 8 if width < 52 else min(30, width // 5)
     left = item.score / item.arrived_with / top if item.arrived_with else 0.0
@@ -124,10 +127,19 @@ def _row(item: SalienceReading, settings: SalienceSettings, width: int, top: flo
         (f"{fraction(item.score):<4}", "strong" if item.promoted else "quiet"),
         *stack(parts, room),
         (kind, ink),
-        (fit(plain(item.what), max(0, what)), "plain"),
+        (fit(_what(item, view.now), max(0, what)), "plain"),
         (times, "strong"),
         (tail, "quiet"),
     ]
+
+
+def _what(item: SalienceReading, now: Now) -> str:
+    """What it is about, in the log's words where those of the strip are the same event's."""
+    if item.at == now.asked_at and now.asked:
+        return f"you: “{plain(now.asked)}”"
+    if item.at == now.failed_at and now.failed:
+        return f"failed: {plain(now.failed)}"
+    return plain(item.what)
 
 
 def _scale(items: tuple[SalienceReading, ...]) -> float:

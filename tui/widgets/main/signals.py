@@ -14,6 +14,7 @@ from core.timeline.marks import Mark, MarkKind
 from tui.draw.line import Line, fit
 from tui.feed.messages import Seek
 from tui.feed.view import View
+from tui.widgets.common.agent_names import agent_names
 from tui.widgets.common.mark_filter import MarkFilter
 from tui.widgets.common.mark_words import mark_amount, mark_glyph, mark_reason, mark_style, mark_text
 from tui.widgets.common.panel import Panel
@@ -76,7 +77,7 @@ another matter: signals say that something is unusual *for this agent*.
             show=False,
         ),
         Binding("a", "agents", "All agents", id="signals.agents", tooltip="All agents, or the one on screen"),
-        Binding("z", "zoom", "Zoom", id="signals.zoom", tooltip="This panel alone, with its details"),
+        Binding("z", "zoom", "zoom", id="signals.zoom", tooltip="This panel alone, with its details"),
     ]
 
     everyone: reactive[bool] = reactive(True)
@@ -204,7 +205,11 @@ another matter: signals say that something is unusual *for this agent*.
             tail = f" {mark_amount(mark):>8}{ago:>9} ago  event {mark.place + 1:>6,}"
         room = max(0, width - len(when) - 3 - len(tail))
         text = fit(mark_text(mark), room).rstrip()
-        who = "" if mark.agent == view.agent and not self.detailed else f" · {plain(mark.agent, 20)}"
+        who = (
+            ""
+            if mark.agent == view.agent and not self.detailed
+            else f" · {agent_names(view.people.agents).get(mark.agent, plain(mark.agent, 20))}"
+        )
         who = who if len(view.agents) > 1 and len(text) + 6 <= room else ""
         if under and self.has_focus:
             return [(fit(f"{when} {mark_glyph(mark)} {fit(text + who, room)}{tail}", width), "cursor")]

@@ -14,10 +14,10 @@ from tui.widgets.main.axis import SHORT
 from tui.widgets.main.neurons import (
     STATE_STYLES,
     Neurons,
-    against,
     field_pieces,
     fired_line,
     gate_line,
+    margin,
     neurons,
     rate_pieces,
     standing_lines,
@@ -42,9 +42,10 @@ Three small detectors that watch the emotion axes.
 * **C, the meta neuron** fires nothing. It names the agent's state and bends B's thresholds a little: a minus
   makes B more alert, a plus calmer. It cannot reach A.
 
-`.71/.45` is a value against its threshold. A line of full dots acts now, a faint one does not. A name on
-coloured ground fired a moment ago. Hit rates say in how many of C's last
-events an axis was the strongest.
+`.12 over` is how far an axis is above its threshold, `.26 short` what it lacks; the two that are nearest to
+firing are named, all values stand in the Emotion panel. A line of full dots acts now, a faint one does
+not. A name on coloured ground fired a moment ago. Hit rates say in how many of C's last events an axis was
+the strongest.
 
 How far to trust it: a firing says that an axis is high *for this agent*, not that the run will fail. With the
 published figures the triangle hardly tells failing runs from succeeding ones.
@@ -113,7 +114,7 @@ def _small(now: Neurons, width: int, height: int) -> list[Line]:
     head = 1 if height < 8 else 2
     base = head + min(4, max(2, height - head - 5))
     name, ink = _title(now, "A")
-    lamp = f"{'●' if now.gate.firing else '○'} {against(now.gate.value, now.gate.threshold)}"
+    lamp = f"{'●' if now.gate.firing else '○'} {margin(now.gate.value, now.gate.threshold)}"
     value_ink = "flow" if now.gate.firing else "plain"
     if head == 1:
         end = canvas.put(middle - (len(name) + len(lamp)) // 2, 0, name, ink)

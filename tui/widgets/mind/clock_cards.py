@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from core.report.episode_words import dream_sentence
 from core.report.formatting import clock, count, fraction, short, span
 from tui.draw.line import Line, fit
 from tui.feed.view import View
@@ -122,6 +123,8 @@ The agent's own compaction always brings one.
             when = clock(dream.at - view.start)
             words = f"{dream.reason}, {dream.compressed} summed up, {dream.expired + dream.forgotten} dropped"
             made.append([(f"◦ {when} ", "fatigue"), (fit(words, max(1, width - 11)), "plain")])
+        if mind.dreams and self.rich:
+            made += sentence_lines(dream_sentence(mind.dreams[-1]), width)
         return made
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from core.mind.episode import Border, Verdict
+from core.report.episode_words import episode_name
 from core.report.formatting import clock, count, fraction, money, plain, short, span
 from tui.draw.line import Line, fit
 from tui.feed.view import View
@@ -72,6 +73,7 @@ it ended (+ success, - failure, 0 empty, ! rejected).
                 (f"  {clock(last.at - view.start)}  ", "quiet"),
                 (sign, ink),
             ],
+            *sentence_lines(episode_name(last), width, "plain"),
             pair("lasted", span(max(0.0, last.until - last.at)), width),
             pair("ended by", _BORDERS[last.ended_by], width),
             pair("regime", last.regime, width),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from core.events import ToolUse
+from core.report.advice import FEW_MOMENTS, moments_until, outcome_counts
 from core.report.formatting import clock, count, fraction, plain, span
 from core.response.interventions import Intervention, ToldIntervention
 from core.response.memo import CHARACTERS
@@ -19,10 +21,15 @@ _WINDOWS = {
     "dream": "at the next compaction",
 }
 _FATES = {
+    "said": ("» said to the agent", "confidence"),
     "delivered": ("✓ would have been told", "confidence"),
     "expired": ("✗ its moment never came", "frustration"),
     "displaced": ("✗ pushed out by more urgent words", "frustration"),
 }
+
+
+_LOOKED_BACK = 4000
+"""Events before the playhead among which troubles are counted."""
 
 
 class MemoCard(Card):
@@ -92,25 +99,53 @@ class ToldCard(Card):
 
 Each word whose moment came or passed, newest first: what the agent's state and frustration were when it was
 told, and some acts later. A fall of frustration after a word is not yet its effect: the hour would have
-passed without it too.
+passed without it too. Above them it is counted how often nearly the same call ended the same way again within
+some acts, where the words were said and where they were due and nobody spoke. Nobody chose at random when to
+speak, so a difference may have other causes.
 """
 
     def said(self, view: View, width: int) -> list[Line]:
         told = view.frame.response.queue.told
         if not told:
             return [[("nothing told so far", "quiet")]]
-        made: list[Line] = []
+        made = self._counted(view, width)
         for one in [*reversed(told)][: 40 if self.rich else 3]:
             made += self._told(one, view, width)
         return made
 
+    def _counted(self, view: View, width: int) -> list[Line]:
+        """How often the same trouble came again, with a word and without."""
+        if self.recording is None:
+            return []
+        within = self.recording.settings.response.advice.within
+        events = self.recording.events
+        first = max(0, view.index - _LOOKED_BACK)
+        calls = [
+            event
+            for event in events[first : view.index]
+            if type(event) is ToolUse and event.agent == view.agent and event.outcome != "pending"
+        ]
+        told = [one for one in view.frame.response.queue.told if calls and one.at >= calls[0].at]
+        moments = moments_until(told, calls, within)
+        counts = [outcome_counts(moments, said, within) for said in (True, False)]
+        words = [
+            f"{'said' if said else 'not said'}: again {again} of {again + away}"
+            + (f", {early} too early" if early else "")
+            for said, (again, away, early) in zip((True, False), counts, strict=True)
+            if again + away + early
+        ]
+        few = " (too few to tell)" if min(again + away for again, away, _ in counts) < FEW_MOMENTS else ""
+        text = f"the same trouble within {within} acts: {'; '.join(words)}{few}"
+        return sentence_lines(text, width, "strong") if words else []
+
     def _told(self, one: ToldIntervention, view: View, width: int) -> list[Line]:
-        words, ink = _FATES[one.fate]
+        fate, ink = _FATES[one.fate]
         when = f"{clock(one.at - view.start)} "
-        made: list[Line] = [[(when, "quiet"), (fit(words, max(1, width - len(when))), ink)]]
-        made += sentence_lines(f"  {plain(one.intervention.message)}", width, "plain")
+        made: list[Line] = [[(when, "quiet"), (fit(fate, max(1, width - len(when))), ink)]]
+        words = plain(one.intervention.message) or "a sentence of yours, or of other settings"
+        made += sentence_lines(f"  {words}", width, "plain")
         before = f"{one.intervention.state.replace('_', ' ')} {fraction(one.trouble)}"
-        if one.fate != "delivered":
+        if one.fate not in ("said", "delivered"):
             return made
         if one.after_state is None or one.after_trouble is None:
             return [*made, [(fit(f"  before {before}, after: not yet known", width), "quiet")]]

@@ -40,7 +40,7 @@ NOW = Now(
     failures=7,
     calls=20,
 )
-STATUS = Status("needs you", 3, START - 72, "AskUserQuestion waits for an answer")
+STATUS = Status("needs you", 3, START - 72, "asks you something (AskUserQuestion)")
 SIZES = ((78, 2), (118, 4), (198, 6))
 
 
@@ -61,7 +61,7 @@ def said(shown: View, width: int, height: int) -> list[str]:
 @pytest.mark.parametrize(("width", "height"), SIZES)
 def test_the_three_questions_are_answered_at_every_size(width: int, height: int) -> None:
     lines = said(view(), width, height)
-    assert lines[0].startswith(" ▲ NEEDS YOU  1m 12s   AskUserQuestion waits for an answer")
+    assert lines[0].startswith(" ▲ NEEDS YOU  1m 12s   asks you something (AskUserQuestion)")
     text = "\n".join(lines)
     assert "doing   Bash  npm test" in text and "for 12s" in text
     assert "FAIL billing" in text and "×4" in text

@@ -1,0 +1,170 @@
+"""What an extension is: a name, a layer, what it depends on, and hooks that do nothing by default."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal, NamedTuple, get_args
+
+from core.engine import Step
+from core.events import (
+    Action,
+    AgentEnd,
+    AgentStart,
+    Compaction,
+    Event,
+    Prompt,
+    Purpose,
+    ToolUse,
+    Turn,
+)
+from core.mind.dreams import Dream
+from core.mind.episode import Episode
+from core.mind.fabric import MindEvent, Ticked
+from core.response import Notice
+from core.response.actions import CheckpointRequest
+from core.society import Society
+
+Answer = Literal["pass", "ask", "block"]
+"""From the most lenient to the most restrictive."""
+ANSWERS: tuple[Answer, ...] = get_args(Answer)
+FAULTS = 3
+"""Faults after which an extension is switched off."""
+LAYERS = 8
+"""Layers run from 0 to 7; one may depend on its own layer and on lower ones."""
+
+
+class ToolCall(NamedTuple):
+    """A call an agent is about to make, as its hook tells it; its words are redacted."""
+
+    session: str
+    tool: str
+    action: Action
+    purpose: Purpose
+    what: str
+    targets: tuple[str, ...] = ()
+
+
+class BranchRun(NamedTuple):
+    """A recording that is run again with other settings."""
+
+    events: int
+    edits: tuple[tuple[str, Any], ...]
+
+
+class Fault(NamedTuple):
+    """One failure of an extension."""
+
+    extension: str
+    hook: str
+    words: str
+    number: int
+    """How many it were by then."""
+    off: bool
+    """It was the last one: the extension is switched off for this run."""
+
+    @property
+    def sentence(self) -> str:
+        """For the person."""
+        end = "; it is switched off until nooscope starts again" if self.off else ""
+        return f"extension {self.extension} failed in {self.hook} ({self.words}){end}"
+
+
+class Extension:
+    """Listens to one session; a subclass overrides the hooks it wants, all others cost nothing.
+
+    A hook runs in the thread that follows the session and must be quick; what it raises is counted.
+    """
+
+    name: ClassVar[str] = ""
+    version: ClassVar[str] = "1"
+    layer: ClassVar[int] = LAYERS - 1
+    depends_on: ClassVar[tuple[str, ...]] = ()
+    """Names of extensions that run before it and without which it does not run."""
+    about: ClassVar[str] = ""
+    """One sentence on what it does."""
+    slow: ClassVar[bool] = False
+    """Run `on_mind_event` in a thread of its own; what it is too slow for is dropped and counted."""
+    essential: ClassVar[bool] = False
+    """Never switched off for its faults; for what a person must not miss."""
+
+    def on_session_start(self, session: str) -> None:
+        """A session is followed from here on."""
+
+    def on_session_end(self, session: str) -> None:
+        """The agent's log says that the session is over."""
+
+    def on_event(self, event: Event, step: Step, society: Society) -> None:
+        """An event was taken in; the step holds what every stage made of it, society is only to be read."""
+
+    def on_prompt(self, prompt: Prompt) -> None:
+        """The person asked for something, or interrupted."""
+
+    def on_agent_start(self, started: AgentStart) -> None:
+        """A sub-agent was started."""
+
+    def on_agent_end(self, ended: AgentEnd) -> None:
+        """A sub-agent came back."""
+
+    def on_turn(self, turn: Turn) -> None:
+        """The model answered once: its tokens, its context, its cost."""
+
+    def on_tool_call(self, call: ToolCall) -> Answer:
+        """An agent with hooks is about to make a call; it needs `--hooks` and a guarding agent."""
+        del call
+        return "pass"
+
+    def on_tool_result(self, use: ToolUse) -> None:
+        """A call came back."""
+
+    def on_gamma(self, count: int) -> None:
+        """So many gamma ticks (perception) came due."""
+
+    def on_theta(self, tick: Ticked) -> None:
+        """A theta tick (thought) was run."""
+
+    def on_delta(self, tick: Ticked) -> None:
+        """A delta tick (consolidation) was run."""
+
+    def on_mind_event(self, event: MindEvent) -> None:
+        """The mind did something of its own."""
+
+    def on_dream(self, dream: Dream) -> None:
+        """A dream cycle ran."""
+
+    def on_compaction(self, compaction: Compaction) -> None:
+        """The agent's context was cut."""
+
+    def on_episode(self, episode: Episode) -> None:
+        """A stretch of work ended."""
+
+    def on_intervention(self, sentence: str, rule: str) -> Answer:
+        """A sentence is about to be said to the agent; anything but `pass` holds it back."""
+        del sentence, rule
+        return "pass"
+
+    def on_notice(self, notice: Notice) -> None:
+        """A word for the person; no extension can hold it back."""
+
+    def on_checkpoint(self, request: CheckpointRequest) -> None:
+        """A method asks to keep this moment."""
+
+    def on_branch(self, branch: BranchRun) -> None:
+        """The recording is run again with other settings."""
+
+    def on_model_request(self, purpose: str, provider: str, text: str) -> Answer:
+        """Redacted text is about to be sent to a model; anything but `pass` keeps it here."""
+        del purpose, provider, text
+        return "pass"
+
+    def on_rest(self, society: Society) -> None:
+        """Nothing has happened for a while."""
+
+    def on_error(self, fault: Fault) -> None:
+        """Another extension failed."""
+
+    def on_shutdown(self, society: Society) -> None:
+        """The session is no longer watched."""
+
+
+HOOKS: tuple[str, ...] = tuple(name for name in vars(Extension) if name.startswith("on_"))
+ANSWERING = frozenset(("on_tool_call", "on_intervention", "on_model_request"))
+"""Hooks whose answers are weighed."""

@@ -1,0 +1,210 @@
+"""Extensions that take part in the step of a mind: their state is dumped and loaded with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+from core.affect import AffectStep
+from core.engine import Engine, Step
+from core.events import Event
+from core.extension.hooks import FAULTS, Extension
+from core.extension.order import ordered
+from core.governor import Verdict
+from core.mind import Thought
+from core.percept import Percept
+from core.response import Notice, Reaction
+from core.response.method import NoticeKind
+from core.response.reaction import Firing
+from core.safe_text import safe
+from core.settings import Settings
+from core.state import Stateful, through
+
+_LONGEST = 400
+_MOST = 8
+"""Findings of one extension with one event."""
+
+
+class Detection(NamedTuple):
+    """Something a detector found: it is marked on the timeline and told to the person."""
+
+    rule: str
+    """A short name, told as `<extension>.<rule>`."""
+    text: str
+    kind: NoticeKind = "risk"
+    weight: float = 0.0
+    """How strong it is, for the mark."""
+    cooldown: float = 300.0
+    """Seconds within which the same rule is not told twice."""
+
+
+class StepExtension(Extension, Stateful):
+    """Takes part in every step of every agent's mind; one object serves one agent.
+
+    It may look at nothing but what its hooks are handed and keep nothing but what `STATE` names, so that a
+    replay, a seek and a what-if find the same. It changes nothing of the mind; what it finds is added.
+    """
+
+    def before_receptor(self, event: Event) -> None:
+        """An event is about to be felt."""
+
+    def after_receptor(self, event: Event, percept: Percept) -> None:
+        """It was felt."""
+
+    def before_mind(self, event: Event, percept: Percept) -> None:
+        """The mind is about to take it in."""
+
+    def after_mind(self, event: Event, thought: Thought) -> None:
+        """The mind took it in."""
+
+    def before_governor(self, event: Event, thought: Thought) -> None:
+        """The governor is about to weigh it."""
+
+    def after_governor(self, event: Event, verdict: Verdict) -> None:
+        """The governor weighed it."""
+
+    def before_affect(self, event: Event, percept: Percept) -> None:
+        """Affect is about to follow."""
+
+    def after_affect(self, event: Event, mood: AffectStep) -> None:
+        """Affect followed."""
+
+    def before_response(self, event: Event, step: Step) -> None:
+        """The response is about to be chosen; of the step only the reaction is still to come."""
+
+    def after_response(self, event: Event, reaction: Reaction) -> None:
+        """The response was chosen."""
+
+    def find(self, event: Event, step: Step) -> Iterable[Detection]:
+        """What is worth a mark and a word to the person."""
+        del event, step
+        return ()
+
+
+StepMaker: TypeAlias = Callable[[], StepExtension]
+
+_STAGES: tuple[tuple[str, int | None], ...] = (
+    ("before_receptor", None),
+    ("after_receptor", 0),
+    ("before_mind", 0),
+    ("after_mind", 1),
+    ("before_governor", 1),
+    ("after_governor", 2),
+    ("before_affect", 0),
+    ("after_affect", 3),
+    ("before_response", -1),
+    ("after_response", 4),
+)
+"""Each hook of a step in its order, and which part of the step it is handed; -1 for all of it."""
+
+
+class ExtendedEngine(Engine):
+    """A mind with extensions in its step; without any, the plain engine is used and nothing is paid.
+
+    Hooks are handed the results of the stages and nothing else, so that they run once all are there.
+    """
+
+    __slots__ = ("_counts", "_find", "_makers", "_order", "_stages")
+    STATE = (*Engine.STATE, through("extended", "_take_extended"))  # type: ignore[assignment]
+
+    def __init__(self, settings: Settings, *, extensions: Sequence[StepMaker], **given: Any) -> None:
+        super().__init__(settings, **given)
+        self._makers = tuple(extensions)
+        made, _ = ordered([make() for make in self._makers])
+        self._order = made
+        self._counts = dict.fromkeys((one.name for one in self._order), 0)
+        self._wire()
+
+    def _wire(self) -> None:
+        on = [one for one in self._order if self._counts[one.name] < FAULTS]
+        self._stages = [
+            (one, hook, part)
+            for hook, part in _STAGES
+            for one in on
+            if getattr(type(one), hook) is not getattr(StepExtension, hook)
+        ]
+        self._find = [one for one in on if type(one).find is not StepExtension.find]
+
+    @property
+    def faults(self) -> dict[str, int]:
+        """How often each extension failed; part of the state, so that a replay fails alike."""
+        return dict(self._counts)
+
+    def step(self, event: Event) -> Step:
+        step = super().step(event)
+        for one, hook, part in self._stages:
+            try:
+                run = getattr(one, hook)
+                if part is None:
+                    run(event)
+                else:
+                    run(event, step if part < 0 else step[part])
+            except Exception:  # noqa: BLE001 an extension may fail in any way
+                self._failed(one)
+        found: list[tuple[StepExtension, Detection]] = []
+        for one in self._find:
+            try:
+                found += [(one, _checked(each)) for each in tuple(one.find(event, step))[:_MOST]]
+            except Exception:  # noqa: BLE001 an extension may fail in any way
+                self._failed(one)
+        return step._replace(reaction=_added(step, event, found)) if found else step
+
+    def _failed(self, one: StepExtension) -> None:
+        self._counts[one.name] += 1
+        if self._counts[one.name] >= FAULTS:
+            self._wire()
+
+    @property
+    def extended(self) -> dict[str, tuple[int, Any]]:
+        """Each extension's faults and state; one that cannot tell its state is switched off."""
+        return {one.name: (self._counts[one.name], self._state(one)) for one in self._order}
+
+    def _state(self, one: StepExtension) -> Any:
+        if self._counts[one.name] >= FAULTS:
+            return None
+        try:
+            return one.dump()
+        except Exception:  # noqa: BLE001 an extension may fail in any way
+            self._counts[one.name] = FAULTS
+            self._wire()
+            return None
+
+    def _take_extended(self, kept: Mapping[str, Sequence[Any]]) -> None:
+        for one in self._order:
+            count, state = kept[one.name]
+            if state is not None:
+                one.load(state)
+            self._counts[one.name] = count if state is not None else FAULTS
+        self._wire()
+
+
+def _checked(finding: Detection) -> Detection:
+    """A finding of the right shape, safe to show."""
+    rule, text, kind, weight, cooldown = finding
+    if kind not in ("needs_you", "risk", "done"):
+        raise ValueError(f"a finding is of kind {kind!r}")
+    return Detection(safe(str(rule))[:60], safe(str(text))[:_LONGEST], kind, float(weight), float(cooldown))
+
+
+def _added(step: Step, event: Event, found: list[tuple[StepExtension, Detection]]) -> Reaction:
+    reaction, percept = step.reaction, step.percept
+    fired, notices = list(reaction.fired), list(reaction.notices)
+    for one, finding in found:
+        rule = f"{one.name}.{finding.rule}"
+        fired.append(
+            Firing(
+                at=event.at,
+                agent=event.agent,
+                method=rule,
+                type="status_notify",
+                mode="notify",
+                cue="pressure",
+                state=percept.state,
+                intensity=finding.weight,
+                score=finding.weight,
+                reason=f"found by the extension {one.name}",
+                text=finding.text,
+            )
+        )
+        notices.append(Notice(event.at, event.agent, finding.kind, rule, finding.text, finding.cooldown))
+    return reaction._replace(fired=tuple(fired), notices=tuple(notices))

@@ -1,0 +1,182 @@
+"""The registry: checks extensions, orders them, runs their hooks, and switches off what keeps failing."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from core.engine import Step
+from core.events import AgentEnd, AgentStart, Compaction, Event, Prompt, SessionEnd, ToolUse, Turn
+from core.extension.hooks import ANSWERS, FAULTS, HOOKS, Answer, Extension, Fault
+from core.extension.order import ordered
+from core.mind.fabric import Ticked
+from core.safe_text import safe
+from core.society import Society
+
+_BY_EVENT: tuple[tuple[type, str], ...] = (
+    (Prompt, "on_prompt"),
+    (AgentStart, "on_agent_start"),
+    (AgentEnd, "on_agent_end"),
+    (Turn, "on_turn"),
+    (ToolUse, "on_tool_result"),
+    (Compaction, "on_compaction"),
+)
+_FROM_MIND = ("on_gamma", "on_theta", "on_delta", "on_mind_event", "on_dream", "on_episode")
+
+
+class ExtensionStanding(NamedTuple):
+    """How one extension does."""
+
+    name: str
+    layer: int
+    about: str
+    faults: int
+    on: bool
+    last: str
+    """The last fault, in words."""
+
+
+class Registry:
+    """Runs the hooks of all extensions of one session, in order; used by one thread at a time.
+
+    Only hooks that somebody overrides are ever called.
+    """
+
+    def __init__(
+        self,
+        extensions: Iterable[Extension] = (),
+        *,
+        tolerance: int = FAULTS,
+        tell: Callable[[Fault], object] | None = None,
+    ) -> None:
+        self.extensions, self.complaints = ordered(extensions)
+        self.faults: list[Fault] = []
+        """Since the last look."""
+        self._tolerance = tolerance
+        self._tell = tell
+        self._counts: dict[str, int] = {}
+        self._last: dict[str, str] = {}
+        self._off: set[str] = set()
+        self._lock = threading.RLock()
+        self._wire()
+
+    def _wire(self) -> None:
+        """Look up who overrides what, once."""
+        on = [one for one in self.extensions if one.name not in self._off]
+        self._hooks: dict[str, tuple[tuple[Extension, Callable[..., Any]], ...]] = {
+            hook: tuple(
+                (one, getattr(one, hook))
+                for one in on
+                if getattr(type(one), hook, None) is not getattr(Extension, hook)
+                and not (one.slow and hook == "on_mind_event")
+            )
+            for hook in HOOKS
+        }
+        self._by_event = {kind: hook for kind, hook in _BY_EVENT if self._hooks[hook]}
+        self._minded = any(self._hooks[hook] for hook in _FROM_MIND)
+        self.idle = not any(self._hooks[hook] for hook in ("on_event", "on_session_end", *_FROM_MIND)) and (
+            not self._by_event
+        )
+        """No hook waits for events."""
+
+    def wants(self, hook: str) -> bool:
+        """Whether anyone overrides a hook."""
+        return bool(self._hooks[hook])
+
+    def call(self, hook: str, *given: Any) -> None:
+        """Run one hook of everyone who has it."""
+        for one, run in self._hooks[hook]:
+            try:
+                run(*given)
+            except Exception as fault:  # noqa: BLE001 an extension may fail in any way
+                self._failed(one, hook, fault)
+
+    def ask(self, hook: str, *given: Any) -> tuple[Answer, str]:
+        """The most restrictive answer and who gave it; `block` ends the asking. A fault or nonsense asks."""
+        strictest: Answer = "pass"
+        who = ""
+        for one, run in self._hooks[hook]:
+            try:
+                answer = run(*given)
+                if answer not in ANSWERS:
+                    raise ValueError(f"it answered {answer!r}, not one of {', '.join(ANSWERS)}")
+            except Exception as fault:  # noqa: BLE001 an extension may fail in any way
+                self._failed(one, hook, fault)
+                answer = "ask"
+            if ANSWERS.index(answer) > ANSWERS.index(strictest):
+                strictest, who = answer, one.name
+            if strictest == "block":
+                break
+        return strictest, who
+
+    def take(self, event: Event, step: Step, society: Society) -> None:
+        """Run all hooks that an event and its step concern."""
+        if self.idle:
+            return
+        if self._hooks["on_event"]:
+            self.call("on_event", event, step, society)
+        hook = self._by_event.get(type(event))
+        if hook is not None:
+            self.call(hook, event)
+        if self._minded:
+            self._from_mind(step)
+        if type(event) is SessionEnd:
+            self.call("on_session_end", event.agent)
+
+    def _from_mind(self, step: Step) -> None:
+        thought = step.thought
+        if thought.ticks.gamma:
+            self.call("on_gamma", thought.ticks.gamma)
+        for told in thought.emitted:
+            self.call("on_mind_event", told)
+            if type(told) is Ticked:
+                self.call("on_delta" if told.kind == "delta" else "on_theta", told)
+        if thought.dream is not None:
+            self.call("on_dream", thought.dream)
+        if thought.episode is not None:
+            self.call("on_episode", thought.episode)
+
+    def fault(self, name: str, hook: str, error: BaseException, *, essential: bool = False) -> Fault:
+        """Count a failure of one extension, of its panel or of its channel."""
+        with self._lock:
+            count = self._counts[name] = self._counts.get(name, 0) + 1
+            words = safe(f"{type(error).__name__}: {error}").replace("\n", " ")[:160]
+            self._last[name] = words
+            off = count >= self._tolerance and not essential
+            found = Fault(name, hook, words, count, off)
+            if off:
+                self._off.add(name)
+                self._wire()
+            self.faults.append(found)
+        if self._tell is not None:
+            self._tell(found)
+        return found
+
+    def is_on(self, name: str) -> bool:
+        """Whether it has not been switched off for its faults."""
+        return name not in self._off
+
+    def _failed(self, one: Extension, hook: str, error: Exception) -> None:
+        found = self.fault(one.name, hook, error, essential=one.essential)
+        if hook != "on_error":
+            for other, run in self._hooks["on_error"]:
+                if other is not one:
+                    try:
+                        run(found)
+                    except Exception as again:  # noqa: BLE001 the one that is told may fail too
+                        self.fault(other.name, "on_error", again, essential=other.essential)
+
+    def standing(self) -> tuple[ExtensionStanding, ...]:
+        """How each one does, in the order in which they run."""
+        return tuple(
+            ExtensionStanding(
+                one.name,
+                one.layer,
+                one.about,
+                self._counts.get(one.name, 0),
+                one.name not in self._off,
+                self._last.get(one.name, ""),
+            )
+            for one in self.extensions
+        )

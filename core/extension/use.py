@@ -1,0 +1,116 @@
+"""The extensions that are installed and on: those that listen, and those that take part in the step."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from blake3 import blake3
+
+from core.errors import NooscopeError
+from core.extension.hooks import Extension
+from core.extension.in_step import StepExtension, StepMaker
+from core.extension.order import ordered
+from core.extension.registry import Registry
+from core.installed.offers import find_offers
+from core.installed.switches import in_use
+
+
+class StepRef(NamedTuple):
+    """By which an extension in the step is known again: the same name, version and code find the same."""
+
+    name: str
+    version: str
+    code: str
+    """A hash of the module it is in."""
+
+
+class InStep(NamedTuple):
+    """Those that take part in the step, and what is wrong with others."""
+
+    refs: tuple[StepRef, ...] = ()
+    complaints: tuple[str, ...] = ()
+
+
+def _fits(value: Any) -> str:
+    if not (isinstance(value, type) and issubclass(value, Extension)):
+        return "it is not a class made from core.extension.Extension"
+    return ""
+
+
+def _classes() -> tuple[list[type[Extension]], list[str]]:
+    if not find_offers().of("extension"):
+        return [], []
+    found = in_use("extension", _fits)
+    return [one.value for one in found.used], list(found.complaints)
+
+
+def listening() -> tuple[list[Extension], list[str]]:
+    """New objects of all that only listen, for one session, and what is wrong with others."""
+    classes, complaints = _classes()
+    made: list[Extension] = []
+    for kind in classes:
+        if issubclass(kind, StepExtension):
+            continue
+        try:
+            made.append(kind())
+        except Exception as fault:  # noqa: BLE001 an extension may fail in any way
+            complaints.append(f"extension {kind.name or kind.__name__} cannot be made: {fault}")
+    return made, complaints
+
+
+def in_step() -> InStep:
+    """Those that take part in every step of a session that starts now."""
+    classes, complaints = _classes()
+    if not classes:
+        return InStep((), tuple(complaints))
+    made: list[StepExtension] = []
+    for kind in classes:
+        if issubclass(kind, StepExtension):
+            try:
+                made.append(_proved(kind))
+            except Exception as fault:  # noqa: BLE001 an extension may fail in any way
+                complaints.append(f"extension {kind.name or kind.__name__} is left out: {fault}")
+    placed, wrong = ordered(made)
+    return InStep(tuple(_ref(type(one)) for one in placed), (*complaints, *wrong))
+
+
+def _proved(kind: type[StepExtension]) -> StepExtension:
+    """One whose state can be kept as plain values and taken up again."""
+    import cbor2
+
+    one, other = kind(), kind()
+    kept = cbor2.dumps(one.dump(), canonical=True)
+    other.load(cbor2.loads(kept))
+    if cbor2.dumps(other.dump(), canonical=True) != kept:
+        raise NooscopeError("load(dump()) does not give the same state")
+    return one
+
+
+def _ref(kind: type[StepExtension]) -> StepRef:
+    return StepRef(kind.name, kind.version, _code(kind.__module__))
+
+
+@cache
+def _code(module: str) -> str:
+    file = getattr(sys.modules.get(module), "__file__", None)
+    return blake3(Path(file).read_bytes()).hexdigest(16) if file else ""
+
+
+def step_makers(refs: Iterable[StepRef]) -> tuple[list[StepMaker], list[StepRef]]:
+    """The classes behind references, and those that are not here in that form."""
+    known: dict[StepRef, type[StepExtension]] = {
+        _ref(kind): kind for kind in _classes()[0] if issubclass(kind, StepExtension)
+    }
+    refs = list(refs)
+    return [known[ref] for ref in refs if ref in known], [ref for ref in refs if ref not in known]
+
+
+@cache
+def program_registry() -> Registry:
+    """Objects that serve the whole program: what concerns no one session is asked of them."""
+    made, _ = listening()
+    return Registry(made)

@@ -1,0 +1,139 @@
+"""The event bus: what minds did, handed on in order to subscribers that may be slow.
+
+The ring inside the mind is its deterministic half and knows of no one; this half may drop, and counts it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from typing import NamedTuple
+
+from core.mind.fabric import MindEvent
+from core.society import Society
+
+
+class BusEvent(NamedTuple):
+    """One thing a mind did."""
+
+    number: int
+    """Its place on the bus, from 0."""
+    agent: str
+    event: MindEvent
+
+
+class Subscriber:
+    """One reader's queue; when it is full the oldest waiting event is dropped and counted."""
+
+    def __init__(self, name: str, bound: int) -> None:
+        self.name = name
+        self.dropped = 0
+        self.taken = 0
+        self._waiting: deque[BusEvent] = deque(maxlen=bound)
+        self._change = threading.Condition()
+        self._closed = False
+
+    def put(self, event: BusEvent) -> None:
+        """Hand on one event; never waits."""
+        with self._change:
+            self.dropped += len(self._waiting) == self._waiting.maxlen
+            self._waiting.append(event)
+            self._change.notify()
+
+    def poll(self) -> list[BusEvent]:
+        """All that waits, the oldest first."""
+        with self._change:
+            found = list(self._waiting)
+            self._waiting.clear()
+            self.taken += len(found)
+        return found
+
+    def get(self, patience: float | None = None) -> BusEvent | None:
+        """The next one; None once the bus is closed and all is read, or when patience ends."""
+        with self._change:
+            self._change.wait_for(lambda: bool(self._waiting) or self._closed, patience)
+            if not self._waiting:
+                return None
+            self.taken += 1
+            return self._waiting.popleft()
+
+    def close(self) -> None:
+        """No more will come."""
+        with self._change:
+            self._closed = True
+            self._change.notify_all()
+
+
+class SubscriberReading(NamedTuple):
+    """How one subscriber does."""
+
+    name: str
+    taken: int
+    dropped: int
+
+
+class Bus:
+    """Everything the minds of one session put on their rings, once each, in order."""
+
+    def __init__(self, bound: int) -> None:
+        self._bound = bound
+        self._subscribers: list[Subscriber] = []
+        self._threads: list[threading.Thread] = []
+        self._seen: dict[str, int] = {}
+        self.published = 0
+
+    def __bool__(self) -> bool:
+        return bool(self._subscribers)
+
+    def subscribe(self, name: str) -> Subscriber:
+        """A queue of one's own, from now on."""
+        made = Subscriber(name, self._bound)
+        self._subscribers.append(made)
+        return made
+
+    def serve(self, name: str, work: Callable[[BusEvent], object]) -> Subscriber:
+        """Have events worked off in a thread of its own."""
+        queue = self.subscribe(name)
+
+        def run() -> None:
+            while (event := queue.get()) is not None:
+                work(event)
+
+        thread = threading.Thread(target=run, name=f"nooscope-bus-{name}", daemon=True)
+        self._threads.append(thread)
+        thread.start()
+        return queue
+
+    def publish(self, society: Society, agent: str) -> None:
+        """Hand on what an agent's mind did since the last time."""
+        if agent not in society.agents:
+            return
+        fabric = society.engine(agent).mind.heart.fabric
+        since = self._seen.get(agent, 0)
+        if fabric.emitted < since:
+            since = 0
+        self._seen[agent] = fabric.emitted
+        if fabric.emitted == since:
+            return
+        for _, event in fabric.replay(since):
+            told = BusEvent(self.published, agent, event)
+            self.published += 1
+            for subscriber in self._subscribers:
+                subscriber.put(told)
+
+    def start(self, society: Society) -> None:
+        """Begin at the newest: what minds did before anyone listened is not told."""
+        for agent in society.agents:
+            self._seen[agent] = society.engine(agent).mind.heart.fabric.emitted
+
+    def readings(self) -> tuple[SubscriberReading, ...]:
+        """How each subscriber does."""
+        return tuple(SubscriberReading(one.name, one.taken, one.dropped) for one in self._subscribers)
+
+    def close(self, patience: float = 2.0) -> None:
+        """Let subscribers read what waits, not longer than patience."""
+        for one in self._subscribers:
+            one.close()
+        for thread in self._threads:
+            thread.join(patience)

@@ -1,0 +1,117 @@
+"""What agents' hooks tell ahead of their logs: open calls, what waits for the person, what only they know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Literal
+
+from msgspec import Struct, field
+
+from core.events import Action, Event, ToolUse
+from core.live.status import AgentTrouble
+
+
+class HookAsk(Struct, frozen=True):
+    """Something an agent waits for the person with."""
+
+    since: float
+    why: str
+    agent: str
+    call: str = ""
+    """Id of the call it is about; blank where it is about none."""
+
+
+class HookOpenCall(Struct, frozen=True):
+    """A call that was begun and not ended, as far as hooks told."""
+
+    id: str
+    at: float
+    agent: str
+    tool: str
+    action: Action
+
+
+class PermitQuestion(Struct, frozen=True):
+    """A call that waits for the person's permit."""
+
+    number: int
+    at: float
+    session: str
+    tool: str
+    what: str
+    """The call in words, redacted."""
+    reason: str
+
+
+class StatusFigures(Struct, frozen=True):
+    """What only an agent's own status line knows, as shares of one where it is a share."""
+
+    window: int = 0
+    """Tokens the model's window holds; 0 where nobody told."""
+    context: float | None = None
+    """Share of the window in use."""
+    cost: float | None = None
+    five_hour: float | None = None
+    """Share of the limit of five hours that is used up."""
+    five_hour_ends: float | None = None
+    seven_day: float | None = None
+    seven_day_ends: float | None = None
+
+
+class HookSigns(Struct, frozen=True):
+    """All that hooks tell of one session now."""
+
+    heard: float = 0.0
+    mode: Literal["observe", "advise", "guard"] = "observe"
+    """What its hooks may do, as the last of them said."""
+    asks: tuple[HookAsk, ...] = ()
+    open: tuple[HookOpenCall, ...] = ()
+    questions: tuple[PermitQuestion, ...] = ()
+    figures: StatusFigures = StatusFigures()
+
+    def asking(self, ended: Iterable[str] = ()) -> AgentTrouble | None:
+        """What waits for the person longest, unless its call is known to have ended."""
+        known = set(ended)
+        asks = [(ask.since, ask.why) for ask in self.asks if not ask.call or ask.call not in known]
+        asks += [(one.at, permit_words(one)) for one in self.questions]
+        return AgentTrouble(*min(asks)) if asks else None
+
+    def pending(self, known: Iterable[Event], ended: Iterable[str]) -> tuple[ToolUse, ...]:
+        """Calls that are open and of which the log tells nothing yet."""
+        told = {event.id for event in known if isinstance(event, ToolUse)} | set(ended)
+        return tuple(
+            ToolUse(
+                at=call.at,
+                agent=call.agent,
+                tool=call.tool,
+                action=call.action,
+                id=call.id,
+                outcome="pending",
+            )
+            for call in self.open
+            if call.id and call.id not in told
+        )
+
+
+class HookBoard(Struct, frozen=True):
+    """What the hooks of all sessions tell, as the intake last said it."""
+
+    version: int = 0
+    serving: bool = False
+    """Whether an intake answered."""
+    sessions: Mapping[str, HookSigns] = field(default_factory=dict)
+
+    def of(self, session: str) -> HookSigns | None:
+        """Those of one session."""
+        return self.sessions.get(session)
+
+    @property
+    def questions(self) -> tuple[PermitQuestion, ...]:
+        """All that waits for a permit, the oldest first."""
+        found = [one for signs in self.sessions.values() for one in signs.questions]
+        return tuple(sorted(found, key=lambda one: one.number))
+
+
+def permit_words(question: PermitQuestion) -> str:
+    """A question as a reason to look."""
+    return f"needs your permit: {question.what} ({question.reason})"

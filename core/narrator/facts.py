@@ -1,0 +1,170 @@
+"""What is known of a stretch of a session, as short numbered facts: the only thing prose is made from."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from core.agents.words import Words, telling_line, words_of
+from core.engine import Frame
+from core.events import MAIN, Compaction, Event, Prompt, SessionEnd, ToolUse, Turn
+from core.logs.redaction import redact
+from core.report.formatting import count, plain, span
+from core.report.troubles import troubles
+from core.timeline.timeline import Timeline
+
+Read = Callable[[Event], Words]
+_SAID = 200
+"""Letters of the log's own words in one fact."""
+
+
+class Fact(NamedTuple):
+    """One thing that is known, by the number of the event that shows it (the first is 1)."""
+
+    number: int
+    words: str
+    kind: str = ""
+
+    @property
+    def line(self) -> str:
+        """As it is cited."""
+        return f"[{self.number}] {self.words}"
+
+
+def log_words(said: str, most: int = _SAID) -> str:
+    """Words of a log as one quoted line, without secrets and escapes."""
+    return plain(redact(" ".join(said.split())), most)
+
+
+def stretch_facts(timeline: Timeline, start: int, stop: int, read: Read = words_of) -> list[Fact]:
+    """What was asked, done, what failed and how it ended, in the order it happened."""
+    events = timeline.events[start:stop]
+    if not events:
+        return []
+    found = [
+        *_asked(events, start, read),
+        *_failed(events, start, read),
+        *_done(events, start),
+        *_marks(timeline, start, stop),
+        *_ended(events, start, read),
+    ]
+    return sorted(dict.fromkeys(found), key=lambda fact: (fact.number, fact.words))
+
+
+def _asked(events: Sequence[Event], start: int, read: Read) -> list[Fact]:
+    found = []
+    for place, event in enumerate(events, start + 1):
+        if isinstance(event, Prompt) and event.agent == MAIN:
+            said = log_words(read(event).said)
+            words = "the person stopped it" if event.interrupt else f'the person asked: "{said}"'
+            found.append(Fact(place, words if said or event.interrupt else "the person asked", "asked"))
+    return found
+
+
+def _failed(events: Sequence[Event], start: int, read: Read) -> list[Fact]:
+    found = []
+    for trouble in troubles(events):
+        use = events[trouble.last]
+        if not isinstance(use, ToolUse):
+            continue
+        words = read(use)
+        what = log_words(words.command, 80) or " ".join(use.targets[:2]) or use.program
+        error = log_words(telling_line(words.output), 120)
+        named = plain(f"{use.tool} {what}".strip(), 100)
+        why = f': "{error}"' if error else ""
+        found.append(
+            Fact(start + trouble.last + 1, f"{named} failed {_times(trouble.failures)}{why}", "failed")
+        )
+        if trouble.solved is not None:
+            edits = ", ".join(plain(path, 50) for path in trouble.edits[:3])
+            after = f" after changing {edits}" if edits else ""
+            found.append(Fact(start + trouble.solved + 1, f"{named} worked{after}", "solved"))
+        elif trouble.edits:
+            edits = count(len(trouble.edits), "file")
+            found.append(
+                Fact(start + trouble.last + 1, f"{edits} changed since, and it still fails", "unsolved")
+            )
+    return found
+
+
+def _done(events: Sequence[Event], start: int) -> list[Fact]:
+    edited: Counter[str] = Counter()
+    last: dict[str, int] = {}
+    found = []
+    for place, event in enumerate(events, start + 1):
+        if isinstance(event, ToolUse) and event.outcome in ("success", "empty"):
+            if event.action == "file_edit" and event.targets:
+                edited[event.targets[0]] += 1
+                last[event.targets[0]] = place
+            elif event.purpose in ("test", "build", "commit") and event.outcome == "success":
+                found.append(Fact(place, f"a {event.purpose} passed", "passed"))
+        elif isinstance(event, Compaction):
+            found.append(Fact(place, "the context was compacted", "compacted"))
+    for path, number in edited.most_common(6):
+        found.append(Fact(last[path], f"{plain(path, 80)} was changed {_times(number)}", "edited"))
+    return found
+
+
+def _marks(timeline: Timeline, start: int, stop: int) -> list[Fact]:
+    """What the mind noticed."""
+    found = []
+    for mark in timeline.marks.between(start, stop):
+        if mark.kind == "halt":
+            found.append(Fact(mark.place + 1, f"the governor would halt: {plain(mark.name, 40)}", "halt"))
+        elif mark.kind == "state" and mark.name in ("stuck", "deep_work"):
+            found.append(Fact(mark.place + 1, f"it became {mark.name.replace('_', ' ')}", mark.name))
+    return found
+
+
+def _ended(events: Sequence[Event], start: int, read: Read) -> list[Fact]:
+    for back, event in enumerate(reversed(events[-12:])):
+        place = start + len(events) - back
+        if isinstance(event, SessionEnd):
+            return [Fact(place, "the session ended", "ended")]
+        if isinstance(event, Turn) and event.agent == MAIN:
+            said = log_words(read(event).said)
+            if said:
+                return [Fact(place, f'it last said: "{said}"', "said")]
+    return []
+
+
+def stuck_facts(timeline: Timeline, stop: int, read: Read = words_of) -> list[Fact]:
+    """What bears on whether it is stuck at a place, and why."""
+    frame = timeline.at(stop)
+    events = timeline.events[:stop]
+    if not events:
+        return []
+    asked = max((place for place, one in enumerate(events) if isinstance(one, Prompt)), default=0)
+    found = _asked(events[asked : asked + 1], asked, read)
+    found += [fact for fact in _failed(events[asked:], asked, read) if fact.kind != "solved"][-8:]
+    found += _now(frame, stop)
+    found += [fact for fact in _done(events[asked:], asked) if fact.kind in ("passed", "edited")][-6:]
+    found += _ended(events, 0, read)
+    return sorted(dict.fromkeys(found), key=lambda fact: (fact.number, fact.words))
+
+
+def _now(frame: Frame, stop: int) -> list[Fact]:
+    found = []
+    loop = frame.response.loops.current
+    if loop is not None:
+        lasted = span(max(0.0, frame.at - loop.began_at))
+        found.append(
+            Fact(stop, f"it goes round in circles for {lasted}: {log_words(loop.what, 120)}", "loop")
+        )
+    if frame.governor.would_halt:
+        found.append(Fact(stop, f"the governor: {plain(frame.governor.would_halt, 80)}", "halt"))
+    behaviour = frame.receptor.behaviour.short
+    if behaviour.failure_rate >= 0.2:
+        rate = f"{100 * behaviour.failure_rate:.0f}% of the calls of the last minutes failed"
+        found.append(Fact(stop, rate, "rate"))
+    if frame.mind.sleep.context >= 0.9:
+        full = f"its context is {100 * frame.mind.sleep.context:.0f}% full"
+        found.append(Fact(stop, full, "context"))
+    state = frame.story.state.replace("_", " ")
+    found.append(Fact(stop, f"its state is {state}", "state"))
+    return found
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number} times"

@@ -1,0 +1,74 @@
+"""Prose without a model: sentences made from facts, each with the events it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from core.narrator.facts import Fact
+
+
+class Claim(NamedTuple):
+    """One sentence and the numbers of the events it rests on."""
+
+    words: str
+    events: tuple[int, ...]
+
+    @property
+    def line(self) -> str:
+        """With its events cited."""
+        cited = ", ".join(map(str, self.events))
+        return f"{self.words} [{cited}]"
+
+
+def told_recap(facts: Sequence[Fact]) -> list[Claim]:
+    """A stretch of a session: what was asked, what came of it, how it stands."""
+    claims: list[Claim] = []
+    edited = [fact for fact in facts if fact.kind == "edited"][:6]
+    for kinds, most in ((("asked",), 3), (("edited",), 0), (("failed",), 3), (("solved",), 3), (_TURNS, 4)):
+        if kinds == ("edited",) and edited:
+            words = ", ".join(fact.words.replace(" was changed", "") for fact in edited)
+            claims.append(Claim(f"Files were changed: {words}.", tuple(fact.number for fact in edited)))
+        elif most:
+            claims += _each([fact for fact in facts if fact.kind in kinds][-most:])
+    claims += _each([fact for fact in facts if fact.kind in ("said", "ended")][-1:])
+    return claims or [Claim("Nothing happened.", ())]
+
+
+_TURNS = ("unsolved", "halt", "compacted", "passed", "stuck")
+
+
+def _each(facts: Iterable[Fact]) -> list[Claim]:
+    return [Claim(_sentence(fact.words), (fact.number,)) for fact in facts]
+
+
+def told_why(facts: Sequence[Fact]) -> list[Claim]:
+    """Why a session is stuck, the weightiest reason first; where nothing speaks for it, that is said."""
+    by_kind: dict[str, list[Fact]] = {}
+    for fact in facts:
+        by_kind.setdefault(fact.kind, []).append(fact)
+
+    def of(kind: str) -> list[Fact]:
+        return by_kind.get(kind, [])
+
+    failing = sorted(of("failed"), key=lambda fact: -fact.number)
+    claims = _each(
+        (*of("loop"), *of("halt"), *failing[:3], *of("unsolved")[-1:], *of("rate"), *of("context"))
+    )
+    if failing and not of("passed"):
+        words = "No test, build or commit has passed since it was last asked for something."
+        claims.append(Claim(words, (failing[0].number,)))
+    if not claims and of("state"):
+        state = of("state")[-1]
+        claims.append(Claim(f"Nothing in the log speaks for being stuck; {state.words}.", (state.number,)))
+    return claims or [Claim("The log holds no events.", ())]
+
+
+def _sentence(words: str) -> str:
+    said = words[:1].upper() + words[1:]
+    return said if said.endswith((".", "!", "?", '"')) else f"{said}."
+
+
+def lines_of(claims: Iterable[Claim]) -> list[str]:
+    """Each claim as a line, its events cited."""
+    return [claim.line if claim.events else claim.words for claim in claims]

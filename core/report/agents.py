@@ -1,0 +1,54 @@
+"""What each agent of a session was given, did last and cost, at any place of a recording."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct, field
+
+from core.events import AgentStart, Event, Prompt, ToolUse, Turn
+from core.report.cost import Sum, charge_of
+
+
+class AgentSummary(Struct):
+    """One agent up to a place; words are read from its events by who shows them."""
+
+    task: Event | None = None
+    """Its first prompt, else the event that started it."""
+    last: ToolUse | None = None
+    calls: int = 0
+    failures: int = 0
+    cost: Sum = field(default_factory=Sum)
+
+
+class AgentLedger:
+    """Keeps the summaries of a recording; going on costs what came since, going back starts anew."""
+
+    def __init__(self, events: Sequence[Event]) -> None:
+        self._events = events
+        self._upto = 0
+        self._agents: dict[str, AgentSummary] = {}
+
+    def at(self, index: int) -> dict[str, AgentSummary]:
+        """Every agent after the first `index` events, by name."""
+        if index < self._upto:
+            self._upto, self._agents = 0, {}
+        for place in range(self._upto, min(index, len(self._events))):
+            self._take(self._events[place])
+        self._upto = max(self._upto, min(index, len(self._events)))
+        return self._agents
+
+    def _take(self, event: Event) -> None:
+        if isinstance(event, AgentStart):
+            started = self._agents.setdefault(event.child, AgentSummary())
+            started.task = started.task or event
+        one = self._agents.setdefault(event.agent, AgentSummary())
+        if isinstance(event, Prompt) and not event.interrupt:
+            if one.task is None or isinstance(one.task, AgentStart):
+                one.task = event
+        elif isinstance(event, ToolUse):
+            one.last = event
+            one.calls += 1
+            one.failures += event.outcome == "failure"
+        elif isinstance(event, Turn):
+            one.cost.add(charge_of(event))

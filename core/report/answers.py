@@ -1,0 +1,75 @@
+"""What a command answered before, found again before settings or readers are even imported."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+from blake3 import blake3
+
+from core.report.log_tree import files_below
+from core.store.config_path import PROJECT_SETTINGS, user_settings_file
+from core.store.log_stamp import code_stamp, stamps
+from core.store.reading_cache import ReadingCache, reading_cache, reading_cache_path
+
+if TYPE_CHECKING:
+    from core.settings import Settings
+
+_PREFIX = "NOOSCOPE_"
+_PROJECT = (PROJECT_SETTINGS, ".nooscope-policy.toml", ".nooscope-rules.json", "receptor-rules.json")
+"""What is read of a watched project."""
+
+
+class Question(NamedTuple):
+    """All that decides an answer, as one name: equal names have equal answers."""
+
+    key: str
+
+    def answer(self) -> bytes | None:
+        """What was answered before; None where nothing is kept."""
+        return ReadingCache(reading_cache_path(), 0).load([self.key]).get(self.key)
+
+    def keep(self, answer: bytes, settings: Settings) -> None:
+        """Keep an answer, unless settings name files of which a question knows nothing."""
+        tables = settings.ingest.tables
+        cache = reading_cache(settings)
+        if cache is not None and not (tables.tools or tables.models or settings.response.persona.folder):
+            cache.save({self.key: answer})
+
+
+def question(
+    command: str, words: Sequence[Any], paths: Sequence[Path], project: Path | None, given: Path | None
+) -> Question:
+    """A command with its options about some logs, as these and all that settings are read from are now.
+
+    `given` is the folder of what watched sessions started from, where that counts.
+    """
+    name = blake3(f"{command}\n{code_stamp()}\n".encode())
+    spoken = sorted((key, value) for key, value in os.environ.items() if key.startswith(_PREFIX))
+    name.update(msgspec.msgpack.encode((words, [str(path) for path in paths], str(Path.cwd()), spoken)))
+    folder = project or Path.cwd()
+    for path in (*_below(user_settings_file().parent), *(folder / one for one in _PROJECT)):
+        name.update(_content(path))
+    for path in () if given is None else _below(given):
+        name.update(_content(path) if path.suffix == ".json" else str(path).encode())
+    for path in files_below(paths):
+        name.update(msgspec.msgpack.encode((str(path), stamps(path))))
+    return Question(name.hexdigest(length=16))
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    for top, folders, files in os.walk(folder):
+        folders.sort()
+        for file in sorted(files):
+            yield Path(top, file)
+
+
+def _content(path: Path) -> bytes:
+    """A small file by name and content; one that is not there is another than an empty one."""
+    try:
+        return msgspec.msgpack.encode((str(path), path.read_bytes()))
+    except OSError:
+        return msgspec.msgpack.encode((str(path), None))

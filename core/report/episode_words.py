@@ -1,0 +1,42 @@
+"""A stretch of work and a dream in a few words, for a person."""
+
+from __future__ import annotations
+
+from core.mind.dreams import Dream
+from core.mind.episode import Episode
+from core.report.formatting import count, plain
+
+_DID = {
+    "file_edit": "editing",
+    "file_read": "reading",
+    "search": "searching",
+    "shell_exec": "running commands",
+    "plan": "planning",
+    "delegate": "delegating",
+}
+_CAME_TO = {"gain": "with success", "loss": "without success", "flat": ""}
+
+
+def episode_name(episode: Episode) -> str:
+    """A few words for a stretch of work."""
+    places = [
+        name for name, _ in sorted(episode.signature, key=lambda one: -one[1]) if "/" in name or "." in name
+    ]
+    where = f" in {plain(places[0], 40)}" if places else ""
+    did = _DID.get(episode.action, episode.action.replace("_", " "))
+    end = _CAME_TO[episode.outcome]
+    failed = f", {episode.failures} of {episode.calls} failed" if episode.failures else ""
+    return f"{did}{where}{' ' + end if end else ''}{failed}"
+
+
+def dream_sentence(dream: Dream) -> str:
+    """What a dream did, for a person."""
+    why = "the agent's context was cut" if dream.reason == "compaction" else "much had piled up"
+    counted = (
+        (dream.compressed, "episode", "summed up"),
+        (dream.expired, "stale item", "dropped"),
+        (dream.forgotten, "faded habit", "forgotten"),
+    )
+    parts = [f"{count(number, what)} {how}" for number, what, how in counted if number]
+    did = ", ".join(parts) or "there was nothing to tidy"
+    return f"Because {why}: {did}."

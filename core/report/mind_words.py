@@ -1,0 +1,35 @@
+"""What a mind did, as a line to read and as JSON for a program."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from core.mind.fabric import MindEvent
+from core.report.formatting import moment, plain
+from core.safe_text import safe_json_bytes
+
+_CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
+
+
+def mind_line(agent: str, event: MindEvent) -> str:
+    """One thing a mind did, in words."""
+    name = _CAPITAL.sub(" ", type(event).__name__).lower()
+    fields = event._asdict()
+    fields.pop("at")
+    facts = ", ".join(f"{key.replace('_', ' ')} {_said(value)}" for key, value in fields.items())
+    who = "" if agent == "main" else f" {plain(agent, 40)}"
+    return f"{moment(event.at)}{who}  · {name}: {plain(facts, 200)}"
+
+
+def mind_json(number: int, agent: str, event: MindEvent) -> bytes:
+    """The same for a program to read."""
+    encoded = msgspec.json.encode(
+        {"number": number, "agent": agent, "event": type(event).__name__, **event._asdict()}
+    )
+    return safe_json_bytes(encoded)
+
+
+def _said(value: object) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else "unknown" if value is None else str(value)

@@ -1,0 +1,217 @@
+"""The events of logs that were read before, kept in a compact form; a log that grew is read on from there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import msgspec
+from blake3 import blake3
+
+from core.agents.registry import make_kit
+from core.events import Event
+from core.logs.diagnostics import Diagnostics
+from core.logs.door import HeldLog
+from core.logs.lines import is_packed
+from core.logs.records import admit, finish, records
+from core.store.log_stamp import FileStamp, has_grown, reading_stamp, stamp
+from core.store.reading_cache import ReadingCache, reading_cache
+
+if TYPE_CHECKING:
+    from core.agents.reader import AgentKit
+    from core.logs.reader import Kit, Reader
+    from core.logs.records import Log
+    from core.settings import Settings
+    from core.settings.logs import LineSettings
+
+VERSION = 1
+"""Raised when the same log gives other events."""
+_LEAST = 100_000
+"""Bytes of a log that is worth keeping."""
+_MOST = 32_000_000
+"""Bytes of events one log may have to be kept."""
+_CHUNK = 256
+"""Events that are packed at once."""
+_PARTS = 64
+"""A log is cut into so many parts; in each of the last few its reader may pause once."""
+_LAST = 8
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(list[Event]).decode
+
+
+class Pause(msgspec.Struct, array_like=True):
+    """A place between two lines from which a log can be read on."""
+
+    events: int
+    notes: int
+    offset: int
+    line: int
+    reader: bytes
+
+
+class KeptLog(msgspec.Struct, array_like=True):
+    """What one log told."""
+
+    stamp: FileStamp
+    chunks: list[bytes]
+    """Its events, so many together, those at the end that only the end completes among them."""
+    notes: list[tuple[int, int, str]]
+    """Faults: the events before each, its line, and what is wrong."""
+    pause: Pause | None
+
+
+class KeptEvents:
+    """Hands out a log's events from the cache where the log is as it was, and reads what is not there."""
+
+    def __init__(self, cache: ReadingCache, about: bytes) -> None:
+        self._cache = cache
+        self._about = about
+
+    def events(self, log: Log, kit: Kit, lines: LineSettings, session: str) -> Iterator[Event] | None:
+        """All events of a log of lines that is long enough; None of any other."""
+        if log.format.style != "lines" or not log.whole:
+            return None
+        now = stamp(log.path)
+        if now is None or now.size < _LEAST:
+            return None
+        return self._told(log, kit, lines, session, now)
+
+    def _told(self, log: Log, kit: Kit, lines: LineSettings, session: str, now: FileStamp) -> Iterator[Event]:
+        key = self._key(log, lines, session)
+        kept = self._load(key)
+        if kept is not None and kept.stamp == now:
+            yield from _again(kept, kit, log, len(kept.notes), None)
+            return
+        reading = _Reading(log, kit, lines, session, now.size)
+        pause = kept.pause if kept is not None else None
+        if kept is not None and pause is not None and has_grown(kept.stamp) and _between_lines(log, pause):
+            yield from _again(kept, kit, log, pause.notes, reading.take_over(kept, pause))
+        yield from reading.events()
+        if reading.complete(now):
+            self._cache.save({key: msgspec.msgpack.encode(reading.kept(now))})
+
+    def _load(self, key: str) -> KeptLog | None:
+        value = self._cache.load([key]).get(key)
+        try:
+            return None if value is None else msgspec.msgpack.decode(value, type=KeptLog)
+        except msgspec.DecodeError:
+            return None
+
+    def _key(self, log: Log, lines: LineSettings, session: str) -> str:
+        kind = f"{log.format.name} {log.format.reader.__module__}.{log.format.reader.__qualname__}"
+        told = (VERSION, str(log.path), kind, log.agent, session, lines.longest)
+        return blake3(b"events\n" + self._about + msgspec.msgpack.encode(told)).hexdigest(length=16)
+
+
+class _Reading(Diagnostics):
+    """One log being read, and all that is needed to tell it again; it is its reader's fault counter too."""
+
+    __slots__ = (
+        "_chunks",
+        "_kit",
+        "_lines",
+        "_log",
+        "_notes",
+        "_open",
+        "_packed",
+        "_pause",
+        "_reader",
+        "_size",
+    )
+
+    def __init__(self, log: Log, kit: Kit, lines: LineSettings, session: str, size: int) -> None:
+        super().__init__(0)
+        self._log, self._kit, self._lines, self._size = log, kit, lines, size
+        self._reader: Reader = log.format.reader(kit.counting(self), agent=log.agent, session=session)
+        self._chunks: list[bytes] = []
+        self._open: list[Event] = []
+        self._packed = 0
+        self._notes: list[tuple[int, int, str]] = []
+        self._pause: Pause | None = None
+
+    @property
+    def _count(self) -> int:
+        return len(self._chunks) * _CHUNK + len(self._open)
+
+    def note(self, file: str, line: int, reason: str) -> None:
+        """Count a fault in the run's own counter, and remember it."""
+        self._kit.diagnostics.note(file, line, reason)
+        self._notes.append((self._count, line, reason))
+
+    def take_over(self, kept: KeptLog, pause: Pause) -> list[Event]:
+        """Begin where an earlier reading paused; the events it had by then."""
+        events = [event for chunk in kept.chunks for event in _decode(chunk)][: pause.events]
+        self._reader.resume(pause.reader)
+        self._notes = kept.notes[: pause.notes]
+        self._pause = pause
+        for event in events:
+            self._keep(event)
+        return events
+
+    def events(self) -> Iterator[Event]:
+        """What is read from here on."""
+        log, reader, size = self._log, self._reader, self._size
+        due = size * (_PARTS - _LAST) // _PARTS
+        if self._pause is not None:
+            log = log._replace(start=self._pause.offset, line=self._pause.line)
+        for record in records(log, self, self._lines, reader.passes):
+            for event in admit(reader, record):
+                self._keep(event)
+                yield event
+            place = record.where.offset + len(record.data) + 1
+            if due <= place <= size and (state := reader.pause()) is not None:
+                due = place + size // _PARTS
+                self._pause = Pause(self._count, len(self._notes), place, record.line + 1, state)
+        for event in finish(reader, self._log.path):
+            self._keep(event)
+            yield event
+
+    def complete(self, now: FileStamp) -> bool:
+        """Whether the file stayed as it was meanwhile, and its events are few enough to keep."""
+        return self._packed <= _MOST and stamp(self._log.path) == now
+
+    def kept(self, now: FileStamp) -> KeptLog:
+        """All of it."""
+        chunks = [*self._chunks, _encode(self._open)] if self._open else self._chunks
+        return KeptLog(now, chunks, self._notes, self._pause)
+
+    def _keep(self, event: Event) -> None:
+        if self._packed > _MOST:
+            return
+        self._open.append(event)
+        if len(self._open) == _CHUNK:
+            self._chunks.append(_encode(self._open))
+            self._packed += len(self._chunks[-1])
+            self._open = []
+
+
+def _again(kept: KeptLog, kit: Kit, log: Log, notes: int, events: list[Event] | None) -> Iterator[Event]:
+    """Events told again, each fault counted at its place."""
+    place, told, file = 0, 0, str(log.path)
+    for chunk in [events] if events is not None else map(_decode, kept.chunks):
+        for event in chunk:
+            while told < notes and kept.notes[told][0] <= place:
+                kit.diagnostics.note(file, *kept.notes[told][1:])
+                told += 1
+            yield event
+            place += 1
+    for _, line, reason in kept.notes[told:notes]:
+        kit.diagnostics.note(file, line, reason)
+
+
+def _between_lines(log: Log, pause: Pause) -> bool:
+    """Whether a plain file has the end of a line right before a place."""
+    try:
+        return HeldLog(log.path).read(pause.offset - 1, 1) == b"\n" and not is_packed(log.path)
+    except OSError:
+        return False
+
+
+def reading_kit(settings: Settings) -> AgentKit:
+    """What readers share, and remember what they read by, unless the cache is switched off."""
+    kit = make_kit(settings.ingest)
+    cache = reading_cache(settings)
+    if cache is not None:
+        kit.memory = KeptEvents(cache, reading_stamp(settings, VERSION)).events
+    return kit

@@ -1,0 +1,49 @@
+"""An agent: a reader for the logs of a made-up one, which writes a JSON object a line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from core.agents.calls import Result
+from core.agents.loose import LooseReader, text
+from core.events import Event
+from core.logs.agent import Agent, Environment, Location
+from core.logs.format import Format, Sample
+
+
+class PlainReader(LooseReader):
+    """Lines of `{"plain": 1, "t": 0, "say": words}` or `{"plain": 1, "t": 1, "run": words, "ok": true}`."""
+
+    name = "plain-agent"
+
+    def read(self, value: Any, out: list[Event]) -> None:
+        """Add the events of one line; what is wrong in it is counted, never raised."""
+        line = self.table(value, "line")
+        at = self.moment(line.get("t"))
+        if not self.begun:
+            out.append(self.start(at, text(line.get("session")), project=text(line.get("project"))))
+        if "say" in line:
+            out.append(self.prompt(at, text(line.get("say")), self.here()))
+        if "run" in line:
+            result = Result(text(line.get("output")), error=line.get("ok") is False)
+            call = {"command": text(line.get("run"))}
+            event = self.calls.both("", "run", call, None, at, result, self.here())
+            out.append(event)
+
+
+def _sniff(sample: Sample) -> int:
+    return 95 if sample.records and sample.records[0].get("plain") == 1 else 0
+
+
+def _roots(_environment: Environment, home: Path) -> list[Path]:
+    return [home / ".plain-agent"]
+
+
+AGENT = Agent(
+    "plain-agent",
+    "Plain agent",
+    (Format("plain-agent", "lines", _sniff, PlainReader),),
+    Location(_roots, ("*.jsonl",), (b'"t":',)),
+    tools=Path(__file__).with_name("tools.toml"),
+)

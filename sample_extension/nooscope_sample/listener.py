@@ -1,0 +1,45 @@
+"""A listener: it hears of what happens outside the step, and may only make things stricter."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from platformdirs import user_data_path
+
+from core.extension import Answer, Extension, ToolCall
+from core.mind.dreams import Dream
+from core.mind.episode import Episode
+from core.society import Society
+
+
+class Diary(Extension):
+    """Writes a line for each session, episode and dream; asks before anything is pushed."""
+
+    name: ClassVar[str] = "diary"
+    version: ClassVar[str] = "1.0"
+    about: ClassVar[str] = "Keeps a diary of sessions and dreams, and asks before a push."
+
+    def _write(self, line: str) -> None:
+        path = user_data_path("nooscope", appauthor=False, ensure_exists=True) / "diary.log"
+        with path.open("a", encoding="utf-8") as stream:
+            stream.write(line + "\n")
+
+    def on_session_start(self, session: str) -> None:
+        """A session is followed."""
+        self._write(f"session {session}")
+
+    def on_episode(self, episode: Episode) -> None:
+        """A stretch of work ended."""
+        self._write(f"episode {episode.number}: {episode.action} -> {episode.outcome}")
+
+    def on_dream(self, dream: Dream) -> None:
+        """A dream cycle ran."""
+        self._write(f"dream {dream.number}: {dream.words()}")
+
+    def on_tool_call(self, call: ToolCall) -> Answer:
+        """Where hooks guard the agent, the person decides about every push."""
+        return "ask" if "git push" in call.what else "pass"
+
+    def on_shutdown(self, society: Society) -> None:
+        """The session is no longer watched."""
+        self._write(f"left after {society.frame().events} events")

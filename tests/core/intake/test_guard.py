@@ -1,0 +1,90 @@
+"""A doubt asks before the gate and never opens it; what is decided is written down, reads too."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.agents.hook import SILENCE, HookReply
+from core.agents.hooks import HOOKS
+from core.intake.guard import Guard, doubted
+from core.response.permits import Decision, Standing
+from core.settings import Settings
+from core.settings.advice import GuardSettings
+from core.settings.layers import with_value
+from core.store.permits import PermitJournal
+from tests.core.intake.calls import KIT, failure, hook, read, session, tool
+
+_ORDER = ("pass", "permit", "person", "deny")
+
+
+@given(st.sampled_from(_ORDER), st.sampled_from(("read", "write", "privileged")), st.text(max_size=5))
+def test_a_doubt_never_makes_a_decision_easier(verdict: Any, tier: Any, doubt: str) -> None:
+    before = Decision(verdict, tier, "why")
+    after = doubted(before, doubt)
+    assert _ORDER.index(after.verdict) >= _ORDER.index(before.verdict)
+    assert after == before or (before.verdict, after.verdict) == ("permit", "person")
+
+
+def guard(folder: Path) -> Guard:
+    return Guard(GuardSettings(), b"k" * 32, PermitJournal(folder / "permits.jsonl"), lambda: 1.0)
+
+
+def sort(call: Any) -> Any:
+    return KIT.normalizer.sort(HOOKS["claude"].framework, call.tool, call.arguments)
+
+
+@pytest.mark.parametrize(
+    ("command", "standing", "doubt", "verdict"),
+    [
+        ("cat x", Standing(), "doubt", ""),
+        ("touch x", Standing(), "", ""),
+        ("touch x", Standing(), "doubt", "question"),
+        ("touch x", Standing("stagnation"), "doubt", "deny"),
+        ("rm -rf x", Standing(), "", "question"),
+    ],
+)
+def test_what_a_doubt_does(
+    command: str, standing: Standing, doubt: str, verdict: str, tmp_path: Path
+) -> None:
+    one, call = guard(tmp_path), read(tool("PreToolUse", 1, command))
+    said = one.ask(call, sort(call), standing, doubt)
+    assert verdict == ("question" if isinstance(said, int) else said.verdict)
+
+
+def test_an_answer_does_not_outlive_a_halt(tmp_path: Path) -> None:
+    """Approved while it was doubted, denied because the governor halted meanwhile."""
+    one, call = guard(tmp_path), read(tool("PreToolUse", 1, "touch x"))
+    number = one.ask(call, sort(call), Standing(), "doubt")
+    assert isinstance(number, int) and one.decide(number, "session")
+    said = one.ask(call, sort(call), Standing("exhaustion"), "doubt")
+    assert isinstance(said, HookReply) and said.verdict == "deny"
+    assert one.ask(call, sort(call), Standing(), "doubt") is SILENCE
+
+
+def test_everything_decided_is_in_the_journal(tmp_path: Path) -> None:
+    one = guard(tmp_path)
+    for number, (command, standing) in enumerate(
+        [("cat x", Standing()), ("touch x", Standing()), ("touch x", Standing("safety"))]
+    ):
+        call = read(tool("PreToolUse", number, command))
+        one.ask(call, sort(call), standing)
+    journal = PermitJournal(tmp_path / "permits.jsonl")
+    assert [entry.what for entry in journal.read()] == ["passed", "used", "denied"]
+    assert journal.check().fault == ""
+
+
+def test_a_quarantine_is_a_doubt_and_no_standing() -> None:
+    one = session()
+    one.take(read(hook("UserPromptSubmit", prompt="go")), 99.0)
+    before = one.standing()
+    one._quarantined = True
+    assert one.doubt() == "its affect is quarantined" and one.standing() == before
+    off = session(with_value(Settings(), "response.guard.quarantine", False))
+    off.take(read(failure(1)), 99.0)
+    off._quarantined = True
+    assert off.doubt() == ""

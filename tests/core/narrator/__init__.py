@@ -1,0 +1,1 @@
+"""Prose from facts."""

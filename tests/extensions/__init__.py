@@ -1,0 +1,1 @@
+"""Extensions: the registry, what is installed, the bus, and the sample at work."""

@@ -1,0 +1,137 @@
+"""What analyze and cost answered is given again only while nothing it depends on has changed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from bench.claude import lines
+from core.report import analysis
+from core.store.config_path import user_settings_file
+from core.store.reading_cache import reading_cache_path
+from tui.cli import main
+
+Said = Callable[..., str]
+
+
+@pytest.fixture
+def log(home: Path) -> Path:
+    """A log in a home of one's own."""
+    path = home / "good.jsonl"
+    path.write_bytes(b"".join(islice(lines(1), 240)))
+    return path
+
+
+@pytest.fixture
+def said(capsys: pytest.CaptureFixture[str]) -> Said:
+    def run(*words: str) -> str:
+        assert main(list(words)) == 0
+        return capsys.readouterr().out
+
+    return run
+
+
+@pytest.fixture
+def runs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The sessions that were run through the engine."""
+    seen: list[str] = []
+    real = analysis.analyse
+
+    def noted(session, *more):  # type: ignore[no-untyped-def]
+        seen.append(session.id)
+        return real(session, *more)
+
+    monkeypatch.setattr(analysis, "analyse", noted)
+    return seen
+
+
+def test_an_unchanged_tree_is_not_run_again(log: Path, said: Said, runs: list[str]) -> None:
+    first = said("analyze", "--json", str(log))
+    assert said("analyze", "--json", str(log)) == first
+    assert len(runs) == 1
+    assert said("analyze", str(log)) != first, "as a page: made from the same summary"
+    assert len(runs) == 1
+
+
+def _grown(log: Path) -> None:
+    log.write_bytes(b"".join(islice(lines(1), 300)))
+
+
+def _settings(_: Path) -> None:
+    user_settings_file().parent.mkdir(parents=True)
+    user_settings_file().write_text("[receptor.ambient.offset]\nfrustration = 0.01\n")
+
+
+def _project(log: Path) -> None:
+    (log.parent / ".nooscope.toml").write_text("[receptor.gate]\nrise = 0.3\n")
+
+
+def _policy(_: Path) -> None:
+    path = user_settings_file().with_name("affect-policy.toml")
+    path.parent.mkdir(parents=True)
+    path.write_text('name = "mine"\n')
+
+
+@pytest.mark.parametrize("change", [_grown, _settings, _project, _policy])
+def test_what_decides_an_answer_is_noticed(
+    log: Path, said: Said, runs: list[str], change: Callable[[Path], None]
+) -> None:
+    said("analyze", "--json", str(log))
+    change(log)
+    changed = said("analyze", "--json", str(log))
+    assert len(runs) == 2 or change is _project, "a project's setting may be one it has no say in"
+    reading_cache_path().unlink()
+    assert said("analyze", "--json", str(log)) == changed
+
+
+def test_options_and_environment_decide_it_too(
+    log: Path, said: Said, runs: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said("analyze", "--json", str(log))
+    said("analyze", "--json", "--set", "receptor.ambient.offset.frustration=0.01", str(log))
+    assert len(runs) == 2
+    monkeypatch.setenv("NOOSCOPE_RECEPTOR_AMBIENT_OFFSET_FRUSTRATION", "0.02")
+    said("analyze", "--json", str(log))
+    assert len(runs) == 3
+
+
+def test_one_session_of_a_tree_that_grew_is_run_alone(home: Path, said: Said, runs: list[str]) -> None:
+    folder = home / "logs"
+    folder.mkdir()
+    for seed in (1, 2):
+        (folder / f"{seed}.jsonl").write_bytes(b"".join(islice(lines(seed), 120)))
+    said("analyze", "--json", str(folder))
+    (folder / "2.jsonl").write_bytes(b"".join(islice(lines(2), 200)))
+    again = said("analyze", "--json", str(folder))
+    assert len(runs) == 3
+    reading_cache_path().unlink()
+    assert said("analyze", "--json", str(folder)) == again
+
+
+def test_what_was_said_of_a_fault_is_said_again(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _settings(log)
+    user_settings_file().write_text("[receptor.ambient.offset]\nfrustration = 900\n")
+    for _ in range(2):
+        assert main(["analyze", "--json", str(log)]) == 0
+        assert "frustration" in capsys.readouterr().err
+
+
+def test_a_cache_that_is_switched_off_keeps_nothing(log: Path, said: Said, runs: list[str]) -> None:
+    for _ in range(2):
+        said("analyze", "--json", "--set", "timeline.cache.on=false", str(log))
+    assert len(runs) == 2
+    assert not reading_cache_path().exists()
+
+
+@pytest.mark.parametrize("command", ["analyze", "cost"])
+def test_a_kept_answer_needs_no_settings(log: Path, said: Said, command: str) -> None:
+    said(command, "--json", str(log))
+    code = "import sys; from tui.cli import main; main(sys.argv[1:]); print('core.settings' in sys.modules)"
+    words = [sys.executable, "-c", code, command, "--json", str(log)]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "False"

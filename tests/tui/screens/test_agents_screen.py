@@ -1,0 +1,85 @@
+"""The sub-agents: a row each with task, last action and cost; enter goes there, esc comes back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.events import MAIN
+from tests.core.agents import samples
+from tests.tui.conftest import shown, until
+from tui.app import NooscopeApp
+from tui.screens.agents import AgentsScreen
+from tui.screens.main import MainScreen
+from tui.widgets.agents.agent_list import AgentList
+
+Make = Callable[..., NooscopeApp]
+
+
+@pytest.fixture
+def family(tmp_path: Path) -> Path:
+    """A session with two sub-agents of the same kind."""
+    log = tmp_path / "s1.jsonl"
+    lines = [samples.says(0, "write two poems")]
+    for number in (1, 2):
+        task = {"description": "poem", "prompt": f"Write poem {number}\nwell", "subagent_type": "poet"}
+        lines.append(samples.asks(number, f"t{number}", "Task", task))
+        data = {"type": "agent_progress", "prompt": task["prompt"], "agentId": f"a{number}"}
+        call = {"parentToolUseID": f"t{number}", "toolUseID": f"agent_t{number}"}
+        lines.append(samples.claude("progress", number, data=data, **call))
+        child = tmp_path / "s1" / "subagents" / f"agent-a{number}.jsonl"
+        child.parent.mkdir(parents=True, exist_ok=True)
+        own: dict[str, Any] = {"isSidechain": True, "agentId": f"a{number}"}
+        child.write_text(
+            "".join(
+                json.dumps(line) + "\n"
+                for line in (
+                    samples.says(number + 2, f"Write poem {number}\nwell", **own),
+                    samples.asks(number + 4, f"b{number}", "Bash", {"command": f"rhyme {number}"}, **own),
+                    samples.answers(number + 6, f"b{number}", "no rhyme", error=number == 2, **own),
+                )
+            )
+        )
+    log.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return log
+
+
+def text(app: NooscopeApp) -> list[str]:
+    panel = app.screen.query_one(AgentList)
+    return [panel.render_line(y).text.rstrip() for y in range(panel.size.height)]
+
+
+async def test_every_agent_has_a_row_and_enter_goes_there(family: Path, app_on: Make) -> None:
+    app = app_on(family, live=False)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await shown(app, pilot, lambda view: view.total > 6)
+        await pilot.press("end", "S")
+        await until(pilot, lambda: isinstance(app.screen, AgentsScreen))
+        await until(pilot, lambda: "Write poem 2" in "\n".join(text(app)))
+        seen = "\n".join(text(app))
+        assert "● main agent  write two poems" in seen
+        assert "poet 1  Write poem 1" in seen and "poet 2  Write poem 2" in seen
+        assert "✓ Bash  rhyme 1" in seen and "✗ Bash  rhyme 2" in seen
+        assert "1/1 failed" in seen and "at work" in seen
+        await pilot.press("down", "enter")
+        view = await shown(app, pilot, lambda view: view.agent != MAIN)
+        await until(pilot, lambda: isinstance(app.screen, MainScreen))
+        assert view.now.asked.startswith("Write poem")
+        await pilot.press("escape")
+        await shown(app, pilot, lambda view: view.agent == MAIN)
+        assert isinstance(app.screen, MainScreen)
+
+
+async def test_words_are_hidden_there_too(family: Path, app_on: Make) -> None:
+    app = app_on(family, live=False)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await shown(app, pilot, lambda view: view.total > 6)
+        await pilot.press("end", "S")
+        await until(pilot, lambda: isinstance(app.screen, AgentsScreen))
+        await pilot.press("h")
+        await until(pilot, lambda: "poem" not in "\n".join(text(app)))
+        assert "its task is not told" in "\n".join(text(app))

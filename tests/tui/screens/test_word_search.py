@@ -1,0 +1,62 @@
+"""Words of all sessions are found from the app, and what is chosen opens at its moment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from textual.widgets import Input, OptionList, Static
+
+from tests.core.logs import log_lines as logs
+from tests.tui.conftest import shown, until
+from tui.app import NooscopeApp
+from tui.screens.word_search import WordSearchScreen
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home with one session of an agent in it."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
+    old = tmp_path / ".claude/projects/p/s-1.jsonl"
+    old.parent.mkdir(parents=True)
+    old.write_bytes(logs.session(3) + logs.prompt(60, "the needle is [bold]here") + logs.session(3, first=50))
+    return tmp_path
+
+
+async def test_a_place_is_found_and_opened(
+    machine: Path, log: Path, app_on: Callable[..., NooscopeApp]
+) -> None:
+    app = app_on(log)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await shown(app, pilot, lambda view: view.total == 300)
+        await pilot.press("F")
+        await until(pilot, lambda: isinstance(app.screen, WordSearchScreen))
+        await pilot.press(*"needle")
+        found = app.screen.query_one(OptionList)
+        await until(pilot, lambda: found.option_count == 1)
+        assert "the needle is [bold]here" in str(found.get_option_at_index(0).prompt)
+        assert str(app.screen.query_one("#found", Static).content).startswith("1 place")
+        await pilot.press("enter")
+        view = await shown(app, pilot, lambda view: view.total != 300 and 0 < view.index < view.total)
+        assert view.at == logs.START + 60
+        assert not view.playing
+        assert len(app.screen_stack) == 1
+
+
+async def test_it_says_when_nothing_is_found_and_esc_goes_back(
+    machine: Path, log: Path, app_on: Callable[..., NooscopeApp]
+) -> None:
+    app = app_on(log)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await shown(app, pilot, lambda view: view.total == 300)
+        await pilot.press("F")
+        await until(pilot, lambda: isinstance(app.screen, WordSearchScreen))
+        line = app.screen.query_one("#found", Static)
+        assert str(line.content).startswith("type a word")
+        app.screen.query_one(Input).value = "haystack"
+        await until(pilot, lambda: str(line.content).startswith("nothing found; try fewer words"))
+        await pilot.press("escape")
+        await until(pilot, lambda: len(app.screen_stack) == 1)

@@ -1,0 +1,91 @@
+"""Answers a call that waits for the person's permit: once, for the session, or no with a reason."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, ClassVar
+
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Input, Label
+
+from core.intake.link import IntakeLink
+from core.live.hook_signs import PermitQuestion
+from core.report.formatting import plain
+
+_DONE = {
+    "once": "let pass, once",
+    "session": "let pass for the rest of the session",
+    "deny": "denied; the agent reads why",
+}
+
+
+class ReasonScreen(ModalScreen[str | None]):
+    """A line for the reason; gives it back, or None where the call waits on."""
+
+    DEFAULT_CSS = """
+    ReasonScreen {
+        align: center middle;
+        & > Vertical {
+            width: 72; max-width: 90%; height: auto; padding: 0 1;
+            border: round $accent; border-title-color: $accent; background: $surface;
+        }
+        & Label { color: $quiet; width: 100%; }
+        & Input, & Input:focus { border: none; padding: 0; height: 1; background: $surface; }
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "dismiss(None)", "cancel", id="permit.leave", tooltip="Let it wait on"),
+    ]
+
+    def __init__(self, question: PermitQuestion) -> None:
+        super().__init__()
+        self._question = question
+
+    def compose(self) -> ComposeResult:
+        with Vertical() as box:
+            box.border_title = f"Deny call {self._question.number}?"
+            yield Label(Content(plain(self._question.what, 300)))
+            yield Input(placeholder="why, in words the agent reads; or nothing", max_length=200)
+            yield Label("enter denies it, esc lets it wait")
+
+    def on_input_submitted(self, message: Input.Submitted) -> None:
+        self.dismiss(message.value.strip())
+
+
+def answer_permit(
+    app: App[Any], link: IntakeLink | None, question: PermitQuestion | None, choice: str
+) -> None:
+    """Answer a question that was seen; a denial asks for its reason first."""
+    if question is None or link is None:
+        others = len(link.board.questions) if link is not None else 0
+        more = f"; {others} of other sessions do: f shows them" if others else ""
+        app.notify(f"no call of this session waits for your permit{more}", markup=False)
+    elif choice == "deny":
+        app.push_screen(ReasonScreen(question), partial(_denied, app, link, question))
+    else:
+        _send(app, link, question, choice, "")
+
+
+def _denied(app: App[Any], link: IntakeLink, question: PermitQuestion, reason: str | None) -> None:
+    if reason is not None:
+        _send(app, link, question, "deny", reason)
+
+
+def _send(app: App[Any], link: IntakeLink, question: PermitQuestion, choice: str, reason: str) -> None:
+    """From a thread, for it waits for another program; what came of it is said."""
+
+    def work() -> None:
+        fault = link.decide(question.number, choice, reason)
+        app.call_from_thread(
+            app.notify,
+            fault or plain(question.what, 200),
+            title="Not answered" if fault else f"{_DONE[choice][:1].upper()}{_DONE[choice][1:]}",
+            severity="warning" if fault else "information",
+            markup=False,
+        )
+
+    app.run_worker(work, name="permit", group="permit", thread=True)

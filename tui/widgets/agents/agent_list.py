@@ -1,0 +1,186 @@
+"""Every agent of a session in two lines: task, status and cost, and below what it did last."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.events import Click
+
+from core.agents.words import NOTHING, WordReader, Words, first_line
+from core.events import MAIN, Event
+from core.report.agents import AgentLedger, AgentSummary
+from core.report.event_words import OUTCOME_SIGNS, tool_words
+from core.report.formatting import count, money, plain, span
+from core.society import AgentReading
+from tui.draw.line import Line, fit
+from tui.draw.tree import tree_guides
+from tui.feed.messages import SelectAgent
+from tui.feed.view import View
+from tui.widgets.common.agent_names import agent_names
+from tui.widgets.common.panel import Panel
+
+_EACH = 3
+"""Lines of an agent, the empty one between two included."""
+
+
+class AgentList(Panel):
+    """A tree of agents with a cursor; enter shows the session as that agent sees it."""
+
+    TITLE: ClassVar[str] = "Agents"
+    EMPTY: ClassVar[str] = "waiting for the first event"
+    HELP: ClassVar[str] = """\
+## Agents
+
+The main agent and the sub-agents it started, as a tree. `●` works, `✓` reported back, `✗` failed, `▣` is
+quarantined. Beside the task stand how long it has worked, what it cost and how many of its calls failed;
+below it the last thing it did. **Up** and **down** choose one, **enter** shows its mind and its words on
+every screen, **esc** there goes back to the main agent.
+"""
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "choose", "go there", id="agents.choose", tooltip="Show this agent everywhere"),
+        Binding("up,k", "move(-1)", "up", id="agents.up", tooltip="The agent above", show=False),
+        Binding("down,j", "move(1)", "down", id="agents.down", tooltip="The agent below", show=False),
+        Binding("home", "move(-100000)", "first", id="agents.first", tooltip="The main agent", show=False),
+        Binding("end", "move(100000)", "last", id="agents.last", tooltip="The last agent", show=False),
+    ]
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id, classes=classes)
+        self._ledger: AgentLedger | None = None
+        self._reader = WordReader(())
+        self._known: dict[int, tuple[Event, Words]] = {}
+        self._cursor = ""
+        self._top = 0
+
+    @property
+    def chosen(self) -> str:
+        """The agent under the cursor."""
+        return self._cursor
+
+    def watch_recording(self) -> None:
+        self._ledger = None if self.recording is None else AgentLedger(self.recording.events)
+        self._known.clear()
+        self.redraw()
+
+    def subtitle(self, view: View) -> str:
+        people = view.people
+        return f"{people.running} of {count(len(people.agents), 'agent')} at work"
+
+    def lines(self, view: View, width: int, height: int) -> list[Line]:
+        agents = view.people.agents
+        names = [agent.name for agent in agents]
+        if self._cursor not in names:
+            self._cursor = view.agent if view.agent in names else MAIN
+        here = names.index(self._cursor) if self._cursor in names else 0
+        rows = max(1, (height + 1) // _EACH)
+        self._top = max(0, min(max(self._top, here - rows + 1), here, len(agents) - rows))
+        summaries = {} if self._ledger is None else self._ledger.at(view.index)
+        called = agent_names(agents)
+        guides = tree_guides([agent.depth for agent in agents])
+        made: list[Line] = []
+        for place in range(self._top, min(len(agents), self._top + rows)):
+            agent = agents[place]
+            summary = summaries.get(agent.name, AgentSummary())
+            name = "main agent" if agent.name == MAIN else called[agent.name]
+            made += self._rows(agent, name, summary, guides[place], view, width, place == here)
+        if len(agents) == 1:
+            made.append([("It has started no sub-agent so far.", "quiet")])
+        return made
+
+    def _rows(
+        self,
+        agent: AgentReading,
+        name: str,
+        summary: AgentSummary,
+        guide: str,
+        view: View,
+        width: int,
+        here: bool,
+    ) -> list[Line]:
+        sign, ink = _sign(agent)
+        task = first_line(self._words(summary.task, view).said) or "its task is not told"
+        right = _figures(agent, summary, view.at)
+        room = max(8, width - len(guide) - 2 - len(name) - 2 - len(right) - 2)
+        first: Line = [
+            (guide, "baseline"),
+            (f"{sign} ", ink),
+            (plain(name), "strong"),
+            ("  ", "plain"),
+            (fit(plain(task), room), "plain"),
+            (f"  {right}", "quiet"),
+        ]
+        if here:
+            first = [(text, "cursor" if self.has_focus else ink) for text, ink in first]
+        indent = " " * (len(guide) + 2)
+        return [first, [(indent, "plain"), *self._last(summary, view, width - len(indent))], []]
+
+    def _last(self, summary: AgentSummary, view: View, room: int) -> Line:
+        call = summary.last
+        if call is None:
+            return [("no call yet", "quiet")]
+        sign, ink = OUTCOME_SIGNS.get(call.outcome, ("", "quiet"))
+        done = first_line(self._words(call, view).command) or " ".join(call.targets[:2]) or call.program
+        when = f"{span(max(0.0, view.at - call.at))} ago"
+        words = fit(f"{plain(tool_words(call.tool))}  {plain(done)}", max(4, room - len(when) - 4))
+        return [(f"{sign} ", ink), (words, "plain"), (f"  {when}", "quiet")]
+
+    def _words(self, event: Event | None, view: View) -> Words:
+        """The words of an event, read once, and only while words are shown."""
+        if event is None or not view.words:
+            return NOTHING
+        if self._reader.logs != view.word_logs:
+            self._reader = WordReader(view.word_logs)
+            self._known.clear()
+        known = self._known.get(id(event))
+        if known is None or known[0] is not event:
+            known = self._known[id(event)] = event, self._reader.words(event)
+        return known[1]
+
+    def action_move(self, by: int) -> None:
+        """Choose another agent."""
+        if self.view is not None:
+            names = [agent.name for agent in self.view.people.agents]
+            here = names.index(self._cursor) if self._cursor in names else 0
+            self._cursor = names[max(0, min(here + by, len(names) - 1))]
+            self.redraw()
+
+    def action_choose(self) -> None:
+        """Show the agent under the cursor."""
+        if self._cursor:
+            self.post_message(SelectAgent(self._cursor))
+
+    def on_focus(self) -> None:
+        self.redraw()
+
+    def on_blur(self) -> None:
+        self.redraw()
+
+    def on_click(self, event: Click) -> None:
+        at = event.get_content_offset(self)
+        if at is not None and self.view is not None:
+            place = self._top + at.y // _EACH
+            if place < len(self.view.people.agents):
+                self._cursor = self.view.people.agents[place].name
+                self.redraw()
+                if event.chain == 2:
+                    self.action_choose()
+
+
+def _sign(agent: AgentReading) -> tuple[str, str]:
+    if agent.quarantined:
+        return "▣", "alert"
+    if agent.ended is None:
+        return "●", "live"
+    return ("✓", "confidence") if agent.outcome == "success" else ("✗", "frustration")
+
+
+def _figures(agent: AgentReading, summary: AgentSummary, at: float) -> str:
+    """How long it worked, what it cost, and its failures."""
+    lasted = "" if agent.started is None else span(max(0.0, (agent.ended or at) - agent.started))
+    word = "at work" if agent.ended is None else "done" if agent.outcome == "success" else "failed"
+    cost = summary.cost
+    spent = money(cost.dollars, cost.priced, cost.unpriced).replace("at least ", "≥")
+    told = spent if cost.priced else "cost unknown" if cost.unpriced else ""
+    failed = f"{summary.failures}/{summary.calls} failed" if summary.calls else ""
+    return "  ".join(part for part in (f"{word} {lasted}".strip(), told, failed) if part)

@@ -1,0 +1,1 @@
+"""What is installed beside nooscope, and how it does."""

@@ -1,0 +1,116 @@
+"""The card of all extensions, and how a panel of somebody else's is kept from harming the rest."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from core.extension.hooks import FAULTS
+from core.installed.offers import find_offers
+from core.installed.switches import Switches, in_use
+from core.report.formatting import count, plain
+from tui.draw.line import Line
+from tui.feed.view import View
+from tui.widgets.common.card import Card, heading, pair, sentence_lines
+
+
+class ExtensionCard(Card):
+    """Everyone who listens to this session, in the order they run, with their faults and drops."""
+
+    TITLE: ClassVar[str] = "Extensions"
+    TALL: ClassVar[tuple[int, int]] = (12, 20)
+    HELP: ClassVar[str] = """\
+## Extensions
+
+Who listens to the session, lower layers first. A fault is counted; after a few the extension is switched
+off for this run. What is too slow for the event bus loses its oldest events, and that is counted too.
+`nooscope extensions` explains each, and switches it on or off.
+"""
+
+    def said(self, view: View, width: int) -> list[Line]:
+        made: list[Line] = []
+        for one in view.extensions:
+            state = "" if one.on else "switched off"
+            words = f"{count(one.faults, 'fault')}" if one.faults else "layer " + str(one.layer)
+            ink = "plain" if one.on and not one.faults else "alert"
+            made.append(pair(plain(one.name, 30), state or words, width, ink=ink))
+            if one.last:
+                made += sentence_lines(f"  {plain(one.last, 120)}", width)
+        if not made:
+            made.append([("nobody listens to a replay", "quiet")])
+        for reader in view.bus:
+            dropped = f"{reader.dropped:,} dropped" if reader.dropped else f"{reader.taken:,} taken"
+            ink = "alert" if reader.dropped else "plain"
+            made.append(pair(f"bus: {plain(reader.name, 24)}", dropped, width, ink=ink))
+        return [*made, [], *_offered(width)]
+
+
+def _offered(width: int) -> list[Line]:
+    found, off = find_offers(), Switches().off()
+    if not found.offers:
+        return sentence_lines(
+            "none installed beside our own; docs/extending.md makes one in ten minutes", width
+        )
+    made: list[Line] = [heading("installed")]
+    for offer in found.offers:
+        state = "off" if offer.key in off or "*" in off else offer.kind
+        made.append(pair(plain(offer.name, 30), state, width, ink="quiet" if state == "off" else "plain"))
+    for complaint in found.complaints:
+        made += sentence_lines(plain(complaint, 200), width, "alert")
+    return made
+
+
+def _fits(value: Any) -> str:
+    if not (isinstance(value, type) and issubclass(value, Card)):
+        return "it is not a class made from tui.widgets.common.card.Card"
+    return ""
+
+
+def installed_cards() -> tuple[list[type[Card]], tuple[str, ...]]:
+    """Panels of installed extensions, each so that it cannot harm the rest; and what is wrong with others."""
+    found = in_use("panel", _fits)
+    return [guarded_card(one.offer.name, one.value) for one in found.used], found.complaints
+
+
+def guarded_card(name: str, kind: type[Card]) -> type[Card]:
+    """The same panel; what it raises is shown in its place, and after a few times it is left alone."""
+
+    class Guarded(kind):  # type: ignore[valid-type, misc]
+        """A panel that may fail."""
+
+        faults = 0
+        trouble = ""
+
+        def said(self, view: View, width: int) -> list[Line]:
+            return self._kept("said", view, width)
+
+        def more(self, view: View, width: int) -> list[Line]:
+            return self._kept("more", view, width)
+
+        def subtitle(self, view: View) -> str | None:
+            if self.faults >= FAULTS:
+                return None
+            try:
+                said = super().subtitle(view)
+                return said if said is None else plain(str(said), 60)
+            except Exception as fault:  # noqa: BLE001 an extension may fail in any way
+                self._failed(fault)
+                return None
+
+        def _kept(self, hook: str, view: View, width: int) -> list[Line]:
+            if self.faults < FAULTS:
+                try:
+                    return [
+                        [(plain(str(text), 500), str(ink)) for text, ink in line]
+                        for line in getattr(super(), hook)(view, width)
+                    ]
+                except Exception as fault:  # noqa: BLE001 an extension may fail in any way
+                    self._failed(fault)
+            end = "; it is switched off until nooscope starts again" if self.faults >= FAULTS else ""
+            return sentence_lines(f"the extension {name} failed ({self.trouble}){end}", width, "alert")
+
+        def _failed(self, fault: Exception) -> None:
+            self.faults += 1
+            self.trouble = plain(f"{type(fault).__name__}: {fault}", 120)
+
+    Guarded.__name__ = Guarded.__qualname__ = kind.__name__
+    return Guarded
