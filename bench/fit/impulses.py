@@ -138,7 +138,7 @@ class Sentences(NamedTuple):
 
 
 def sentences(runs: list[Walked]) -> Sentences:
-    """Choose phrases without each fold, so that impulses of words are scored on tasks they were not chosen on."""
+    """Choose phrases without each fold: impulses of words are scored on tasks they were not chosen on."""
     spoken = {stage: (each.places, each.spoken) for stage in STAGES for each in (at_stage(runs, stage),)}
     model, failed = groups(runs), np.array([run.failed for run in runs])
     fold = folds([run.task for run in runs], 1)

@@ -64,6 +64,7 @@ class CommanderSettings(Group, project=PERSON):
 
 
 Unit = Literal["seconds", "actions"]
+ReadingProfile = Literal["default", "fitted", "as-published"]
 
 
 def _half_life(default: float) -> Any:
@@ -367,6 +368,10 @@ ADDED: tuple[str, ...] = (
     "failed_read",
     "same_result",
     "check_passed",
+    "check_failed",
+    "many_new_files",
+    "words_of_checking",
+    "words_of_doubt",
 )
 """Rows that the documents leave out and that push by default; every other added row is there to be fitted."""
 
@@ -543,6 +548,9 @@ class HeatmapSettings(Group, project=PERSON):
 class ReceptorSettings(Group, project=PERSON):
     """From tool uses to emotion axes and signals."""
 
+    profile: ReadingProfile = tunable(
+        "default", "Which set of figures nooscope starts with; your other settings stand over it."
+    )
     time: TimeSettings = part(TimeSettings, "How much of the wall clock the agent lives through.")
     commander: CommanderSettings = part(CommanderSettings, "How behaviour is read off the windows.")
     emotion: EmotionSettings = part(EmotionSettings, "How the axes rise, fall and are explained.")

@@ -169,10 +169,11 @@ def test_the_reading_says_how_near_each_detector_is() -> None:
     shown: dict[str, tuple[bool, int, int]] = {
         each.name: (each.enabled, each.count, each.limit) for each in reading.detectors
     }
-    new = ("retest", "rework", "storm", "reread", "gave_up", "waiting")
+    new = ("retest", "rework", "churn", "storm", "reread", "gave_up", "waiting")
     assert {name: shown.pop(name) for name in new} == {
         "retest": (True, 1, 10),
         "rework": (True, 0, 10),
+        "churn": (True, 4, 17),
         "storm": (True, 4, 10),
         "reread": (True, 0, 13),
         "gave_up": (True, 4, 3),
