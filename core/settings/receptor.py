@@ -253,7 +253,7 @@ class ContextShift(Impulse):
 class FailedEdit(Impulse):
     """An edit failed."""
 
-    frustration: float = _impulse(0.02, "frustration")
+    frustration: float = _impulse(0.08, "frustration")
     confidence: float = _impulse(-0.04, "confidence")
     flow: float = _impulse(-0.02, "flow")
 
@@ -290,9 +290,6 @@ class CheckPassed(Impulse):
 
 class CheckFailed(Impulse):
     """The first command after an edit failed."""
-
-    frustration: float = _impulse(-0.08, "frustration")
-    confidence: float = _impulse(0.04, "confidence")
 
 
 class NewFile(Impulse):
@@ -338,10 +335,6 @@ class ManyEdits(Impulse):
 class ManyNewFiles(Impulse):
     """Any action while many of the last ones touched a file for the first time."""
 
-    frustration: float = _impulse(0.04, "frustration")
-    confidence: float = _impulse(-0.04, "confidence")
-    flow: float = _impulse(-0.03, "flow")
-
 
 class LongSincePrompt(Impulse):
     """Any action long after the person asked."""
@@ -350,17 +343,9 @@ class LongSincePrompt(Impulse):
 class WordsOfChecking(Impulse):
     """A phrase of checking in the agent's words before an action."""
 
-    frustration: float = _impulse(-0.04, "frustration")
-    confidence: float = _impulse(0.04, "confidence")
-    flow: float = _impulse(0.03, "flow")
-
 
 class WordsOfDoubt(Impulse):
     """A phrase of doubt in the agent's words before an action."""
-
-    frustration: float = _impulse(0.05, "frustration")
-    confidence: float = _impulse(-0.04, "confidence")
-    flow: float = _impulse(-0.03, "flow")
 
 
 ADDED: tuple[str, ...] = (
@@ -368,10 +353,6 @@ ADDED: tuple[str, ...] = (
     "failed_read",
     "same_result",
     "check_passed",
-    "check_failed",
-    "many_new_files",
-    "words_of_checking",
-    "words_of_doubt",
 )
 """Rows that the documents leave out and that push by default; every other added row is there to be fitted."""
 
