@@ -109,7 +109,7 @@ def test_limits_of_a_tool_and_of_a_program() -> None:
         6,
         12,
     ]
-    silent = {"Bash": {"exact": 0, "near": 0, "failing": 0, "storm": 0}}
+    silent = {"Bash": {"exact": 0, "near": 0, "failing": 0, "storm": 0, "churn": 0}}
     assert heard([FAILS] * 50, tools=silent) == []
     assert [number for number, _ in heard([OTHER] * 4, tools=silent)] == [4]
     assert [number for number, _ in heard([OTHER] * 4, tools={"Read": {"exact": 2}})] == [2, 4]
