@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 
 from core.affect import Affect, AffectReading, AffectStep, Policy
+from core.changes import Changes
 from core.events import MAIN, Event
 from core.governor import Governor, GovernorReading, Verdict
 from core.mind import Mind, MindReading, Thought
@@ -52,8 +53,19 @@ class Engine(Stateful):
     was learned in earlier sessions are handed in like settings.
     """
 
-    __slots__ = ("_at", "_events", "affect", "agent", "governor", "mind", "receptor", "response", "settings")
-    VERSION = 3
+    __slots__ = (
+        "_at",
+        "_changes",
+        "_events",
+        "affect",
+        "agent",
+        "governor",
+        "mind",
+        "receptor",
+        "response",
+        "settings",
+    )
+    VERSION = 4
     NAMED = True
     STATE = (
         "agent",
@@ -64,6 +76,7 @@ class Engine(Stateful):
         inner("governor"),
         inner("affect"),
         inner("response"),
+        inner("_changes"),
     )
 
     def __init__(
@@ -79,12 +92,14 @@ class Engine(Stateful):
         self.settings = settings
         self.agent = agent
         self.receptor = Receptor(settings.receptor)
-        self.mind = Mind(settings.mind, seed.to_bytes(8, "big"), agent)
+        wakeups = rules.triggers if rules is not None else ()
+        self.mind = Mind(settings.mind, seed.to_bytes(8, "big"), agent, wakeups)
         self.governor = Governor(settings.governor)
         self.affect = Affect(settings.affect, policy, seed)
         self.response = Response(
             settings.response, self.receptor, self.mind, rules=rules, learned=learned, agent=agent
         )
+        self._changes = Changes()
         self._at = 0.0
         self._events = 0
 
@@ -94,7 +109,7 @@ class Engine(Stateful):
         if event.at > self._at:
             self._at = event.at
         percept = self.receptor.step(event)
-        thought = self.mind.step(event, percept, self.affect.modulation)
+        thought = self.mind.step(event, percept, self.affect.modulation, self.affect.composition)
         novelty = thought.novelty
         verdict = self.governor.step(
             event,
@@ -107,6 +122,16 @@ class Engine(Stateful):
             self.mind.tell("halt")
         mood = self.affect.step(event, percept, novelty)
         reaction = self.response.step(event, percept, thought, verdict, mood)
+        self._changes.tell(
+            self.mind.heart.fabric,
+            event,
+            percept,
+            verdict,
+            mood,
+            reaction,
+            self.affect,
+            self.receptor.heatmap.size,
+        )
         return Step(percept, thought, verdict, mood, reaction)
 
     def frame(self, at: float | None = None) -> Frame:
@@ -115,6 +140,7 @@ class Engine(Stateful):
         receptor = self.receptor.read(moment)
         mind = self.mind.read(moment, receptor.now)
         governor = self.governor.read()
+        bent = self.affect.modulation
         return Frame(
             at=moment,
             agent=self.agent,
@@ -123,7 +149,7 @@ class Engine(Stateful):
             mind=mind,
             governor=governor,
             affect=self.affect.read(moment, receptor.now),
-            response=self.response.read(self.affect.modulation.escalation_threshold),
+            response=self.response.read(bent.escalation_threshold, bent.delegation_preference),
             story=tell(
                 StoryFacts(
                     receptor.meta.state,

@@ -83,3 +83,23 @@ class Modulation(NamedTuple):
 
 
 NEUTRAL = Modulation()
+
+
+class Composition(NamedTuple):
+    """How affect leans confidence, forecasting and discovery; 1 is neutral for a factor."""
+
+    confidence_decay: float = 1.0
+    """Caution makes confidence fade faster."""
+    confidence_recovery: float = 1.0
+    """Persistence lets confidence come back faster."""
+    branching: float = 1.0
+    """Novelty appetite looks at more futures."""
+    pruning: float = 1.0
+    """Sensitivity to risk cuts more of the unlikely ones."""
+    depth: float = 1.0
+    """Persistence looks further ahead."""
+    familiarity: float = 0.5
+    """0 goes where nothing is known, 1 stays where all is."""
+
+
+EVEN = Composition()

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import inf
 from typing import Any
 
 from blake3 import blake3
 from msgspec import Struct, convert, to_builtins
 from msgspec.structs import replace
 
-from core.affect import BUILT_IN, FIELDS, Commons, Peer, Policy, ZoneReading
+from core.affect import BUILT_IN, FIELDS, Commons, Emission, Neighbour, Peer, Policy, ZoneReading
+from core.affect.lineage import NO_PARTNER
 from core.engine import Engine, Frame, Step
 from core.events import MAIN, AgentEnd, AgentStart, Event, ToolUse
 from core.response import Learned, RuleSet
 from core.settings import Settings
-from core.state import Stateful, inner, made, through
+from core.state import Stateful, inner, made, mapped, through
 
 _SPARE = 2
 """Engines of agents summed up that wait for another agent: one sleeps for each that wakes."""
+
+_NEIGHBOURS = 16
+"""Other sessions in the same folder whose last report is remembered."""
 
 EngineMaker = Callable[..., Engine]
 
@@ -61,6 +66,8 @@ class SocietyReading(Struct, frozen=True):
     zone: ZoneReading
     rounds: int
     """Rounds of contagion so far."""
+    neighbours: tuple[tuple[str, float], ...] = ()
+    """Other sessions in the same folder that were heard of, and when each last reported."""
 
 
 class _Member(Stateful):
@@ -127,6 +134,7 @@ class Society(Stateful):
         "_every",
         "_finished",
         "_forgotten",
+        "_heard",
         "_inherited",
         "_keep_finished",
         "_keep_summaries",
@@ -141,11 +149,12 @@ class Society(Stateful):
         "_summaries",
         "settings",
     )
-    VERSION = 1
+    VERSION = 2
     NAMED = True
     STATE = (
         "_count",
         "_forgotten",
+        mapped("_heard"),
         through("members", "_take"),
         made("_finished", tuple, dict.fromkeys),
         made("_summaries", _written, _read),
@@ -184,6 +193,8 @@ class Society(Stateful):
         self._blank: Mapping[str, Any] | None = None
         """An engine that has seen nothing, dumped."""
         self._forgotten = 0
+        self._heard: dict[str, float] = {}
+        """Other sessions in the same folder, and when each last reported."""
         self._count = 0
         self._join(MAIN)
 
@@ -218,6 +229,34 @@ class Society(Stateful):
             self._round()
         return step
 
+    @property
+    def neighbours(self) -> tuple[tuple[str, float], ...]:
+        """Other sessions in the same folder that were heard of, and when each last reported."""
+        return tuple(self._heard.items())
+
+    def hear(self, neighbours: Iterable[Neighbour]) -> None:
+        """Take in what other sessions in the same folder report, each report once.
+
+        It draws the main agent's attention with its next event, and policy bounds what of it is felt.
+        """
+        engine = self._members[MAIN].engine
+        for one in neighbours:
+            if self._heard.get(one.session, -inf) >= one.at:
+                continue
+            self._heard.pop(one.session, None)
+            self._heard[one.session] = one.at
+            if len(self._heard) > _NEIGHBOURS:
+                del self._heard[next(iter(self._heard))]
+            engine.mind.tell("peer")
+            shown = Emission(one.deviations, NO_PARTNER)
+            engine.affect.receive(shown, "tree", one.session, self._commons.zone.factors)
+
+    def see_changed(self, files: Iterable[tuple[str, float]]) -> None:
+        """Take in when files that the main agent worked on last changed on disk."""
+        heatmap = self._members[MAIN].engine.receptor.heatmap
+        for path, at in files:
+            heatmap.see_changed(path, at)
+
     def frame(self, agent: str | None = None, at: float | None = None) -> Frame:
         """The frame of one agent that is awake, of the main one where none is named."""
         return self.engine(MAIN if agent is None else agent).frame(at)
@@ -241,6 +280,7 @@ class Society(Stateful):
             loudest=running[loudest].name if any(moved[loudest]) else "",
             zone=self._commons.zone.read(),
             rounds=self._commons.rounds,
+            neighbours=self.neighbours,
         )
 
     @property

@@ -18,15 +18,10 @@ KINDS = frozenset(("function", "method", "class", "property", "import", "unreach
 MADE_BY_DECORATORS = ["@model_validator", "@field_validator"]
 
 UNREACHED = {
-    "band_words",  # the words of the outlook's details
     "people_at",  # everyone at a place, for the stand-in screens of bench and tests
     "fitted_half_lives",  # bench.fit writes the fitted profiles from it
     "fitted_impulses",  # the same
     "contradictions",  # the law of one story, which tests and docs hold every frame against
-    "expect",  # the forecast of a call that nobody made yet
-    "subscribe",  # following the fabric from any event on; no exporter listens yet
-    "abort",  # a branch given up before it ended
-    "sim",  # a branch from a place on; the bench runs whole sessions
 }
 """What nothing in the product reaches, each with what it is for."""
 

@@ -66,6 +66,7 @@ _SCREENS = {
     "mind": ("tui.screens.mind", "MindScreen"),
     "governance": ("tui.screens.governance", "GovernanceScreen"),
     "recap": ("tui.screens.recap", "RecapScreen"),
+    "branches": ("tui.screens.branches", "BranchScreen"),
     "response": ("tui.screens.response", "ResponseScreen"),
     "tuning": ("tui.screens.tuning", "TuningScreen"),
     "extensions": ("tui.screens.extensions", "ExtensionsScreen"),
@@ -424,7 +425,8 @@ class NooscopeApp(App[None]):
             self._complain("words are hidden: h shows what it asks, then answer")
             return
         waits = self.view.hooks.questions if self.view is not None and self.view.hooks is not None else ()
-        self.post_message(messages.AnswerPermit(choice, next(iter(waits), None)))
+        first = min(waits, key=lambda one: (one.late, one.number), default=None)
+        self.post_message(messages.AnswerPermit(choice, first))
 
     def action_steer(self) -> None:
         """Tell the agent on the screen something; what it would do is shown before it is sent."""

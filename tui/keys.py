@@ -148,6 +148,14 @@ KEYS: list[BindingType] = [
         tooltip="Recap: what happened since you last looked",
     ),
     Binding(
+        "B",
+        "show('branches')",
+        "branches",
+        show=False,
+        id="show.branches",
+        tooltip="Branches: the conversation's, settings applied, a word to try, a dream",
+    ),
+    Binding(
         "E",
         "show('extensions')",
         "extensions",

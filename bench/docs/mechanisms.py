@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bench.docs.tables import table
+from core.mind.fabric import MIND_EVENTS
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -49,7 +50,7 @@ _RECEPTOR = _rows(
         "commander",
         "receptor.commander:Commander",
         "pattern impulses and states",
-        "pattern on the main screen",
+        "header, Mind screen (usual patterns beside it)",
         "core/receptor/test_commander.py::test_six_patterns",
     ),
     (
@@ -58,6 +59,13 @@ _RECEPTOR = _rows(
         "shifts of context, paths that are suggested",
         "Paths panel",
         "core/receptor/test_heatmap.py::test_more_than_half_of_five_new_is_a_shift",
+    ),
+    (
+        "heatmap: changed on disk",
+        "live.disk:changed_files",
+        "the sixth dimension; a live session is told of it as a recorded change",
+        "a star in the Paths panel, path suggestions",
+        "core/timeline/test_neighbours.py::test_a_file_changed_on_disk_is_seen_in_the_project_alone",
     ),
     (
         "neuron A, the flow gate",
@@ -91,23 +99,29 @@ _RECEPTOR = _rows(
         "learned delta",
         "response.learned:learn",
         "sensitivity of the methods in later sessions",
-        "`frame`, `doctor`",
+        "beside each threshold, Response screen, `rules`, `doctor`",
         "core/response/test_learned.py::test_learning_changes_the_interpretation_and_never_the_sensor",
     ),
     (
         "prior",
         "receptor.prior:blended",
-        "the baselines a session begins with",
-        "a line at the start of `watch`, `doctor`",
-        "core/receptor/test_prior.py::"
-        "test_a_prior_of_one_run_changes_the_next_runs_first_thresholds_and_nothing_else",
+        "baselines, C's field and the usual patterns a session begins with",
+        "a line at the start of `watch`, `doctor`, Mind screen",
+        "core/receptor/test_prior.py::test_a_prior_of_one_run_changes_the_next_runs_first_thresholds_and_nothing_else",
     ),
     (
         "persona and encounter",
         "receptor.persona:encounter",
-        "leans the baselines towards an alike persona's",
+        "leans the baselines towards an alike persona's; a look ahead asks them all",
         "a line at the start of `watch`",
         "core/receptor/test_persona.py::test_taking_over_leans_and_never_replaces",
+    ),
+    (
+        "future probe",
+        "response.actions:probe",
+        "says what followed alike moments and how alike personas fare",
+        "Response screen, `frame`",
+        "core/response/test_foresight.py::test_personas_that_work_alike_are_asked",
     ),
     (
         "context snapshot",
@@ -151,14 +165,14 @@ _MECHANISMS = _rows(
     (
         "homeostasis: tool trust",
         "mind.homeostasis:Homeostasis.tool_trust",
-        "how much what a class of tool does weighs in salience",
-        "Mind screen",
+        "how much a class of tool weighs in salience; writing needs the person from a bound on",
+        "Mind screen, `permits`",
         "core/test_knobs.py::test_tool_trust_weighs_commands_above_looks",
     ),
     (
         "homeostasis: tier bias",
         "mind.homeostasis:Homeostasis.tier_bias",
-        "which model a moment is said to deserve",
+        "which model a moment is said to deserve, and what the router prefers",
         "Mind screen",
         "core/test_knobs.py::test_a_knob_changes_what_it_should_and_nothing_else",
     ),
@@ -193,9 +207,16 @@ _MECHANISMS = _rows(
     (
         "event-driven wakeups",
         "mind.wakeup:Wakeups",
-        "ticks between the scheduled ones",
-        "Mind screen",
+        "ticks between the scheduled ones; a person's own rules beside the six",
+        "Mind screen, `rules`",
         "core/mind/test_mind.py::test_a_prompt_wakes_the_mind_unless_a_theta_tick_is_near",
+    ),
+    (
+        "wakeup rules",
+        "response.wakeup_rules:read_wakeups",
+        "conditions of a file that wake the mind",
+        "Mind screen, `rules`",
+        "core/response/test_wakeup_rules.py::test_a_rule_of_ones_own_wakes_the_mind",
     ),
 )
 
@@ -234,7 +255,7 @@ _MIND = _rows(
         "episodic replay",
         "mind.mind:Mind.recall",
         "what methods say of moments like this; affect decides how wide",
-        "`frame`, the memo",
+        "Mind screen, `frame`, the memo",
         "core/test_knobs.py::test_a_knob_changes_what_it_should_and_nothing_else",
     ),
     (
@@ -247,16 +268,30 @@ _MIND = _rows(
     (
         "event fabric",
         "mind.fabric:Fabric",
-        "what the mind says of itself, the last 10,000",
-        "dumps alone: nobody listens yet",
+        "what the mind and its rooms did, the last 10,000, each kind told below",
+        "Mind screen, `events`, `watch --mind`, extensions",
         "core/mind/test_fabric.py::test_10050_events_keep_10000_from_number_50",
     ),
     (
         "branches: Sim",
         "timeline.branch:edited",
-        "what would have fired with other settings",
-        "Tuning, `whatif`",
-        "core/timeline/test_branch.py",
+        "what would have fired with other settings; what was foreseen beside what came",
+        "Tuning, Branches screen, `whatif`",
+        "core/report/test_branches.py::test_what_was_foreseen_stands_beside_what_came",
+    ),
+    (
+        "branches: PreSteer",
+        "timeline.branch:pre_steer",
+        "what a word would do, before it is said",
+        "Branches screen, `whatif --steer`",
+        "core/report/test_branches.py::test_a_word_is_tried_before_it_is_said",
+    ),
+    (
+        "branches: Dream",
+        "timeline.branch:dream",
+        "what fires where past stretches come in another order",
+        "Branches screen, `whatif --dream`",
+        "core/report/test_branches.py::test_a_dreams_findings_are_taken_over_by_their_strength",
     ),
     (
         "ChronoNav",
@@ -269,14 +304,14 @@ _MIND = _rows(
         "CompactionPreserve",
         "report.compaction:preserve",
         "what stood and what was open when the context was cut",
-        "`analyze`, `frame`",
+        "Context panel, `analyze`, `frame`, `watch --headless`, hooks",
         "core/report/test_compaction.py::test_passing_through_keeps_what_a_recording_would",
     ),
     (
         "conversation tree",
         "report.conversation:ConversationTree",
         "a log that was edited is found",
-        "`tree`",
+        "Branches screen, `tree`",
         "core/report/test_conversation.py",
     ),
     (
@@ -332,16 +367,16 @@ _AFFECT = _rows(
     (
         "breadth",
         "mind.mind:Mind.alike",
-        "how many past episodes are recalled",
-        "the memo, `frame`",
+        "how many past episodes are recalled and paths suggested",
+        "Mind screen, the memo, `frame`",
         "core/test_knobs.py::test_a_knob_changes_what_it_should_and_nothing_else",
     ),
     (
         "branches",
         "timeline.branch:dream",
         "how many stretches a dream branch recombines",
-        "Governance screen",
-        "core/timeline/test_branch.py",
+        "Branches screen, Governance screen",
+        "core/test_knobs.py::test_a_knob_changes_what_it_should_and_nothing_else",
     ),
     (
         "persistence",
@@ -353,23 +388,65 @@ _AFFECT = _rows(
     (
         "acceptance",
         "response.learned:share_accepted",
-        "how much of a lesson and of a persona is taken over",
+        "how much of a lesson and a persona is taken over; which of a dream's findings count",
         "`doctor`",
         "core/test_knobs.py::test_acceptance_is_how_much_of_a_lesson_is_taken_over",
     ),
     (
         "delegation",
-        "affect.modulation:Modulator",
-        "nothing yet: there is no delegate to prefer",
+        "response.delegates:Delegates.order",
+        "the order of ways to go on: alone, or by a sub-agent that did well",
+        "Governance screen, what alerts say",
+        "core/response/test_foresight.py::test_delegation_orders_the_ways_to_go_on",
+    ),
+    (
+        "composition: confidence",
+        "mind.heart:Heart.begin",
+        "how fast the confidence of the gate fades and comes back",
+        "Mind screen",
+        "core/test_knobs.py::test_a_knob_changes_what_it_should_and_nothing_else",
+    ),
+    (
+        "composition: forecasting",
+        "response.actions:probe",
+        "how many futures are looked at, how far, and which are left out",
+        "Response screen",
+        "core/response/test_foresight.py::test_affect_widens_deepens_and_prunes_the_look_ahead",
+    ),
+    (
+        "composition: discovery",
+        "response.actions:suggest",
+        "whether known or rare paths are suggested",
+        "Response screen",
+        "core/response/test_foresight.py::test_familiarity_decides_what_is_suggested",
+    ),
+    (
+        "kept by agent and project",
+        "store.affect:AffectStore",
+        "the fields the next session of an agent in a project begins with",
+        "Governance screen (lineage)",
+        "core/timeline/test_neighbours.py::test_affect_is_kept_by_agent_and_project_and_fades",
+    ),
+    (
+        "neighbouring sessions",
+        "society:Society.hear",
+        "fields and attention, when another session in the folder reports",
         "Governance screen",
-        "core/affect/test_update.py::test_starts_at_rest_and_bends_nothing",
+        "core/timeline/test_neighbours.py::test_a_report_is_the_peer_stimulus_and_moves_affect_within_its_limits",
+    ),
+    (
+        "six canonical fields",
+        "report.agent_fields:agent_fields",
+        "nothing: they are what an agent carries beside its affect",
+        "Governance screen",
+        "core/report/test_agent_fields.py::test_the_six_fields_follow_the_session",
     ),
     (
         "quarantine",
         "affect.quarantine:Quarantine",
-        "tightens thresholds, stops contagion",
+        "tightens thresholds, stops contagion; advice passes a second check or goes to the person",
         "Governance screen",
-        "core/affect/test_contagion.py::test_nothing_leaves_quarantine",
+        "core/response/test_foresight.py::test_advice_in_quarantine_passes_a_second_check_or_the_person",
     ),
     (
         "contagion and inheritance",
@@ -435,4 +512,56 @@ def mechanisms() -> str:
     )
 
 
-TABLES: dict[str, Callable[..., str]] = {"mechanisms": mechanisms}
+_DOCUMENT_EVENTS: tuple[tuple[str, str], ...] = (
+    ("HeartbeatTick", "Ticked"),
+    ("ToolCall", "ToolCalled"),
+    ("ToolResult", "ToolReturned"),
+    ("AffectUpdate", "AffectUpdated"),
+    ("VitalityUpdate", "VitalityUpdated"),
+    ("PhaseTransition", "PhaseChanged"),
+    ("PositionOpened", "FileOpened"),
+    ("PositionClosed", "none: nothing tells that an agent is done with a file"),
+    ("ThinkingStart", "ThinkingStarted"),
+    ("ThinkingEnd", "ThinkingEnded"),
+    ("TurnStart", "none: logs tell an answer once it is there, not when it was begun"),
+    ("TurnEnd", "TurnEnded"),
+    ("ModelSelected", "ModelSelected"),
+    ("SleepPressureThreshold", "SleepDue"),
+    ("HabituationDecay", "Habituated"),
+    ("HomeostasisIntervention", "Regulated"),
+    ("CompensationRollback", "none: our own writes happen outside the mind; errors and `doctor` tell"),
+    ("StateSnapshotCreated", "SnapshotAsked; key frames are the recording's, outside the mind"),
+    ("PolicyTripwire", "PolicyTripped"),
+    ("OwnerMessage", "OwnerSpoke"),
+    ("ChainConfirmation", "WorkConfirmed"),
+    ("PheromoneSpike", "TraceSeen"),
+    ("DreamRequest", "DreamRequested"),
+    ("Shutdown", "SessionOver"),
+)
+
+
+def fabric_events() -> str:
+    """The kinds of events on the fabric, each with what it says."""
+    return table(
+        ("event", "what it says", "fields"),
+        (
+            (f"`{kind.__name__}`", (kind.__doc__ or "").splitlines()[0], ", ".join(kind._fields[1:]))
+            for kind in MIND_EVENTS
+        ),
+    )
+
+
+def document_events() -> str:
+    """The events the documents name, and what each is here."""
+    known = {kind.__name__ for kind in MIND_EVENTS}
+    lost = [ours for _, ours in _DOCUMENT_EVENTS if ours.split(";")[0] not in known and "none:" not in ours]
+    if lost:
+        raise ValueError(f"events that do not exist: {', '.join(lost)}")
+    return table(("named in the documents", "here"), _DOCUMENT_EVENTS)
+
+
+TABLES: dict[str, Callable[..., str]] = {
+    "mechanisms": mechanisms,
+    "fabric": fabric_events,
+    "named": document_events,
+}

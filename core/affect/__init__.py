@@ -8,7 +8,7 @@ from core.affect.contagion import CHANNELS, Channel, Zone, ZoneReading
 from core.affect.fields import FIELDS, FieldName, FieldReading
 from core.affect.inheritance import Emission
 from core.affect.lineage import FieldChange, LineageEntry, LineageReading, describe_entry, verify
-from core.affect.modulation import Composition
+from core.affect.neighbours import KeptAffect, Neighbour
 from core.affect.policy import BUILT_IN, Policy, parse_policy
 from core.affect.reading import RESTRICTIONS, AffectReading, AffectStep, Restriction
 
@@ -19,7 +19,6 @@ __all__ = [
     "FIELDS",
     "FieldName",
     "FieldReading",
-    "Composition",
     "RESTRICTIONS",
     "Restriction",
     "Policy",
@@ -30,6 +29,8 @@ __all__ = [
     "LineageReading",
     "describe_entry",
     "verify",
+    "KeptAffect",
+    "Neighbour",
     "Emission",
     "Channel",
     "CHANNELS",

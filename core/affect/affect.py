@@ -16,11 +16,13 @@ from core.affect.lineage import (
     NO_INTENSITIES,
     OBSERVED_ACT,
     REPORTED,
+    RESUMED,
     RETURNED,
     Lineage,
     LineageEntry,
 )
 from core.affect.modulation import Modulator
+from core.affect.neighbours import KeptAffect
 from core.affect.noise import Noise
 from core.affect.observations import Observer
 from core.affect.policy import BUILT_IN, Policy
@@ -29,7 +31,7 @@ from core.affect.reading import RESTRICTIONS, AffectReading, AffectStep
 from core.affect.stability import Stabiliser
 from core.affect.update import Updater
 from core.events import Event
-from core.percept import Percept
+from core.percept import EVEN, Percept
 from core.settings.affect import AffectSettings
 from core.settings.derived import Derived
 from core.settings.tunable import canonical
@@ -65,6 +67,7 @@ class Affect(Stateful):
         "_quarantine",
         "_settings",
         "_updater",
+        "composition",
         "lineage",
         "modulation",
         "policy",
@@ -95,7 +98,14 @@ class Affect(Stateful):
         self.reseed(seed)
         self._now = 0.0
         self._at = 0.0
-        self.modulation = self._modulator.targets(self._fields, False)
+        self.composition = EVEN
+        self._bend()
+
+    def _bend(self) -> None:
+        """Let the fields bend the mind as they stand."""
+        deviations = self.deviations
+        self.modulation = self._modulator.bend(deviations, self._quarantine.active)
+        self.composition = self._modulator.composition(deviations)
 
     def reseed(self, seed: int) -> None:
         """Draw noise from another seed, and bind the lineage, which must be empty, to it and to the rules."""
@@ -162,8 +172,21 @@ class Affect(Stateful):
         turn = self._quarantine.update(now, moved)
         held = self._quarantine.active
         if seen or turn or elapsed > 0.0:
-            self.modulation = self._modulator.targets(self._fields, held)
+            self._bend()
         return _make(AffectStep, (self.modulation, held, turn > 0, turn < 0, strongest, change, entry))
+
+    def resume(self, kept: KeptAffect) -> LineageEntry:
+        """Go on with the affect of an earlier session, faded by the time between, within policy's bounds."""
+        before = [field.magnitude for field in self._fields]
+        for field, deviation in zip(self._fields, kept.deviations, strict=True):
+            field.magnitude = field.bounded(field.rest + deviation)
+            field.magnitude = field.value(kept.elapsed)
+        after = [field.magnitude for field in self._fields]
+        entry = self.lineage.append(
+            self._at, self._now, RESUMED, 0, NO_INTENSITIES, before, after, _STILL, source=kept.session
+        )
+        self._bend()
+        return entry
 
     def bequeath(self, heir: str, generation: int) -> Emission | None:
         """What a sub-agent of that generation may take over; None in quarantine or beyond the depth limit."""
@@ -218,7 +241,7 @@ class Affect(Stateful):
             act = EXPOSED
         entry = self._record(act, source, emission.head)
         self._quarantine.note(updater.moved)
-        self.modulation = self._modulator.targets(fields, self._quarantine.active)
+        self._bend()
         return entry
 
     def read(self, at: float | None = None, now: float | None = None) -> AffectReading:
@@ -269,7 +292,7 @@ class Affect(Stateful):
 
     def restored(self) -> None:
         """Bend the mind as the fields say."""
-        self.modulation = self._modulator.targets(self._fields, self._quarantine.active)
+        self._bend()
 
     def _record(self, act: int, source: str, partner: bytes) -> LineageEntry:
         done = self._updater

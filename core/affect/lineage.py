@@ -24,10 +24,10 @@ CUTS: tuple[Cut, ...] = get_args(Cut)
 """What held a change back: refused trigger or authority, a limit, an envelope's edge, damping."""
 TRIGGER, AUTHORITY, RATE, FLOOR, CEILING, SWING, CONTAGION, SPIRAL = (1 << bit for bit in range(8))
 
-Act = Literal["observed", "inherited", "bequeathed", "returned", "reported", "exposed"]
+Act = Literal["observed", "inherited", "bequeathed", "returned", "reported", "exposed", "resumed"]
 ACTS: tuple[Act, ...] = get_args(Act)
 """What an entry records; bequeathed and reported are the giving sides, and change nothing."""
-OBSERVED_ACT, INHERITED, BEQUEATHED, RETURNED, REPORTED, EXPOSED = range(6)
+OBSERVED_ACT, INHERITED, BEQUEATHED, RETURNED, REPORTED, EXPOSED, RESUMED = range(7)
 
 HASH = 32
 NO_PARTNER = bytes(HASH)

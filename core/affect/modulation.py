@@ -1,35 +1,15 @@
-"""What the fields bend: eight parameters within bounds, and readings for what has no parameter here."""
+"""What the fields bend: eight parameters within bounds, and how they lean what composes with affect."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Protocol
 
-from msgspec import Struct
-
-from core.affect.fields import ControlField
-from core.percept import Modulation
+from core.percept import Composition, Modulation
 from core.settings.affect import ModulationSettings
 
 _make = tuple.__new__
 """Builds a named tuple without its Python-level constructor: one is made for every event."""
-
-
-class Composition(Struct, frozen=True):
-    """How confidence, forecasting and exploration would lean; 1 is neutral for a factor."""
-
-    confidence_decay: float
-    """Caution makes confidence fade faster."""
-    confidence_recovery: float
-    """Persistence lets confidence come back faster."""
-    branching: float
-    """Novelty appetite opens more futures."""
-    pruning: float
-    """Sensitivity to risk cuts more of them."""
-    depth: float
-    """Persistence looks further ahead."""
-    familiarity: float
-    """0 goes where nothing is known, 1 stays where all is."""
 
 
 class Modulator:
@@ -58,22 +38,8 @@ class Modulator:
         self._acceptance = _plain(settings.acceptance, 0.5)
         self._composition = settings.composition
 
-    def targets(self, fields: Sequence[ControlField], quarantined: bool) -> Modulation:
-        """The eight parameters; quarantine tightens both thresholds and suspends delegation."""
-        a, b, c, d, e, f, g = fields
-        deviations = (
-            a.magnitude - a.rest,
-            b.magnitude - b.rest,
-            c.magnitude - c.rest,
-            d.magnitude - d.rest,
-            e.magnitude - e.rest,
-            f.magnitude - f.rest,
-            g.magnitude - g.rest,
-        )
-        return self.bend(deviations, quarantined)
-
     def bend(self, deviations: Sequence[float], quarantined: bool) -> Modulation:
-        """The eight parameters for given deviations from rest."""
+        """The eight parameters for deviations from rest; quarantine tightens two and suspends delegation."""
         uncertain, open_, novel, persist, escalate, risk, together = deviations
         caution = risk + uncertain
         base, low, high, reach = self._promotion
@@ -106,16 +72,19 @@ class Modulator:
         return _make(Modulation, values)
 
     def composition(self, deviations: Sequence[float]) -> Composition:
-        """The readings; by the bounds of the settings no factor reaches zero."""
-        uncertain, _, novel, persist, _, risk, _ = (value * self._composition for value in deviations)
-        return Composition(
-            confidence_decay=1.0 + (uncertain + risk) / 2.0,
-            confidence_recovery=1.0 + persist,
-            branching=1.0 + novel,
-            pruning=1.0 + risk,
-            depth=1.0 + persist,
-            familiarity=min(1.0, max(0.0, 0.5 + (uncertain - novel) / 2.0)),
+        """How the rest leans; by the bounds of the settings no factor reaches zero."""
+        share = self._composition
+        uncertain, _, novel, persist, _, risk, _ = deviations
+        familiarity = 0.5 + share * (uncertain - novel) / 2.0
+        values = (
+            1.0 + share * (uncertain + risk) / 2.0,
+            1.0 + share * persist,
+            1.0 + share * novel,
+            1.0 + share * risk,
+            1.0 + share * persist,
+            0.0 if familiarity < 0.0 else 1.0 if familiarity > 1.0 else familiarity,
         )
+        return _make(Composition, values)
 
 
 class _Target(Protocol):

@@ -8,8 +8,7 @@ from msgspec import Struct
 
 from core.affect.fields import FieldName, FieldReading
 from core.affect.lineage import LineageEntry
-from core.affect.modulation import Composition
-from core.percept import Modulation
+from core.percept import Composition, Modulation
 
 Restriction = Literal[
     "promotion at its maximum", "delegation suspended", "acceptance raised", "extra validation"

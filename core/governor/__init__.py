@@ -5,7 +5,16 @@ from __future__ import annotations
 from core.governor.episode import GovernorEpisode, Point
 from core.governor.governor import Governor, GovernorReading, Verdict
 from core.governor.inputs import Input
-from core.governor.machine import HALT_REASONS, RULES, STATES, HaltReason, Machine, State, Transition
+from core.governor.machine import (
+    HALT_REASONS,
+    HALT_WORDS,
+    RULES,
+    STATES,
+    HaltReason,
+    Machine,
+    State,
+    Transition,
+)
 from core.governor.profile import PUBLISHED, Profile, chosen
 
 __all__ = [
@@ -20,6 +29,7 @@ __all__ = [
     "STATES",
     "HaltReason",
     "HALT_REASONS",
+    "HALT_WORDS",
     "Transition",
     "RULES",
     "Profile",

@@ -16,6 +16,14 @@ STATES: tuple[State, ...] = get_args(State)
 
 HaltReason = Literal["SAFETY", "OVERRISK", "EXHAUSTION", "STAGNATION", "EXTERNAL"]
 HALT_REASONS: tuple[HaltReason, ...] = get_args(HaltReason)
+HALT_WORDS: dict[HaltReason, str] = {
+    "SAFETY": "explores too far",
+    "OVERRISK": "risks too much",
+    "EXHAUSTION": "is exhausted",
+    "STAGNATION": "gets nowhere",
+    "EXTERNAL": "took too many steps",
+}
+"""What the agent does that each halt is about."""
 
 Transition = Literal["", "SAFETY", "OVERRISK", "EXHAUSTION", "STAGNATION", "EXTERNAL", "dip", "stabilised"]
 """Why a step changed the state; empty where it did not."""

@@ -7,19 +7,22 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from core.affect import BUILT_IN, KeptAffect, Neighbour
 from core.engine import Step
 from core.errors import StoreError
 from core.events import MAIN, Event
 from core.extension.hooks import Extension
 from core.mind.episode import Episode
 from core.percept import AGENT_STATES, AXES, Axis
-from core.receptor.persona import Persona, encounter, make_persona, take_over, work_context
+from core.receptor.persona import Persona, encounter, likeness, make_persona, take_over, work_context
 from core.receptor.prior import Prior, distribution, seeds, session_prior, usable
+from core.report.formatting import count
 from core.response import Learned, SessionTally
 from core.response.learned import share_accepted
 from core.settings import Settings
 from core.settings.response import PersonaSettings
 from core.society import Society
+from core.store.affect import AffectLeft, AffectStore
 from core.store.episodes import EpisodeStore
 from core.store.learned import LearnedStore
 from core.store.persona import PersonaStore, own_folder
@@ -28,6 +31,9 @@ from core.timeline.initial_state import PLAIN, InitialState
 
 _AT_ONCE = 16
 """Episodes written together."""
+_PERSONAS = 16
+"""Personas a look ahead may ask."""
+_DAY = 86_400.0
 
 
 class CarryOver(Extension):
@@ -46,6 +52,7 @@ class CarryOver(Extension):
         learned: LearnedStore | None = None,
         personas: PersonaStore | None = None,
         episodes: EpisodeStore | None = None,
+        affect: AffectStore | None = None,
         use: bool = True,
     ) -> None:
         self.problems: list[str] = []
@@ -57,8 +64,13 @@ class CarryOver(Extension):
         self._episodes = episodes or EpisodeStore()
         self._ended: list[Episode] = []
         self._settings = settings.response
-        self._accepted = share_accepted(settings.affect.modulation.acceptance.base)
+        self._bounds = (initial.policy or BUILT_IN).over(settings.affect)
+        self._accepted = share_accepted(self._bounds.modulation.acceptance.base)
         """How much of a persona's blend is taken over."""
+        self._affect = affect or AffectStore()
+        self._tool = ""
+        self.project = ""
+        """The folder the session works in; blank where nobody says."""
         self._use = use
         self._prior_store = prior or PriorStore()
         self._learned_store = learned or LearnedStore()
@@ -70,9 +82,55 @@ class CarryOver(Extension):
     def initial_state(self, session: str, seed: int, at: float) -> InitialState:
         """What the session's minds are given before their first event, at `at`."""
         self.session = session
-        prior, said = self.levels(at, seed)
+        levels, said = self.levels(at, seed)
         self.problems += said
-        return self._initial._replace(seed=seed, learned=self._learned, prior=prior, past=self._past())
+        prior = self._prior(at)
+        kept = self._kept(at)
+        heard = self.neighbours(at)
+        if heard:
+            self.problems.append(f"{count(len(heard), 'other session')} at work in the same folder")
+        return self._initial._replace(
+            seed=seed,
+            learned=self._learned,
+            prior=levels,
+            past=self._past(),
+            thresholds=prior.ambient.adapted_thresholds if prior else None,
+            patterns=prior.pattern_distribution if prior else None,
+            personas=self._alike(prior),
+            affect=kept,
+            neighbours=tuple(one for one in heard if kept is None or one.session != kept.session),
+        )
+
+    def belongs(self, tool: str, project: str) -> None:
+        """Take note of whose session it is; nothing of affect is kept or heard where nobody says."""
+        self._tool, self.project = tool, project
+
+    def _kept(self, at: float) -> KeptAffect | None:
+        """Where the same agent's affect stood at the end of its last session in the project."""
+        if not self._use or not self.project:
+            return None
+        age = self._settings.prior.age * _DAY
+        return self._affect.last(self.project, self._tool, self.session, at, age)
+
+    def neighbours(self, at: float) -> tuple[Neighbour, ...]:
+        """Other sessions at work in the same folder, as policy lets them be heard."""
+        contagion = self._bounds.contagion
+        if not self._use or not contagion.sessions or not self.project:
+            return ()
+        return self._affect.neighbours(self.project, self.session, at, contagion.recent)
+
+    def _prior(self, at: float) -> Prior | None:
+        prior = self._prior_store.read() if self._use else None
+        return prior if prior is not None and usable(prior, at, self._settings.prior) else None
+
+    def _alike(self, prior: Prior | None) -> tuple[Persona, ...]:
+        """The personas most like this agent, as far as its earlier sessions tell."""
+        if self._personas is None or not self._use:
+            return ()
+        signature = prior.action_signature if prior else {}
+        known = self._personas.others()
+        known.sort(key=lambda one: (-likeness(signature, one.actions), one.origin.profile))
+        return tuple(known[:_PERSONAS])
 
     def _past(self) -> tuple[Episode, ...]:
         if not self._use:
@@ -127,9 +185,9 @@ class CarryOver(Extension):
 
     def levels(self, at: float, seed: int) -> tuple[Mapping[Axis, float] | None, list[str]]:
         """Baselines a session that starts at `at` begins with, and sentences about them."""
-        prior = self._prior_store.read() if self._use else None
+        prior = self._prior(at)
         said = [each for each in (self._prior_store.problem, self._learned_store.problem) if each]
-        if prior is None or not usable(prior, at, self._settings.prior):
+        if prior is None:
             return None, said
         levels = seeds(prior)
         said.append(f"baselines begin where {prior.session_count} earlier sessions left them")
@@ -165,6 +223,10 @@ class CarryOver(Extension):
         tally = engine.response.session()
         if not any(tally.actions.values()):
             return
+        if self.project and not engine.affect.quarantined:
+            outcome = "done" if engine.response.ended else ""
+            left = AffectLeft(self.session, self._tool, tally.at, engine.affect.deviations, outcome)
+            self._affect.leave(self.project, left)
         self._learn(tally, share_accepted(engine.affect.modulation.mutation_acceptance))
         levels = engine.receptor.levels()
         thresholds = dict(zip(AXES, levels[: len(AXES)], strict=True))

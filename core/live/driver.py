@@ -16,17 +16,19 @@ from msgspec.structs import replace
 from core.agents.words import word_logs
 from core.engine import Step
 from core.errors import StoreError
-from core.events import MAIN, Event, ToolUse, Turn
+from core.events import MAIN, Compaction, Event, Prompt, SessionStart, ToolUse, Turn
 from core.extension.hooks import Extension
 from core.extension.registry import Registry
 from core.live.bus import Bus, BusEvent
 from core.live.carry_over import CarryOver
+from core.live.disk import changed_files
 from core.live.hook_signs import HookSigns
 from core.live.need_words import NeedReader
 from core.live.notices import Notifier
 from core.live.source import Source
 from core.live.status import Limits, Status, StatusFacts, status_of
 from core.live.status_facts import StatusTracker, open_calls
+from core.report.compaction import Preserved, Preserver
 from core.response import Notice
 from core.settings import Settings
 from core.society import Society
@@ -37,10 +39,35 @@ from core.timeline.opening import seed_of
 from core.timeline.run_inputs import InitialStates, RunInputs
 from core.timeline.timeline import SettingsChange, Timeline, turned
 
+_FILES = 16
+"""Files whose time on disk is looked at."""
 FRESH = 120.0
 """Seconds after which an event that was there before the watch is history, and no notice is given of it."""
 _ENDED = 512
 """Ended calls remembered."""
+
+
+class Latency:
+    """Seconds that steps took."""
+
+    __slots__ = ("longest", "steps", "total")
+
+    def __init__(self) -> None:
+        self.steps = 0
+        self.total = 0.0
+        self.longest = 0.0
+
+    def take(self, seconds: float) -> None:
+        """Count one step."""
+        self.steps += 1
+        self.total += seconds
+        self.longest = max(self.longest, seconds)
+
+    @property
+    def words(self) -> str:
+        """How long a step took on average, and at most."""
+        mean = 1e3 * self.total / self.steps if self.steps else 0.0
+        return f"{self.steps:,} events, {mean:.2f} ms each, {1e3 * self.longest:.1f} ms at most"
 
 
 class Driver:
@@ -80,6 +107,8 @@ class Driver:
         """When its logs last changed on disk."""
         self.heard = 0.0
         """When they last gave a sign of life."""
+        self.latency = Latency()
+        """How long the minds take over an event, measured out here: the engine has no clock."""
         self.saved = 0
         """Checkpoints that a method asked for and that were kept."""
         self._initial_states = initial_states
@@ -100,11 +129,15 @@ class Driver:
         """Ids of the calls that ended last, so that what hooks tell late opens none of them again."""
         self._wall = wall
         self._limits = Limits.of(self.settings)
+        self._listens = self.settings.affect.contagion.every
+        """Events between two looks at other sessions and at files."""
         self._begun = inputs is not None
         self._record = record
         self._other = False
         """It was first watched with other settings than those of today."""
         self._held: tuple[Event, ...] | None = None
+        self._preserver = Preserver()
+        self._handed = 0
         self._rung: tuple[str, float | None] | None = None
         self._need = NeedReader()
         self._log_notices: list[str] = []
@@ -112,6 +145,8 @@ class Driver:
         self._moved = time.monotonic()
         self._rested = True
         self._make_minds(recorded)
+        if recorded is not None and recorded.events:
+            self._belongs(recorded.events[0])
 
     def _registry_of(
         self, carry_over: CarryOver | None, notifier: Notifier | None, others: Iterable[Extension]
@@ -186,15 +221,19 @@ class Driver:
 
     def _take(self, event: Event) -> Step:
         if not self._begun:
-            self._begin(event.at)
+            self._begin(event)
         elif self._other and self.caught_up:
             self.apply(self.settings)
+        started = time.perf_counter()
+        policy = self._policy_hash() if isinstance(event, Compaction) else ""
+        self._preserver.before(event, self.society, policy)
         if self.timeline is None:
             if self._later:
                 self._society = turned(self.inputs.initial, self.society, self._later, self.count)
             step = self.society.step(event)
         else:
             step = self.timeline.add(event)
+        self.latency.take(time.perf_counter() - started)
         self.count += 1
         if type(event) is Turn and event.agent == MAIN:
             self._need.last_turn = event
@@ -209,6 +248,8 @@ class Driver:
             self.bus.publish(self.society, event.agent)
         for notice in step.reaction.notices:
             self.tell(notice)
+        if self.caught_up and (isinstance(event, Prompt) or self.count % self._listens == 0):
+            self._look_beside(event.at)
         if step.reaction.checkpoints and self.caught_up and self._bookmarks is not None and self.session:
             self._save(step, self._bookmarks(self.session))
         return step
@@ -234,8 +275,9 @@ class Driver:
             self._problems.append(str(error))
         self._problems += bookmarks.notices
 
-    def _begin(self, at: float) -> None:
+    def _begin(self, event: Event) -> None:
         """Make the minds; a session that was watched before begins as it did then."""
+        at = event.at
         session, seed = self.session, seed_of(self.session) if self.session else 0
         carry_over = self._carry_over
         if carry_over is None or not session:
@@ -243,12 +285,17 @@ class Driver:
             self.inputs = RunInputs(self._initial_states.settings, initial)
         else:
             carry_over.session = session
+            self._belongs(event)
             self.inputs = self._initial_states.begin(
                 session, lambda: carry_over.initial_state(session, seed, at)
             )
         self._begun = True
         self._other = self.inputs.last != self.settings
         self._make_minds()
+
+    def _belongs(self, event: Event) -> None:
+        if self._carry_over is not None and isinstance(event, SessionStart):
+            self._carry_over.belongs(event.tool, event.project)
 
     def apply(self, settings: Settings) -> None:
         """Let other settings hold from here on, in a later replay too where the session is watched live."""
@@ -262,9 +309,32 @@ class Driver:
         else:
             self.timeline.apply(settings)
         if self.count and before != settings and self.source.growing:
-            self.inputs = self.inputs._replace(later=(*self.inputs.later, change))
-            if self._carry_over is not None and self.session:
-                self._initial_states.applied(self.session, *change)
+            self._keep_change(change)
+
+    def _keep_change(self, change: SettingsChange) -> None:
+        """Let a later replay be given the same."""
+        self.inputs = self.inputs._replace(later=(*self.inputs.later, change))
+        if self._carry_over is not None and self.session:
+            self._initial_states.changed(self.session, change)
+
+    def _look_beside(self, at: float) -> None:
+        """Take in what other sessions in the same folder reported since, and which files changed on disk."""
+        carry_over = self._carry_over
+        if carry_over is None or not self.session or not self.source.growing:
+            return
+        known = dict(self.society.neighbours)
+        heard = tuple(one for one in carry_over.neighbours(at) if one.at > known.get(one.session, 0.0))
+        leaves = self.society.engine(MAIN).receptor.heatmap.hottest(_FILES)
+        seen = {leaf.path: leaf.last_modified or leaf.last_access for leaf in leaves}
+        changed = changed_files(carry_over.project, seen, at)
+        if not heard and not changed:
+            return
+        change = SettingsChange(self.count, self.society.settings, heard, changed)
+        if self.timeline is None:
+            change.tell(self.society)
+        else:
+            self.timeline.tell(heard, changed)
+        self._keep_change(change)
 
     def held(self) -> tuple[Event, ...]:
         """What the log has begun and not ended, once all of it has been read."""
@@ -366,6 +436,15 @@ class Driver:
         fresh = [each for each in dict.fromkeys(found) if each not in self._said]
         self._said.update(fresh)
         return fresh
+
+    def preserved(self) -> list[Preserved]:
+        """What stood at each compaction since last asked."""
+        fresh = self._preserver.kept[self._handed :]
+        self._handed += len(fresh)
+        return fresh
+
+    def _policy_hash(self) -> str:
+        return self.inputs.initial.policy_hash(self.society.settings)
 
     def log_notices(self) -> list[str]:
         """What befell the logs since last asked."""

@@ -39,7 +39,10 @@ def find(
     now: float | None = None,
     active_within: float = 300.0,
 ) -> list[Found]:
-    """Every session where agents keep theirs, the newest first; what cannot be read is left out."""
+    """Every session where agents keep theirs, the newest first; what cannot be read is left out.
+
+    A session that was also received as telemetry is listed once, by its agent's own log, which tells more.
+    """
     moment = time.time() if now is None else now
     found = [
         session
@@ -49,7 +52,10 @@ def find(
         if is_folder(root)
         for session in _survey(agent, agent.location, root, moment, active_within)
     ]
-    return _counted(agents, sorted(found, key=_newest_first))
+    general = {agent.name for agent in agents if agent.general}
+    logged = {one.session for one in found if one.agent not in general and one.session}
+    once = [one for one in found if one.agent not in general or one.session not in logged]
+    return _counted(agents, sorted(once, key=_newest_first))
 
 
 def describe_sessions(

@@ -198,7 +198,7 @@ class Finder:
                 continue
             alone = LogSession(*self._beginning(log)[:2], (log, *companions[log.path]))
             gathered += self._runs.of(log) or [alone]
-        return self._mark_copies(gathered)
+        return self._mark_copies(_without_received(gathered))
 
     def _beginning(self, log: Log) -> _Beginning:
         known = self._beginnings.get(log.path)
@@ -253,6 +253,16 @@ class Finder:
             session._replace(copied=copies.get(session.path, ()), repeated=session.path in repeated)
             for session in found
         ]
+
+
+def _without_received(sessions: list[LogSession]) -> list[LogSession]:
+    """The sessions less those received from an agent whose own log of the same session is there too."""
+    logged = {(one.tool, one.id) for one in sessions if one.logs[0].format.name == one.tool}
+    return [
+        one
+        for one in sessions
+        if one.logs[0].format.name == one.tool or one.id == "" or (one.tool, one.id) not in logged
+    ]
 
 
 def _ignore(_number: int, _reason: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Sequence
-from itertools import chain, product
+from itertools import chain, product, takewhile
 from typing import Any
 
 from msgspec import Struct, structs
@@ -292,14 +292,19 @@ class Episodes(Stateful):
         return tuple(chosen)
 
     def alike(
-        self, state: CorticalState, tick: int, most: int, *, tier: Tier
-    ) -> tuple[tuple[Recalled, Episode | None], ...]:
-        """The past episodes most like this moment, best first, each with the one that followed it."""
+        self, state: CorticalState, tick: int, most: int, *, tier: Tier, ahead: int = 1
+    ) -> tuple[tuple[Recalled, tuple[Episode, ...]], ...]:
+        """The past episodes most like this moment, best first, each with those that followed it."""
         found = () if tier == "T0" else self._best(state, tick, most)
-        wanted = {(one.episode.session, one.episode.number + 1) for one in found}
+        steps = range(1, ahead + 1)
+        wanted = {(one.episode.session, one.episode.number + step) for one in found for step in steps}
         every = chain(self._kept, [episode for episode, _ in self._past]) if wanted else ()
-        after = {key: one for one in every if (key := (one.session, one.number)) in wanted}
-        return tuple((each, after.get((each.episode.session, each.episode.number + 1))) for each in found)
+        known = {key: one for one in every if (key := (one.session, one.number)) in wanted}
+        keys = [[(one.episode.session, one.episode.number + step) for step in steps] for one in found]
+        return tuple(
+            (one, tuple(known[key] for key in takewhile(known.__contains__, after)))
+            for one, after in zip(found, keys, strict=True)
+        )
 
     def _best(self, state: CorticalState, tick: int, most: int) -> list[Recalled]:
         now = Situation(*state.moment(), self._counts)

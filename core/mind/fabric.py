@@ -9,6 +9,8 @@ from typing import Any, NamedTuple, TypeAlias, get_args
 
 from core.events import Action, Outcome
 from core.mind.cortical import Emotion, Phase, Regime, Tier
+from core.mind.moment_events import MomentEvent
+from core.mind.session_events import SessionEvent
 from core.settings.mind_state import FabricSettings
 from core.state import Stateful, through
 
@@ -197,6 +199,8 @@ MindEvent: TypeAlias = (
     | Compacted
     | SnapshotAsked
     | EpisodeEnded
+    | MomentEvent
+    | SessionEvent
 )
 MIND_EVENTS: tuple[type[MindEvent], ...] = get_args(MindEvent)
 _BY_NAME: dict[str, type[MindEvent]] = {kind.__name__: kind for kind in MIND_EVENTS}
@@ -270,8 +274,10 @@ class Subscription:
         self.missed = 0
         """Events that left the ring before this reader came for them."""
 
-    def poll(self) -> list[tuple[int, MindEvent]]:
-        """What came since the last call."""
+    def poll(self, fabric: Fabric | None = None) -> list[tuple[int, MindEvent]]:
+        """What came since the last call; a fabric that goes on from a dump of the last may be handed in."""
+        if fabric is not None:
+            self._fabric = fabric
         fabric = self._fabric
         self.missed += max(0, fabric.first - self.next)
         news = fabric.replay(self.next)

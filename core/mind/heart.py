@@ -24,13 +24,14 @@ from core.mind.forecast import Forecast
 from core.mind.habituation import Habituation
 from core.mind.homeostasis import SIGNAL_IDS, Correction, Homeostasis
 from core.mind.metrics import Metrics, TickKind, TickRow
+from core.mind.moment_events import AccuracyTurned, TicksDropped
 from core.mind.mood import Mood
 from core.mind.regime import RegimeSense
 from core.mind.salience import Salience
 from core.mind.sleep import ContextGauge, SleepPressure
-from core.mind.tiers import Opinion, Tiers
+from core.mind.tiers import Band, Opinion, Tiers
 from core.mind.vitality import Vitality
-from core.percept import AXES, NEUTRAL, Modulation, Percept
+from core.percept import AXES, EVEN, NEUTRAL, Composition, Modulation, Percept
 from core.settings.mind import MindSettings
 from core.state import Stateful, grouped, inner, row, tupled
 
@@ -67,12 +68,16 @@ class Heart(Stateful):
         "_affect",
         "_axes",
         "_due_told",
+        "_pace",
+        "composition",
         "modulation",
         "_mortality",
         "_pending",
         "_prediction",
         "_serial",
         "at",
+        "band",
+        "confidence",
         "corrections",
         "dreamt",
         "dropped",
@@ -86,8 +91,17 @@ class Heart(Stateful):
     NAMED = True
     STATE = (
         *map(inner, _PARTS),
-        grouped("moment", "at", "now", tupled("_axes"), "urgency", row("modulation", Modulation)),
-        grouped("counts", "_serial", "dropped", "_due_told"),
+        grouped(
+            "moment",
+            "at",
+            "now",
+            tupled("_axes"),
+            "urgency",
+            "confidence",
+            row("modulation", Modulation),
+            row("composition", Composition),
+        ),
+        grouped("counts", "_serial", "dropped", "_due_told", "band"),
     )
 
     def __init__(self, settings: MindSettings, seed: bytes = b"", agent: str = MAIN) -> None:
@@ -115,8 +129,13 @@ class Heart(Stateful):
         self._pending = settings.clock.pending
         self._axes: tuple[float, ...] = _NO_AXES
         self.modulation = NEUTRAL
+        self.composition = EVEN
+        self.confidence = 0.0
+        """Felt confidence as affect lets it fade and come back; what the gate goes by."""
+        self._pace = settings.tiers.confidence_pace
         self._serial = 0
         self._due_told = False
+        self.band: Band = self.tiers.band
         self.now = 0.0
         self.at = 0.0
         self.urgency = 0.0
@@ -128,12 +147,17 @@ class Heart(Stateful):
         self.dreamt: Dream | None = None
         self.sleep.set_mode(self.homeostasis.intensive)
 
-    def begin(self, at: float, percept: Percept, modulation: Modulation) -> None:
+    def begin(self, at: float, percept: Percept, modulation: Modulation, composition: Composition) -> None:
         """Start a step: take the moment's readings, leave the last step's behind."""
         self.at = at
         self.now = percept.now
         self._axes = percept.axes
         self.modulation = modulation
+        self.composition = composition
+        gap = percept.axes[_CONFIDENCE] - self.confidence
+        if gap:
+            pace = self._pace * (composition[1] if gap > 0.0 else composition[0])
+            self.confidence += gap if pace > 1.0 else pace * gap
         self.rows = ()
         self.news = ()
         self.corrections = ()
@@ -149,18 +173,23 @@ class Heart(Stateful):
         if ticks.gamma:
             self._gamma(ticks.gamma, "wakeup_gamma" if woken else "gamma")
         if ticks.theta:
-            self.dropped += max(0, ticks.theta - self._pending)
+            self._drop(ticks.theta - self._pending)
             for _ in range(min(ticks.theta, self._pending)):
                 self._theta("wakeup_theta" if woken else "theta")
         if ticks.delta:
             self._delta()
+
+    def _drop(self, ticks: int) -> None:
+        if ticks > 0:
+            self.dropped += ticks
+            self.fabric.emit(TicksDropped(self.at, ticks))
 
     def _gamma(self, count: int, kind: TickKind) -> None:
         mood, now = self.mood, self.now
         self.salience.tick(count, self.modulation.unpromoted_decay, now)
         self.habituation.tick(self.clock.gamma)
         if count > self._pending:
-            self.dropped += count - self._pending
+            self._drop(count - self._pending)
             count = self._pending
         for _ in range(count):
             mood.tick(now, self._axes, self.urgency)
@@ -171,7 +200,10 @@ class Heart(Stateful):
 
     def _theta(self, kind: TickKind) -> None:
         state, vitality, at = self.state, self.vitality, self.at
-        self._prediction(self.forecast.accuracy, self.forecast.trend)
+        trend = self.forecast.trend
+        if trend != state.trend:
+            self.fabric.emit(AccuracyTurned(at, trend, self.forecast.accuracy))
+        self._prediction(self.forecast.accuracy, trend)
         phase = vitality.phase
         if vitality.update(state.budget_remaining, state.accuracy):
             self.emit(PhaseChanged(at, phase, vitality.phase))
@@ -227,7 +259,7 @@ class Heart(Stateful):
         state = self.state
         return self.tiers.opinion(
             self.forecast.surprise,
-            self._axes[_CONFIDENCE],
+            self.confidence,
             state.composite,
             state.arousal,
             self.homeostasis.tier_bias,

@@ -265,11 +265,3 @@ def traceparent(seed: bytes, theta: int, tick: int) -> str:
     trace = blake3(b"trace" + theta.to_bytes(8, "little") + seed).hexdigest(length=16)
     span = blake3(b"span" + tick.to_bytes(8, "little") + seed).hexdigest(length=8)
     return f"00-{trace}-{span}-01"
-
-
-_encoder = msgspec.json.Encoder()
-
-
-def record_line(record: TickRecord) -> bytes:
-    """One JSON line, its line end included."""
-    return _encoder.encode(record) + b"\n"

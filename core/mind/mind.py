@@ -26,6 +26,7 @@ from core.mind.fabric import (
 from core.mind.heart import Heart
 from core.mind.homeostasis import Correction
 from core.mind.metrics import TickRow
+from core.mind.moment_events import SEEN, BudgetBandChanged, ItemPromoted, WakeupDropped
 from core.mind.readings import (
     MindReading,
     read_clock,
@@ -35,10 +36,11 @@ from core.mind.readings import (
     read_sleep,
     read_triggers,
 )
+from core.mind.session_events import ToolCalled
 from core.mind.sleep import SleepPressure
 from core.mind.stimulus import News, Stimuli, Stimulus, StimulusSource
-from core.mind.wakeup import Wakeup, Wakeups
-from core.percept import NEUTRAL, Modulation, Percept
+from core.mind.wakeup import Trigger, Wakeup, Wakeups
+from core.percept import EVEN, NEUTRAL, Composition, Modulation, Percept
 from core.settings.mind import MindSettings
 from core.state import Stateful, grouped, inner
 
@@ -97,10 +99,16 @@ class Mind(Stateful):
         grouped("asked", "_asked_at", "_asked_turns", "_asked_cost"),
     )
 
-    def __init__(self, settings: MindSettings, seed: bytes = b"", agent: str = MAIN) -> None:
+    def __init__(
+        self,
+        settings: MindSettings,
+        seed: bytes = b"",
+        agent: str = MAIN,
+        wakeups: tuple[Trigger, ...] = (),
+    ) -> None:
         self._settings = settings
         self._source = StimulusSource(settings.stimuli)
-        self._wakeups = Wakeups(settings.wakeups)
+        self._wakeups = Wakeups(settings.wakeups, wakeups)
         self.heart = Heart(settings, seed, agent)
         self._turns = 0
         self._asked_at: float | None = None
@@ -112,10 +120,16 @@ class Mind(Stateful):
         self.heart.metrics.serve(seed, agent)
         self.heart.episodes.remember(())
 
-    def step(self, event: Event, percept: Percept, modulation: Modulation = NEUTRAL) -> Thought:
+    def step(
+        self,
+        event: Event,
+        percept: Percept,
+        modulation: Modulation = NEUTRAL,
+        composition: Composition = EVEN,
+    ) -> Thought:
         """Let subjective time pass, then take the event in."""
         heart, source = self.heart, self._source
-        heart.begin(event.at, percept, modulation)
+        heart.begin(event.at, percept, modulation, composition)
         ticks = NO_TICKS
         if percept.now * MICRO >= heart.clock.due:
             ticks = heart.clock.advance(percept.now)
@@ -176,6 +190,8 @@ class Mind(Stateful):
         heart.mood.tool_use(event)
         heart.metrics.tool_use(event)
         heart.forecast.update(event)
+        began = event.at - event.duration if event.duration else event.at
+        heart.fabric.emit(_make(ToolCalled, (began, event.tool, event.call)))
         returned = (event.at, event.tool, event.action, event.outcome, event.duration)
         heart.fabric.emit(_make(ToolReturned, returned))
         return self._source.tool_use(event)
@@ -190,6 +206,9 @@ class Mind(Stateful):
         if tiers.update(event, tokens) or model != before:
             heart.emit(ModelSelected(event.at, tiers.tier, model, "log"))
         used = tiers.used
+        if tiers.band != heart.band:
+            heart.band = tiers.band
+            heart.fabric.emit(BudgetBandChanged(event.at, heart.band, used))
         heart.write_inference(1.0 - used if used < 1.0 else 0.0, tiers.tier)
         heart.clock.throttle(used)
         context = event.context_tokens
@@ -251,9 +270,13 @@ class Mind(Stateful):
         at, now, threshold = heart.at, heart.now, heart.modulation.promotion_threshold
         regime, tick, trust = heart.regime.regime, heart.clock.gamma, heart.homeostasis.tool_trust
         first: float | None = None
+        emit = heart.fabric.emit
         for stimulus in stimuli:
             kept = heart.habituation.observe(stimulus.pattern, tick, stimulus.what)
-            heart.salience.push(stimulus, kept, regime, at, now, threshold, trust)
+            item = heart.salience.push(stimulus, kept, regime, at, now, threshold, trust)
+            emit(_make(SEEN[stimulus.kind], (at, stimulus.cause, stimulus.what, stimulus.measure)))
+            if item.promoted:
+                emit(_make(ItemPromoted, (at, stimulus.what, item.score)))
             if stimulus.urgency > heart.urgency:
                 heart.urgency = stimulus.urgency
             if stimulus.kind == "anomaly" or stimulus.kind == "policy_violation":
@@ -270,6 +293,7 @@ class Mind(Stateful):
         woken = heart.clock.wake(wakeup.resolution, heart.now, self._wakeups.window)
         if woken is None:
             self._wakeups.deduplicated += 1
+            heart.fabric.emit(WakeupDropped(heart.at, wakeup.trigger))
             return ticks, None
         heart.emit(Woken(heart.at, wakeup.trigger, wakeup.resolution))
         heart.beat(woken, woken=True)
@@ -282,19 +306,21 @@ class Mind(Stateful):
     def recall(self, k: int | None = None, tokens: int | None = None) -> tuple[Recalled, ...]:
         """The past episodes most like this moment, as many as affect lets the search look at."""
         heart = self.heart
-        most = self._wide(self._settings.episodes.top_k) if k is None else k
+        most = self.wide(self._settings.episodes.top_k) if k is None else k
         return heart.episodes.recall(
             heart.state, heart.clock.gamma, most, tier=heart.tiers.tier, tokens=tokens
         )
 
-    def _wide(self, most: int) -> int:
+    def wide(self, most: int) -> int:
         """As many of so many as affect's breadth lets through."""
         return max(1, round(most * self.heart.modulation.search_breadth / NEUTRAL.search_breadth))
 
-    def alike(self, most: int) -> tuple[tuple[Recalled, Episode | None], ...]:
-        """The past episodes most like this moment, best first, each with the one that followed it."""
+    def alike(self, most: int, ahead: int = 1) -> tuple[tuple[Recalled, tuple[Episode, ...]], ...]:
+        """The past episodes most like this moment, best first, each with up to so many that followed it."""
         heart = self.heart
-        return heart.episodes.alike(heart.state, heart.clock.gamma, self._wide(most), tier=heart.tiers.tier)
+        return heart.episodes.alike(
+            heart.state, heart.clock.gamma, self.wide(most), tier=heart.tiers.tier, ahead=ahead
+        )
 
     def read(self, at: float | None = None, now: float | None = None) -> MindReading:
         """The mind now, or as it would stand at a later moment without events; nothing changes.
@@ -337,6 +363,10 @@ class Mind(Stateful):
             opinion=heart.opinion(),
             episodes=heart.episodes.read(),
             last_tick=heart.metrics.last,
+            confidence=heart.confidence,
+            recalled=tuple([one.line for one in self.recall()]),
+            events=heart.fabric.recent(),
+            emitted=heart.fabric.emitted,
         )
 
     def levels(self) -> tuple[float, ...]:

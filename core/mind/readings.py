@@ -8,6 +8,7 @@ from core.mind.clock import Clock, Resolution
 from core.mind.cortical import CorticalReading
 from core.mind.dreams import Dream
 from core.mind.episodes import EpisodesReading
+from core.mind.fabric import MindEvent
 from core.mind.forecast import ForecastReading
 from core.mind.habituation import Habituation, PatternExposure
 from core.mind.homeostasis import Homeostasis, Knob, RuleState
@@ -134,6 +135,14 @@ class MindReading(Struct, frozen=True):
     opinion: Opinion
     episodes: EpisodesReading
     last_tick: TickRow | None
+    confidence: float = 0.0
+    """What the gate goes by: confidence as affect lets it fade and come back."""
+    recalled: tuple[str, ...] = ()
+    """The past episodes most like this moment, as many as affect lets be looked at."""
+    events: tuple[MindEvent, ...] = ()
+    """The last on the fabric, oldest first."""
+    emitted: int = 0
+    """How many the fabric has had."""
 
 
 def read_salience(

@@ -263,7 +263,7 @@ class StimulusSource(Stateful):
         words = f"{name} failed" if same == 1 else f"{name} failed x{same}"
         if streak > same and cause == "streak":
             words = f"{words}, {streak} in a row"
-        return self._anomaly(cause, event, urgency, words, streak if cause == "streak" else repeats)
+        return self._anomaly(cause, event, urgency, words, repeats if cause == "repeat" else streak)
 
     def turn(self, event: Turn, burn: int, context: float) -> Stimuli:
         """What in an answer that took so many tokens anew may draw attention."""

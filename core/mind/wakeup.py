@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from core.mind.clock import Resolution
@@ -19,6 +20,8 @@ class Trigger(NamedTuple):
     resolution: Resolution
     least: float
     refire: float
+    like: str = "*"
+    """What the stimulus' words must look like."""
 
 
 class Wakeup(NamedTuple):
@@ -83,6 +86,8 @@ class Wakeups(Stateful):
         for stimulus in stimuli:
             for trigger in self._by_cause.get(stimulus.cause, ()):
                 if stimulus.measure < trigger.least:
+                    continue
+                if trigger.like != "*" and not fnmatchcase(stimulus.what, trigger.like):
                     continue
                 last = self._fired.get(trigger.name)
                 if last is not None and 0.0 <= at - last[0] < trigger.refire:

@@ -49,6 +49,7 @@ class Commander(Stateful):
         "failure_rate",
         "medium_pattern",
         "pattern",
+        "usual",
     )
     STATE = (
         inner("_short"),
@@ -67,6 +68,8 @@ class Commander(Stateful):
         """Acts of the short window."""
         self.failure_rate = 0.0
         """Share of its shell commands that failed."""
+        self.usual: tuple[tuple[Pattern, float], ...] = ()
+        """Shares of the patterns in earlier sessions; handed in, and no part of a dump."""
 
     def update(self, wall: float, action: Action, outcome: Outcome) -> None:
         """Count one tool use and classify anew."""
@@ -107,6 +110,7 @@ class Commander(Stateful):
             session=self._read("session", self._session),
             delta=f"{medium.pattern} -> {short.pattern}" if changed else "",
             meaning=MEANINGS.get((medium.pattern, short.pattern), ""),
+            usual=self.usual,
         )
 
     def _read(self, name: str, window: Window | Tally) -> WindowReading:

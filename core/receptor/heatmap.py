@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from heapq import nsmallest
 from math import exp
 from typing import Any
 
@@ -181,6 +182,21 @@ class Heatmap(Stateful):
         for leaf in self._leaves.values():
             leaf.weight /= unit
         self._base = now
+
+    def see_changed(self, path: str, at: float) -> None:
+        """Take in that a known file last changed on disk at a moment."""
+        leaf = self._leaves.get(path)
+        if leaf is not None and (leaf.last_modified is None or at > leaf.last_modified):
+            leaf.last_modified = at
+
+    def hottest(self, most: int) -> list[Leaf]:
+        """So many of the leaves visited most of late."""
+        return nsmallest(most, self._leaves.values(), key=lambda leaf: (-leaf.weight, leaf.path))
+
+    @property
+    def size(self) -> int:
+        """How many leaves are remembered."""
+        return len(self._leaves)
 
     @property
     def leaves(self) -> Iterable[Leaf]:

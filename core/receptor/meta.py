@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping
 
-from core.percept import AXES, AgentState, Pattern
+from core.percept import AXES, AgentState, Axis, Pattern
 from core.receptor.readings import MetaReading
 from core.receptor.vector import FRUSTRATION, NONE
 from core.settings.receptor import MetaSettings
 from core.state import KeptField, Stateful, queued
+
+_BENT: tuple[Axis, ...] = ("frustration", "seeking", "uncertainty")
 
 
 class Field:
@@ -45,10 +48,7 @@ class MetaNeuron(Stateful):
     STATE = (
         queued("_buffer"),
         "state",
-        *(
-            KeptField(axis, "self.field.{name}", "self.field.{name} = {value}")
-            for axis in ("frustration", "seeking", "uncertainty")
-        ),
+        *(KeptField(axis, "self.field.{name}", "self.field.{name} = {value}") for axis in _BENT),
     )
 
     def __init__(self, settings: MetaSettings) -> None:
@@ -63,6 +63,12 @@ class MetaNeuron(Stateful):
         self._hits = [0] * (len(AXES) + 1)
         self.field = Field()
         self.state: AgentState = "idle"
+
+    def seed(self, field: Mapping[Axis, float]) -> None:
+        """Begin with a field of earlier sessions; it goes back step by step like any other."""
+        for axis in _BENT:
+            shift = field.get(axis, 0.0)
+            setattr(self.field, axis, min(max(shift, -self._bound), self._bound))
 
     def update(
         self,

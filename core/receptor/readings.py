@@ -76,6 +76,8 @@ class BehaviourReading(Struct, frozen=True):
     delta: str
     """Such as `exploration -> trial_error`; empty where both agree."""
     meaning: str
+    usual: tuple[tuple[Pattern, float], ...] = ()
+    """Shares of the patterns in earlier sessions, where there were any."""
 
 
 class PathReading(Struct, frozen=True):

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from core.events import Compaction, Event, Prompt, ToolUse, Turn
-from core.percept import AXES, AgentState, Axis, Percept, Signal
+from core.percept import AXES, AgentState, Axis, Pattern, Percept, Signal
 from core.receptor.ambient import AmbientEstimator
 from core.receptor.commander import Commander
 from core.receptor.emotion import EmotionEngine, Explanation
@@ -14,7 +14,7 @@ from core.receptor.facts import ActionFacts
 from core.receptor.gate import FlowGate
 from core.receptor.heatmap import Heatmap
 from core.receptor.impulse import LONG_PROMPT
-from core.receptor.meta import MetaNeuron
+from core.receptor.meta import Field, MetaNeuron
 from core.receptor.neuron import EmotionNeuron
 from core.receptor.readings import AxisReading, ReceptorReading, Why
 from core.receptor.subjective import SubjectiveTime
@@ -110,14 +110,26 @@ class Receptor(Stateful):
         self._events = 0
         self._signals: tuple[Signal, ...] = ()
 
-    def seed(self, prior: Mapping[Axis, float]) -> None:
-        """Begin with baselines of earlier sessions."""
+    def seed(self, prior: Mapping[Axis, float], thresholds: Mapping[Axis, float] | None = None) -> None:
+        """Begin with baselines of earlier sessions, and with what C had made of B's thresholds there."""
         self._ambient.seed(prior)
+        if thresholds:
+            neutral = dict(zip(AXES, self._neuron.thresholds(self._ambient.baseline, Field()), strict=True))
+            self._meta.seed({axis: level - neutral[axis] for axis, level in thresholds.items()})
+
+    def remind(self, patterns: Mapping[Pattern, float]) -> None:
+        """Take the shares of patterns that were usual in earlier sessions, to be compared with."""
+        self._commander.usual = tuple(patterns.items())
 
     @property
     def heatmap(self) -> Heatmap:
         """Where the work is."""
         return self._heatmap
+
+    @property
+    def failure_rate(self) -> float:
+        """Share of shell commands in the short window that failed."""
+        return self._commander.failure_rate
 
     @property
     def storm(self) -> bool:

@@ -259,6 +259,16 @@ def lines(preserved: Preserved) -> list[str]:
     return [*said, preserved.narrative]
 
 
+def handover(preserved: Preserved) -> str:
+    """One sentence an agent can be given after its context was cut; blank where nothing needs saying."""
+    parts = [_open(each) for each in preserved.open[:3]]
+    parts += [one_line(each.name) for each in preserved.warnings if each.kind in ("halt", "loop")]
+    if not parts:
+        return ""
+    where = f" Work was in {one_line(preserved.centre.path)}." if preserved.centre is not None else ""
+    return f"When the context was cut this was open: {'; '.join(parts)}.{where}"
+
+
 _GOOD_NEWS = ("flow_active", "confidence_sustained")
 
 

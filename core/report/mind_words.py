@@ -15,12 +15,22 @@ _CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
 
 def mind_line(agent: str, event: MindEvent) -> str:
     """One thing a mind did, in words."""
-    name = _CAPITAL.sub(" ", type(event).__name__).lower()
+    who = "" if agent == "main" else f" {plain(agent, 40)}"
+    return f"{moment(event.at)}{who}  · {event_name(event)}: {plain(event_facts(event), 200)}"
+
+
+def event_name(event: MindEvent) -> str:
+    """What happened, in words, such as `signal fired`."""
+    return _CAPITAL.sub(" ", type(event).__name__).lower()
+
+
+def event_facts(event: MindEvent) -> str:
+    """The figures of it, without its time."""
     fields = event._asdict()
     fields.pop("at")
-    facts = ", ".join(f"{key.replace('_', ' ')} {_said(value)}" for key, value in fields.items())
-    who = "" if agent == "main" else f" {plain(agent, 40)}"
-    return f"{moment(event.at)}{who}  · {name}: {plain(facts, 200)}"
+    return ", ".join(
+        f"{key.replace('_', ' ')} {_said(value)}" for key, value in fields.items() if value != ""
+    )
 
 
 def mind_json(number: int, agent: str, event: MindEvent) -> bytes:

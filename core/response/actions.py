@@ -8,11 +8,15 @@ from heapq import nsmallest
 from typing import NamedTuple
 
 from core.mind.episode import Episode, Recalled
+from core.percept import PATTERNS
 from core.receptor.heatmap import Leaf
-from core.response.method import Method, MethodType, fill
+from core.receptor.persona import likeness
+from core.response.delegates import handing_over
+from core.response.method import Cue, Method, MethodType, fill
 from core.response.scene import Scene
 
 _LOOKED_AT = 40
+_TROUBLE: frozenset[Cue] = frozenset(("loop", "halt", "pressure", "frustration", "compound"))
 
 _ENDINGS = {
     "start": "a start",
@@ -46,8 +50,14 @@ Act = Callable[[Scene, Method], ActionResult]
 
 
 def alert(scene: Scene, method: Method) -> ActionResult:
-    """Say the method's sentence."""
-    return ActionResult(fill(method.action.say, scene.words()) or scene.reason())
+    """Say the method's sentence, and in trouble to whom the work could be handed."""
+    said = fill(method.action.say, scene.words()) or scene.reason()
+    return ActionResult(f"{said} {advised_delegate(scene)}".rstrip())
+
+
+def advised_delegate(scene: Scene) -> str:
+    """Whom to ask for help; blank where nothing is wrong or going on alone is preferred."""
+    return handing_over(scene.delegates) if scene.cue in _TROUBLE else ""
 
 
 def search_episodes(scene: Scene, method: Method) -> ActionResult:
@@ -60,14 +70,22 @@ def search_episodes(scene: Scene, method: Method) -> ActionResult:
 
 def suggest(scene: Scene, method: Method) -> ActionResult:
     """Name the hottest paths and those left a while ago."""
-    most = method.action.limit or scene.settings.paths
+    most = scene.recollection.wide(method.action.limit or scene.settings.paths)
+    known = max(1, round(2 * most * scene.recollection.composition.familiarity))
     hottest = nsmallest(_LOOKED_AT, scene.heatmap.leaves, key=lambda leaf: (-leaf.weight, leaf.path))
-    hot = [leaf.path for leaf in hottest[:most]]
-    left = [leaf.path for leaf in hottest[most:] if _left(leaf, scene)][:most]
+    hot = [leaf.path for leaf in hottest[:known]]
+    left = [leaf.path for leaf in hottest[known:] if _left(leaf, scene)][:most]
+    seen = {*hot, *left}
+    rare = [leaf.path for leaf in reversed(hottest) if leaf.count == 1 and leaf.path not in seen]
     parts = [fill(method.action.say, scene.words())] if method.action.say else []
     parts.append(f"Work is in {', '.join(hot)}." if hot else "No path has been visited yet.")
     if left:
         parts.append(f"Left a while ago: {', '.join(left)}.")
+    moved = [leaf.path for leaf in hottest if leaf.last_modified and leaf.last_modified > leaf.last_access]
+    if moved:
+        parts.append(f"Changed on disk since it was last there: {', '.join(moved[:most])}.")
+    if rare and known < most:
+        parts.append(f"Looked at only once: {', '.join(rare[: most - known])}.")
     return ActionResult(" ".join(parts))
 
 
@@ -95,14 +113,43 @@ def note(scene: Scene, method: Method) -> ActionResult:
 
 
 def probe(scene: Scene, method: Method) -> ActionResult:
-    """Say what followed the most alike episodes, and how often."""
-    alike = scene.recollection.alike(method.action.limit or scene.settings.alike)
-    came = [f"{after.action} -> {after.outcome}" for _, after in alike if after is not None]
-    if not came:
-        return ActionResult("Nothing is known of what follows here.")
+    """Say what followed the most alike episodes and how often, and how personas that work alike fare."""
+    lean, settings = scene.recollection.composition, scene.settings
+    most = max(1, round((method.action.limit or settings.alike) * lean.branching))
+    alike = scene.recollection.alike(most, max(1, round(settings.ahead * lean.depth)))
+    came = [", then ".join(f"{one.action} -> {one.outcome}" for one in after) for _, after in alike if after]
     counted = sorted(Counter(came).items(), key=lambda item: (-item[1], item[0]))
-    shares = ", ".join(f"{what} ({number} of {len(came)})" for what, number in counted)
-    return ActionResult(f"After moments like this came {shares}.")
+    least = settings.pruned * lean.pruning * len(came)
+    likely = [item for item in counted if item[1] >= least] or counted[:1]
+    said = []
+    if likely:
+        shares = "; ".join(f"{what} ({number} of {len(came)})" for what, number in likely)
+        said.append(f"After moments like this came {shares}.")
+    said += _personas(scene)
+    return ActionResult(" ".join(said) or "Nothing is known of what follows here.")
+
+
+def _personas(scene: Scene) -> list[str]:
+    """What those who work alike mostly do, each counted by its likeness."""
+    near = [
+        (alike, persona)
+        for persona in scene.personas
+        if (alike := likeness(scene.signature, persona.actions)) >= scene.settings.likeness
+    ]
+    if not near:
+        return []
+    weight = sum(alike for alike, _ in near)
+    patterns = {
+        name: sum(alike * one.patterns.get(name, 0.0) for alike, one in near) / weight for name in PATTERNS
+    }
+    stuck = sum(alike * one.states.get("stuck", 0.0) for alike, one in near) / weight
+    usual = max(PATTERNS, key=lambda name: patterns[name])
+    who = "1 known persona works" if len(near) == 1 else f"{len(near)} known personas work"
+    closest = max(alike for alike, _ in near)
+    return [
+        f"{who} like this (likeness {closest:.2f}): {patterns[usual]:.0%} {usual.replace('_', ' ')}, "
+        f"stuck {stuck:.0%} of the time."
+    ]
 
 
 REGISTRY: Mapping[MethodType, Act] = {
@@ -142,8 +189,8 @@ def _left(leaf: Leaf, scene: Scene) -> bool:
     return leaf.count >= settings.visits and settings.left_after <= gone <= settings.left_within
 
 
-def _remembered(one: Recalled, after: Episode | None) -> str:
+def _remembered(one: Recalled, after: tuple[Episode, ...]) -> str:
     episode = one.episode
     calls = f"{episode.calls} call{'s' if episode.calls != 1 else ''}"
     line = f"{one.line} after {calls}, ended by {_ENDINGS[episode.ended_by]}"
-    return f"{line}, then {after.action} -> {after.outcome}" if after else line
+    return f"{line}, then {after[0].action} -> {after[0].outcome}" if after else line

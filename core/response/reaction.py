@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from core.percept import AgentState, Axis
 from core.response.actions import CheckpointRequest
+from core.response.delegates import Delegate
 from core.response.interventions import QueueReading, ToldIntervention
 from core.response.loops import Loop, LoopReading
 from core.response.memo import MemoLine
@@ -80,3 +81,5 @@ class ResponseReading(Struct, frozen=True):
     learned: tuple[tuple[Axis, float], ...]
     checkpoints: tuple[CheckpointRequest, ...]
     outlook: OutlookReading
+    delegates: tuple[Delegate, ...] = ()
+    """Ways to go on, the one affect prefers first."""

@@ -6,12 +6,15 @@ from collections import deque
 from collections.abc import Callable, Mapping
 
 from core.affect import AffectStep
-from core.events import MAIN, Advice, Event, Prompt, SessionEnd, ToolUse, Turn
+from core.events import ACTIONS, MAIN, Advice, AgentEnd, AgentStart, Event, Prompt, SessionEnd, ToolUse, Turn
 from core.governor import Verdict
 from core.mind import Mind, Thought
 from core.percept import AXES, NEUTRAL, Percept
 from core.receptor import Receptor
-from core.response.actions import REGISTRY, CheckpointRequest
+from core.receptor.persona import Persona
+from core.receptor.prior import distribution
+from core.response.actions import REGISTRY, CheckpointRequest, advised_delegate
+from core.response.delegates import Delegates
 from core.response.escalation import Escalation
 from core.response.interventions import InterventionQueue, ToldIntervention
 from core.response.learned import NOTHING_LEARNED, Learned, cue_deltas
@@ -50,9 +53,11 @@ class Response(Stateful):
         "_log",
         "_memo",
         "_mind",
+        "_personas",
         "_receptor",
         "_scorer",
         "_settings",
+        "delegates",
         "loops",
         "queue",
         "rules",
@@ -71,6 +76,7 @@ class Response(Stateful):
         inner("loops"),
         inner("queue"),
         inner("tally"),
+        inner("delegates"),
     )
 
     def __init__(
@@ -105,6 +111,12 @@ class Response(Stateful):
         self.loops = LoopDetector(settings.loops, frozenset(settings.notices.final))
         self.queue = InterventionQueue(settings.queue)
         self.tally = ActTally()
+        self.delegates = Delegates()
+        self._personas: tuple[Persona, ...] = ()
+
+    def meet(self, personas: tuple[Persona, ...]) -> None:
+        """Take the personas that a look ahead may ask."""
+        self._personas = personas
 
     def serve(self, agent: str) -> None:
         """Answer for another agent; only the main one's last turn ends the work."""
@@ -141,6 +153,8 @@ class Response(Stateful):
                 reaction = self._weigh(percept, verdict, mood, loop, True)
             else:
                 self._scorer.rest(percept.at, percept.state, ())
+        elif kind is AgentStart or kind is AgentEnd:
+            self.delegates.update(event)  # type: ignore[arg-type]
         elif loop is not None:
             self._ended = self._ends(event)
             reaction = self._weigh(percept, verdict, mood, loop, False)
@@ -201,18 +215,35 @@ class Response(Stateful):
         shots = self._scorer.update(at, state, signals, extra)
         if not shots:
             return QUIET if loop is None else QUIET._replace(loop=loop)
-        return self._fire(shots, percept, verdict, loop)
+        return self._fire(shots, percept, verdict, mood, loop)
 
-    def _fire(self, shots: list[Shot], percept: Percept, verdict: Verdict, loop: Loop | None) -> Reaction:
+    def _fire(
+        self, shots: list[Shot], percept: Percept, verdict: Verdict, mood: AffectStep, loop: Loop | None
+    ) -> Reaction:
         fired: list[Firing] = []
         notices: list[Notice] = []
         checkpoints: list[CheckpointRequest] = []
         at, state, trouble = percept.at, percept.state, percept.axes[_FRUSTRATION]
         memory, heatmap, settings = Recollection(self._mind), self._receptor.heatmap, self._settings.actions
+        signature = distribution(self.tally.actions, ACTIONS)
+        delegates = self.delegates.order(mood.modulation.delegation_preference, percept.failure_rate)
         for method, cue, intensity, score in shots:
             pressure = self._escalation.pressure
             scene = Scene(
-                at, self._agent, cue, intensity, percept, verdict, loop, pressure, memory, heatmap, settings
+                at,
+                self._agent,
+                cue,
+                intensity,
+                percept,
+                verdict,
+                loop,
+                pressure,
+                memory,
+                heatmap,
+                settings,
+                signature,
+                self._personas,
+                delegates,
             )
             name, reason = method.id, scene.reason()
             text, checkpoint = REGISTRY[method.type](scene, method)
@@ -226,11 +257,17 @@ class Response(Stateful):
                 checkpoints.append(checkpoint)
                 self._checkpoints.append(checkpoint)
             notice = DISPATCH[method.mode](self, method, firing)
+            deliver = method.action.deliver
+            if deliver is not None and mood.quarantined and score < mood.modulation.mutation_acceptance:
+                held = f"Not told to the agent while its affect is unsettled: {text}"
+                notice = (notice or self.notice(method, firing))._replace(text=held)
+            elif deliver is not None:
+                told = fill(method.action.tell, scene.words()) if method.action.tell else text
+                if method.action.tell:
+                    told = f"{told} {advised_delegate(scene)}".rstrip()
+                self.queue.push(deliver, told, name, at, state, trouble)
             if notice is not None:
                 notices.append(notice)
-            if method.action.deliver is not None:
-                told = fill(method.action.tell, scene.words()) if method.action.tell else text
-                self.queue.push(method.action.deliver, told, name, at, state, trouble)
         return Reaction(tuple(fired), tuple(notices), (), loop, tuple(checkpoints))
 
     def remember(self, firing: Firing) -> None:
@@ -262,8 +299,8 @@ class Response(Stateful):
             windows.append("dream")
         return self.queue.drain(percept.at, windows, percept.axes[_FRUSTRATION])
 
-    def read(self, asks_at: float) -> ResponseReading:
-        """What a screen shows; `asks_at` is affect's threshold for asking the person."""
+    def read(self, asks_at: float, preference: float = NEUTRAL.delegation_preference) -> ResponseReading:
+        """What a screen shows; affect says at what pressure the person is asked, and how it delegates."""
         return ResponseReading(
             candidates=self._scorer.candidates(),
             memo=self._memo.entries,
@@ -278,6 +315,7 @@ class Response(Stateful):
             learned=tuple(self._learned.deltas.items()),
             checkpoints=tuple(self._checkpoints),
             outlook=self.outlook(),
+            delegates=self.delegates.order(preference, self._receptor.failure_rate),
         )
 
     def outlook(self) -> OutlookReading:

@@ -12,10 +12,12 @@ from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
 from core.errors import PolicyError
+from core.mind.wakeup import Trigger
 from core.percept import AGENT_STATES
 from core.response.foreign import MOST, narrowed, unwanted
 from core.response.method import CUES, PLACES, Deliver, Method
 from core.response.tables import RECEPTOR_RULES
+from core.response.wakeup_rules import WakeupRule, read_wakeups
 from core.settings.tunable import Closed
 
 BUILT_IN = "built-in"
@@ -26,6 +28,13 @@ class RuleSet(NamedTuple):
 
     methods: tuple[Method, ...]
     origins: Mapping[str, str]
+    wakeups: tuple[WakeupRule, ...] = ()
+    """The person's own conditions that wake the mind."""
+
+    @property
+    def triggers(self) -> tuple[Trigger, ...]:
+        """The wakeups as the mind knows them."""
+        return tuple(rule.trigger for rule in self.wakeups)
 
     def method(self, name: str) -> Method | None:
         """The method of that name."""
@@ -47,8 +56,11 @@ def add_rules(base: RuleSet, content: bytes, source: str) -> RuleSet:
     All or nothing: a file with a fault changes nothing, and every fault is named with what is allowed.
     """
     methods = {method.id: method for method in base.methods}
-    wanted = _wanted(methods, content, source)
-    return RuleSet(tuple((methods | wanted).values()), {**base.origins, **dict.fromkeys(wanted, source)})
+    tree = _tree(content, source)
+    wanted = _wanted(methods, tree, source)
+    woken = {rule.id: rule for rule in base.wakeups} | read_wakeups(tree.get("wakeups", []), source)
+    origins = {**base.origins, **dict.fromkeys(wanted, source)}
+    return RuleSet(tuple((methods | wanted).values()), origins, tuple(woken.values()))
 
 
 def add_foreign_rules(base: RuleSet, content: bytes, source: str) -> tuple[RuleSet, tuple[str, ...]]:
@@ -56,7 +68,10 @@ def add_foreign_rules(base: RuleSet, content: bytes, source: str) -> tuple[RuleS
     methods = {method.id: method for method in base.methods}
     origins = dict(base.origins)
     refused: list[str] = []
-    wanted = _wanted(methods, content, source)
+    tree = _tree(content, source)
+    if tree.get("wakeups"):
+        refused.append(f"{source}: wakeups are left out: only your own rules may wake the mind")
+    wanted = _wanted(methods, tree, source)
     new = [name for name in wanted if name not in methods]
     if len(new) > MOST:
         left = len(new) - MOST
@@ -76,7 +91,7 @@ def add_foreign_rules(base: RuleSet, content: bytes, source: str) -> tuple[RuleS
         if taken != known and (known is not None or not said):
             methods[name] = taken
             origins[name] = source
-    return RuleSet(tuple(methods.values()), origins), tuple(refused)
+    return RuleSet(tuple(methods.values()), origins, base.wakeups), tuple(refused)
 
 
 def _line(content: bytes, name: str) -> str:
@@ -85,12 +100,12 @@ def _line(content: bytes, name: str) -> str:
     return f":{len(content[: found.end()].splitlines())}" if found else ""
 
 
-def _wanted(known: Mapping[str, Method], content: bytes, source: str) -> dict[str, Method]:
+def _wanted(known: Mapping[str, Method], tree: Mapping[str, Any], source: str) -> dict[str, Method]:
     """Every method a file names, laid over the known one of that id; PolicyError where any is wrong."""
     found: dict[str, Method] = {}
     faults: list[str] = []
     seen: dict[str, int] = {}
-    for place, entry in enumerate(_entries(content, source)):
+    for place, entry in enumerate(tree["methods"]):
         name = entry.get("id") if isinstance(entry, dict) else None
         label = f"methods[{place}]" + (f" ({name})" if isinstance(name, str) else "")
         if not isinstance(entry, dict) or not isinstance(name, str):
@@ -110,20 +125,23 @@ def _wanted(known: Mapping[str, Method], content: bytes, source: str) -> dict[st
     return found
 
 
-def _entries(content: bytes, source: str) -> list[Any]:
+def _tree(content: bytes, source: str) -> dict[str, Any]:
     try:
         tree = json.loads(content)
     except json.JSONDecodeError as error:
         raise PolicyError(f"{source}:{error.lineno}: is not JSON: {error.msg}") from None
     except (ValueError, RecursionError) as error:
         raise PolicyError(f"{source}: is not JSON: {error}") from None
+    if isinstance(tree, dict) and "wakeups" in tree:
+        tree.setdefault("methods", [])
     if not isinstance(tree, dict) or not isinstance(tree.get("methods"), list):
-        raise PolicyError(f'{source}: methods: missing; a rule file is {{"methods": [...]}}')
-    unknown = [name for name in tree if name != "methods"]
+        raise PolicyError(
+            f'{source}: methods: missing; a rule file is {{"methods": [...], "wakeups": [...]}}'
+        )
+    unknown = [name for name in tree if name not in ("methods", "wakeups")]
     if unknown:
-        raise PolicyError(f"{source}: {unknown[0]}: unknown; it may be methods")
-    entries: list[Any] = tree["methods"]
-    return entries
+        raise PolicyError(f"{source}: {unknown[0]}: unknown; it may be methods or wakeups")
+    return tree
 
 
 def _laid_over(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:

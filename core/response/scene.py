@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
 
-from core.governor import Verdict
+from core.events import Action
+from core.governor import HALT_WORDS, HaltReason, Verdict
 from core.mind import Mind
 from core.mind.episode import Episode, Recalled
-from core.percept import AXES, Percept
+from core.percept import AXES, Composition, Percept
 from core.receptor.heatmap import Heatmap
+from core.receptor.persona import Persona
+from core.response.delegates import ALONE, Delegate
 from core.response.loops import Loop
 from core.response.method import CUE_AXES, Cue
 from core.settings.response import ActionSettings
@@ -22,9 +26,18 @@ class Recollection:
     def __init__(self, mind: Mind) -> None:
         self._mind = mind
 
-    def alike(self, most: int) -> list[tuple[Recalled, Episode | None]]:
-        """The most alike episodes, best first, each with the one that followed it."""
-        return list(self._mind.alike(most))
+    def alike(self, most: int, ahead: int = 1) -> list[tuple[Recalled, tuple[Episode, ...]]]:
+        """The most alike episodes, best first, each with those that followed it."""
+        return list(self._mind.alike(most, ahead))
+
+    def wide(self, most: int) -> int:
+        """As many of so many as affect's breadth lets through."""
+        return self._mind.wide(most)
+
+    @property
+    def composition(self) -> Composition:
+        """How affect leans forecasting and discovery."""
+        return self._mind.heart.composition
 
 
 class Scene(NamedTuple):
@@ -41,6 +54,11 @@ class Scene(NamedTuple):
     recollection: Recollection
     heatmap: Heatmap
     settings: ActionSettings
+    signature: Mapping[Action, float] = {}
+    """Shares of the actions so far."""
+    personas: tuple[Persona, ...] = ()
+    delegates: tuple[Delegate, ...] = (Delegate(ALONE, 1.0),)
+    """Ways to go on, the preferred first."""
 
     @property
     def value(self) -> float:
@@ -59,7 +77,7 @@ class Scene(NamedTuple):
             "value": f"{self.value:.2f}",
             "pressure": f"{self.pressure:.2f}",
             "loop": self.loop.what if self.loop else "a loop",
-            "halt": (self.verdict.halted_now or "halt").lower(),
+            "halt": _halted(self.verdict.halted_now),
             "failures": f"{100 * self.percept.failure_rate:.0f}%",
             "hours": f"{self.percept.now / 3600:.1f}",
         }
@@ -74,3 +92,7 @@ class Scene(NamedTuple):
         if self.cue == "pressure":
             return f"pressure {self.pressure:.2f} reached the threshold for asking, {state}"
         return f"{self.cue} at {self.value:.2f}, {self.intensity:.2f} above its threshold, {state}"
+
+
+def _halted(reason: HaltReason | Literal[""]) -> str:
+    return f"{reason.lower()}, as it {HALT_WORDS[reason]}" if reason else "halt"

@@ -62,7 +62,7 @@ class GuardSettings(Group, project=PERSON):
     )
     steps: bool = tunable(False, "A halt for the number of steps alone stops writing too.")
     tool_trust: float = tunable(
-        0.8,
+        0.6,
         "Trust a call needs, by the model's own reckoning, from which on writing needs you.",
         ge=0,
         le=1,

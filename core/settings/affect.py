@@ -283,6 +283,10 @@ class ContagionSettings(Group, project=PERSON):
     calm: float = tunable(0.08, "Mean deviation at which the suspicion ends.", ge=0.01, le=0.1, step=0.01)
     suppression: float = tunable(0.2, "Share of contagion left during a spiral.", ge=0, le=1, step=0.05)
     paths: int = tunable(512, "Files whose last visitor is remembered.", ge=16, le=65536, step=16)
+    sessions: bool = tunable(True, "Hear of other sessions at work in the same folder.")
+    recent: float = tunable(
+        1800, "Age of a report beyond which a session is no neighbour.", ge=10, le=86400, step=60, unit="s"
+    )
 
 
 class InheritanceSettings(Group, project=PERSON):

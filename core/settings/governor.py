@@ -67,7 +67,7 @@ class ProfileSettings(Group, project=PERSON):
     effort_scale: float = tunable(2.0, "How strongly pressures move effort.", ge=0.1, le=3, step=0.05)
     risk_scale: float = tunable(1.0, "How strongly pressures move risk.", ge=0, le=3, step=0.05)
     exploration_scale: float = tunable(
-        0.05, "How strongly pressures move exploration.", ge=0, le=3, step=0.05
+        0.02, "How strongly pressures move exploration.", ge=0, le=3, step=0.01
     )
     persistence_scale: float = tunable(
         2.5, "How strongly pressures move persistence.", ge=0.1, le=5, step=0.05
@@ -100,7 +100,7 @@ class ProfileSettings(Group, project=PERSON):
         0.85, "Risk at which it halts; above 1 never.", ge=0.1, le=2, step=0.05, project=lower(0.6)
     )
     max_exploration: float = tunable(
-        1.5, "Exploration at which it halts; above 1 never.", ge=0.1, le=2, step=0.05, project=lower(0.6)
+        0.99, "Exploration at which it halts; above 1 never.", ge=0.1, le=2, step=0.01, project=lower(0.6)
     )
     max_steps: int = tunable(
         1000,

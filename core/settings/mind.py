@@ -211,7 +211,7 @@ class PleasureRuleSettings(RuleSettings):
     threshold: float = tunable(
         0.20, "How far pleasure must fall below its average.", ge=0.01, le=1, step=0.01
     )
-    persistence: int = tunable(20, "Ticks in a row it must stay there.", ge=1, le=200, step=1, unit="ticks")
+    persistence: int = tunable(7, "Ticks in a row it must stay there.", ge=1, le=200, step=1, unit="ticks")
 
 
 class HomeostasisSettings(Group, project=PERSON):

@@ -255,6 +255,13 @@ class TierSettings(Group, project=PERSON):
         0.3, "The gate's threshold before anything bends it.", ge=0.01, le=1, step=0.01
     )
     gate_confidence: float = tunable(0.5, "How much confidence raises the gate.", ge=0, le=2, step=0.05)
+    confidence_pace: float = tunable(
+        0.5,
+        "Share of the way to the confidence felt that the gate's own goes with an event, before affect.",
+        ge=0.05,
+        le=1,
+        step=0.05,
+    )
     gate_vitality: float = tunable(0.3, "How much lost vitality lowers the gate.", ge=0, le=1, step=0.05)
     gate_arousal: float = tunable(
         0.2, "How much arousal of either sign lowers the gate.", ge=0, le=1, step=0.05

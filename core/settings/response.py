@@ -79,6 +79,13 @@ class ActionSettings(Group, project=PERSON):
     recalled: int = tunable(3, "Past episodes a search names.", ge=1, le=20, step=1, project=PROJECT)
     alike: int = tunable(5, "Past episodes a look ahead compares.", ge=1, le=50, step=1, project=PROJECT)
     paths: int = tunable(3, "Paths a suggestion names of each kind.", ge=1, le=20, step=1, project=PROJECT)
+    ahead: int = tunable(2, "Episodes ahead that a look ahead follows.", ge=1, le=10, step=1)
+    pruned: float = tunable(
+        0.15, "Share of all futures below which a look ahead leaves one out.", ge=0, le=0.9, step=0.05
+    )
+    likeness: float = tunable(
+        0.8, "Likeness of actions from which a persona tells of one's own future.", ge=0, le=1, step=0.05
+    )
     visits: int = tunable(
         3, "Visits that make a path worth going back to.", ge=1, le=50, step=1, project=PROJECT
     )

@@ -9,7 +9,6 @@ from typing import Any, Literal, NamedTuple
 from blake3 import blake3
 from msgspec.structs import replace
 
-from core.errors import StateError
 from core.events import MAIN, Event, Prompt
 from core.settings import Settings
 from core.timeline.firings import Difference, compare
@@ -18,7 +17,7 @@ from core.timeline.run import Run
 from core.timeline.timeline import SettingsChange, Timeline, turned
 
 BranchKind = Literal["sim", "pre_steer", "dream"]
-BranchState = Literal["open", "done", "cut", "committed", "aborted"]
+BranchState = Literal["open", "done", "cut", "aborted"]
 Progress = Callable[[int, int], bool]
 """Told how many of how many events were run; a False answer cuts the branch short."""
 
@@ -56,7 +55,6 @@ class Branch:
         """Settings that hold from one of its own events on."""
         self.state: BranchState = "open"
         self.reason = ""
-        self._length = len(timeline)
         self._most = timeline.settings.timeline.branch.most
         self._run_events = 0
         origin = timeline.run.origin
@@ -99,31 +97,39 @@ class Branch:
         other = [mark for mark in self.run.marks if mark.place >= self.after]
         return compare(actual, other, self.timeline.settings.timeline.branch.near)
 
-    def commit(self) -> None:
-        """Let the branch's settings hold in the recording from now on; refused once the recording went on."""
-        if self.kind != "sim" or self.state != "done":
-            raise StateError(f"a {self.kind} branch that is {self.state} cannot be committed")
-        if len(self.timeline) != self._length:
-            more = len(self.timeline) - self._length
-            raise StateError(f"the recording went on by {more} events since the branch was made")
-        self.timeline.apply(self.settings)
-        self.state = "committed"
-
     def abort(self, reason: str) -> None:
-        """Give the branch up."""
+        """Give the branch up; nothing of it is left."""
         self.state, self.reason = "aborted", reason
         self.events = ()
+        self.run = Run(self.timeline.initial.society(self.settings), self.timeline.run.origin)
+
+
+def copied(timeline: Timeline, progress: Progress | None = None) -> Timeline | None:
+    """A recording of one's own with the same events, so that one that grows meanwhile is not looked at twice.
+
+    None where it was cut short.
+    """
+    first, *later = timeline.changes
+    events = list(timeline.events)
+    made = Timeline(first.settings, initial=timeline.initial, later=later)
+    for number, event in enumerate(events):
+        made.add(event)
+        if progress is not None and number % _REPORT == 0 and not progress(number, len(events)):
+            return None
+    return made
 
 
 def edited(timeline: Timeline, edits: Mapping[str, Any]) -> Branch:
     """What would have happened with some settings changed throughout, all else as it was at each place."""
-    first, *later = [SettingsChange(era.after, overlaid(era.settings, edits)) for era in timeline.changes]
+    first, *later = [era._replace(settings=overlaid(era.settings, edits)) for era in timeline.changes]
     return Branch(timeline, 0, "sim", "", first.settings, timeline.events, later)
 
 
-def sim(timeline: Timeline, settings: Settings, after: int = 0, hypothesis: str = "") -> Branch:
-    """What would have happened with other settings from a point on."""
-    return Branch(timeline, after, "sim", hypothesis, settings, timeline.events[after:])
+def sim(
+    timeline: Timeline, settings: Settings, after: int = 0, hypothesis: str = "", until: int | None = None
+) -> Branch:
+    """What would have happened with other settings from a point on, or between two."""
+    return Branch(timeline, after, "sim", hypothesis, settings, timeline.events[after:until])
 
 
 def pre_steer(timeline: Timeline, words: str, after: int, agent: str = MAIN) -> Branch:
@@ -136,9 +142,7 @@ def pre_steer(timeline: Timeline, words: str, after: int, agent: str = MAIN) -> 
         at=at, agent=agent, characters=len(words), call=int.from_bytes(blake3(words.encode()).digest(8))
     )
     events = [prompt, *timeline.events[after:]]
-    later = [
-        SettingsChange(era.after - after + 1, era.settings) for era in timeline.changes if era.after > after
-    ]
+    later = [era._replace(after=era.after - after + 1) for era in timeline.changes if era.after > after]
     return Branch(timeline, after, "pre_steer", words, timeline.settings_at(after), events, later)
 
 

@@ -126,6 +126,8 @@ class Cache:
             name.update(b"given\n" + initial.packed())
         for change in later:
             name.update(b"later %d\n" % change.after + canonical(change.settings, _NOT_MODELLED))
+            if change.news:
+                name.update(msgspec.msgpack.encode((change.heard, change.changed)))
         return self.folder / (name.hexdigest(16) + _SUFFIX)
 
     def _tidy(self) -> None:
@@ -173,7 +175,7 @@ def _same_settings(
     """Whether a recording was run with just the settings it was given."""
     expected: list[SettingsChange] = []
     for change in given:
-        if change.settings != (expected[-1].settings if expected else first):
+        if change.news or change.settings != (expected[-1].settings if expected else first):
             expected.append(change)
     return list(changes) == expected
 

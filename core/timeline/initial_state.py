@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -10,15 +10,18 @@ import cbor2
 from blake3 import blake3
 from msgspec import convert, to_builtins
 
-from core.affect import Policy
+from core.affect import KeptAffect, Neighbour, Policy
 from core.engine import Engine
 from core.events import MAIN
 from core.extension.in_step import ExtendedEngine
 from core.extension.use import StepRef, step_makers
 from core.mind.episode import Episode
-from core.percept import Axis
+from core.percept import Axis, Pattern
+from core.receptor import Receptor
+from core.receptor.persona import Persona
 from core.response import Learned, RuleSet
 from core.response.method import Method
+from core.response.wakeup_rules import WakeupRule
 from core.settings import Settings
 from core.society import EngineMaker, Society
 
@@ -34,6 +37,16 @@ class InitialState(NamedTuple):
     """Baselines of earlier sessions."""
     past: tuple[Episode, ...] = ()
     """Episodes of earlier sessions."""
+    thresholds: Mapping[Axis, float] | None = None
+    """Where axes used to fire in earlier sessions."""
+    patterns: Mapping[Pattern, float] | None = None
+    """Shares of patterns in earlier sessions."""
+    personas: tuple[Persona, ...] = ()
+    """Those a look ahead may ask."""
+    affect: KeptAffect | None = None
+    """Of the same agent's last session in the same project."""
+    neighbours: tuple[Neighbour, ...] = ()
+    """Other sessions at work in the same folder."""
     extensions: tuple[StepRef, ...] = ()
     """What takes part in every step beside our own mechanisms."""
 
@@ -45,15 +58,23 @@ class InitialState(NamedTuple):
     def content(self) -> dict[str, Any]:
         """All of it as plain values, from which `given` makes the same again."""
         policy, rules = self.policy, self.rules
-        methods = [method.model_dump(mode="json") for method in rules.methods] if rules else []
+        written: list[Any] = []
+        if rules is not None:
+            methods = [one.model_dump(mode="json") for one in rules.methods]
+            written = [methods, dict(rules.origins), [one.model_dump(mode="json") for one in rules.wakeups]]
         extended = {"extensions": [list(ref) for ref in self.extensions]} if self.extensions else {}
         return {
             "seed": self.seed,
             "policy": None if policy is None else policy.model_dump(mode="json", exclude_none=True),
-            "rules": None if rules is None else [methods, dict(rules.origins)],
+            "rules": None if rules is None else written,
             "learned": to_builtins(self.learned),
             "prior": None if self.prior is None else dict(self.prior),
             "past": [to_builtins(episode) for episode in self.past],
+            "thresholds": None if self.thresholds is None else dict(self.thresholds),
+            "patterns": None if self.patterns is None else dict(self.patterns),
+            "personas": [to_builtins(persona) for persona in self.personas],
+            "affect": to_builtins(self.affect),
+            "neighbours": [to_builtins(one) for one in self.neighbours],
             **extended,
         }
 
@@ -64,10 +85,15 @@ class InitialState(NamedTuple):
         return cls(
             seed=convert(content["seed"], int),
             policy=None if policy is None else Policy.model_validate(policy),
-            rules=None if rules is None else RuleSet(tuple(map(Method.model_validate, rules[0])), rules[1]),
+            rules=None if rules is None else _rules(*rules),
             learned=convert(content["learned"], Learned | None),
             prior=convert(content["prior"], dict[Axis, float] | None),
             past=convert(content["past"], tuple[Episode, ...]),
+            thresholds=convert(content.get("thresholds"), dict[Axis, float] | None),
+            patterns=convert(content.get("patterns"), dict[Pattern, float] | None),
+            personas=convert(content.get("personas", ()), tuple[Persona, ...]),
+            affect=convert(content.get("affect"), KeptAffect | None),
+            neighbours=convert(content.get("neighbours", ()), tuple[Neighbour, ...]),
             extensions=convert(content.get("extensions", ()), tuple[StepRef, ...]),
         )
 
@@ -86,11 +112,18 @@ class InitialState(NamedTuple):
     def society(self, settings: Settings, make_engine: EngineMaker = Engine) -> Society:
         """Minds that have seen nothing yet."""
         made = self._society(settings, make_engine)
+        self.begin(made.engine(MAIN).receptor)
         if make_engine is Engine:
             self.remind(made)
-        if self.prior:
-            made.engine(MAIN).receptor.seed(self.prior)
+            if self.affect is not None:
+                made.engine(MAIN).affect.resume(self.affect)
+            made.hear(self.neighbours)
         return made
+
+    def begin(self, receptor: Receptor) -> None:
+        """Let the main agent's receptor begin where earlier sessions left it."""
+        if self.prior:
+            receptor.seed(self.prior, self.thresholds)
 
     def resumed(self, settings: Settings, state: Mapping[str, Any]) -> Society:
         """Minds that go on from a dump of some that began like this."""
@@ -114,8 +147,19 @@ class InitialState(NamedTuple):
 
     def remind(self, society: Society) -> None:
         """Hand the main agent what earlier sessions left; a dump does not hold it."""
+        engine = society.engine(MAIN)
         if self.past:
-            society.engine(MAIN).mind.remember(self.past)
+            engine.mind.remember(self.past)
+        if self.personas:
+            engine.response.meet(self.personas)
+        if self.patterns:
+            engine.receptor.remind(self.patterns)
+
+
+def _rules(methods: list[Any], origins: Mapping[str, str], wakeups: Sequence[Any] = ()) -> RuleSet:
+    return RuleSet(
+        tuple(map(Method.model_validate, methods)), origins, tuple(map(WakeupRule.model_validate, wakeups))
+    )
 
 
 PLAIN = InitialState()

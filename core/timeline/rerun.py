@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from threading import Lock
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -20,6 +20,7 @@ from core.settings.layers import Given, Layer, resolve, tunables, value_of
 from core.society import Society
 from core.timeline.columns import Columns
 from core.timeline.firings import FIRINGS, Difference, compare
+from core.timeline.initial_state import InitialState
 from core.timeline.marks import Mark
 from core.timeline.run import Run
 from core.timeline.timeline import SettingsChange, Timeline
@@ -85,6 +86,12 @@ class KeptInputs:
         return rows
 
 
+def inputs_over(events: Sequence[Event], settings: Settings, initial: InitialState) -> list[ReceptorInput]:
+    """What the receptors are given over some events, one each."""
+    step = initial.society(settings, _FirstHalf).step
+    return [step(event) for event in events]  # type: ignore[misc]
+
+
 class _FirstHalf(Engine):
     """An engine that says what its receptor is given, and goes no further."""
 
@@ -126,7 +133,7 @@ class Rerun:
         self.whole = whole
         self.done = 0
         """Events run so far."""
-        self.eras = [SettingsChange(era.after, overlaid(era.settings, edits)) for era in timeline.changes]
+        self.eras = [era._replace(settings=overlaid(era.settings, edits)) for era in timeline.changes]
         self._next = 1
         self._run = Run(self._society(self.eras[0].settings), timeline.run.origin)
         self._marks: list[Mark] = []
@@ -164,7 +171,7 @@ class Rerun:
         stop = min(self.done + events, self.total)
         while self.done < stop:
             if self._next < len(self.eras) and self.eras[self._next].after == self.done:
-                self._turn(self.eras[self._next].settings)
+                self._turn(self.eras[self._next])
                 self._next += 1
                 continue
             until = stop
@@ -244,17 +251,18 @@ class Rerun:
     def _begun(self, agent: str) -> Feelings:
         """A receptor that has felt nothing, with what earlier sessions left to the main agent."""
         made = self._feelings[agent] = Feelings(self.eras[0].settings.receptor)
-        if agent == MAIN and self.timeline.initial.prior:
-            made.seed(self.timeline.initial.prior)
+        if agent == MAIN:
+            self.timeline.initial.begin(made)
         return made
 
-    def _turn(self, settings: Settings) -> None:
-        """Go on with the settings of the next stretch."""
+    def _turn(self, change: SettingsChange) -> None:
+        """Go on with what the next stretch is given."""
         state = self.society.dump()
         if self.whole:
-            self._run.society = self.timeline.loaded(settings, state)
+            self._run.society = self.timeline.loaded(change.settings, state)
+            change.tell(self._run.society)
         else:
-            self._run.society = self._society(settings)
+            self._run.society = self._society(change.settings)
             self._run.society.load(state)
 
     def _society(self, settings: Settings) -> Society:

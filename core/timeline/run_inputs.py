@@ -7,8 +7,10 @@ from typing import Any, NamedTuple
 
 import cbor2
 from blake3 import blake3
+from msgspec import convert, to_builtins
 from pydantic_core import to_jsonable_python
 
+from core.affect import Neighbour
 from core.errors import NooscopeError, StoreError
 from core.extension.use import step_makers
 from core.settings import Settings
@@ -50,9 +52,13 @@ def pack_start(settings: Settings, initial: InitialState) -> bytes:
     return cbor2.dumps(content, canonical=True)
 
 
-def pack_change(settings: Settings) -> bytes:
-    """Settings applied later, the same bytes for the same content."""
-    return cbor2.dumps({"version": VERSION, "settings": modelled(settings)}, canonical=True)
+def pack_change(change: SettingsChange) -> bytes:
+    """What is given later, the same bytes for the same content."""
+    content = {"version": VERSION, "settings": modelled(change.settings)}
+    if change.news:
+        content["heard"] = to_builtins(change.heard)
+        content["changed"] = to_builtins(change.changed)
+    return cbor2.dumps(content, canonical=True)
 
 
 def unpack_inputs(kept: KeptStart, today: Settings) -> RunInputs:
@@ -60,8 +66,15 @@ def unpack_inputs(kept: KeptStart, today: Settings) -> RunInputs:
     content = _content(kept.start)
     try:
         initial = InitialState.given(content)
+        changes = [(after, _content(body)) for after, body in kept.later]
         later = tuple(
-            SettingsChange(after, _as_given(today, _content(body)["settings"])) for after, body in kept.later
+            SettingsChange(
+                after,
+                _as_given(today, given["settings"]),
+                convert(given.get("heard", ()), tuple[Neighbour, ...]),
+                convert(given.get("changed", ()), tuple[tuple[str, float], ...]),
+            )
+            for after, given in changes
         )
         return RunInputs(_as_given(today, content["settings"]), initial, later)
     except (LookupError, TypeError, ValueError) as error:
@@ -111,12 +124,12 @@ class Fingerprints:
     def of(self, inputs: RunInputs) -> str:
         """The same name for the same settings, initial state and later changes; the seed is left out."""
         settings, initial, later = inputs
-        key = tuple(map(id, (settings, *initial[1:], *(each.settings for each in later))))
+        key = tuple(map(id, (settings, *initial[1:], *later)))
         known = self._known.get(key)
         if known is None:
             name = blake3(pack_start(settings, initial._replace(seed=0)))
             for each in later:
-                name.update(pack_change(each.settings))
+                name.update(pack_change(each))
             known = self._known[key] = name.hexdigest(length=16), inputs
         places = "".join(f" {each.after}" for each in later)
         return f"{known[0]} {initial.seed}{places}"
@@ -151,7 +164,7 @@ class InitialStates:
         kept = self._with_extensions(kept)
         if not self.edits:
             return kept
-        later = tuple(SettingsChange(each.after, overlaid(each.settings, self.edits)) for each in kept.later)
+        later = tuple(each._replace(settings=overlaid(each.settings, self.edits)) for each in kept.later)
         return RunInputs(overlaid(kept.settings, self.edits), kept.initial, later)
 
     def begin(self, session: str, make: Callable[[], InitialState]) -> RunInputs:
@@ -191,12 +204,12 @@ class InitialStates:
         prior = self.settings.response.prior.enabled
         return kept.settings.response.prior.enabled and not prior
 
-    def applied(self, session: str, after: int, settings: Settings) -> None:
-        """Keep settings that were applied while a session is watched."""
+    def changed(self, session: str, change: SettingsChange) -> None:
+        """Keep what a session is given while it is watched."""
         if self._store is None:
             return
         try:
-            self._store.change(session, after, pack_change(settings))
+            self._store.change(session, change.after, pack_change(change))
         except NooscopeError as error:
             self.notices.append(str(error))
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from core.affect import Neighbour
 from core.engine import Frame, Step
 from core.errors import StoreError
 from core.events import MAIN, Event
@@ -24,11 +25,24 @@ from core.timeline.track import Track
 
 
 class SettingsChange(NamedTuple):
-    """Settings that hold from an event on."""
+    """What a session is given from an event on: settings, and what neighbours report."""
 
     after: int
     """Events before it."""
     settings: Settings
+    heard: tuple[Neighbour, ...] = ()
+    changed: tuple[tuple[str, float], ...] = ()
+    """Files that changed on disk, and when."""
+
+    @property
+    def news(self) -> bool:
+        """Something was found out beside the log."""
+        return bool(self.heard or self.changed)
+
+    def tell(self, society: Society) -> None:
+        """Let minds know of it; those that do already are not changed."""
+        society.hear(self.heard)
+        society.see_changed(self.changed)
 
 
 class Timeline:
@@ -108,7 +122,9 @@ class Timeline:
     def _turn(self) -> None:
         """Apply what is due at this place, as it was applied when the session was watched."""
         while self._later and self._later[0].after <= len(self.events):
-            self._apply(self._later.popleft().settings)
+            change = self._later.popleft()
+            self._apply(change.settings)
+            self._tell(change)
 
     def extend(self, events: Iterable[Event]) -> None:
         """Record many events."""
@@ -133,6 +149,16 @@ class Timeline:
         self.changes.append(SettingsChange(len(self.events), settings))
         self.run.society = self.loaded(settings, state)
 
+    def tell(self, heard: tuple[Neighbour, ...] = (), changed: tuple[tuple[str, float], ...] = ()) -> None:
+        """Let the minds know what was found out beside the log; a replay does at the same event."""
+        self._later.clear()
+        self._tell(SettingsChange(len(self.events), self.settings, heard, changed))
+
+    def _tell(self, change: SettingsChange) -> None:
+        if change.news:
+            self.changes.append(change._replace(after=len(self.events), settings=self.settings))
+            change.tell(self.society)
+
     def adopt(
         self, events: list[Event], tracks: dict[str, Track], marks: list[Mark], frames: list[KeyFrame]
     ) -> None:
@@ -144,7 +170,7 @@ class Timeline:
         self.events = events
         while self._later and self._later[0].after <= len(events):
             change = self._later.popleft()
-            if change.settings != self.settings:
+            if change.news or change.settings != self.settings:
                 self.changes.append(change)
         times = np.fromiter((event.at for event in events), np.float64, len(events))
         self._times = np.maximum.accumulate(times).tolist()
@@ -153,6 +179,7 @@ class Timeline:
         self.run.marks.adopt(marks)
         if last is not None:
             self.run.society = self.loaded(self.settings, _unpacked(self.frames.restore(last)))
+            self._remind(self.run.society, len(events))
             self._regime = self.society.engine(MAIN).mind.heart.regime.regime
 
     def at(self, index: int, agent: str | None = None) -> Frame:
@@ -216,11 +243,19 @@ class Timeline:
 
     def _run(self, society: Society, start: int, stop: int) -> Society:
         """Step through the events, with the settings that held at each."""
+        self._remind(society, start)
         for change in [change for change in self.changes if start < change.after <= stop]:
             self._steps(society, start, change.after)
             start, society = change.after, self.loaded(change.settings, society.dump())
+            change.tell(society)
         self._steps(society, start, stop)
         return society
+
+    def _remind(self, society: Society, place: int) -> None:
+        """Let minds know what was found out at a place; those that know are not changed."""
+        for change in self.changes:
+            if change.news and change.after == place:
+                change.tell(society)
 
     def _steps(self, society: Society, start: int, stop: int) -> None:
         step = society.step
@@ -236,9 +271,10 @@ class Timeline:
 def turned(initial: InitialState, society: Society, later: deque[SettingsChange], place: int) -> Society:
     """Minds after so many events, gone on with the settings that were applied there."""
     while later and later[0].after <= place:
-        settings = later.popleft().settings
-        if settings != society.settings:
-            society = initial.resumed(settings, society.dump())
+        change = later.popleft()
+        if change.settings != society.settings:
+            society = initial.resumed(change.settings, society.dump())
+        change.tell(society)
     return society
 
 

@@ -10,6 +10,8 @@ import sys
 from pathlib import Path
 
 PACKAGES = {"claude": "@anthropic-ai/claude-code", "codex": "@openai/codex", "opencode": "opencode-ai"}
+MORE_PACKAGES = {"gemini": "@google/gemini-cli", "copilot": "@github/copilot"}
+"""Agents whose stories are left out where they are not installed."""
 FOLDER = Path(
     os.environ.get("AGENTS_FOLDER")
     or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "nooscope" / "agents"
@@ -38,7 +40,8 @@ def install() -> int:
     if shutil.which("node") is None or shutil.which("npm") is None:
         sys.stdout.write("agents: skipped, because node and npm are not installed\n")
         return 0
-    absent = [package for name, package in PACKAGES.items() if program(name) is None]
+    wanted = {**PACKAGES, **MORE_PACKAGES}
+    absent = [package for name, package in wanted.items() if program(name) is None]
     if absent:
         FOLDER.mkdir(parents=True, exist_ok=True)
         sys.stdout.write(f"agents: installing {', '.join(absent)} into {FOLDER}\n")

@@ -45,6 +45,7 @@ COMMANDS = {
     "query": "ask a dataset that analyze wrote, in SQL or by a question's name",
     "serve": "show the observatory in a browser",
     "frame": "show a whole mind at one moment",
+    "events": "list what a mind did, as numbered events",
     "diff": "show what differs between two moments",
     "recap": "say what happened between two moments",
     "why": "say why a session is stuck, from facts, with the events cited",

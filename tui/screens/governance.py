@@ -11,6 +11,7 @@ from tui.widgets.common.card import Card
 from tui.widgets.governance.agents import SocietyCard
 from tui.widgets.governance.budgets import GovernedCard, GovernorCard, PressureCard
 from tui.widgets.governance.fields import (
+    AgentFieldsCard,
     FieldCard,
     LineageCard,
     ModulationCard,
@@ -31,6 +32,7 @@ class GovernanceScreen(CardBoard):
         LineageCard,
         QuarantineCard,
         SocietyCard,
+        AgentFieldsCard,
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("v", "leave", "back", show=False, id="governance.leave", tooltip="Back to where you were"),

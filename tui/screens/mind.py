@@ -9,12 +9,12 @@ from textual.binding import Binding, BindingType
 from tui.screens.board import CardBoard
 from tui.widgets.common.card import Card
 from tui.widgets.mind.clock_cards import ClockCard, SleepCard, WakeupCard
-from tui.widgets.mind.episode_cards import EpisodeCard, TierCard
+from tui.widgets.mind.episode_cards import EpisodeCard, EventsCard, TierCard
 from tui.widgets.mind.state_cards import CorticalCard, HabituationCard, HomeostasisCard
 
 
 class MindScreen(CardBoard):
-    """Eight cards; enter shows one alone with all it has."""
+    """Nine cards; enter shows one alone with all it has."""
 
     AUTO_FOCUS = "CorticalCard"
     CARDS: ClassVar[tuple[type[Card], ...]] = (
@@ -26,6 +26,7 @@ class MindScreen(CardBoard):
         EpisodeCard,
         WakeupCard,
         HabituationCard,
+        EventsCard,
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("m", "leave", "back", show=False, id="mind.leave", tooltip="Back to where you were"),

@@ -51,7 +51,11 @@ class LoopDetector(Stateful):
         "_edits",
         "_final",
         "_growth",
+        "_patience",
+        "_patient",
+        "_quiet",
         "_said",
+        "_stalls",
         "_telling",
         "_told",
         "_tools",
@@ -90,6 +94,13 @@ class LoopDetector(Stateful):
         self.reread = Reread(settings.reread) if settings.reread.enabled else None
         self.waiting = Waiting(settings.waiting) if settings.waiting.enabled else None
         self.gave_up = GaveUp(settings.gave_up) if settings.gave_up.enabled else None
+        self._patient = tuple([part for part in (self.exact, self.near, self.failing) if part is not None])
+        self._patience = 0
+        stalls = (self.retest, self.rework, self.churn, self.storm, self.reread, self.gave_up)
+        named = zip(_STALLS, stalls, strict=True)
+        self._stalls = tuple([(name, part) for name, part in named if part is not None])
+        """Those that are told by what did not happen."""
+        self._quiet = tuple([part for part in (*stalls, self.waiting) if part is not None])
         self._final = final
         self._edits = settings.near.edits
         self._telling = settings.near.telling
@@ -106,8 +117,9 @@ class LoopDetector(Stateful):
 
         `patience` is how many more repeats than usual of one call, or failures, are let pass.
         """
-        for part in (self.exact, self.near, self.failing):
-            if part is not None:
+        if patience != self._patience:
+            self._patience = patience
+            for part in self._patient:
                 part.patience = patience
         if isinstance(event, ToolUse):
             if event.outcome in _UNSEEN or event.action == "plan":
@@ -141,10 +153,8 @@ class LoopDetector(Stateful):
             self.waiting.update(event, own.get("waiting", -1))
         if event.purpose == "wait":
             return
-        for name in _STALLS:
-            part = getattr(self, name)
-            if part is not None:
-                part.update(event, own.get(name, -1))
+        for name, stall in self._stalls:
+            stall.update(event, own.get(name, -1) if own else -1)
         failed = event.outcome == "failure"
         result = event.result
         heard = failed or result != 0
@@ -193,7 +203,7 @@ class LoopDetector(Stateful):
         oscillation = self.oscillation is not None and self.oscillation.subject != ""
         near = self.near is not None and self.near.period > 0
         burn = self.burn is not None and self.burn.burning
-        stalls = [part is not None and part.going for part in self._stalls()]
+        stalls = [(part := getattr(self, name)) is not None and part.going for name in _STALLS]
         waiting = self.waiting is not None and self.waiting.going
         going = (exact, failing, oscillation, near, *stalls, burn, waiting)
         active = self._active
@@ -211,14 +221,10 @@ class LoopDetector(Stateful):
             or (near is not None and near.period > 0)
         ):
             return False
-        for part in (*self._stalls(), self.waiting):
-            if part is not None and part.going:
+        for part in self._quiet:
+            if part.going:
                 return False
         return self.burn is None or not self.burn.burning
-
-    def _stalls(self) -> tuple[Retest | Rework | Churn | Storm | Reread | GaveUp | None, ...]:
-        """Those that are told by what did not happen, in the order of their names."""
-        return (self.retest, self.rework, self.churn, self.storm, self.reread, self.gave_up)
 
     def _tell(self, name: DetectorName, at: float) -> Loop | None:
         part = getattr(self, name)

@@ -279,6 +279,7 @@ def test_a_foreign_dump_is_refused(state: object) -> None:
         ("EXHAUSTION", (0.01, 0.0, 0.0, 1.0)),
         ("STAGNATION", (0.0, 0.0, 0.0, 0.0)),
         ("EXTERNAL", (0.3, 0.2, 1.0, 0.0)),
+        ("SAFETY", (1.0, 1.0, 0.0, 0.0)),
     ],
 )
 def test_our_own_profile_can_reach_these_halts(

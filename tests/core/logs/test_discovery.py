@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from core.agents.open_events.reader import write
 from core.agents.registry import AGENTS, make_kit
+from core.events import SessionStart, ToolUse
 from core.logs import lines
 from core.logs.agent import roots
 from core.logs.discovery import describe_sessions, find
@@ -296,3 +298,24 @@ def test_samples_guess_what_is_too_long_to_be_looked_through(
     monkeypatch.setattr("core.logs.discovery.EXACT", 1000)
     [one] = find(AGENTS, {}, tmp_path, now=NOW)
     assert 3000 <= one.events <= 6000
+
+
+def test_a_session_that_was_received_too_is_listed_once_by_its_own_log(tmp_path: Path) -> None:
+    put(tmp_path / ".claude/projects/-work-project/s-1.jsonl", logs.session(3), age=10)
+    (own,) = find(AGENTS, {}, tmp_path, now=time.time())
+    received = tmp_path / ".local/share/nooscope/received"
+    for session in (own.session, "elsewhere"):
+        start = SessionStart(at=time.time(), session=session, tool="claude-code")
+        use = ToolUse(at=time.time(), action="shell_exec", tool="Bash")
+        put(
+            received / f"{session}.jsonl",
+            b"".join(write(one, session) + b"\n" for one in (start, use)),
+            age=5,
+        )
+    assert {(one.agent, one.session) for one in find(AGENTS, {}, tmp_path, now=time.time())} == {
+        ("claude-code", own.session),
+        ("nooscope", "elsewhere"),
+    }
+    paths = [tmp_path / ".claude/projects", received]
+    assert {one.path.name for one in sessions(paths, make_kit())} == {"s-1.jsonl", "elsewhere.jsonl"}
+    assert [one.path.name for one in sessions([received / f"{own.session}.jsonl"], make_kit())]

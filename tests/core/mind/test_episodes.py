@@ -267,10 +267,13 @@ def test_what_is_alike_comes_with_what_followed_it() -> None:
     assert followed.keys() == {*(("", number) for number in range(6)), ("s", 3), ("s", 4)}
     for (session, number), after in followed.items():
         if (session, number) in (("", 5), ("s", 4)):
-            assert after is None
+            assert after == ()
         else:
-            assert after is not None
-            assert (after.session, after.number) == (session, number + 1)
+            assert [(one.session, one.number) for one in after] == [(session, number + 1)]
+    further = episodes.alike(brain(REGIMES[2]), 60, 99, tier="T1", ahead=3)
+    chains = {(each.episode.session, each.episode.number): after for each, after in further}
+    assert [one.number for one in chains["", 1]] == [2, 3, 4]
+    assert [one.number for one in chains["", 4]] == [5]
     assert episodes.alike(brain(), 60, 2, tier="T1")[:1] == episodes.alike(brain(), 60, 1, tier="T1")
     assert episodes.alike(brain(), 60, 9, tier="T0") == ()
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.events import Event, Outcome, Prompt, ToolUse, Turn
-from core.mind.metrics import TICK_KINDS, Metrics, TickKind, TickRow, record_line, traceparent
+from core.mind.metrics import TICK_KINDS, Metrics, TickKind, TickRow, traceparent
 from core.settings.mind_state import MetricsSettings
 from tests.core import strategies
 
@@ -70,7 +71,7 @@ def test_a_record_is_one_json_line_with_every_field() -> None:
     one = metrics()
     row = strike(one, 1)
     assert row is not None
-    written = record_line(one.record(row))
+    written = msgspec.json.encode(one.record(row)) + b"\n"
     assert written.endswith(b"\n") and written.count(b"\n") == 1
     fields = json.loads(written)
     assert set(fields) == set(one.record(row).__struct_fields__)
@@ -115,7 +116,7 @@ def test_loaded_metrics_write_the_same_bytes(events: list[Event], cut: int, gamm
             of.update(event)
             row = strike(of, number, TICK_KINDS[number % 5], accuracy=0.01 * number)
             if row is not None:
-                written += record_line(of.record(row))
+                written += msgspec.json.encode(of.record(row)) + b"\n"
         return written
 
     stream = list(enumerate(events))

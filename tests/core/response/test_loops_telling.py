@@ -120,7 +120,7 @@ def test_limits_of_a_tool_and_of_a_program() -> None:
         e for n in range(20) for e in (turn(90_000), failure(f"x {n}", f"{n}", shape=f"{n}"))
     ]
     assert heard(spending)
-    assert heard(spending, tools={"Bash": {"burn": 0, "storm": 0}}) == []
+    assert heard(spending, tools={"Bash": {"burn": 0, "storm": 0, "churn": 0}}) == []
 
 
 def test_a_program_goes_before_its_tool() -> None:

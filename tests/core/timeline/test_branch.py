@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import cbor2
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench.workload import session
-from core.errors import StateError
 from core.events import Event
 from core.settings import Settings
 from core.settings.layers import Given, Layer, resolve
-from core.timeline.branch import dream, pre_steer, sim
+from core.timeline.branch import copied, dream, pre_steer, sim
 from core.timeline.firings import FIRINGS, compare
 from core.timeline.marks import Mark
 from core.timeline.timeline import Timeline
@@ -68,22 +66,26 @@ def test_progress_can_cut_a_branch_short() -> None:
     assert branch.state == "cut" and told[-1] >= 1000 and branch.cost.events == told[-1]
 
 
-def test_a_commit_applies_the_settings_unless_the_recording_went_on() -> None:
-    stream = session(300)
-    timeline = recorded(stream[:200])
+def test_a_branch_given_up_leaves_nothing() -> None:
+    timeline = recorded(session(300))
+    before = cbor2.dumps(timeline.society.dump(), canonical=True)
     branch = sim(timeline, EAGER)
-    with pytest.raises(StateError, match="open"):
-        branch.commit()
     branch.grow()
-    branch.commit()
-    assert timeline.settings == EAGER
-    late = sim(timeline, Settings())
-    late.grow()
-    timeline.extend(stream[200:])
-    with pytest.raises(StateError, match="100 events"):
-        late.commit()
-    late.abort("too late")
-    assert (late.state, late.reason) == ("aborted", "too late")
+    branch.abort("too late")
+    assert (branch.state, branch.reason) == ("aborted", "too late")
+    assert not branch.events and not list(branch.run.marks)
+    assert cbor2.dumps(timeline.society.dump(), canonical=True) == before
+    assert len(timeline.changes) == 1
+
+
+def test_a_copy_of_a_recording_is_the_same_recording() -> None:
+    timeline = recorded(session(300))
+    timeline.apply(EAGER)
+    timeline.extend(session(400)[300:])
+    made = copied(timeline)
+    assert made is not None and made.changes == timeline.changes
+    assert cbor2.dumps(made.society.dump()) == cbor2.dumps(timeline.society.dump())
+    assert copied(timeline, lambda *_: False) is None
 
 
 def test_a_steer_is_tried_without_being_given() -> None:

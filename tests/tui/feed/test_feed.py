@@ -200,13 +200,14 @@ def test_a_bookmark_carries_state_and_note_and_a_return_checks_it(log: Path, tmp
         mail.view(lambda view: view.total == 300)
         feed.ask(Seek(120))
         mail.view(lambda view: view.index == 120)
-        feed.ask(SetBookmark(120, "it went wrong here"))
+        feed.ask(SetBookmark(120, "wrong turn: it went wrong here"))
         marks: tuple[Bookmark, ...] = ()
         while not marks:
             told = mail.next(Bookmarked)
             assert isinstance(told, Bookmarked)
             marks = told.bookmarks
         name = marks[0].name
+        assert name == "wrong turn"
         assert (marks[0].note, len(marks[0].checkpoint)) == ("it went wrong here", 64)
         feed.ask(Seek(10))
         mail.view(lambda view: view.index == 10)

@@ -143,7 +143,7 @@ async def test_cards_fill_columns_and_never_overlap(size: tuple[int, int]) -> No
         await pilot.pause()
         cards = list(app.screen.query(Card))
         regions = [card.virtual_region for card in cards]
-        assert len(cards) == 8
+        assert len(cards) == len(MindScreen.CARDS)
         for number, region in enumerate(regions):
             assert all(not region.overlaps(other) for other in regions[number + 1 :])
         columns = {region.x for region in regions}

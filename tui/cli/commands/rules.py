@@ -71,7 +71,8 @@ def _check(path: Path) -> int:
     bent = [name for name in given if base.method(name) is not None]
     new = [name for name in given if base.method(name) is None]
     print(f"{path}: fine")
-    for what, names in (("changes", bent), ("adds", new)):
+    woken = [rule.id for rule in rules.wakeups]
+    for what, names in (("changes", bent), ("adds", new), ("wakes the mind by", woken)):
         if names:
             print(f"  {what} {', '.join(names)}")
     return 0
@@ -83,7 +84,8 @@ def _print_json(rules: RuleSet, learned: Learned) -> None:
     rows = [
         {**method.model_dump(mode="json"), "origin": rules.origins[method.id]} for method in rules.methods
     ]
-    print(readable_json({"methods": rows, "learned": learned}))
+    wakeups = [rule.model_dump(mode="json") for rule in rules.wakeups]
+    print(readable_json({"methods": rows, "wakeups": wakeups, "learned": learned}))
 
 
 def _print_table(rules: RuleSet, learned: Learned, threshold: float) -> None:
@@ -91,6 +93,8 @@ def _print_table(rules: RuleSet, learned: Learned, threshold: float) -> None:
     widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADS))]
     for row in rows:
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    for rule in rules.wakeups:
+        print(f"wakes the mind: {rule.id}, on {', '.join(rule.causes)} like {rule.like}")
     print(f"\nA method fires when its score is above {threshold:g}, or above its own threshold.")
     moved = ", ".join(f"{axis} {delta:+.3f}" for axis, delta in learned.deltas.items() if delta)
     if learned.stretches:

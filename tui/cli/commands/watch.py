@@ -213,6 +213,8 @@ class Watch:
                     _say(f"{reading.name} was too slow for the event bus: {reading.dropped:,} events dropped")
             for problem in self.driver.problems():
                 _say(problem)
+            if self._args.mind:
+                _say(self.driver.latency.words)
         return 0
 
     def _interrupt(self, _: int, __: FrameType | None) -> None:
@@ -249,10 +251,27 @@ class Watch:
                 self._news = True
                 if self._mind is not None:
                     self._print_mind(self._mind)
+            self._tell_preserved()
             for sentence in (*driver.problems(), *driver.log_notices()):
                 _say(sentence)
             self._say_lag()
             more = driver.source.behind
+
+    def _tell_preserved(self) -> None:
+        """What was open when the context was cut."""
+        from msgspec.json import encode
+
+        from core.report.compaction import lines
+        from core.report.formatting import moment
+
+        for kept in self.driver.preserved():
+            if not (self.driver.caught_up or self._args.all):
+                continue
+            if self._args.json:
+                print(encode({"kind": "compaction", "preserved": kept}).decode(), flush=True)
+            else:
+                for line in lines(kept):
+                    print(f"{moment(kept.at)}  {line}", flush=True)
 
     def _say_lag(self) -> None:
         """Say when the log grows faster than it is read, now and then, and once it is read up again."""

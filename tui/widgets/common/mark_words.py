@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from core.governor import HALT_WORDS
 from core.percept import SIGNALS, Axis
 from core.report.formatting import fraction, plain, short
 from core.timeline.marks import Mark
@@ -43,13 +44,7 @@ METHOD_WORDS: dict[str, str] = {
     "push_reminder": "reminds: commit",
 }
 """What each built-in method does, in words."""
-_HALTS = {
-    "SAFETY": "explores too far",
-    "OVERRISK": "risks too much",
-    "EXHAUSTION": "is exhausted",
-    "STAGNATION": "gets nowhere",
-    "EXTERNAL": "took too many steps",
-}
+_HALTS = {str(reason): words for reason, words in HALT_WORDS.items()}
 
 
 def mark_style(mark: Mark) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from core.affect import FIELDS
-from core.report.formatting import count
+from core.report.formatting import count, plain, span
 from core.society import AgentReading
 from tui.draw.line import Line, fit
 from tui.draw.tree import tree_guides
@@ -50,6 +50,9 @@ contagion is suppressed because they ran away.
         made.append(
             [(fit(f"{people.running} running{finished}, {count(people.rounds, 'round')}", width), "quiet")]
         )
+        for session, at in people.neighbours:
+            words = f"heard {plain(session, 16)}, in the same folder, {span(max(0.0, view.at - at))} ago"
+            made.append([(fit(words, width), "quiet")])
         strongest = _strongest(people.zone.mean)
         if strongest:
             made.append(pair("shared mood", strongest, width))

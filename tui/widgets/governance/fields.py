@@ -7,6 +7,7 @@ from typing import ClassVar
 from core.affect.fields import FieldName, FieldReading
 from core.affect.lineage import HASH, LineageEntry, LineageReading, describe_entry, verify
 from core.percept import NEUTRAL
+from core.report.agent_fields import agent_fields
 from core.report.formatting import clock, count, fraction, plain
 from tui.draw.gauge import meter
 from tui.draw.line import Line, fit
@@ -114,16 +115,47 @@ is off neutral, the small figure what neutral is.
 
     def more(self, view: View, width: int) -> list[Line]:
         lean = view.frame.affect.composition
+        ways = view.frame.response.delegates
         return [
             *self.said(view, width),
             [],
-            heading("how it would lean, 1 is neutral"),
+            heading("ways to go on, the preferred first"),
+            *[
+                pair(
+                    plain(way.role, 24),
+                    f"{way.score:.2f}" + (f"  {way.good} of {way.runs} went well" if way.runs else ""),
+                    width,
+                )
+                for way in ways
+            ],
+            [],
+            heading("how it leans, 1 is neutral"),
             pair("confidence fades", f"{lean.confidence_decay:.2f}", width),
             pair("confidence returns", f"{lean.confidence_recovery:.2f}", width),
             pair("futures opened", f"{lean.branching:.2f}", width),
             pair("futures cut", f"{lean.pruning:.2f}", width),
             pair("looks ahead", f"{lean.depth:.2f}", width),
             pair("stays with the known", f"{lean.familiarity:.2f}", width),
+        ]
+
+
+class AgentFieldsCard(Card):
+    """The six fields an agent carries beside its affect."""
+
+    TITLE: ClassVar[str] = "The agent's fields"
+    TALL: ClassVar[tuple[int, int]] = (8, 10)
+    HELP: ClassVar[str] = """\
+## The agent's fields
+
+Intent, context, memory, policy, last change and lineage: what an agent carries with it beside the seventh
+field, its affect. No words of the log are in them.
+"""
+
+    def said(self, view: View, width: int) -> list[Line]:
+        made = [pair(one.name, one.words, width, at=12) for one in agent_fields(view.frame)]
+        return [
+            *made,
+            pair("affect", f"{len(view.frame.affect.fields)} fields, beside", width, at=12, ink="quiet"),
         ]
 
 

@@ -6,6 +6,7 @@ from bisect import bisect_left
 from typing import ClassVar
 
 from core.mind.readings import SleepReading
+from core.report.compaction import lines as preserved_lines
 from core.report.formatting import count, short, span
 from core.timeline.track import Track
 from tui.draw.gauge import area, meter
@@ -20,6 +21,8 @@ NEAR = 0.85
 _LABEL = 8
 _TALLEST = 8
 _HALF = 0.5
+_SHOWN = 60.0
+"""Seconds for which the panel itself tells what stood when the context was cut."""
 
 
 class ContextPanel(Panel):
@@ -50,6 +53,10 @@ turns left assume that it grows as it did of late. The model's own sleep and dre
             *([(3, told)] if (told := window_line(view, width)) else []),
             (2, [(fit(advice(sleep), width), "alert" if sleep.context >= NEAR else "plain")]),
         ]
+        preserved = view.preserved
+        if preserved is not None and view.at - preserved.at <= _SHOWN:
+            kept = [[(fit(line, width), "plain")] for line in preserved_lines(preserved)]
+            ranked += [(3 + number, line) for number, line in enumerate(kept)]
         chart = self._chart(view, width, height - 4) if height > 4 else []
         ranked += [(6 if number < len(chart) - 1 else 5, line) for number, line in enumerate(chart)]
         ranked.append((4, self._past(view, width)))
@@ -57,7 +64,13 @@ turns left assume that it grows as it did of late. The model's own sleep and dre
         return [ranked[number][1] for number in sorted(keep)]
 
     def details(self, view: View, width: int, height: int) -> list[Line]:
-        return self.lines(view, width, height)
+        preserved = view.preserved
+        if preserved is None:
+            return self.lines(view, width, height)
+        kept: list[Line] = [[("when the context was last cut", "strong")]]
+        kept += [[(fit(line, width), "plain")] for line in preserved_lines(preserved)]
+        shown = self.lines(view, width, max(6, height - len(kept) - 1))
+        return [*shown, [], *kept][: max(1, height)]
 
     def _chart(self, view: View, width: int, room: int) -> list[Line]:
         """The context over all events; under it the compactions."""

@@ -23,6 +23,9 @@ STATE_GLYPHS: dict[AgentState, str] = {
 """What the agent was like when it was last there."""
 
 
+_INKS: dict[AgentState, str] = {"stuck": "frustration", "deep_work": "flow", "exploring": "seeking"}
+
+
 class PathRow(NamedTuple):
     """One line of the tree."""
 
@@ -43,12 +46,14 @@ class PathRow(NamedTuple):
     """At the latest visit."""
     visited: float
     """Epoch seconds of the latest visit."""
+    changed: bool
+    """Something there changed on disk since."""
 
 
 class _Branch:
     """A node with what its shown leaves come to, made before any row is."""
 
-    __slots__ = ("below", "hottest", "modified", "name", "node", "opened", "state", "visited")
+    __slots__ = ("below", "changed", "hottest", "modified", "name", "node", "opened", "state", "visited")
 
     def __init__(self, node: NodeReading, sought: str) -> None:
         name = node.name
@@ -61,12 +66,15 @@ class _Branch:
         self.hottest = 0.0
         self.visited = float("-inf")
         self.state: AgentState = "idle"
+        self.changed = False
         self.below = [branch for child in node.children if (branch := _branch(child, sought)) is not None]
         leaf = node.leaf
         if leaf is not None and sought in node.path.casefold():
             self._take(leaf.opened, leaf.modified, leaf.heat, leaf.last_access, leaf.last_state)
+            self.changed = leaf.last_modified is not None and leaf.last_modified > leaf.last_access
         for branch in self.below:
             self._take(branch.opened, branch.modified, branch.hottest, branch.visited, branch.state)
+            self.changed = self.changed or branch.changed
 
     def _take(self, opened: int, modified: int, heat: float, visited: float, state: AgentState) -> None:
         self.opened += opened
@@ -115,6 +123,7 @@ def _rows(
             modified=branch.modified,
             state=branch.state,
             visited=branch.visited,
+            changed=branch.changed,
         )
         if branch.below and not shut:
             deeper = "" if top else indent + ("  " if last else "│ ")
@@ -156,7 +165,9 @@ class PathColumns:
         """How the agent was when it was last there, and how long ago that is."""
         word = f" {STATE_GLYPHS[row.state]} {row.state.replace('_', ' ')}"
         ago = age(at - row.visited) if self.age else ""
-        ink = {"stuck": "frustration", "deep_work": "flow", "exploring": "seeking"}.get(row.state, "quiet")
+        ink = _INKS.get(row.state, "quiet")
+        if row.changed and self.age:
+            return [(word.ljust(self.state)[: self.state], ink), (f"*{ago}".rjust(self.age), "strong")]
         return [(word.ljust(self.state)[: self.state], ink), (ago.rjust(self.age), "quiet")]
 
     def titles(self) -> Line:

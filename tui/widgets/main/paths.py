@@ -47,6 +47,7 @@ Where the work is: each path with its visits, folders with the sum of all below 
 The bar is heat: visits that fade with work time. Its colour says how near a path is to the hottest file.
 `r9 w6` was read 9 times and edited 6 times. The sign is the agent's state at the last visit:
 `◆` deep work, `○` exploring, `▲` stuck, `◇` delegating, `·` idle; beside it, how long ago that was.
+A `*` says that it changed on disk since.
 `s` sorts by heat, recency or edits, `x` folds, `/` filters, `enter` lists the events of a path.
 """
     DEFAULT_CSS = """

@@ -7,6 +7,7 @@ from typing import ClassVar
 from core.mind.episode import Border, Verdict
 from core.report.episode_words import episode_name
 from core.report.formatting import clock, count, fraction, money, plain, short, span
+from core.report.mind_words import event_facts, event_name
 from tui.draw.line import Line, fit
 from tui.feed.view import View
 from tui.widgets.common.card import Card, gauge, heading, pair, sentence_lines
@@ -60,6 +61,15 @@ it ended (+ success, - failure, 0 empty, ! rejected).
         made.append(pair("kept", f"{episodes.kept} whole, {episodes.summaries} summed up", width))
         if episodes.remembered:
             made.append(pair("from earlier sessions", str(episodes.remembered), width))
+        return made
+
+    def more(self, view: View, width: int) -> list[Line]:
+        recalled = view.frame.mind.recalled
+        made = [*self.said(view, width), [], heading("moments like this one")]
+        if not recalled:
+            return [*made, *sentence_lines("none comes to mind", width)]
+        for line in recalled:
+            made += sentence_lines(plain(line), width, "plain")
         return made
 
     def _last(self, view: View, width: int) -> list[Line]:
@@ -140,6 +150,8 @@ The opinion is the tier this moment would deserve.
             [],
             heading("why this tier"),
             pair("error of the forecast", fraction(opinion.error), width),
+            pair("confidence", fraction(view.frame.mind.confidence), width),
+            pair("bias of homeostasis", f"{view.frame.mind.homeostasis.tier_bias:+.2f}", width),
             pair("threshold of the gate", fraction(opinion.threshold), width),
             pair("by the gate alone", opinion.wanted, width),
         ]
@@ -148,3 +160,38 @@ The opinion is the tier this moment would deserve.
 def _tokens(view: View, spent: int) -> str:
     """How many, where the log tells it."""
     return short(spent) if spent or "tokens" not in view.subject.untold else "tokens unknown"
+
+
+class EventsCard(Card):
+    """The newest events of the mind's fabric."""
+
+    TITLE: ClassVar[str] = "Events"
+    TALL: ClassVar[tuple[int, int]] = (9, 18)
+    HELP: ClassVar[str] = """\
+## Events
+
+What the mind and the rooms around it did, the newest first, each with its number; extensions, exporters and
+`nooscope events` follow the same events.
+"""
+
+    def said(self, view: View, width: int) -> list[Line]:
+        return self._list(view, width, 18 if self.rich else 8)
+
+    def more(self, view: View, width: int) -> list[Line]:
+        return self._list(view, width, 64)
+
+    def _list(self, view: View, width: int, most: int) -> list[Line]:
+        mind = view.frame.mind
+        if not mind.events:
+            return [[("nothing has happened yet", "quiet")]]
+        made: list[Line] = [[(fit(f"{mind.emitted:,} so far", width), "quiet")]]
+        for event in reversed(mind.events[-most:]):
+            name, facts = event_name(event), plain(event_facts(event), 80)
+            made.append(
+                [
+                    (f"{clock(event.at - view.start)} ", "quiet"),
+                    (f"{name}  ", "plain"),
+                    (fit(facts, max(1, width - 11 - len(name))), "quiet"),
+                ]
+            )
+        return made

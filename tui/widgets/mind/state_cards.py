@@ -65,6 +65,21 @@ Vitality weighs the budget left against accuracy; its phase falls with it.
         ]
         return made
 
+    def _behaviour(self, view: View, width: int) -> list[Line]:
+        """The pattern of the last minutes, what changed, and what is usual."""
+        behaviour = view.frame.receptor.behaviour
+        made = [
+            pair("last 5 minutes", behaviour.short.pattern.replace("_", " "), width),
+            pair("last half hour", behaviour.medium.pattern.replace("_", " "), width),
+        ]
+        if behaviour.meaning:
+            made += sentence_lines(behaviour.meaning, width)
+        usual = sorted(behaviour.usual, key=lambda one: -one[1])[:3]
+        if usual:
+            words = ", ".join(f"{name.replace('_', ' ')} {share:.0%}" for name, share in usual)
+            made.append(pair("usual in earlier sessions", words, width))
+        return made
+
     def _regime(self, view: View, width: int) -> Line:
         regime = view.frame.mind.regime
         words: str = view.frame.story.regime
@@ -83,6 +98,9 @@ Vitality weighs the budget left against accuracy; its phase falls with it.
         return [
             *self.said(view, width),
             *([[], heading("so far"), *curves] if curves else []),
+            [],
+            heading("behaviour"),
+            *self._behaviour(view, width),
             [],
             heading("where the mood is drawn"),
             signed("pleasure", mood.pleasure_target, width, f"{mood.pleasure_target:+.2f}"),

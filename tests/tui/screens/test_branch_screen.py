@@ -1,0 +1,48 @@
+"""Branches on the screen: the conversation, what settings brought, a word tried, a dream."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from textual.widgets import Input
+
+from bench.workload import session
+from core.settings.layers import with_value
+from tests.tui.conftest import lines, shown, until
+from tui.app import NooscopeApp
+from tui.feed.messages import Apply
+from tui.screens.branches import BranchScreen
+
+Make = Callable[..., NooscopeApp]
+
+
+def page(app: NooscopeApp) -> str:
+    return "\n".join(strip.text for strip in app.screen._compositor.render_strips())
+
+
+async def test_branches_tell_and_a_word_is_tried(tmp_path: Path, app_on: Make) -> None:
+    log = tmp_path / "log.jsonl"
+    log.write_bytes(lines(session(200)))
+    app = app_on(log)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await shown(app, pilot, lambda view: view.total == 200)
+        settings = with_value(app.settings, "receptor.ambient.offset.seeking", 0.1)
+        app.post_message(Apply(settings))
+        await until(pilot, lambda: app.recording is not None and app.recording.settings == settings)
+        await pilot.press("B")
+        await until(pilot, lambda: isinstance(app.screen, BranchScreen) and "the chain is whole" in page(app))
+        await until(pilot, lambda: "receptor.ambient.offset.seeking 0.1; 0 events since" in page(app))
+        await until(pilot, lambda: "seed 1" in page(app))
+        await pilot.press("d")
+        await until(pilot, lambda: "seed 2" in page(app))
+        await pilot.press("s")
+        assert app.focused is app.screen.query_one(Input)
+        await pilot.press(*"stop, then test", "enter")
+        await until(pilot, lambda: "“stop, then test” before event" in page(app))
+        assert app.recording is not None and len(app.recording) == 200
+        await pilot.press("s", "escape")
+        assert isinstance(app.screen, BranchScreen)
+        await pilot.press("escape")
+        await pilot.pause()
+        assert not isinstance(app.screen, BranchScreen)

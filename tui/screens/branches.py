@@ -1,0 +1,218 @@
+"""The session's branches: the conversation's own, settings applied, a dream, and a word to be tried."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import ClassVar
+
+from textual._path import CSSPathType
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.widgets import Input
+from textual.worker import get_current_worker
+
+from core.agents.registry import make_kit
+from core.errors import NooscopeError
+from core.events import MAIN
+from core.logs.finder import sessions
+from core.logs.links import session_links
+from core.report.branches import (
+    applied_changes,
+    applied_lines,
+    conversation_lines,
+    dream_lines,
+    steer_lines,
+)
+from core.report.conversation import ConversationTree
+from core.settings import Settings
+from core.settings.screen import ScreenSettings
+from core.timeline.branch import Branch, copied, dream, pre_steer
+from core.timeline.timeline import Timeline
+from tui.draw.line import Line, wrapped
+from tui.screens.board import Board
+from tui.widgets.common.header import StatusHeader
+from tui.widgets.common.key_line import KeyLine
+from tui.widgets.common.text_page import TextPage
+
+_WAITS = "reading…"
+_SECTIONS = {
+    "conversation": "The conversation",
+    "applied": "Settings applied in this session, and what came of them",
+    "steer": "A word tried before it is said",
+    "dream": "A dream: past stretches of work in another order",
+}
+_EMPTY = {"steer": "press s and write what you would say to the agent at the playhead"}
+
+
+class BranchScreen(Board):
+    """What might have been, beside what was; nothing here changes the session."""
+
+    CSS_PATH: ClassVar[CSSPathType | None] = "board.tcss"
+    DEFAULT_CSS = """
+    BranchScreen #page { height: 1fr; }
+    BranchScreen #steer { display: none; height: 1; border: none; padding: 0 2; background: $panel; }
+    BranchScreen.-typing #steer { display: block; }
+    """
+    AUTO_FOCUS = "TextPage"
+    HELP: ClassVar[str] = """\
+## Branches
+
+The conversation as its log tells it: branches, side chains of sub-agents, resumes, and whether the chain of
+hashes is whole. Below it, settings that were applied while the session was watched, each with what a re-run
+foresaw and what then came. `s` tries a sentence of yours at the playhead before you say it, `d` dreams again.
+"""
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("B", "leave", "back", show=False, id="branches.leave", tooltip="Back to where you were"),
+        Binding("s", "steer", "try a word", id="branches.steer", tooltip="Try a sentence at the playhead"),
+        Binding("d", "dream", "dream again", id="branches.dream", tooltip="Dream with another seed"),
+    ]
+
+    def __init__(self, settings: ScreenSettings | None = None) -> None:
+        super().__init__(settings)
+        self._told: dict[str, list[str]] = {}
+        self._copy: Timeline | None = None
+        self._seed = 1
+        self._begun = False
+
+    def compose(self) -> ComposeResult:
+        yield StatusHeader().data_bind(Board.view)
+        yield TextPage(id="page")
+        yield Input(placeholder="a sentence to the agent; enter tries it, escape leaves", id="steer")
+        yield KeyLine()
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.query_one(TextPage).border_title = "Branches"
+        self._show()
+
+    def watch_recording(self) -> None:
+        self._begin()
+
+    def watch_view(self) -> None:
+        self._begin()
+
+    def _begin(self) -> None:
+        """Read once there is something to read; the page stays as it is while events come."""
+        timeline, view = self.recording, self.view
+        if self._begun or timeline is None or view is None or not len(timeline) or not self.is_mounted:
+            return
+        self._begun = True
+        path, session = view.subject.path, view.subject.session
+        settings = timeline.settings
+
+        def work() -> None:
+            worker = get_current_worker()
+            self._tell("conversation", lambda: _conversation(path, session, settings))
+            copy = copied(timeline, lambda *_: not worker.is_cancelled)
+            if copy is None:
+                return
+            self._copy = copy
+            start = copy.events[0].at
+            self._tell("applied", lambda: applied_lines(applied_changes(copy), start))
+            self._dream(copy)
+
+        self.run_worker(work, name="branches", group="branches", thread=True, exclusive=True)
+
+    def _dream(self, copy: Timeline) -> None:
+        branch = dream(copy, self._seed)
+        if _grown(branch):
+            acceptance = copy.society.engine(MAIN).affect.modulation.mutation_acceptance
+            self._tell("dream", lambda: dream_lines(branch, acceptance))
+
+    def _tell(self, section: str, make: Callable[[], list[str]]) -> None:
+        try:
+            lines = make()
+        except (NooscopeError, OSError) as error:
+            lines = [str(error)]
+        if not get_current_worker().is_cancelled:
+            self.app.call_from_thread(self._put, section, lines)
+
+    def _put(self, section: str, lines: list[str]) -> None:
+        self._told[section] = lines
+        if self.is_attached:
+            self._show()
+
+    def _show(self) -> None:
+        told = dict(self._told)
+        self.query_one(TextPage).show(lambda width: _page(told, width), top=False)
+
+    def action_dream(self) -> None:
+        """Recombine the past with the next seed."""
+        copy = self._copy
+        if copy is not None:
+            self._seed += 1
+            self._put("dream", [_WAITS])
+            self.run_worker(
+                lambda: self._dream(copy), name="dream", group="dream", thread=True, exclusive=True
+            )
+
+    def action_steer(self) -> None:
+        """Ask for the sentence that is to be tried."""
+        self.add_class("-typing")
+        self.query_one("#steer", Input).focus()
+
+    def on_input_submitted(self, message: Input.Submitted) -> None:
+        message.stop()
+        words = message.value.strip()
+        self._close_line()
+        copy, view = self._copy, self.view
+        if not words or copy is None or view is None:
+            return
+        place = min(view.index, len(copy))
+        self._put("steer", [_WAITS])
+
+        def work() -> None:
+            branch = pre_steer(copy, words, place)
+            if _grown(branch):
+                self._tell("steer", lambda: steer_lines(branch))
+
+        self.run_worker(work, name="steer", group="steer", thread=True, exclusive=True)
+
+    def action_leave(self) -> None:
+        if self.has_class("-typing"):
+            self._close_line()
+        else:
+            super().action_leave()
+
+    def _close_line(self) -> None:
+        self.remove_class("-typing")
+        self.query_one("#steer", Input).value = ""
+        self.query_one(TextPage).focus()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """While something is typed all keys are the line's, but the one that leaves it."""
+        if self.has_class("-typing") and action != "leave":
+            return False
+        return super().check_action(action, parameters)
+
+
+def _grown(branch: Branch) -> bool:
+    """Run a branch unless the screen is left meanwhile; then nothing of it stays."""
+    worker = get_current_worker()
+    branch.grow(lambda *_: not worker.is_cancelled)
+    if worker.is_cancelled:
+        branch.abort("the screen was left")
+    return not worker.is_cancelled
+
+
+def _conversation(path: str, session: str, settings: Settings) -> list[str]:
+    kit = make_kit(settings.ingest)
+    found = sessions([str(Path(path))], kit, settings.ingest.lines)
+    chosen = [one for one in found if not session or one.id == session] or found
+    if not chosen:
+        return ["the log is gone"]
+    tree = ConversationTree(session_links(chosen[0], kit))
+    edited = tree.verify(session_links(chosen[0], kit)) is not None
+    return conversation_lines(tree, edited)
+
+
+def _page(told: dict[str, list[str]], width: int) -> list[Line]:
+    lines: list[Line] = []
+    for name, title in _SECTIONS.items():
+        lines.append([(title, "strong")])
+        for said in told.get(name, [_EMPTY.get(name, _WAITS)]):
+            ink = "plain" if name in told else "quiet"
+            lines += [[("  " + line, ink)] for line in wrapped(said, max(8, width - 2))]
+        lines.append([])
+    return lines
