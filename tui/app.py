@@ -52,7 +52,7 @@ from tui.feed.notices import Terminal, notifier_of, terminal_title
 from tui.feed.view import View
 from tui.keys import KEYS
 from tui.screens.main import MainScreen
-from tui.screens.palette import PlaceSearch, SessionSearch, key_commands
+from tui.screens.palette import OtherSessions, PlaceSearch, SessionSearch, key_commands
 from tui.widgets.common.now_strip import NowStrip
 from tui.widgets.common.panel import Panel
 from tui.widgets.common.timeline_strip import TimelineStrip
@@ -85,7 +85,7 @@ class NooscopeApp(App[None]):
     CSS_PATH = Path(__file__).parent / "screens" / "main.tcss"
     BINDINGS: ClassVar[list[BindingType]] = KEYS
     ENABLE_COMMAND_PALETTE = True
-    COMMANDS = App.COMMANDS | {PlaceSearch, SessionSearch}
+    COMMANDS = App.COMMANDS | {PlaceSearch, SessionSearch, OtherSessions}
 
     view: var[View | None] = var(None)
     recording: var[Timeline | None] = var(None)

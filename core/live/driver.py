@@ -17,7 +17,8 @@ from core.agents.words import word_logs
 from core.engine import Step
 from core.errors import StoreError
 from core.events import MAIN, Compaction, Event, Prompt, SessionStart, ToolUse, Turn
-from core.extension.hooks import Extension
+from core.extension.hooks import FAULTS, Extension, ExtensionStanding, Fault
+from core.extension.in_step import ExtendedEngine
 from core.extension.registry import Registry
 from core.live.bus import Bus, BusEvent
 from core.live.carry_over import CarryOver
@@ -119,6 +120,7 @@ class Driver:
         """What its minds did, for whoever subscribes."""
         self.registry = self._registry_of(carry_over, notifier, extensions)
         """Everyone who listens to the session, our own carry-over and notices among them."""
+        self._step_faults: dict[tuple[str, str], int] = {}
         self._named = False
         """Its start was told."""
         self._past = past
@@ -242,10 +244,8 @@ class Driver:
         self.tracker.update(event, step)
         if self._hooks is not None and type(event) is ToolUse:
             self._note_end(event)
-        if not self.registry.idle:
-            self._tell_extensions(event, step)
-        if self.bus:
-            self.bus.publish(self.society, event.agent)
+        if not self.registry.idle or self.bus or self.inputs.initial.extensions:
+            self._hand_on(event, step)
         for notice in step.reaction.notices:
             self.tell(notice)
         if self.caught_up and (isinstance(event, Prompt) or self.count % self._listens == 0):
@@ -254,13 +254,40 @@ class Driver:
             self._save(step, self._bookmarks(self.session))
         return step
 
+    def _hand_on(self, event: Event, step: Step) -> None:
+        """Tell extensions and the bus of an event; nobody is told where there are none."""
+        if not self.registry.idle:
+            self._tell_extensions(event, step)
+        if self.inputs.initial.extensions:
+            self._look_for_faults(event.agent)
+        if self.bus:
+            self.bus.publish(self.society, event.agent)
+
     def _tell_extensions(self, event: Event, step: Step) -> None:
         if not self._named:
             self._named = True
+            self.registry.session = self.session
             self.registry.call("on_session_start", self.session)
         self.registry.take(event, step, self.society)
         for asked in step.reaction.checkpoints:
             self.registry.call("on_checkpoint", asked)
+
+    def _look_for_faults(self, agent: str) -> None:
+        """Say that an extension in the step failed, once for each of its faults."""
+        engine = self.society.engine(agent)
+        if not isinstance(engine, ExtendedEngine):
+            return
+        for name, number in engine.faults.items():
+            if number > self._step_faults.get((agent, name), 0):
+                self._step_faults[agent, name] = number
+                words = engine.troubles.get(name, "it gave no reason")
+                self._problems.append(Fault(name, "the step", words, number, number >= FAULTS).sentence)
+
+    def standing(self) -> tuple[ExtensionStanding, ...]:
+        """How everyone who listens or takes part in the step does, lower layers first."""
+        engine = self.society.engine(MAIN)
+        inside = engine.standing() if isinstance(engine, ExtendedEngine) else ()
+        return (*self.registry.standing(), *inside)
 
     def _save(self, step: Step, bookmarks: Bookmarks) -> None:
         """Keep the moments that methods asked to keep, each under a name of its own."""

@@ -11,6 +11,8 @@ from tests.agents.programs import Agent
 class Gemini(Agent):
     """Gemini CLI, without a screen."""
 
+    program = "gemini"
+
     def environment(self) -> dict[str, str]:
         return {
             **super().environment(),
@@ -37,6 +39,8 @@ class Gemini(Agent):
 
 class Copilot(Agent):
     """Copilot CLI, without a screen and without its service."""
+
+    program = "copilot"
 
     def environment(self) -> dict[str, str]:
         return {
