@@ -24,6 +24,8 @@ ON_A_LOG: dict[str, tuple[str, ...]] = {
     "frame": ("frame", "{}"),
     "diff": ("diff", "{}"),
     "recap": ("recap", "{}"),
+    "why": ("why", "{}"),
+    "events": ("events", "{}"),
     "tree": ("tree", "{}"),
     "bookmarks": ("bookmarks", "{}"),
     "whatif": ("whatif", "{}"),
@@ -35,7 +37,7 @@ ELSEWISE: dict[str, tuple[str, ...]] = {
     "rules": ("rules", "check", "{}"),
 }
 WITHOUT_A_LOG = {
-    *("demo", "fleet", "listen", "labels", "rules", "settings", "doctor", "completion"),
+    *("demo", "fleet", "listen", "labels", "rules", "settings", "doctor", "completion", "extensions"),
     *(
         "hooks",
         "advice",
