@@ -174,7 +174,8 @@ def _grow(logs: Path) -> None:
 def _nooscope(home: Path, *words: str) -> _Run:
     code = "import sys; from tui.cli import main; sys.exit(main())"
     home.mkdir(parents=True, exist_ok=True)
-    places = {name: str(home) for name in ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")}
+    names = ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
+    places = {name: str(home / name.lower()) for name in names}
     return _timed([sys.executable, "-c", code, *words], places)
 
 

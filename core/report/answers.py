@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _PREFIX = "NOOSCOPE_"
 _PROJECT = (PROJECT_SETTINGS, ".nooscope-policy.toml", ".nooscope-rules.json", "receptor-rules.json")
 """What is read of a watched project."""
+_OWN = ("affect-policy.toml", "receptor-rules.json")
+"""What is read beside a person's settings."""
 
 
 class Question(NamedTuple):
@@ -52,7 +54,8 @@ def question(
     told = (list(words), [str(path) for path in paths], str(Path.cwd()), spoken)
     name.update(repr(told).encode("utf-8", "surrogatepass"))
     folder = project or Path.cwd()
-    for path in (*_below(user_settings_file().parent), *(folder / one for one in _PROJECT)):
+    mine = user_settings_file()
+    for path in (mine, *map(mine.with_name, _OWN), *(folder / one for one in _PROJECT)):
         name.update(_content(path))
     for path in () if given is None else _below(given):
         name.update(_content(path) if path.suffix == ".json" else os.fsencode(path))

@@ -11,14 +11,14 @@ from core.response.loops.cycle import Cycle, Key
 from core.response.loops.failing import Failing
 from core.response.loops.loop import DetectorReading, Loop, LoopReading
 from core.response.loops.oscillation import Oscillation
-from core.response.loops.stalls import GaveUp, Reread, Retest, Rework, Storm, Waiting
+from core.response.loops.stalls import Churn, GaveUp, Reread, Retest, Rework, Storm, Waiting
 from core.response.loops.words import told_of
 from core.settings.loops import DetectorName, LoopSettings
 from core.state import Stateful, made, through
 
 DETECTORS: tuple[DetectorName, ...] = get_args(DetectorName)
 """The plainest first: where several see the same loop, the first one names it."""
-_STALLS: tuple[DetectorName, ...] = ("retest", "rework", "storm", "reread", "gave_up")
+_STALLS: tuple[DetectorName, ...] = ("retest", "rework", "churn", "storm", "reread", "gave_up")
 _UNSEEN = frozenset(("pending", "collateral"))
 """Outcomes that say nothing of the call itself."""
 _LOOKS = frozenset(("shell_exec", "search", "file_read", "memory_read"))
@@ -60,6 +60,7 @@ class LoopDetector(Stateful):
         "_told",
         "_tools",
         "burn",
+        "churn",
         "exact",
         "failing",
         "gave_up",
@@ -88,13 +89,14 @@ class LoopDetector(Stateful):
         self.burn = Burn(settings.burn) if settings.burn.enabled else None
         self.retest = Retest(settings.retest) if settings.retest.enabled else None
         self.rework = Rework(settings.rework) if settings.rework.enabled else None
+        self.churn = Churn(settings.churn) if settings.churn.enabled else None
         self.storm = Storm(settings.storm) if settings.storm.enabled else None
         self.reread = Reread(settings.reread) if settings.reread.enabled else None
         self.waiting = Waiting(settings.waiting) if settings.waiting.enabled else None
         self.gave_up = GaveUp(settings.gave_up) if settings.gave_up.enabled else None
         self._patient = tuple([part for part in (self.exact, self.near, self.failing) if part is not None])
         self._patience = 0
-        stalls = (self.retest, self.rework, self.storm, self.reread, self.gave_up)
+        stalls = (self.retest, self.rework, self.churn, self.storm, self.reread, self.gave_up)
         named = zip(_STALLS, stalls, strict=True)
         self._stalls = tuple([(name, part) for name, part in named if part is not None])
         """Those that are told by what did not happen."""
