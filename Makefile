@@ -35,7 +35,7 @@ test: $(VENV)/.test
 
 agents: $(VENV)/.test
 	@$(BIN)/python -m tests.agents.programs
-	@$(BIN)/pytest -q -m agents tests/agents $(ARGS)
+	@$(BIN)/pytest -q -n 2 -m agents -rs tests/agents $(ARGS)
 
 format: $(VENV)/.dev
 	@$(BIN)/ruff check --quiet --fix $(CODE)

@@ -33,11 +33,14 @@ PICTURES = (
     Picture("small", "full", ("end",), (80, 24)),
     Picture("mind", "full", ("end", "m")),
     Picture("governance", "halt", ("end", "v")),
+    Picture("transcript", "stuck", ("end", "N", "N", "e")),
+    Picture("vast", "stuck", ("end", "N", "N"), (200, 60)),
     Picture("tuning", "stuck", ("end", "t", *("right",) * 12)),
     Picture("daylight", "flow", ("end",), theme="daylight"),
 )
 FILM = Picture("film", "stuck", ("home",), (80, 24))
-_FRAMES = 6
+"""From the prompt over the first failure to the loop."""
+_FRAMES = 8
 
 
 def main() -> int:
@@ -57,7 +60,7 @@ async def _taken(picture: Picture, frames: int) -> list[str]:
     """The screen after the keys, and again at as many places of the story as asked for."""
     (path,) = [sample.path for sample in samples() if sample.name == picture.story]
     taken = []
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         shelf = Path(folder)
         app = NooscopeApp(Target(path, False), Settings(), bookmarks=lambda name: Bookmarks(name, shelf))
         async with app.run_test(size=picture.size) as pilot:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from bench.measure import Figure
 
-NAMES = ("engine", "ingest", "analyze", "timeline", "screen", "tuning", "fleet")
+NAMES = ("engine", "ingest", "analyze", "timeline", "million", "screen", "tuning", "fleet")
 
 
 def measure(name: str) -> list[Figure]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -23,6 +24,8 @@ ON_A_LOG: dict[str, tuple[str, ...]] = {
     "frame": ("frame", "{}"),
     "diff": ("diff", "{}"),
     "recap": ("recap", "{}"),
+    "why": ("why", "{}"),
+    "events": ("events", "{}"),
     "tree": ("tree", "{}"),
     "bookmarks": ("bookmarks", "{}"),
     "whatif": ("whatif", "{}"),
@@ -34,7 +37,7 @@ ELSEWISE: dict[str, tuple[str, ...]] = {
     "rules": ("rules", "check", "{}"),
 }
 WITHOUT_A_LOG = {
-    *("demo", "fleet", "listen", "labels", "rules", "settings", "doctor", "completion"),
+    *("demo", "fleet", "listen", "labels", "rules", "settings", "doctor", "completion", "extensions"),
     *(
         "hooks",
         "advice",
@@ -362,3 +365,36 @@ def test_two_programs_share_a_cache_and_a_shelf(home: Path, log: Path) -> None:
     listed = subprocess.run(marking[0][:-2], capture_output=True, text=True, check=True).stdout
     assert [name in listed for name in ("mark 0", "mark 1", "mark 2")] == [True] * 3
     assert len(list((home / "xdg_cache_home").rglob("*.recording"))) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [(("watch", "{}", "--headless", "--idle", "0"), 0), (("analyze", "{}"), 0), (("doctor",), 1)],
+    ids=lambda words: words[0] if isinstance(words, tuple) else "",
+)
+def test_folders_of_our_own_that_are_closed_to_us(
+    words: tuple[str, ...], code: int, home: Path, log: Path
+) -> None:
+    """As they are after nooscope once ran as another user; the rights of root are given up for this."""
+    without_rights: tuple[str, ...] = ()
+    if os.geteuid() == 0:
+        if shutil.which("setpriv") is None:
+            pytest.skip("nothing is closed to root")
+        without_rights = ("setpriv", "--bounding-set=-all", "--inh-caps=-all")
+    folders = [home / f"xdg_{name}_home" / "nooscope" for name in ("config", "data", "cache")]
+    for folder in folders:
+        folder.mkdir(parents=True, exist_ok=True)
+        folder.chmod(0)
+    try:
+        done = subprocess.run(
+            (*without_rights, *NOOSCOPE, *(word.format(log) for word in words)),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    finally:
+        for folder in folders:
+            folder.chmod(0o700)
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    assert "ermission denied" in done.stderr + done.stdout

@@ -177,6 +177,9 @@ WORDS: list[tuple[str, ...]] = [
     ("search", "word", "--in", "LOG"),
     ("trail", "LOG"),
     ("advice",),
+    ("extensions",),
+    ("events", "LOG"),
+    ("why", "LOG"),
 ]
 SERVING = {"listen", "ship", "serve", "mcp", "statusline", "evaluate", "permits", "hooks", "query"}
 """Commands that serve others, or read no settings; each has tests of its own."""
@@ -197,7 +200,11 @@ def test_a_hostile_project_does_nothing(
     assert code == (1 if words[:1] == ("doctor",) else 0), said.err
     refused = [line for line in said.err.splitlines() if ".nooscope" in line]
     assert len(refused) == len(set(refused))
-    reads = words and words[0] not in ("labels", "completion", "doctor") and words != ("rules", "--json")
+    reads = (
+        words
+        and words[0] not in ("labels", "completion", "doctor", "extensions")
+        and words != ("rules", "--json")
+    )
     if reads or not words:
         line = [each for each in refused if "response.notices.command" in each]
         assert len(line) == 1 and f"{project / '.nooscope.toml'}:" in line[0]

@@ -117,7 +117,7 @@ def load(*folders: Path) -> Loaded:
     themes: dict[str, Theme] = {}
     sentences: dict[str, str] = {}
     complaints: list[str] = []
-    for path in _files([FOLDER, *folders]):
+    for path in _files([FOLDER, *folders], complaints):
         try:
             file = ThemeFile.model_validate(tomllib.loads(small_file(path).decode()))
         except (OSError, UnicodeDecodeError) as error:
@@ -132,9 +132,12 @@ def load(*folders: Path) -> Loaded:
     return Loaded(tuple(themes.values()), sentences, tuple(complaints))
 
 
-def _files(folders: Iterable[Path]) -> Iterable[Path]:
+def _files(folders: Iterable[Path], complaints: list[str]) -> Iterable[Path]:
     for folder in folders:
-        yield from sorted(folder.glob("*.toml"))
+        try:
+            yield from sorted(folder.glob("*.toml"))
+        except OSError as error:
+            complaints.append(f"{folder}: cannot be read ({read_failure(error)})")
 
 
 def _said(fault: Any) -> str:

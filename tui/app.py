@@ -52,7 +52,7 @@ from tui.feed.notices import Terminal, notifier_of, terminal_title
 from tui.feed.view import View
 from tui.keys import KEYS
 from tui.screens.main import MainScreen
-from tui.screens.palette import PlaceSearch, SessionSearch, key_commands
+from tui.screens.palette import OtherSessions, PlaceSearch, SessionSearch, key_commands
 from tui.widgets.common.now_strip import NowStrip
 from tui.widgets.common.panel import Panel
 from tui.widgets.common.timeline_strip import TimelineStrip
@@ -85,7 +85,7 @@ class NooscopeApp(App[None]):
     CSS_PATH = Path(__file__).parent / "screens" / "main.tcss"
     BINDINGS: ClassVar[list[BindingType]] = KEYS
     ENABLE_COMMAND_PALETTE = True
-    COMMANDS = App.COMMANDS | {PlaceSearch, SessionSearch}
+    COMMANDS = App.COMMANDS | {PlaceSearch, SessionSearch, OtherSessions}
 
     view: var[View | None] = var(None)
     recording: var[Timeline | None] = var(None)
@@ -425,7 +425,8 @@ class NooscopeApp(App[None]):
             self._complain("words are hidden: h shows what it asks, then answer")
             return
         waits = self.view.hooks.questions if self.view is not None and self.view.hooks is not None else ()
-        self.post_message(messages.AnswerPermit(choice, next(iter(waits), None)))
+        first = min(waits, key=lambda one: (one.late, one.number), default=None)
+        self.post_message(messages.AnswerPermit(choice, first))
 
     def action_steer(self) -> None:
         """Tell the agent on the screen something; what it would do is shown before it is sent."""

@@ -6,11 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bench.fit.ridge import Floats, Ints, folds, logistic
-from bench.fit.runs import Walked, groups
+from bench.fit.phrases import Chosen, choose
+from bench.fit.ridge import Floats, Ints, balanced, folds, logistic
+from bench.fit.runs import STAGES, Walked, at_stage, groups
 from core.timeline.ranking import Bools, Ranking
 
 ROWS = (
+    "every_event",
     "shell_failure",
     "shell_success",
     "file_edit",
@@ -32,8 +34,19 @@ ROWS = (
     "test_run",
     "first_check",
     "failing_since_edit",
+    "look_after_change",
+    "many_edits",
+    "many_new_files",
+    "long_since_prompt",
+    "words_of_checking",
+    "words_of_doubt",
 )
-"""Causes that stand often enough in labelled runs to be fitted."""
+"""Causes that stand often enough in labelled runs to be fitted.
+
+The first counts every action; words come last, for they are chosen anew in every fold."""
+_PLACE = {row: place for place, row in enumerate(ROWS[:-2])}
+_HEARD = 3
+"""Phrases of one kind before an action that count, as in the receptor."""
 POINTS = ("10", "15", "20", "end")
 RIDGE = 30.0
 LEAST = dict.fromkeys(("shell_failure", "failed_edit", "failed_read", "same_result"), 0.0)
@@ -64,57 +77,97 @@ def bounds() -> tuple[Floats, Floats]:
     return low, high
 
 
-def decayed(run: Walked, half_life: float, unit: str) -> Floats:
-    """The mean up to each action of every row's fading count."""
-    sums = np.zeros(len(ROWS))
-    total = np.zeros(len(ROWS))
+def causes_of(run: Walked) -> Floats:
+    """A row an action, a column a row of the table; words are left at nothing."""
     rows = np.zeros((len(run.causes), len(ROWS)))
-    before = run.times[0]
-    for place, (causes, at) in enumerate(zip(run.causes, run.times, strict=True)):
-        gap = max(0.0, at - before)
-        before = max(before, at)
-        sums *= 0.5 ** (_passed(gap, unit) / half_life)
+    for place, causes in enumerate(run.causes):
+        rows[place, 0] = 1.0
         for cause in causes:
-            if cause in ROWS:
-                sums[ROWS.index(cause)] += 1.0
-        total += sums
-        rows[place] = total / (place + 1)
+            column = _PLACE.get(cause)
+            if column is not None:
+                rows[place, column] += 1.0
     return rows
 
 
-def design(runs: list[Walked], half_life: float, unit: str) -> dict[str, tuple[list[int], Floats]]:
-    """At every point, the runs still going and their rows."""
-    every = [decayed(run, half_life, unit) for run in runs]
-    made = {}
+def words_of(run: Walked, chosen: Chosen) -> Floats:
+    """Phrases of both kinds said before each action, as the receptor counts them."""
+    said = np.diff(run.spoken.astype(np.int64), axis=0, prepend=0)
+    kinds = [np.minimum(_HEARD, said[:, places].sum(1)) for places in chosen]
+    return np.stack(kinds, axis=1).astype(float)
+
+
+def faded(rows: Floats, kept: Floats) -> Floats:
+    """The mean up to each action of every column's fading count; `kept` is what is left at each."""
+    sums = np.zeros_like(rows)
+    level = np.zeros(rows.shape[1])
+    for place, row in enumerate(rows):
+        level = level * kept[place] + row
+        sums[place] = level
+    return np.asarray(np.cumsum(sums, axis=0) / np.arange(1, len(rows) + 1)[:, None])
+
+
+def kept_of(run: Walked, half_life: float, unit: str) -> Floats:
+    """What is left of an impulse at each action of what it was at the one before."""
+    gaps = np.maximum(0.0, np.diff(np.maximum.accumulate(run.times), prepend=run.times[0]))
+    passed = (
+        np.ones(len(gaps)) if unit == "actions" else np.where(gaps > _FREEZE, 0.0, np.minimum(gaps, _CAP))
+    )
+    return np.asarray(0.5 ** (passed / half_life))
+
+
+Design = dict[str, tuple[Ints, Floats]]
+"""At every point, the runs still going and their rows."""
+
+
+def points_of(every: list[Floats]) -> Design:
+    """The rows of every run at every point."""
+    made: Design = {}
     for point in POINTS:
-        if point == "end":
-            places = list(range(len(runs)))
-            rows = [each[-1] for each in every]
-        else:
-            least = int(point)
-            places = [place for place, run in enumerate(runs) if len(run.causes) > least]
-            rows = [every[place][least - 1] for place in places]
-        made[point] = (places, np.array(rows))
+        least = 0 if point == "end" else int(point)
+        places = np.array([place for place, rows in enumerate(every) if len(rows) > least])
+        made[point] = (places, np.array([every[place][least - 1] for place in places]))
     return made
 
 
-def fit_axis(
-    runs: list[Walked], half_life: float, unit: str, low: Floats, high: Floats, ridge: float = RIDGE
-) -> AxisFit:
-    """One axis at one half-life; each row's weight is held between its bounds."""
-    made = design(runs, half_life, unit)
-    model = groups(runs)
-    failed = np.array([run.failed for run in runs])
-    everything = np.ones(len(runs), bool)
-    weights = _bounded(made, model, failed, everything, low, high, ridge)
+class Sentences(NamedTuple):
+    """The phrases chosen without each fold of tasks, and those chosen on all runs."""
+
+    fold: Ints
+    without: tuple[Chosen, ...]
+    all: Chosen
+
+
+def sentences(runs: list[Walked]) -> Sentences:
+    """Choose phrases without each fold: impulses of words are scored on tasks they were not chosen on."""
+    spoken = {stage: (each.places, each.spoken) for stage in STAGES for each in (at_stage(runs, stage),)}
+    model, failed = groups(runs), np.array([run.failed for run in runs])
     fold = folds([run.task for run in runs], 1)
+    without = tuple(choose(spoken, model, failed, fold != number) for number in np.unique(fold))
+    return Sentences(fold, without, choose(spoken, model, failed, np.ones(len(runs), bool)))
+
+
+def fit_axis(runs: list[Walked], said: Sentences, half_life: float, unit: str) -> AxisFit:
+    """One axis at one half-life; each row's weight is held between its bounds."""
+    model, failed = groups(runs), np.array([run.failed for run in runs])
+    kept = [kept_of(run, half_life, unit) for run in runs]
+    acts = points_of([faded(causes_of(run), left) for run, left in zip(runs, kept, strict=True)])
+
+    def design(chosen: Chosen) -> Design:
+        words = points_of([faded(words_of(run, chosen), left) for run, left in zip(runs, kept, strict=True)])
+        for point, (_, rows) in words.items():
+            acts[point][1][:, -2:] = rows
+        return acts
+
     shifts = {point: np.zeros(len(runs)) for point in POINTS}
-    for number in np.unique(fold):
-        inside = fold != number
-        found = _bounded(made, model, failed, inside, low, high, ridge)
+    for number, chosen in enumerate(said.without):
+        made = design(chosen)
+        inside = said.fold != number
+        found = _bounded(made, model, failed, inside)
         for point, (places, rows) in made.items():
             outside = ~inside[places]
-            shifts[point][np.array(places)[outside]] = rows[outside] @ found
+            shifts[point][places[outside]] = rows[outside] @ found
+    made = design(said.all)
+    weights = _bounded(made, model, failed, np.ones(len(runs), bool))
     scores = {}
     for point, (places, _) in made.items():
         ranking = Ranking(
@@ -124,52 +177,31 @@ def fit_axis(
         scores[point] = ranked.auc if ranked else 0.5
     ended = made["end"][1] @ weights
     scale = SPREAD / float(np.sqrt(np.mean([ended[model == each].var() for each in np.unique(model)])))
-    lift = float(np.mean([held(run, half_life, unit) for run in runs]))
+    lift = float(made["end"][1][:, 0].mean())
     return AxisFit(half_life, unit, weights * scale, scale * float(ended.mean()), lift, scores)
 
 
-def held(run: Walked, half_life: float, unit: str) -> float:
-    """The mean over a run of what one impulse with every event comes to."""
-    level = total = 0.0
-    before = run.times[0]
-    for at in run.times:
-        level = level * 0.5 ** (_passed(max(0.0, at - before), unit) / half_life) + 1.0
-        before = max(before, at)
-        total += level
-    return total / len(run.times)
-
-
-def _passed(gap: float, unit: str) -> float:
-    """What a gap between actions counts for: long pauses fade nothing."""
-    return 1.0 if unit == "actions" else 0.0 if gap > _FREEZE else min(gap, _CAP)
-
-
-def _bounded(
-    made: dict[str, tuple[list[int], Floats]],
-    model: Ints,
-    failed: Bools,
-    inside: Bools,
-    low: Floats,
-    high: Floats,
-    ridge: float,
-) -> Floats:
+def _bounded(made: Design, model: Ints, failed: Bools, inside: Bools) -> Floats:
     """The logistic over all points at once; a weight beyond its bound is put there."""
-    blocks, ends, marks = [], [], []
+    blocks, ends, marks, samples = [], [], [], []
     for number, (places, rows) in enumerate(made.values()):
         keep = inside[places]
         blocks.append(rows[keep])
         ends.append(failed[places][keep])
         marks.append(model[places][keep] * len(made) + number)
+        samples.append(balanced(failed[places][keep], model[places][keep]))
     x, y = np.vstack(blocks), np.concatenate(ends).astype(float)
     _, mark = np.unique(np.concatenate(marks), return_inverse=True)
+    sample = np.concatenate(samples)
     spread = x.std(0) + 1e-6
+    low, high = bounds()
     fixed = np.full(len(ROWS), np.nan)
     for _ in range(len(ROWS)):
         free = np.isnan(fixed)
         held = np.where(free, 0.0, fixed)
         found = held.copy()
         offset = x @ held
-        found[free] = logistic(x[:, free] / spread[free], y, mark, ridge, None, offset) / spread[free]
+        found[free] = logistic(x[:, free] / spread[free], y, mark, RIDGE, sample, offset) / spread[free]
         beyond = free & ((found < low) | (found > high))
         if not beyond.any():
             break
@@ -207,10 +239,10 @@ class Fits(NamedTuple):
 
 def fit(runs: list[Walked]) -> Fits:
     """All three axes; confidence and flow are fitted to the odds of success."""
-    low, high = bounds()
+    said = sentences(runs)
     tried: dict[tuple[float, str], AxisFit] = {}
     for half_life, unit in {*FREE, *((seconds, "seconds") for seconds in DOCUMENT.values())}:
-        tried[half_life, unit] = fit_axis(runs, half_life, unit, low, high)
+        tried[half_life, unit] = fit_axis(runs, said, half_life, unit)
     best = max((tried[each] for each in FREE), key=lambda one: sum(one.auc.values()))
     return Fits(
         {axis: tried[seconds, "seconds"] for axis, seconds in DOCUMENT.items()},
@@ -225,6 +257,6 @@ def impulse(axis: str, row: str, fit: AxisFit) -> float:
 
 
 def every_event(axis: str, fit: AxisFit) -> float:
-    """What every event adds, so that a usual run lies at the level."""
+    """What every event adds: its own weight, and what lifts a usual run to the level."""
     sign = 1.0 if axis == "frustration" else -1.0
-    return round(max(0.0, LEVEL - sign * fit.usual) / fit.lift, 4)
+    return round(sign * float(fit.weights[0]) + (LEVEL - sign * fit.usual) / fit.lift, 4)

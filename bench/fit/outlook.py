@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bench.fit.phrases import Chosen, choose
-from bench.fit.ridge import Floats, Ints, folds, logistic, standardised
+from bench.fit.ridge import Floats, Ints, balanced, folds, logistic, standardised
 from bench.fit.runs import COLUMNS, STAGES, Standing, Walked, at_stage, groups
 from core.timeline.ranking import Bools, Ranking
 
@@ -23,7 +23,6 @@ GOING = (
     "same_error",
     "failed_edits",
     "failed_reads",
-    "same_result",
     "rereads",
     "new_files",
     "checks_passed",
@@ -56,7 +55,7 @@ ENDED = (
 """Counts looked at when it has ended."""
 WORDS = ("words_of_checking", "words_of_doubt")
 RIDGE = 30.0
-RIDGE_OF_WORDS = 120.0
+RIDGE_OF_WORDS = 60.0
 """Words carry over to other tasks less well than counts: they are held closer to nothing."""
 SEEDS = (1, 2, 3)
 _DRAWS = 30
@@ -140,7 +139,8 @@ def _apart(x: Floats, model: Ints, failed: Bools, out: Bools) -> Floats:
     inside = ~out
     _, means, spread = standardised(x[inside], model[inside])
     known = (x - means) / spread
-    weights = logistic(known[inside], failed[inside].astype(float), model[inside], _ridge(x.shape[1]))
+    sample = balanced(failed[inside], model[inside])
+    weights = logistic(known[inside], failed[inside].astype(float), model[inside], _ridge(x.shape[1]), sample)
     return np.asarray(known[out] @ weights)
 
 
@@ -153,10 +153,11 @@ def _stage(
     y = np.array([runs[place].failed for place in places], float)
     known, means, spread = standardised(x, model)
     ridge = _ridge(x.shape[1])
-    weights = logistic(known, y, model, ridge)
+    sample = balanced(y > 0.5, model)
+    weights = logistic(known, y, model, ridge, sample)
     generator = np.random.default_rng(5)
     drawn = [
-        known @ logistic(known, y, model, ridge, generator.poisson(1.0, len(y)).astype(float))
+        known @ logistic(known, y, model, ridge, sample * generator.poisson(1.0, len(y)))
         for _ in range(_DRAWS)
     ]
     ranking = Ranking(

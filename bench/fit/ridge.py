@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from core.timeline.ranking import Bools
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 FOLDS = 5
@@ -57,3 +59,16 @@ def standardised(x: Floats, groups: Ints) -> tuple[Floats, Floats, Floats]:
         within[groups == group] -= within[groups == group].mean(0)
     spread = np.asarray(within.std(0)) + 1e-6
     return (x - means) / spread, np.asarray(means), spread
+
+
+def balanced(y: Bools, groups: Ints) -> Floats:
+    """A weight for every row, so that a group of many runs of both ends does not drown the others.
+
+    Rankings are averaged over groups; full balance would hang too much on a group with a handful of runs.
+    """
+    weights = np.ones(len(y))
+    for group in np.unique(groups):
+        rows = groups == group
+        share = float(y[rows].mean())
+        weights[rows] = 1.0 / np.sqrt(max(1.0, share * (1.0 - share) * rows.sum()))
+    return np.asarray(weights * len(y) / weights.sum())

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from unittest.mock import patch
 
 import numpy as np
+from numpy.typing import NDArray
 
 import core.agents.models
 from bench.fit.phrases import POOL
@@ -16,7 +17,7 @@ from bench.fit.ridge import Floats, Ints
 from core.agents.labelled import LabelledRun, labelled_run, sources
 from core.agents.lexicon import Tone, plain_words
 from core.agents.registry import make_kit
-from core.events import ToolUse, Turn
+from core.events import Prompt, ToolUse, Turn
 from core.receptor.facts import COUNTS, ActionFacts
 from core.receptor.receptor import EFFECTIVE
 from core.settings.receptor import FactSettings
@@ -34,7 +35,7 @@ class Walked(NamedTuple):
     failed: bool
     counts: Floats
     """A row an action, a column a count."""
-    spoken: Floats
+    spoken: NDArray[np.int16]
     """A row an action, a column a phrase of the pool: answers up to then that held it."""
     causes: tuple[tuple[str, ...], ...]
     times: tuple[float, ...]
@@ -74,12 +75,14 @@ def _walk(run: LabelledRun, said: list[str]) -> Walked | None:
     rows: list[list[float]] = []
     causes: list[tuple[str, ...]] = []
     times: list[float] = []
-    spoken = np.zeros(len(POOL))
-    heard: list[Floats] = []
+    spoken = np.zeros(len(POOL), np.int64)
+    heard: list[Ints] = []
     for event in run.events:
         if isinstance(event, Turn):
             words = plain_words(said[event.checking])
             spoken = spoken + [phrase in words for phrase in POOL]
+        elif isinstance(event, Prompt):
+            facts.asked(event)
         elif isinstance(event, ToolUse) and event.outcome in EFFECTIVE and event.action != "plan":
             causes.append(facts.update(event))
             times.append(event.at)
@@ -92,7 +95,7 @@ def _walk(run: LabelledRun, said: list[str]) -> Walked | None:
         run.task,
         not run.resolved,
         np.array(rows, float),
-        np.array(heard),
+        np.array(heard, np.int16),
         tuple(causes),
         tuple(times),
     )
@@ -116,7 +119,7 @@ def at_stage(runs: list[Walked], stage: str) -> Standing:
     return Standing(
         places,
         np.array([runs[place].counts[last] for place in places]),
-        np.array([runs[place].spoken[last] for place in places]),
+        np.array([runs[place].spoken[last] for place in places], float),
     )
 
 

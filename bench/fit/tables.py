@@ -97,7 +97,7 @@ def write_impulses(fits: Fits, runs: list[Walked], date: str, data: str) -> None
                 f"auc = {{ {', '.join(f'{_key(at)} = {score:.3f}' for at, score in fit.auc.items())} }}",
                 f"[{name}.{axis}.impulse]",
                 f"trial_error = {TRIAL}" if axis == "frustration" else f"implementation = {IMPLEMENTATION}",
-                *(f"{row} = {impulse(axis, row, fit)}" for row in ROWS),
+                *(f"{row} = {impulse(axis, row, fit)}" for row in ROWS if row != "every_event"),
                 f"every_event = {every_event(axis, fit)}",
                 "",
             ]

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bench.measure import Figure, best_of
+from bench.trees import REAL
 from bench.workload import session
+from core.agents.registry import make_kit
 from core.engine import Engine
 from core.events import MAIN, AgentEnd, AgentStart, Event, ToolUse
+from core.logs.finder import sessions
+from core.logs.session import read_session
 from core.receptor import Receptor
 from core.settings import Settings
 from core.society import Society
@@ -23,9 +27,31 @@ def figures() -> list[Figure]:
     engine = best_of(lambda: _engine(events, settings))
     return [
         _figure("receptor steps", receptor, bare, 60_000),
-        _figure("engine steps", engine, bare, 25_000),
+        _figure("engine steps", engine, bare, 20_000),
+        *_real(settings),
         *_families(settings),
     ]
+
+
+def _real(settings: Settings) -> list[Figure]:
+    """Steps over the events of real logs, where there are some beside the project."""
+    if not REAL.is_dir():
+        return []
+    kit = make_kit()
+    runs = [list(read_session(found, kit)) for found in sessions([REAL], kit)]
+    count = sum(map(len, runs))
+
+    def step() -> None:
+        for events in runs:
+            society = Society(settings)
+            for event in events:
+                society.step(event)
+
+    bare = best_of(lambda: [_bare(events) for events in runs], 5)
+    seconds = best_of(step, 3)
+    note = f"{count:,} events of {len(runs)} sessions of Claude Code"
+    name = "engine steps on real events"
+    return [Figure(name, count / seconds, "a second", 20_000, "higher", "a bare loop", seconds / bare, note)]
 
 
 def _families(settings: Settings) -> list[Figure]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from core.agents.fingerprint import fingerprint
 from core.events import MAIN, Advice, Where
 
@@ -15,12 +17,19 @@ def is_advice(text: str) -> bool:
     return text.startswith(ADVICE_MARK)
 
 
+_AT_THE_END = re.compile(
+    r"\n\n(?:<hook_context>"
+    r"|Tool \"[^\"\n]{1,100}\" [a-z]{1,20}\. Additional guidance from \w{1,40} hooks:\n)?"
+    r"(\[nooscope\][^\n]{0,400}?)(?:</hook_context>)?\s*\Z"
+)
+"""A sentence behind a tool's output, as our OpenCode module, Gemini CLI and Copilot CLI put it there."""
+_LONGEST = 700
+
+
 def split_advice(text: str) -> tuple[str, str]:
     """A tool's output without the sentence of ours at its end, and that sentence or a blank."""
-    output, mark, said = text.rpartition(f"\n\n{ADVICE_MARK}")
-    if not mark or "\n" in said.strip():
-        return text, ""
-    return output, ADVICE_MARK + said
+    found = _AT_THE_END.search(text, max(0, len(text) - _LONGEST)) if ADVICE_MARK in text else None
+    return (text[: found.start()], found[1]) if found else (text, "")
 
 
 def said_event(sentence: str, at: float, agent: str = MAIN, where: Where | None = None) -> Advice:

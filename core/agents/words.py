@@ -22,7 +22,9 @@ _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,4096}(?:\x07|
 _TRACEBACK = "Traceback (most recent call last)"
 _MARGIN = re.compile(r"^(?:E|>)\s+(?=\S)")
 """What test runners put before the lines of an error."""
-_NONE = re.compile(r"\b(?:0|no) (?:failed|failures?|errors?)\b", re.I)
+_RULE = re.compile(r"([─━═=_*~-])\1{3,}")
+"""Lines that are drawn beside words."""
+_NONE = re.compile(r"\b(?:0|no) (?:failed|failures?|errors?)\b|\berror: \(?none\)?\s*$", re.I)
 _TELLING = (
     re.compile(r"\w(?:Error|Exception)\b|\berror(?:\[\w+\])?:|\bfatal\b|\bpanic|^FAIL(?:ED)?\b|^✗|^✕", re.I),
     re.compile(r"error|fail|exception|assert|expected|not found|denied|cannot|undefined|no such", re.I),
@@ -126,7 +128,7 @@ def telling_line(output: str) -> str:
     for sign in _TELLING:
         for line in reversed(lines) if _TRACEBACK in output else lines:
             if sign.search(line) and not _NONE.search(line):
-                return " ".join(_MARGIN.sub("", line).split())
+                return " ".join(_RULE.sub("", _MARGIN.sub("", line)).split()) or line
     return lines[-1] if lines else ""
 
 

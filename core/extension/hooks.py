@@ -68,6 +68,18 @@ class Fault(NamedTuple):
         return f"extension {self.extension} failed in {self.hook} ({self.words}){end}"
 
 
+class ExtensionStanding(NamedTuple):
+    """How one extension does."""
+
+    name: str
+    layer: int
+    about: str
+    faults: int
+    on: bool
+    last: str
+    """The last fault, in words."""
+
+
 class Extension:
     """Listens to one session; a subclass overrides the hooks it wants, all others cost nothing.
 

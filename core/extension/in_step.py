@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 from core.affect import AffectStep
 from core.engine import Engine, Step
 from core.events import Event
-from core.extension.hooks import FAULTS, Extension
+from core.extension.hooks import FAULTS, Extension, ExtensionStanding
 from core.extension.order import ordered
 from core.governor import Verdict
 from core.mind import Thought
@@ -104,15 +104,16 @@ class ExtendedEngine(Engine):
     Hooks are handed the results of the stages and nothing else, so that they run once all are there.
     """
 
-    __slots__ = ("_counts", "_find", "_makers", "_order", "_stages")
+    __slots__ = ("_counts", "_find", "_order", "_stages", "troubles")
     STATE = (*Engine.STATE, through("extended", "_take_extended"))  # type: ignore[assignment]
 
     def __init__(self, settings: Settings, *, extensions: Sequence[StepMaker], **given: Any) -> None:
         super().__init__(settings, **given)
-        self._makers = tuple(extensions)
-        made, _ = ordered([make() for make in self._makers])
+        made, _ = ordered([make() for make in extensions])
         self._order = made
         self._counts = dict.fromkeys((one.name for one in self._order), 0)
+        self.troubles: dict[str, str] = {}
+        """What each last failed with; words for the person, no part of the state."""
         self._wire()
 
     def _wire(self) -> None:
@@ -139,17 +140,32 @@ class ExtendedEngine(Engine):
                     run(event)
                 else:
                     run(event, step if part < 0 else step[part])
-            except Exception:  # noqa: BLE001 an extension may fail in any way
-                self._failed(one)
+            except Exception as fault:  # noqa: BLE001 an extension may fail in any way
+                self._failed(one, fault)
         found: list[tuple[StepExtension, Detection]] = []
         for one in self._find:
             try:
                 found += [(one, _checked(each)) for each in tuple(one.find(event, step))[:_MOST]]
-            except Exception:  # noqa: BLE001 an extension may fail in any way
-                self._failed(one)
+            except Exception as fault:  # noqa: BLE001 an extension may fail in any way
+                self._failed(one, fault)
         return step._replace(reaction=_added(step, event, found)) if found else step
 
-    def _failed(self, one: StepExtension) -> None:
+    def standing(self) -> tuple[ExtensionStanding, ...]:
+        """How each one does."""
+        return tuple(
+            ExtensionStanding(
+                one.name,
+                one.layer,
+                one.about,
+                self._counts[one.name],
+                self._counts[one.name] < FAULTS,
+                self.troubles.get(one.name, ""),
+            )
+            for one in self._order
+        )
+
+    def _failed(self, one: StepExtension, fault: Exception) -> None:
+        self.troubles[one.name] = safe(f"{type(fault).__name__}: {fault}").replace("\n", " ")[:160]
         self._counts[one.name] += 1
         if self._counts[one.name] >= FAULTS:
             self._wire()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from core.engine import Step
-from core.events import AgentEnd, AgentStart, Compaction, Event, Prompt, SessionEnd, ToolUse, Turn
-from core.extension.hooks import ANSWERS, FAULTS, HOOKS, Answer, Extension, Fault
+from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Prompt, SessionEnd, ToolUse, Turn
+from core.extension.hooks import ANSWERS, FAULTS, HOOKS, Answer, Extension, ExtensionStanding, Fault
 from core.extension.order import ordered
 from core.mind.fabric import Ticked
 from core.safe_text import safe
@@ -23,18 +23,6 @@ _BY_EVENT: tuple[tuple[type, str], ...] = (
     (Compaction, "on_compaction"),
 )
 _FROM_MIND = ("on_gamma", "on_theta", "on_delta", "on_mind_event", "on_dream", "on_episode")
-
-
-class ExtensionStanding(NamedTuple):
-    """How one extension does."""
-
-    name: str
-    layer: int
-    about: str
-    faults: int
-    on: bool
-    last: str
-    """The last fault, in words."""
 
 
 class Registry:
@@ -53,6 +41,8 @@ class Registry:
         self.extensions, self.complaints = ordered(extensions)
         self.faults: list[Fault] = []
         """Since the last look."""
+        self.session = ""
+        """The id of the session they listen to."""
         self._tolerance = tolerance
         self._tell = tell
         self._counts: dict[str, int] = {}
@@ -121,8 +111,8 @@ class Registry:
             self.call(hook, event)
         if self._minded:
             self._from_mind(step)
-        if type(event) is SessionEnd:
-            self.call("on_session_end", event.agent)
+        if type(event) is SessionEnd and event.agent == MAIN:
+            self.call("on_session_end", self.session)
 
     def _from_mind(self, step: Step) -> None:
         thought = step.thought

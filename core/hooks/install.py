@@ -175,7 +175,10 @@ class Installer:
 
     def any(self) -> bool:
         """Whether hooks were put anywhere; cheap, so a file that was lost since still counts."""
-        return next(self._folder.glob("*.record"), None) is not None
+        try:
+            return next(self._folder.glob("*.record"), None) is not None
+        except OSError:
+            return False
 
     def _file(
         self,

@@ -96,7 +96,7 @@ def site_folders() -> tuple[Path, ...]:
 def find_offers() -> Offers:
     """What is offered now."""
     offered, folder = _packages(site_folders()), extension_folder()
-    if not folder.is_dir():
+    if not os.path.isdir(folder):  # noqa: PTH112 the method of a path raises where a folder above is closed
         return offered
     complaints: list[str] = []
     taken: dict[tuple[Kind, str], Offer] = {}
@@ -154,7 +154,7 @@ def in_folder(folder: Path, complaints: list[str]) -> Iterator[Offer]:
             continue
         for entry in entries:
             file = entry if entry.suffix == ".py" else entry / "__init__.py"
-            if entry.name.startswith((".", "_")) or entry.name in _FOLDERS or not file.is_file():
+            if entry.name.startswith((".", "_")) or entry.name in _FOLDERS or not os.path.isfile(file):  # noqa: PTH113
                 continue
             if trouble := _unsafe(file):
                 complaints.append(f"{file}: {trouble}; it is left out")

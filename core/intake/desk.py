@@ -16,6 +16,7 @@ from core.agents.hook import MODES, SILENCE, AgentHooks, HookCall, HookReply
 from core.agents.loose import table, text
 from core.agents.normalizer import Normalizer, Sorted
 from core.errors import StoreError
+from core.events import MAIN
 from core.extension.hooks import ToolCall
 from core.extension.registry import Registry
 from core.intake.guard import Guard, as_asked
@@ -30,6 +31,8 @@ from core.telemetry.receiver import JSON, Answer, Refused, Request
 _SESSIONS = 200
 """Sessions kept at once; the one longest silent goes first."""
 _PROBLEMS = 100
+_LINED = "claude"
+"""The agent that has a status line."""
 _LOOK = 20.0
 """Seconds for which one who looks on is kept waiting where nothing changes."""
 _NOTHING = Answer(b"", JSON, 200)
@@ -120,6 +123,8 @@ class Desk:
             reply = self._guarded(call, self._sorted(hooks, call), session)
         elif mode != "observe" and call.moment in ("batch", "after_tool", "prompt"):
             reply = self._advise(hooks, session, call)
+        if call.moment == "session_end" and call.agent == MAIN:
+            self.guard.forget(call.session)
         self._tell()
         self._catch_up(session)
         if isinstance(reply, int):
@@ -233,7 +238,7 @@ class Desk:
     def _statusline(self, request: Request) -> Answer:
         """A line for the agent's own screen; what it brings is kept."""
         value = _body(request)
-        session = self.sessions.get(text(value.get("session_id")))
+        session = self._lined(value)
         figures = figures_of(value)
         status = figures_json(figures)
         if session is not None:
@@ -241,6 +246,20 @@ class Desk:
             self._tell()
             status = self._status(session)
         return Answer(status_text(status).encode(), "text/plain; charset=utf-8")
+
+    def _lined(self, value: Mapping[str, Any]) -> Watched | None:
+        """The session of a status line; one that no hook has called for yet is followed from here on."""
+        name = text(value.get("session_id"))
+        hooks = self._hooks.get(_LINED)
+        if name in self.sessions or hooks is None:
+            return self.sessions.get(name)
+        call = hooks.read({**value, "hook_event_name": "SessionStart"})
+        if call is None or not call.transcript:
+            return None
+        session = self._session(hooks, call)
+        session.take(call, self._clock())
+        self._catch_up(session)
+        return session
 
     def _ask(self, request: Request, what: str) -> Answer:
         """What an agent asks of itself: the session it names, else the one heard last."""

@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Any, Literal, NamedTuple, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from core.agents.hook import SILENCE, HookCall, HookReply
 from core.agents.normalizer import Sorted
@@ -132,9 +133,24 @@ class Guard:
             except TimeoutError:
                 with suppress(StoreError):
                     self._note("unanswered", waiting.asked, waiting.decision, number)
+                self._late(number)
                 return _ask_yourself(waiting.decision.reason, number)
         reply = self.ask(call, kind, standing, doubt)
         return _ask_yourself("it waits for the person", reply) if isinstance(reply, int) else reply
+
+    def _late(self, number: int) -> None:
+        waiting = self._waiting.get(number)
+        if waiting is not None:
+            self._waiting[number] = waiting._replace(question=replace(waiting.question, late=True))
+
+    def forget(self, session: str) -> None:
+        """A session is over: nothing of it waits any more, and nothing approved for it holds."""
+        for number in [number for number, one in self._waiting.items() if one.asked.session == session]:
+            del self._waiting[number]
+        for kept in (self._approved, self._denied):
+            for key in [key for key in kept if key[0] == session]:
+                del kept[key]
+        self._sessions = {key for key in self._sessions if key[0] != session}
 
     def decide(self, number: int, choice: Choice, reason: str = "") -> bool:
         """The person decided; False where no such question waits. What cannot be written down is not done."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import stat
 from pathlib import Path
 
@@ -58,6 +57,8 @@ class IntakeFolder:
         return token if name.lower() == HEADER and len(token) >= 32 else ""
 
     def _renew(self) -> str:
+        import secrets
+
         token = secrets.token_urlsafe(32)
         fresh = self.folder / f".token.{os.getpid()}"
         handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, _OWNER_ONLY)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -35,6 +35,8 @@ _KNOWN = 4000
 _FAILURES = 200
 _SPAN = 60.0
 """Seconds within which the same prompt told by hook and by log is one."""
+_SLACK = 1.0
+"""Seconds by which the log's clock may be behind that of the hooks."""
 _LATE = 1
 """Acts for which a word may come late."""
 _FRESH = 120.0
@@ -43,6 +45,8 @@ _KEPT_FOR_IT = 200
 """Priority of what was open when the context was cut: as urgent as a loop."""
 _AT_ONCE = 50
 """Events of a log that are taken in at one go."""
+_OWN_TOOLS = "mcp__nooscope__"
+"""An agent that asks how it stands does nothing else meanwhile."""
 _BEFORE = {"batch": ("decide", "reflect"), "prompt": ("decide",), "after_tool": ("decide", "reflect")}
 
 
@@ -77,6 +81,12 @@ class HookedSession:
         self.mode: HookMode = "observe"
         self._figures = StatusFigures()
         self._known: dict[object, None] = {}
+        self._first = 0.0
+        """When a hook first called."""
+        self._unnamed: Counter[tuple[str, bool]] = Counter()
+        """Calls that hooks tell without ids, and those the log tells since then, by agent and teller."""
+        self._names = True
+        """Hooks tell the ids of calls."""
         self._open: dict[str, tuple[HookOpenCall, int]] = {}
         """Calls begun and not ended, each with the fingerprint of its arguments."""
         self._asks: dict[str, HookAsk] = {}
@@ -100,6 +110,8 @@ class HookedSession:
     def take(self, call: HookCall, at: float) -> None:
         """A hook was called: what it tells becomes an event at once."""
         self._heard = at
+        self._first = self._first or at
+        self._names = self._names and not (call.moment == "after_tool" and not call.id)
         if call.project and not self.project:
             self.project = self._calls.project = call.project
         if call.transcript and self.follower is None and self._within(Path(call.transcript)):
@@ -109,7 +121,7 @@ class HookedSession:
         event = self._event(call, at)
         if event is not None and self._behind:
             self._held.append(event)
-        elif event is not None and self._new(event):
+        elif event is not None and self._new(event, hooked=True):
             self._step(event)
 
     def _ask(self, call: HookCall, at: float) -> None:
@@ -147,14 +159,14 @@ class HookedSession:
         match call.moment:
             case "prompt":
                 return Prompt(at=at, agent=call.agent, characters=len(call.said), call=fingerprint(call.said))
-            case "before_tool":
+            case "before_tool" if not call.tool.startswith(_OWN_TOOLS):
                 kind = self._kit.normalizer.sort(self._framework, call.tool, call.arguments)
                 begun = HookOpenCall(call.id, at, call.agent, call.tool, kind.action)
-                self._open[call.id] = begun, _print_of(call)
+                self._open[_name_of(call)] = begun, _print_of(call)
                 forecast = self.society.engine(MAIN).mind.heart.forecast
                 self._expected = forecast.expect(kind.action, kind.program or call.tool)
             case "after_tool":
-                self._open.pop(call.id, None)
+                self._open.pop(_name_of(call), None)
                 code = exit_code(call.result) if call.failed else None
                 result = Result(
                     call.result, call.failed, code, call.interrupted, duration=call.duration, empty=None
@@ -197,15 +209,19 @@ class HookedSession:
         self._behind = False
         while self._held:
             event = self._held.popleft()
-            if self._new(event):
+            if self._new(event, hooked=True):
                 self._step(event)
 
     def tell(self, figures: StatusFigures) -> None:
         """What only a status line knows."""
         self._figures = figures
 
-    def _new(self, event: Event) -> bool:
+    def _new(self, event: Event, *, hooked: bool = False) -> bool:
         """Whether nobody told this before: calls by their id, prompts and sentences by their words."""
+        if isinstance(event, ToolUse) and event.outcome != "pending":
+            more = self._one_more(event, hooked)
+            if not self._names:
+                return more
         keys = _keys(event)
         if not keys:
             return not isinstance(event, ToolUse)
@@ -215,6 +231,13 @@ class HookedSession:
         if len(self._known) > _KNOWN:
             del self._known[next(iter(self._known))]
         return True
+
+    def _one_more(self, event: ToolUse, hooked: bool) -> bool:
+        """Whether a call is one more than the other teller has told so far, for agents that name none."""
+        if not hooked and event.at < self._first - _SLACK:
+            return True
+        self._unnamed[event.agent, hooked] += 1
+        return self._unnamed[event.agent, hooked] > self._unnamed[event.agent, not hooked]
 
     def _step(self, event: Event) -> None:
         event = clean(event)
@@ -279,7 +302,7 @@ class HookedSession:
         """A sentence was handed over: it is an event, which the log will tell again."""
         self.adviser.said(advised)
         event = said_event(advised.sentence, at)
-        if self._new(event):
+        if self._new(event, hooked=True):
             self.society.step(event)
 
     def steer(self, message: str, at: float) -> None:
@@ -354,11 +377,17 @@ class HookedSession:
     def failed_before(self, path: str) -> list[str]:
         """What failed at a path, in words, the newest first."""
         wanted = self._calls.relative(path)
-        return [
-            one_line(f"{what} failed at {', '.join(targets) or 'no path'}", 200)
-            for _, targets, what in reversed(self._failures)
-            if not wanted or any(target == wanted or target.startswith(wanted + "/") for target in targets)
-        ][:10]
+        counts: dict[str, int] = {}
+        for _, targets, what in reversed(self._failures):
+            if not wanted or any(target == wanted or target.startswith(wanted + "/") for target in targets):
+                words = one_line(f"{what} failed at {', '.join(targets) or 'no path'}", 200)
+                counts[words] = counts.get(words, 0) + 1
+        return [words if count == 1 else f"{words}, {count} times" for words, count in counts.items()][:10]
+
+
+def _name_of(call: HookCall) -> str:
+    """Under which name an open call is kept; an agent that names none has its arguments."""
+    return call.id or f"{call.agent} {call.tool} {_print_of(call)}"
 
 
 def _print_of(call: HookCall) -> int:

@@ -17,7 +17,8 @@ from core.agents.words import word_logs
 from core.engine import Step
 from core.errors import StoreError
 from core.events import MAIN, Compaction, Event, Prompt, SessionStart, ToolUse, Turn
-from core.extension.hooks import Extension
+from core.extension.hooks import FAULTS, Extension, ExtensionStanding, Fault
+from core.extension.in_step import ExtendedEngine
 from core.extension.registry import Registry
 from core.live.bus import Bus, BusEvent
 from core.live.carry_over import CarryOver
@@ -45,6 +46,29 @@ FRESH = 120.0
 """Seconds after which an event that was there before the watch is history, and no notice is given of it."""
 _ENDED = 512
 """Ended calls remembered."""
+
+
+class Latency:
+    """Seconds that steps took."""
+
+    __slots__ = ("longest", "steps", "total")
+
+    def __init__(self) -> None:
+        self.steps = 0
+        self.total = 0.0
+        self.longest = 0.0
+
+    def take(self, seconds: float) -> None:
+        """Count one step."""
+        self.steps += 1
+        self.total += seconds
+        self.longest = max(self.longest, seconds)
+
+    @property
+    def words(self) -> str:
+        """How long a step took on average, and at most."""
+        mean = 1e3 * self.total / self.steps if self.steps else 0.0
+        return f"{self.steps:,} events, {mean:.2f} ms each, {1e3 * self.longest:.1f} ms at most"
 
 
 class Driver:
@@ -84,6 +108,8 @@ class Driver:
         """When its logs last changed on disk."""
         self.heard = 0.0
         """When they last gave a sign of life."""
+        self.latency = Latency()
+        """How long the minds take over an event, measured out here: the engine has no clock."""
         self.saved = 0
         """Checkpoints that a method asked for and that were kept."""
         self._initial_states = initial_states
@@ -94,6 +120,7 @@ class Driver:
         """What its minds did, for whoever subscribes."""
         self.registry = self._registry_of(carry_over, notifier, extensions)
         """Everyone who listens to the session, our own carry-over and notices among them."""
+        self._step_faults: dict[tuple[str, str], int] = {}
         self._named = False
         """Its start was told."""
         self._past = past
@@ -199,6 +226,7 @@ class Driver:
             self._begin(event)
         elif self._other and self.caught_up:
             self.apply(self.settings)
+        started = time.perf_counter()
         policy = self._policy_hash() if isinstance(event, Compaction) else ""
         self._preserver.before(event, self.society, policy)
         if self.timeline is None:
@@ -207,6 +235,7 @@ class Driver:
             step = self.society.step(event)
         else:
             step = self.timeline.add(event)
+        self.latency.take(time.perf_counter() - started)
         self.count += 1
         if type(event) is Turn and event.agent == MAIN:
             self._need.last_turn = event
@@ -215,10 +244,8 @@ class Driver:
         self.tracker.update(event, step)
         if self._hooks is not None and type(event) is ToolUse:
             self._note_end(event)
-        if not self.registry.idle:
-            self._tell_extensions(event, step)
-        if self.bus:
-            self.bus.publish(self.society, event.agent)
+        if not self.registry.idle or self.bus or self.inputs.initial.extensions:
+            self._hand_on(event, step)
         for notice in step.reaction.notices:
             self.tell(notice)
         if self.caught_up and (isinstance(event, Prompt) or self.count % self._listens == 0):
@@ -227,13 +254,40 @@ class Driver:
             self._save(step, self._bookmarks(self.session))
         return step
 
+    def _hand_on(self, event: Event, step: Step) -> None:
+        """Tell extensions and the bus of an event; nobody is told where there are none."""
+        if not self.registry.idle:
+            self._tell_extensions(event, step)
+        if self.inputs.initial.extensions:
+            self._look_for_faults(event.agent)
+        if self.bus:
+            self.bus.publish(self.society, event.agent)
+
     def _tell_extensions(self, event: Event, step: Step) -> None:
         if not self._named:
             self._named = True
+            self.registry.session = self.session
             self.registry.call("on_session_start", self.session)
         self.registry.take(event, step, self.society)
         for asked in step.reaction.checkpoints:
             self.registry.call("on_checkpoint", asked)
+
+    def _look_for_faults(self, agent: str) -> None:
+        """Say that an extension in the step failed, once for each of its faults."""
+        engine = self.society.engine(agent)
+        if not isinstance(engine, ExtendedEngine):
+            return
+        for name, number in engine.faults.items():
+            if number > self._step_faults.get((agent, name), 0):
+                self._step_faults[agent, name] = number
+                words = engine.troubles.get(name, "it gave no reason")
+                self._problems.append(Fault(name, "the step", words, number, number >= FAULTS).sentence)
+
+    def standing(self) -> tuple[ExtensionStanding, ...]:
+        """How everyone who listens or takes part in the step does, lower layers first."""
+        engine = self.society.engine(MAIN)
+        inside = engine.standing() if isinstance(engine, ExtendedEngine) else ()
+        return (*self.registry.standing(), *inside)
 
     def _save(self, step: Step, bookmarks: Bookmarks) -> None:
         """Keep the moments that methods asked to keep, each under a name of its own."""

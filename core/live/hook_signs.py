@@ -41,6 +41,8 @@ class PermitQuestion(Struct, frozen=True):
     what: str
     """The call in words, redacted."""
     reason: str
+    late: bool = False
+    """Nobody answered in time: the agent went on without it, and an answer holds for the next try."""
 
 
 class StatusFigures(Struct, frozen=True):
@@ -73,7 +75,7 @@ class HookSigns(Struct, frozen=True):
         """What waits for the person longest, unless its call is known to have ended."""
         known = set(ended)
         asks = [(ask.since, ask.why) for ask in self.asks if not ask.call or ask.call not in known]
-        asks += [(one.at, permit_words(one)) for one in self.questions]
+        asks += [(one.at, permit_words(one)) for one in self.questions if not one.late]
         return AgentTrouble(*min(asks)) if asks else None
 
     def pending(self, known: Iterable[Event], ended: Iterable[str]) -> tuple[ToolUse, ...]:

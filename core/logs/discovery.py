@@ -7,7 +7,7 @@ import stat
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import msgspec
 
@@ -264,8 +264,11 @@ def _extent(path: Path) -> tuple[int, float]:
 
 def _logs(location: Location, root: Path) -> Iterator[Path]:
     for pattern in location.patterns:
+        files = bool(PurePath(pattern).suffix)
         try:
             for path in root.glob(pattern):
+                if files and is_folder(path):
+                    continue
                 if not (location.passed_over and path.name.startswith(location.passed_over)):
                     yield path
         except OSError:

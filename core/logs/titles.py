@@ -22,11 +22,20 @@ _DOCUMENT = 16 * 1024 * 1024
 _FILES = 8
 """Files of a folder in which a title is looked for."""
 _TAGS = re.compile(
-    r"<(task|user_message|feedback|user_query|USER_REQUEST|pr_description)>\s*(.*?)\s*(?:</\1>|\Z)", re.DOTALL
+    r"<(task|user_message|user_input|feedback|user_query|USER_REQUEST|pr_description)(?: [^<>]{0,200})?>"
+    r"\s*(.*?)\s*(?:</\1>|\Z)",
+    re.DOTALL,
 )
 _INSIDE = ("message", "payload", "data", "item", "args", "llm_message")
 _PEOPLE = frozenset(("user", "user_message", "user.message", "USER_INPUT", "UserMessage"))
-_NOT_ASKED = ("Caveat:", "# AGENTS.md", "[Request interrupted", "This session is being continued", "System:")
+_NOT_ASKED = (
+    "Caveat:",
+    "[SYSTEM]",
+    "# AGENTS.md",
+    "[Request interrupted",
+    "This session is being continued",
+    "System:",
+)
 _REQUEST = "## My request for Codex:"
 """What comes before it tells of the editor."""
 _DEEPEST = 4

@@ -39,7 +39,11 @@ _TURNS = ("unsolved", "halt", "compacted", "passed", "stuck")
 
 
 def _each(facts: Iterable[Fact]) -> list[Claim]:
-    return [Claim(_sentence(fact.words), (fact.number,)) for fact in facts]
+    """A claim for each; the same words are said once, with all their events."""
+    said: dict[str, list[int]] = {}
+    for fact in facts:
+        said.setdefault(_sentence(fact.words), []).append(fact.number)
+    return [Claim(words, tuple(numbers)) for words, numbers in said.items()]
 
 
 def told_why(facts: Sequence[Fact]) -> list[Claim]:

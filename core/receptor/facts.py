@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
-from core.events import ToolUse, Turn
+from core.events import Prompt, ToolUse, Turn
 from core.receptor.impulse import CAUSES
 from core.receptor.readings import FactsReading
 from core.settings.receptor import FactSettings
@@ -69,11 +69,16 @@ class ActionFacts(Stateful):
         "_generation",
         "_kept",
         "_long",
-        "_many",
         "_looked",
+        "_many",
+        "_many_edits",
+        "_many_new",
+        "_prompt",
         "_recent",
         "_results",
+        "_since_prompt",
         "_spoken",
+        "_stretch",
         *COUNTS,
     )
     STATE = (
@@ -88,6 +93,8 @@ class ActionFacts(Stateful):
         "_generation",
         "_dirty",
         tupled("_spoken"),
+        "_prompt",
+        "_since_prompt",
     )
     actions: int
     looks: int
@@ -123,6 +130,9 @@ class ActionFacts(Stateful):
         self._kept = settings.kept
         self._long = settings.long_since_edit
         self._many = settings.failing_since_edit
+        self._many_edits = settings.many_edits
+        self._many_new = settings.many_new_files
+        self._stretch = settings.long_since_prompt
         self._recent: deque[int] = deque(maxlen=settings.recent)
         self._failing: deque[bool] = deque(maxlen=settings.failing)
         self._calls: dict[int, int] = {}
@@ -134,8 +144,16 @@ class ActionFacts(Stateful):
         self._dirty = False
         self._spoken = (0, 0)
         """Phrases of checking and of doubt since the last action."""
+        self._prompt = 0
+        self._since_prompt = 0
         for name in COUNTS:
             setattr(self, name, 0)
+
+    def asked(self, event: Prompt) -> None:
+        """Count actions anew, unless the same words come again: then a program speaks, not the person."""
+        if not event.call or event.call != self._prompt:
+            self._prompt = event.call
+            self._since_prompt = 0
 
     def said(self, event: Turn) -> None:
         """Count the phrases that the agent's words held."""
@@ -160,6 +178,7 @@ class ActionFacts(Stateful):
             causes += ["words_of_checking"] * checking + ["words_of_doubt"] * doubting
             self._spoken = (0, 0)
         self.actions += 1
+        self._since_prompt += 1
         self.since_good_edit += 1
         self.since_change += 1
         self.since_run += 1
@@ -183,11 +202,21 @@ class ActionFacts(Stateful):
             self._look(event, failed, causes)
         self._recent.append(mark)
         self._failing.append(failed)
+        self._standing(causes)
+        return tuple(causes)
+
+    def _standing(self, causes: list[str]) -> None:
+        """What has gone on for a while and counts with every action."""
         if self.since_good_edit > self._long:
             causes.append("long_since_edit")
         if self.failures_since_edit > self._many:
             causes.append("failing_since_edit")
-        return tuple(causes)
+        if self.edits_recent >= self._many_edits:
+            causes.append("many_edits")
+        if self.new_files_recent >= self._many_new:
+            causes.append("many_new_files")
+        if self._since_prompt > self._stretch:
+            causes.append("long_since_prompt")
 
     def _repeated(self, event: ToolUse, causes: list[str]) -> int:
         """Whether the call or its result came before."""
@@ -293,6 +322,8 @@ class ActionFacts(Stateful):
         self.looks += 1
         if not self.changes:
             self.looks_before_edit += 1
+        else:
+            causes.append("look_after_change")
         if event.action != "file_read":
             return
         if failed:

@@ -153,6 +153,7 @@ class Receptor(Stateful):
         if type(event) is Prompt:
             clock.update(event.at, True)
             self._commander.slide(clock.wall)
+            self.facts.asked(event)
             told = self.TOLD if event.characters > self._long_prompt else _NO_CAUSES
             return self._feel(event.at, told, self._commander.pattern, False)
         if type(event) is Turn:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _PREFIX = "NOOSCOPE_"
 _PROJECT = (PROJECT_SETTINGS, ".nooscope-policy.toml", ".nooscope-rules.json", "receptor-rules.json")
 """What is read of a watched project."""
+_OWN = ("affect-policy.toml", "receptor-rules.json")
+"""What is read beside a person's settings."""
 
 
 class Question(NamedTuple):
@@ -49,14 +51,16 @@ def question(
     """
     name = blake3(f"{command}\n{code_stamp()}\n".encode())
     spoken = sorted((key, value) for key, value in os.environ.items() if key.startswith(_PREFIX))
-    name.update(msgspec.msgpack.encode((words, [str(path) for path in paths], str(Path.cwd()), spoken)))
+    told = (list(words), [str(path) for path in paths], str(Path.cwd()), spoken)
+    name.update(repr(told).encode("utf-8", "surrogatepass"))
     folder = project or Path.cwd()
-    for path in (*_below(user_settings_file().parent), *(folder / one for one in _PROJECT)):
+    mine = user_settings_file()
+    for path in (mine, *map(mine.with_name, _OWN), *(folder / one for one in _PROJECT)):
         name.update(_content(path))
     for path in () if given is None else _below(given):
-        name.update(_content(path) if path.suffix == ".json" else str(path).encode())
+        name.update(_content(path) if path.suffix == ".json" else os.fsencode(path))
     for path in files_below(paths):
-        name.update(msgspec.msgpack.encode((str(path), stamps(path))))
+        name.update(repr((str(path), stamps(path))).encode("utf-8", "surrogatepass"))
     return Question(name.hexdigest(length=16))
 
 
@@ -70,6 +74,6 @@ def _below(folder: Path) -> Iterator[Path]:
 def _content(path: Path) -> bytes:
     """A small file by name and content; one that is not there is another than an empty one."""
     try:
-        return msgspec.msgpack.encode((str(path), path.read_bytes()))
+        return msgspec.msgpack.encode((os.fsencode(path), path.read_bytes()))
     except OSError:
-        return msgspec.msgpack.encode((str(path), None))
+        return msgspec.msgpack.encode((os.fsencode(path), None))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -92,7 +93,8 @@ class LogTree:
             else:
                 return sessions
         found = self._find(paths)
-        self._cache.save({key: msgspec.msgpack.encode((found, self.faults))})
+        with suppress(UnicodeEncodeError):  # a name that is not UTF-8 is found again the next time
+            self._cache.save({key: msgspec.msgpack.encode((found, self.faults))})
         return found
 
     def sessions_or_none(self, paths: Sequence[Path]) -> list[SessionName]:
@@ -129,7 +131,8 @@ class LogTree:
         missing = {key: name for key, name in zip(keys, sessions, strict=True) if key not in results}
         fresh = dict(zip(missing, make(list(missing.values())), strict=True))
         if self._cache is not None:
-            self._cache.save({key: msgspec.msgpack.encode(value) for key, value in fresh.items()})
+            with suppress(UnicodeEncodeError):  # names that are not UTF-8 are read again the next time
+                self._cache.save({key: msgspec.msgpack.encode(value) for key, value in fresh.items()})
         results.update(fresh)
         return [results[key] for key in keys]
 
@@ -137,9 +140,9 @@ class LogTree:
         """What a session's logs are now, and what is made of them, as one name."""
         name = blake3(f"{kind}\n".encode())
         name.update(self._about)
-        name.update(msgspec.msgpack.encode(msgspec.structs.replace(session, repeated=False)))
+        name.update(repr(msgspec.structs.replace(session, repeated=False)).encode("utf-8", "surrogatepass"))
         for log in (*session.logs, *session.copied):
-            name.update(msgspec.msgpack.encode(self.stamps(log.path)))
+            name.update(repr(self.stamps(log.path)).encode("utf-8", "surrogatepass"))
         return name.hexdigest(length=16)
 
     def stamps(self, path: str) -> tuple[FileStamp, ...]:
@@ -163,7 +166,7 @@ class LogTree:
         name = blake3(b"listing\n" + self._about)
         for file in files_below(paths):
             found = self.stamps(str(file))
-            name.update(msgspec.msgpack.encode((str(file), found)))
+            name.update(repr((str(file), found)).encode("utf-8", "surrogatepass"))
         return name.hexdigest(length=16)
 
 

@@ -64,7 +64,7 @@ def _asked(events: Sequence[Event], start: float, read: Read) -> Iterator[str]:
         if number == 1 and len(shown) < len(prompts):
             yield f"… {count(len(prompts) - len(shown), 'prompt')} more …"
         words = "you stopped it" if prompt.interrupt else _quoted(read(prompt).said)
-        yield f"{_when(prompt, start)} {words or count(prompt.characters, 'character')}"
+        yield f"{_when(prompt, start)} {words or 'a prompt of ' + count(prompt.characters, 'character')}"
 
 
 _CHECKED: dict[Outcome, str] = {

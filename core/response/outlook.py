@@ -46,8 +46,8 @@ _WORDS: dict[str, tuple[str, str]] = {
     "failures_since_edit": ("1 failure since the last good edit", "{n} failures since the last good edit"),
     "edits_recent": ("1 edit among the last ten actions", "{n} edits among the last ten actions"),
     "stale_recent": ("1 stale result among the last ten", "{n} stale results among the last ten"),
-    "words_of_checking": ("1 phrase of checking", "{n} phrases of checking"),
-    "words_of_doubt": ("1 phrase of doubt", "{n} phrases of doubt"),
+    "words_of_checking": ("1 phrase usual in good runs", "{n} phrases usual in good runs"),
+    "words_of_doubt": ("1 phrase usual in failing runs", "{n} phrases usual in failing runs"),
 }
 """How each count is told: one, and any other number."""
 

@@ -16,6 +16,7 @@ DetectorName = Literal[
     "near",
     "retest",
     "rework",
+    "churn",
     "storm",
     "reread",
     "gave_up",
@@ -101,6 +102,18 @@ class ReworkSettings(Group, project=PERSON):
     kept: int = tunable(64, "Files remembered at a time.", ge=4, le=512, step=4)
 
 
+class ChurnSettings(Group, project=PERSON):
+    """Much done over again, or much failed, since the person asked."""
+
+    enabled: bool = tunable(True, "Watch for work that is done over and over.", project=ON)
+    times: int = tunable(17, "Failures of any kind since the prompt before it is told.", ge=2, le=500, step=1)
+    edits: int = tunable(
+        13, "Edits of files edited before, since the prompt, before it is told.", ge=2, le=500, step=1
+    )
+    failures: int = tunable(4, "Failures of any kind beside such edits, at least.", ge=0, le=100, step=1)
+    kept: int = tunable(64, "Files remembered at a time.", ge=4, le=512, step=4)
+
+
 class StormSettings(Group, project=PERSON):
     """Calls that fail one after another, whatever they are."""
 
@@ -177,6 +190,7 @@ class LoopSettings(Group, project=PERSON):
     oscillation: OscillationSettings = part(OscillationSettings, "Edits that undo one another.")
     retest: RetestSettings = part(RetestSettings, "The same command failing after edits.")
     rework: ReworkSettings = part(ReworkSettings, "One file edited again and again, in vain.")
+    churn: ChurnSettings = part(ChurnSettings, "Work done over and over while calls fail.")
     storm: StormSettings = part(StormSettings, "Failures in a row, of any kind.")
     reread: RereadSettings = part(RereadSettings, "Reading again without editing.")
     waiting: WaitingSettings = part(WaitingSettings, "Waiting for what never changes.")

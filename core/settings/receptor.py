@@ -64,6 +64,7 @@ class CommanderSettings(Group, project=PERSON):
 
 
 Unit = Literal["seconds", "actions"]
+ReadingProfile = Literal["default", "fitted", "as-published"]
 
 
 def _half_life(default: float) -> Any:
@@ -323,6 +324,22 @@ class FailingSinceEdit(Impulse):
     """Any action after many failures since the last good edit."""
 
 
+class LookAfterChange(Impulse):
+    """A file was read or searched for after the first change."""
+
+
+class ManyEdits(Impulse):
+    """Any action while many of the last ones were edits."""
+
+
+class ManyNewFiles(Impulse):
+    """Any action while many of the last ones touched a file for the first time."""
+
+
+class LongSincePrompt(Impulse):
+    """Any action long after the person asked."""
+
+
 class WordsOfChecking(Impulse):
     """A phrase of checking in the agent's words before an action."""
 
@@ -378,6 +395,12 @@ class ImpulseSettings(Group, project=PERSON):
     failing_since_edit: FailingSinceEdit = part(
         FailingSinceEdit, "Any action after many failures since the last good edit."
     )
+    look_after_change: LookAfterChange = part(
+        LookAfterChange, "A file was read or searched for after the first change."
+    )
+    many_edits: ManyEdits = part(ManyEdits, "Any action while many of the last ones were edits.")
+    many_new_files: ManyNewFiles = part(ManyNewFiles, "Any action while new files are touched all the time.")
+    long_since_prompt: LongSincePrompt = part(LongSincePrompt, "Any action long after the person asked.")
     words_of_checking: WordsOfChecking = part(WordsOfChecking, "A phrase of checking was said.")
     words_of_doubt: WordsOfDoubt = part(WordsOfDoubt, "A phrase of doubt was said.")
     long_since_edit: LongSinceEdit = part(LongSinceEdit, "Any action long after the last good edit.")
@@ -451,6 +474,15 @@ class FactSettings(Group, project=PERSON):
     failing_since_edit: int = tunable(
         3, "Failures since the last good edit above which they are many.", ge=1, le=100, step=1
     )
+    many_edits: int = tunable(
+        5, "Edits among the recent actions from which on they are many.", ge=1, le=50, step=1
+    )
+    many_new_files: int = tunable(
+        6, "Recent actions on a new file from which on they are many.", ge=1, le=50, step=1
+    )
+    long_since_prompt: int = tunable(
+        15, "Actions after a prompt from which on it is long ago.", ge=1, le=500, step=1
+    )
     kept: int = tunable(256, "Calls, results, errors and files remembered, of each.", ge=16, le=4096, step=16)
 
 
@@ -497,6 +529,9 @@ class HeatmapSettings(Group, project=PERSON):
 class ReceptorSettings(Group, project=PERSON):
     """From tool uses to emotion axes and signals."""
 
+    profile: ReadingProfile = tunable(
+        "default", "Which set of figures nooscope starts with; your other settings stand over it."
+    )
     time: TimeSettings = part(TimeSettings, "How much of the wall clock the agent lives through.")
     commander: CommanderSettings = part(CommanderSettings, "How behaviour is read off the windows.")
     emotion: EmotionSettings = part(EmotionSettings, "How the axes rise, fall and are explained.")

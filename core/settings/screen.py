@@ -31,7 +31,12 @@ class ScreenSettings(Group, project=PERSON):
     motion: bool = tunable(True, "Let things move; off shows each change at once.")
     rate: int = tunable(30, "Most pictures made in a second.", ge=1, le=60, step=1, unit="Hz")
     idle: float = tunable(
-        1.0, "Time between two pictures while nothing happens.", ge=0.1, le=60, step=0.1, unit="s"
+        1.0,
+        "Time between two pictures while nothing happens; after ten such it doubles.",
+        ge=0.1,
+        le=60,
+        step=0.1,
+        unit="s",
     )
     tail: float = tunable(
         1.0, "A longer log shows its end first, then reads all.", ge=0, le=1000, step=0.5, unit="MB"

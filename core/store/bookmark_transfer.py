@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -98,7 +99,7 @@ def recover_imports(folder: Path | None = None) -> list[Chain]:
     """Undo the imports that a crash left half done."""
     place = folder or bookmarks_folder()
     chains = place / _CHAINS
-    return recover(chains, _undoes(place)) if chains.is_dir() else []
+    return recover(chains, _undoes(place)) if os.path.isdir(chains) else []  # noqa: PTH112 the method raises
 
 
 def _undoes(folder: Path) -> Mapping[str, Undo]:

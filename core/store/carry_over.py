@@ -143,7 +143,10 @@ class CarryOverStore:
         return len(self._sessions())
 
     def _sessions(self) -> list[Path]:
-        return list(self.folder.glob(f"*{_SESSION}"))
+        try:
+            return list(self.folder.glob(f"*{_SESSION}"))
+        except OSError:
+            return []
 
     def _path(self, session: str) -> Path:
         return self.folder / f"{bookmark_key(session)}{_SESSION}"

@@ -18,6 +18,8 @@ from core.store.log_stamp import FileStamp, has_grown, reading_stamp, stamp
 from core.store.reading_cache import ReadingCache, reading_cache
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from core.agents.reader import AgentKit
     from core.logs.reader import Kit, Reader
     from core.logs.records import Log
@@ -101,7 +103,8 @@ class KeptEvents:
     def _key(self, log: Log, lines: LineSettings, session: str) -> str:
         kind = f"{log.format.name} {log.format.reader.__module__}.{log.format.reader.__qualname__}"
         told = (VERSION, str(log.path), kind, log.agent, session, lines.longest)
-        return blake3(b"events\n" + self._about + msgspec.msgpack.encode(told)).hexdigest(length=16)
+        named = repr(told).encode("utf-8", "surrogatepass")
+        return blake3(b"events\n" + self._about + named).hexdigest(length=16)
 
 
 class _Reading(Diagnostics):
@@ -126,7 +129,7 @@ class _Reading(Diagnostics):
         self._reader: Reader = log.format.reader(kit.counting(self), agent=log.agent, session=session)
         self._chunks: list[bytes] = []
         self._open: list[Event] = []
-        self._packed = 0
+        self._packed = 0 if _utf8(log.path) else _MOST + 1
         self._notes: list[tuple[int, int, str]] = []
         self._pause: Pause | None = None
 
@@ -215,3 +218,12 @@ def reading_kit(settings: Settings) -> AgentKit:
     if cache is not None:
         kit.memory = KeptEvents(cache, reading_stamp(settings, VERSION)).events
     return kit
+
+
+def _utf8(path: Path) -> bool:
+    """Whether its name can be written down; events of a log whose name cannot are not kept."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        return False
+    return True

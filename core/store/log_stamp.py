@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import os
 from functools import cache
@@ -14,7 +15,7 @@ from blake3 import blake3
 import core
 from core.installed.offers import extension_folder, find_offers
 from core.installed.switches import Switches
-from core.logs.door import HeldLog
+from core.logs.door import HeldLog, is_file
 from core.logs.walking import walk
 
 if TYPE_CHECKING:
@@ -86,9 +87,10 @@ def code_stamp() -> str:
             )
     name = blake3(f"{core.__version__} {[offer[:5] for offer in offers]} {sorted(Switches().off())}".encode())
     for place in places:
-        for file in [place] if place.is_file() else walk(place):
-            if file.suffix in (".py", ".toml", ".json"):
-                name.update(f"{file} {file.stat().st_mtime_ns}\n".encode())
+        for file in [place] if is_file(place) else walk(place):
+            with contextlib.suppress(OSError):
+                if file.suffix in (".py", ".toml", ".json"):
+                    name.update(f"{file} {file.stat().st_mtime_ns}\n".encode())
     return name.hexdigest(length=16)
 
 

@@ -45,12 +45,14 @@ def read_profile(path: Path, scope: Scope) -> SettingsProfile:
 
 def read_profiles(folders: Iterable[tuple[Scope, Path]]) -> list[SettingsProfile]:
     """All profiles of some folders, by name within each."""
-    return [
-        read_profile(path, scope)
-        for scope, folder in folders
-        for path in sorted(folder.glob("*.toml"))
-        if path.is_file()
-    ]
+    return [read_profile(path, scope) for scope, folder in folders for path in _files(folder)]
+
+
+def _files(folder: Path) -> list[Path]:
+    try:
+        return [path for path in sorted(folder.glob("*.toml")) if path.is_file()]
+    except OSError:
+        return []
 
 
 def is_modelled(name: str) -> bool:

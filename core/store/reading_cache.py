@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 from platformdirs import user_cache_path
 
+from core.logs.door import is_there
+
 if TYPE_CHECKING:
     from core.settings import Settings
 
@@ -42,7 +44,7 @@ class ReadingCache:
     def load(self, keys: Iterable[str]) -> dict[str, bytes]:
         """The values that are kept, by key."""
         wanted = list(keys)
-        if not self.path.exists():
+        if not is_there(self.path):
             return {}
         found: dict[str, bytes] = {}
         today = _today()
@@ -86,14 +88,14 @@ class ReadingCache:
 
     def clear(self) -> bool:
         """Forget it all; whether anything was kept."""
-        there = self.path.exists()
+        there = is_there(self.path)
         for end in ("", "-wal", "-shm", "-journal"):
             self.path.with_name(self.path.name + end).unlink(missing_ok=True)
         return there
 
     def count(self) -> int:
         """How many values are kept."""
-        if self.path.exists():
+        if is_there(self.path):
             with contextlib.suppress(sqlite3.Error, OSError), self._open() as store:
                 return int(store.execute("SELECT count(*) FROM kept").fetchone()[0])
         return 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -17,7 +18,8 @@ PROJECT_FILES = (".nooscope-rules.json", "receptor-rules.json")
 def project_file(folder: Path) -> Path:
     """The project's rule file: the hidden one where there is one."""
     hidden, plain = (folder / name for name in PROJECT_FILES)
-    return hidden if hidden.exists() or not plain.exists() else plain
+    there = os.path.exists  # the method of a path raises where a folder above is closed
+    return hidden if there(hidden) or not there(plain) else plain
 
 
 def read_rules(path: Path) -> bytes | None:

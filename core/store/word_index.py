@@ -12,6 +12,7 @@ import msgspec
 from platformdirs import user_cache_path
 
 from core.errors import StoreError
+from core.logs.door import is_there
 
 VERSION = 1
 _TABLES = """
@@ -94,7 +95,7 @@ class WordIndex:
 
     def logs(self) -> dict[str, IndexedLog]:
         """Every log in the index, by name."""
-        if not self.path.exists():
+        if not is_there(self.path):
             return {}
         with self._open() as store:
             rows = store.execute(f"SELECT {_COLUMNS} FROM log").fetchall()  # noqa: S608 our own words
@@ -141,7 +142,7 @@ class WordIndex:
 
     def find(self, query: str, narrowed: Narrowed, most: int) -> list[Match]:
         """The places that match a query of FTS5, the latest first."""
-        if not self.path.exists():
+        if not is_there(self.path):
             return []
         conditions, values = _conditions(narrowed)
         columns = ", ".join(f"log.{name}" for name in IndexedLog._fields)
@@ -160,7 +161,7 @@ class WordIndex:
 
     def clear(self) -> bool:
         """Forget it all; whether there was anything."""
-        there = self.path.exists()
+        there = is_there(self.path)
         for end in ("", "-wal", "-shm", "-journal"):
             self.path.with_name(self.path.name + end).unlink(missing_ok=True)
         return there

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from threading import Lock
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -20,6 +20,7 @@ from core.settings.layers import Given, Layer, resolve, tunables, value_of
 from core.society import Society
 from core.timeline.columns import Columns
 from core.timeline.firings import FIRINGS, Difference, compare
+from core.timeline.initial_state import InitialState
 from core.timeline.marks import Mark
 from core.timeline.run import Run
 from core.timeline.timeline import SettingsChange, Timeline
@@ -83,6 +84,12 @@ class KeptInputs:
                 for place in range(len(rows), stop):
                     rows.append(step(self._events[place]))  # type: ignore[arg-type]
         return rows
+
+
+def inputs_over(events: Sequence[Event], settings: Settings, initial: InitialState) -> list[ReceptorInput]:
+    """What the receptors are given over some events, one each."""
+    step = initial.society(settings, _FirstHalf).step
+    return [step(event) for event in events]  # type: ignore[misc]
 
 
 class _FirstHalf(Engine):

@@ -17,6 +17,7 @@ from core.settings.layers import Given, Layer, resolve, tunables, value_of
 from core.settings.tunable import Tunable
 from core.store.kept_events import reading_kit
 from core.store.labels import Label, Labels, Score, score
+from core.timeline.felt_sweep import FeltSweep
 from core.timeline.firings import FIRINGS
 from core.timeline.initial_state import PLAIN, InitialState
 from core.timeline.marks import Mark, Marks
@@ -122,9 +123,14 @@ def sweep_session(
     begun = initial._replace(seed=seed_of(session.id))
     near = settings.timeline.branch.near
     points: list[SweepPoint] = []
+    shared = FeltSweep(events, settings, begun) if not later and FeltSweep.takes(name, begun) else None
     for value in values:
-        turns = [each._replace(settings=overlaid(each.settings, {name: value})) for each in later]
-        marks = fired(events, overlaid(settings, {name: value}), begun, turns)
+        other = overlaid(settings, {name: value})
+        if shared is not None:
+            marks = shared.fired(other)
+        else:
+            turns = [each._replace(settings=overlaid(each.settings, {name: value})) for each in later]
+            marks = fired(events, other, begun, turns)
         points.append(_point(value, marks, said, near))
     return Sweep(name, value_of(settings, name), tuple(points), 1, len(events), len(said))
 

@@ -123,7 +123,7 @@ def texts(value: Any) -> Iterator[str]:
         for item in value:
             yield from texts(item)
     elif isinstance(value, dict):
-        for name in ("text", "content", "output"):
+        for name in ("text", "content", "output", "parts", "functionResponse", "response", "error"):
             yield from texts(value.get(name))
 
 
@@ -151,15 +151,16 @@ class _Handler(BaseHTTPRequestHandler):
         if dialect is None:
             self._send(b"{}")
             return
-        conversation = body.get("messages", body.get("input", []))
+        conversation = body.get("messages", body.get("input", body.get("contents", [])))
         tools = tuple(
-            str(tool.get("name") or tool.get("function", tool).get("name"))
+            str(one.get("name") or one.get("function", one).get("name"))
             for tool in body.get("tools") or ()
+            for one in tool.get("functionDeclarations", [tool])
         )
         asked = Asked(path, str(body.get("model")), tools, tuple(texts(conversation)))
         number = len(self.model.asked)
         whole, parts = dialect(self.model.answer(asked), asked, number)
-        if body.get("stream"):
+        if body.get("stream") or path.endswith(":streamGenerateContent"):
             self._send(b"".join(parts), "text/event-stream")
         else:
             self._send(json.dumps(whole).encode())
@@ -294,4 +295,27 @@ def completions(answer: Answer, asked: Asked, number: int) -> tuple[Json, list[b
     return whole, [*(f"data: {json.dumps(part)}\n\n".encode() for part in parts), b"data: [DONE]\n\n"]
 
 
-_DIALECTS = {"/chat/completions": completions, "/messages": messages, "/responses": responses}
+def generated(answer: Answer, asked: Asked, number: int) -> tuple[Json, list[bytes]]:
+    """An answer as Gemini's contents."""
+    call = {"name": answer.tool, "args": answer.given, "id": f"call_{number:04}"}
+    part = {"functionCall": call} if answer.tool else {"text": answer.text}
+    used = {
+        "promptTokenCount": answer.tokens,
+        "candidatesTokenCount": 20,
+        "totalTokenCount": answer.tokens + 20,
+    }
+    content = {"role": "model", "parts": [part]}
+    whole = {
+        "candidates": [{"content": content, "finishReason": "STOP", "index": 0}],
+        "usageMetadata": used,
+        "modelVersion": asked.model,
+    }
+    return whole, [f"data: {json.dumps(whole)}\r\n\r\n".encode()]
+
+
+_DIALECTS = {
+    "/chat/completions": completions,
+    "/messages": messages,
+    "/responses": responses,
+    "enerateContent": generated,
+}

@@ -9,12 +9,23 @@ import subprocess
 import sys
 from pathlib import Path
 
-PACKAGES = {"claude": "@anthropic-ai/claude-code", "codex": "@openai/codex", "opencode": "opencode-ai"}
+PACKAGES = {
+    "claude": "@anthropic-ai/claude-code",
+    "codex": "@openai/codex",
+    "opencode": "opencode-ai",
+    "qwen": "@qwen-code/qwen-code",
+    "pi": "@mariozechner/pi-coding-agent",
+    "cline": "cline",
+    "gemini": "@google/gemini-cli",
+    "copilot": "@github/copilot",
+}
 FOLDER = Path(
     os.environ.get("AGENTS_FOLDER")
     or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "nooscope" / "agents"
 )
 """Where the agents are installed; told before a test gets a home of its own."""
+_INSTALLING = 600.0
+"""Seconds npm may take for one agent."""
 LONGEST = 240.0
 """Seconds an agent may take for a story."""
 
@@ -25,32 +36,49 @@ def program(name: str) -> Path | None:
     return found if found.exists() else None
 
 
-def missing() -> str:
-    """Why the agents cannot be run here; blank where they can."""
+def missing(name: str) -> str:
+    """Why an agent cannot be run here; blank where it can."""
     if shutil.which("node") is None or shutil.which("npm") is None:
         return "node and npm are not installed"
-    absent = [name for name in PACKAGES if program(name) is None]
-    return f"{', '.join(absent)} not installed; `make agents` does it" if absent else ""
+    return "" if program(name) else f"{name} is not installed; `make agents` does it where npm can"
 
 
-def install() -> int:
-    """Install what is missing, by npm."""
+def install() -> None:
+    """Install what is missing, by npm, each for itself: one that npm cannot give is skipped with a word."""
     if shutil.which("node") is None or shutil.which("npm") is None:
         sys.stdout.write("agents: skipped, because node and npm are not installed\n")
-        return 0
-    absent = [package for name, package in PACKAGES.items() if program(name) is None]
-    if absent:
+        return
+    for name, package in PACKAGES.items():
+        if program(name) is not None:
+            continue
         FOLDER.mkdir(parents=True, exist_ok=True)
-        sys.stdout.write(f"agents: installing {', '.join(absent)} into {FOLDER}\n")
+        sys.stdout.write(f"agents: installing {package} into {FOLDER}\n")
         sys.stdout.flush()
-        return subprocess.run(
-            ["npm", "install", "--no-fund", "--no-audit", "--prefix", FOLDER, *absent]
-        ).returncode
-    return 0
+        words = [
+            "npm",
+            "install",
+            "--no-fund",
+            "--no-audit",
+            "--loglevel=error",
+            "--prefix",
+            str(FOLDER),
+            package,
+        ]
+        try:
+            failed = subprocess.run(words, timeout=_INSTALLING).returncode != 0
+        except subprocess.TimeoutExpired:
+            failed = True
+        if failed:
+            sys.stdout.write(f"agents: npm could not install {package}; its stories are skipped\n")
 
 
 class Agent:
     """One agent with a home and a project of its own, that asks only the made-up model."""
+
+    program = ""
+    """The command's name."""
+    lingers = 0.0
+    """Seconds after which it is ended, of a program that may stay on when its story is over; 0 of others."""
 
     def __init__(self, place: Path, url: str) -> None:
         self.home = place / "home"
@@ -89,10 +117,12 @@ class Agent:
         """A whole story; what the agent printed."""
         running = self.start(prompt, *more)
         try:
-            said, _ = running.communicate(timeout=LONGEST)
+            said, _ = running.communicate(timeout=self.lingers or LONGEST)
         except subprocess.TimeoutExpired:
             running.kill()
             said, _ = running.communicate()
+            if self.lingers:
+                return said
             raise AssertionError(f"the agent did not end: {said[-2000:]}") from None
         return said
 
@@ -103,6 +133,8 @@ class Agent:
 
 class Claude(Agent):
     """Claude Code, without a screen."""
+
+    program = "claude"
 
     def environment(self) -> dict[str, str]:
         return {
@@ -136,6 +168,7 @@ class Claude(Agent):
 class Codex(Agent):
     """Codex, without a screen."""
 
+    program = "codex"
     settings = ""
 
     def environment(self) -> dict[str, str]:
@@ -158,6 +191,8 @@ class Codex(Agent):
 
 class OpenCode(Agent):
     """OpenCode, without a screen."""
+
+    program = "opencode"
 
     def environment(self) -> dict[str, str]:
         return {
@@ -189,5 +224,85 @@ class OpenCode(Agent):
         return sorted((self.home / ".local" / "share" / "opencode").glob("opencode.db"))
 
 
+class Qwen(Agent):
+    """Qwen Code, without a screen."""
+
+    program = "qwen"
+
+    def environment(self) -> dict[str, str]:
+        told = {"OPENAI_API_KEY": "none", "OPENAI_BASE_URL": f"{self.url}/v1", "OPENAI_MODEL": "fake-1"}
+        return {**super().environment(), **told}
+
+    def command(self, prompt: str, *more: str) -> list[str]:
+        place = self.home / ".qwen"
+        place.mkdir(exist_ok=True)
+        settings = {
+            "security": {"auth": {"selectedType": "openai"}},
+            "general": {"disableAutoUpdate": True},
+            "privacy": {"usageStatisticsEnabled": False},
+        }
+        (place / "settings.json").write_text(json.dumps(settings))
+        return ["qwen", "-p", prompt, "--yolo", "--auth-type", "openai", *more]
+
+    def logs(self) -> list[Path]:
+        return sorted((self.home / ".qwen" / "projects").glob("*/chats/*.jsonl"))
+
+
+class Pi(Agent):
+    """pi, without a screen."""
+
+    program = "pi"
+
+    def environment(self) -> dict[str, str]:
+        return {**super().environment(), "PI_OFFLINE": "1"}
+
+    def command(self, prompt: str, *more: str) -> list[str]:
+        place = self.home / ".pi" / "agent"
+        place.mkdir(parents=True, exist_ok=True)
+        free = {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0}
+        model = {
+            "id": "fake-1",
+            "name": "fake",
+            "reasoning": False,
+            "input": ["text"],
+            "cost": free,
+            "contextWindow": 40_000,
+            "maxTokens": 4000,
+        }
+        provider = {
+            "baseUrl": f"{self.url}/v1",
+            "api": "openai-completions",
+            "apiKey": "none",
+            "models": [model],
+        }
+        (place / "models.json").write_text(json.dumps({"providers": {"fake": provider}}))
+        return ["pi", "-p", prompt, "--provider", "fake", "--model", "fake-1", *more]
+
+    def logs(self) -> list[Path]:
+        return sorted((self.home / ".pi" / "agent" / "sessions").glob("*/*.jsonl"))
+
+
+class Cline(Agent):
+    """Cline's command line, without a screen."""
+
+    program = "cline"
+    lingers = 90.0
+
+    def command(self, prompt: str, *more: str) -> list[str]:
+        known = ("--provider", "openai", "--apikey", "none", "--modelid", "fake-1")
+        subprocess.run(
+            ["cline", "auth", *known, "--baseurl", f"{self.url}/v1"],
+            env=self.environment(),
+            cwd=self.project,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=LONGEST,
+        )
+        return ["cline", "--yolo", *more, prompt]
+
+    def logs(self) -> list[Path]:
+        return sorted((self.home / ".cline" / "data" / "sessions").glob("*/*.messages.json"))
+
+
 if __name__ == "__main__":
-    sys.exit(install())
+    install()

@@ -15,19 +15,30 @@ from core.logs.finder import sessions
 from core.logs.follow import Follower, watch
 from core.logs.session import read_session
 from tests.agents.fake_model import Answer, FakeModel, say, use
-from tests.agents.programs import LONGEST, Agent, Claude, Codex, OpenCode
+from tests.agents.programs import LONGEST, Agent, Claude, Cline, Codex, OpenCode, Pi, Qwen
 
-AGENTS: tuple[type[Agent], ...] = (Claude, Codex, OpenCode)
-_NAMES = {Claude: "claude-code", Codex: "codex", OpenCode: "opencode"}
+AGENTS: tuple[type[Agent], ...] = (Claude, Codex, OpenCode, Qwen, Pi, Cline)
+_NAMES = {
+    Claude: "claude-code",
+    Codex: "codex",
+    OpenCode: "opencode",
+    Qwen: "qwen",
+    Pi: "pi",
+    Cline: "cline",
+}
 
 
 def run(kind: type[Agent], command: str, **more: Any) -> Answer:
     """A shell command, in the agent's own words."""
-    tool, given = {
+    known: dict[type[Agent], tuple[str, dict[str, Any]]] = {
         Claude: ("Bash", {"command": command, "description": "x"}),
         Codex: ("exec_command", {"cmd": command}),
         OpenCode: ("bash", {"command": command, "description": "x"}),
-    }[kind]
+        Qwen: ("run_shell_command", {"command": command, "is_background": False, "description": "x"}),
+        Pi: ("bash", {"command": command}),
+        Cline: ("run_commands", {"commands": [command]}),
+    }
+    tool, given = known[kind]
     return Answer(tool=tool, given=given, **more)
 
 
@@ -37,8 +48,22 @@ def write(kind: type[Agent], path: Path, text: str) -> Answer:
         return use("Write", file_path=str(path), content=text)
     if kind is OpenCode:
         return use("write", filePath=str(path), content=text)
+    if kind is Qwen:
+        return use("write_file", file_path=str(path), content=text)
+    if kind is Pi:
+        return use("write", path=path.name, content=text)
+    if kind is Cline:
+        return use("editor", path=str(path), new_text=text)
     patch = f"*** Begin Patch\n*** Add File: {path.name}\n+{text}\n*** End Patch"
     return run(kind, f"apply_patch <<'EOF'\n{patch}\nEOF")
+
+
+def ends(kind: type[Agent], text: str, **more: Any) -> list[Answer]:
+    """The last words of a story; Cline has a tool for them."""
+    if kind is Cline:
+        given = {"summary": text, "verified": True}
+        return [Answer(tool="submit_and_exit", given=given, **more)]
+    return [say(text, **more)]
 
 
 def read_back(agent: Agent) -> list[Event]:
@@ -62,7 +87,7 @@ def test_failures_an_edit_and_success(kind: type[Agent], tmp_path: Path) -> None
         run(kind, "python3 missing.py"),
         write(kind, tmp_path / "project" / "found.py", "print(1)"),
         run(kind, "python3 found.py"),
-        say("It works. Shall I go on?"),
+        *ends(kind, "It works. Shall I go on?"),
     ]
     with FakeModel({"make it work": story}) as model:
         agent = kind(tmp_path, model.url)
@@ -71,7 +96,7 @@ def test_failures_an_edit_and_success(kind: type[Agent], tmp_path: Path) -> None
     (start,) = only(events, SessionStart)
     assert (start.tool, Path(start.project).name) == (_NAMES[kind], "project")
     assert len(only(events, Prompt)) == 1
-    calls = only(events, ToolUse)
+    calls = [call for call in only(events, ToolUse) if call.tool != "submit_and_exit"]
     assert [(call.action, call.outcome) for call in calls] == [
         ("shell_exec", "failure"),
         ("shell_exec", "failure"),
@@ -82,14 +107,14 @@ def test_failures_an_edit_and_success(kind: type[Agent], tmp_path: Path) -> None
     assert calls[0].call == calls[1].call and calls[2].targets == ("found.py",)
     turns = only(events, Turn)
     assert len(turns) == 5 and {turn.context_tokens for turn in turns} == {1200}
-    assert (turns[0].cost is None) is (kind is OpenCode)
+    assert (turns[0].cost is None) is (kind not in (Claude, Codex))
     assert all(turn.context_window > 0 for turn in turns)
 
 
-@pytest.mark.parametrize("kind", AGENTS)
+@pytest.mark.parametrize("kind", AGENTS[:3])
 def test_what_is_read_while_the_agent_works(kind: type[Agent], tmp_path: Path) -> None:
     """Calls are told as they end; followed to its end, the log is what it is read afterwards."""
-    story = [run(kind, "python3 missing.py"), run(kind, "ls /"), say("done", held=True)]
+    story = [run(kind, "python3 missing.py"), run(kind, "ls /"), *ends(kind, "done", held=True)]
     stop = threading.Event()
     late = threading.Timer(LONGEST, stop.set)
     late.start()

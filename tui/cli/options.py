@@ -124,7 +124,7 @@ def settings_from(args: argparse.Namespace, *, told: bool = False) -> Resolved:
         read_environment(os.environ),
         read_assignments(args.assignments),
     ]
-    resolved = resolve([layer for layer, _ in read])
+    resolved = resolve(_above_profile([layer for layer, _ in read]))
     wrong = [*(fault for _, faults in read for fault in faults), *resolved.complaints]
     settings, lost = _without_lost_paths(resolved)
     for complaint in () if told else (*wrong, *lost):
@@ -135,6 +135,23 @@ def settings_from(args: argparse.Namespace, *, told: bool = False) -> Resolved:
         name: origin for name, origin in resolved.origins.items() if name not in {one.name for one in lost}
     }
     return resolved._replace(settings=settings, origins=kept, complaints=(*wrong, *lost))
+
+
+def _above_profile(layers: list[Layer]) -> list[Layer]:
+    """The layers over the profile that the person's own settings choose."""
+    from core.settings.layers import read_file
+    from core.store.profile_files import PRESETS
+
+    chosen = [
+        given.value
+        for layer in layers
+        for given in layer.values
+        if given.name == "receptor.profile" and layer.owner == "person"
+    ]
+    if not chosen or chosen[-1] not in ("fitted", "as-published"):
+        return layers
+    layer, _ = read_file(PRESETS / f"{chosen[-1]}.toml", "person")
+    return [layer._replace(origin=f"profile {chosen[-1]}"), *layers]
 
 
 def _policy(path: Path) -> tuple[Layer, tuple[Complaint, ...]]:

@@ -61,6 +61,8 @@ from tui.feed.navigation import Navigator
 from tui.feed.playhead import Playhead
 from tui.feed.view import View
 
+_STILL = 10
+"""Pictures in a row that only time asked for, after which they come half as often."""
 _BATCH = 0.02
 """Seconds of reading between two looks at what is asked."""
 _FIRST = 0.5
@@ -130,6 +132,7 @@ class Feed:
         """The end of a long log, shown until all of it has been read."""
         self._due = self._urgent = True
         self._drawn = self._played = 0.0
+        self._still = 0
         self._even = 0.0
         """When all that was written had last been read."""
         self._late = False
@@ -259,8 +262,12 @@ class Feed:
         if self._due or self._head.playing:
             return max(0.0, self._drawn + self._spacing() - time.monotonic())
         if self.target.live:
-            return max(0.0, self._drawn + self._settings.screen.idle - time.monotonic())
+            return max(0.0, self._drawn + self._rest() - time.monotonic())
         return None
+
+    def _rest(self) -> float:
+        """Time between two pictures while nothing happens; twice as long once that has lasted a while."""
+        return self._settings.screen.idle * (1 if self._still < _STILL else 2)
 
     def _spacing(self) -> float:
         """Least time between two pictures."""
@@ -400,9 +407,10 @@ class Feed:
     def _draw(self, driver: Driver) -> None:
         source, now = driver.source, time.monotonic()
         waited = now - self._drawn
-        due = self._due or (source.growing and waited >= self._settings.screen.idle)
+        due = self._due or (source.growing and waited >= self._rest())
         if not due or not (self._urgent or waited >= self._spacing()):
             return
+        self._still = 0 if self._due else self._still + 1
         self._due = self._urgent = False
         self._drawn = now
         loading = source.share if self._head.loading else None
@@ -427,7 +435,7 @@ class Feed:
             skipped=source.kit.diagnostics.total,
             notice=self._notice,
             hooks=self._hooks(driver.session) if self._hooks is not None and self.target.live else None,
-            extensions=driver.registry.standing(),
+            extensions=driver.standing(),
             bus=driver.bus.readings(),
             narrator=self._settings.narrator.on,
         )

@@ -17,6 +17,9 @@ from core.timeline.checkpoints import Checkpoints
 from core.timeline.timeline import Timeline
 from tui.feed.messages import Bookmarked, Failed, LookedBefore, Noticed, RemoveBookmark, SetBookmark
 
+_NAME = 60
+"""Characters of a name one types."""
+
 
 class Shelf:
     """Empty until it is known whose bookmarks they are."""
@@ -74,7 +77,10 @@ class Shelf:
         if kept is None or not 0 <= place <= len(timeline) or not len(timeline):
             return
         at = timeline.time_of(place)
+        named, split, rest = note.partition(": ")
         name = f"event {place} at {clock(at - timeline.events[0].at)}"
+        if split and named.strip():
+            name, note = named.strip()[:_NAME], rest.strip()
         note = note or _what_stands(timeline, place)
         try:
             checkpoints = Checkpoints(kept, timeline.settings.timeline.checkpoints.kept)

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from core.engine import Frame
 from core.events import MAIN, Matter
-from core.extension.registry import ExtensionStanding
+from core.extension.hooks import ExtensionStanding
 from core.live.bus import SubscriberReading
 from core.live.hook_signs import HookSigns
 from core.live.status import Status

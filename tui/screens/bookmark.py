@@ -40,7 +40,7 @@ class NoteScreen(ModalScreen[str | None]):
     def compose(self) -> ComposeResult:
         with Vertical() as box:
             box.border_title = f"Bookmark at event {self._place:,}"
-            yield Input(placeholder="a note, or nothing", max_length=300)
+            yield Input(placeholder="a note, a name: and a note, or nothing", max_length=300)
             yield Label("enter sets it, esc sets none")
 
     def on_input_submitted(self, message: Input.Submitted) -> None:

@@ -235,7 +235,8 @@ class FleetScreen(Screen[None]):
     def action_permit(self, choice: str) -> None:
         row = self.query_one(FleetTable).chosen
         waits = row.signs.questions if row is not None and row.signs is not None else ()
-        self.post_message(AnswerPermit(choice, next(iter(waits), None)))
+        first = min(waits, key=lambda one: (one.late, one.number), default=None)
+        self.post_message(AnswerPermit(choice, first))
 
     def action_pane(self) -> None:
         row = self.query_one(FleetTable).chosen

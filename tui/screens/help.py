@@ -18,6 +18,7 @@ from textual.widgets import Input
 from core.report.formatting import plain
 from core.settings.screen import ScreenSettings
 from tui.screens.board import Board
+from tui.screens.extensions import ExtensionsScreen
 from tui.screens.governance import GovernanceScreen
 from tui.screens.help_text import KeyRow, Topic, binding_names, help_lines, matching_topics, topic
 from tui.screens.mind import MindScreen
@@ -26,6 +27,7 @@ from tui.screens.transcript import TranscriptScreen
 from tui.widgets.common.key_line import KeyLine
 from tui.widgets.common.panel import Panel
 from tui.widgets.common.text_page import TextPage
+from tui.widgets.extensions.cards import ExtensionCard
 from tui.widgets.transcript.document import Document
 from tui.widgets.transcript.passage import PassagePane
 
@@ -34,6 +36,7 @@ _SCREENS: dict[str, tuple[type[Board], tuple[type[Panel], ...]]] = {
     "Mind": (MindScreen, MindScreen.CARDS),
     "Governance": (GovernanceScreen, GovernanceScreen.CARDS),
     "Response": (ResponseScreen, ResponseScreen.CARDS),
+    "Extensions": (ExtensionsScreen, (ExtensionCard,)),
 }
 
 

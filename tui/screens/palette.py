@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from functools import partial
+from pathlib import Path, PurePath
 from typing import Any, Protocol, cast
 
 from textual.app import App, SystemCommand
@@ -13,16 +17,26 @@ from textual.dom import DOMNode
 from textual.message import Message
 from textual.screen import Screen
 
+from core.agents.registry import known_agents
+from core.events import ToolUse
+from core.logs.discovery import find
+from core.logs.found import Found
 from core.receptor.readings import NodeReading
-from core.report.formatting import clock, plain
+from core.report.event_words import OUTCOME_SIGNS, about, tool_of
+from core.report.formatting import age, clock, plain
 from core.settings.layers import tunables
 from core.store.bookmarks import Bookmark
 from core.timeline.timeline import Timeline
-from tui.feed.messages import ReturnTo, Seek, ShowTranscript
+from tui.feed.messages import OpenSession, ReturnTo, Seek, ShowTranscript
 from tui.feed.view import View
+from tui.widgets.common.mark_words import mark_text
 from tui.widgets.common.panel import Panel
 
 _MOST = 60
+_FEW = 8
+"""Sessions offered before anything is typed."""
+_EVENTS = 20_000
+"""Events looked through at most, the newest first."""
 
 
 class _Observatory(Protocol):
@@ -99,8 +113,51 @@ class PlaceSearch(Provider):
                 return
 
 
+class OtherSessions(Provider):
+    """All sessions of this machine by title, project and agent; what is chosen is opened."""
+
+    async def startup(self) -> None:
+        self._found = asyncio.create_task(asyncio.to_thread(_sessions))
+
+    async def discover(self) -> Hits:
+        for found in (await self._found)[:_FEW]:
+            yield DiscoveryHit(
+                Content(_called(found)), partial(self._open, found), _called(found), _of(found)
+            )
+
+    async def search(self, query: str) -> Hits:
+        words = query.lower().split()
+        shown = 0
+        for found in await self._found:
+            if all(word in f"session {_called(found)} {_of(found)}".lower() for word in words):
+                shown += 1
+                text = _called(found)
+                yield Hit(0.9 - shown / 1000, Content(text), partial(self._open, found), text, _of(found))
+            if shown >= _MOST:
+                return
+
+    def _open(self, found: Found) -> None:
+        cast(_Observatory, self.app).post_message(OpenSession(found.path, found.active, found.session))
+
+
+def _sessions() -> list[Found]:
+    try:
+        return find(known_agents(), os.environ, Path.home(), now=time.time())
+    except OSError:
+        return []
+
+
+def _called(found: Found) -> str:
+    return f"Session: {plain(found.title, 60) or PurePath(found.project).name or found.path.stem}"
+
+
+def _of(found: Found) -> str:
+    when = "now" if found.active else f"{age(max(0.0, time.time() - found.last))} ago"
+    return f"{found.agent} · {plain(PurePath(found.project).name, 40)} · {when}"
+
+
 class SessionSearch(Provider):
-    """Marks, paths and bookmarks of the session on the screen."""
+    """Marks, paths, calls and bookmarks of the session on the screen."""
 
     async def discover(self) -> Hits:
         for number, (text, help_text, message) in enumerate(self._all()):
@@ -135,11 +192,19 @@ class SessionSearch(Provider):
             yield f"⚑ {plain(bookmark.name, 80)}", plain(bookmark.note, 80), ReturnTo(bookmark.name)
         for number in range(len(timeline.marks) - 1, -1, -1):
             mark = timeline.marks[number]
-            words = f"{clock(mark.at - view.start)}  {mark.kind}  {plain(mark.name, 60)}"
+            words = f"{clock(mark.at - view.start)}  {mark.kind}  {plain(mark_text(mark), 60)}"
             who = "" if mark.agent == "main" else plain(mark.agent, 24)
             yield words, who, Seek(mark.place + 1)
         for path in _leaves(view.frame.receptor.heatmap.tree):
             yield plain(path, 90), "transcript of this path", ShowTranscript(path)
+        for place in range(len(timeline.events) - 1, max(-1, len(timeline.events) - 1 - _EVENTS), -1):
+            event = timeline.events[place]
+            if isinstance(event, ToolUse):
+                words, path = about(event)
+                told = " ".join(part for part in (tool_of(event), words, path) if part)
+                sign = OUTCOME_SIGNS.get(event.outcome, ("", ""))[0]
+                when = clock(event.at - view.start)
+                yield f"{when}  {sign} {plain(told, 80)}", f"event {place + 1:,}", Seek(place + 1)
 
 
 def _leaves(nodes: Iterable[NodeReading]) -> Iterator[str]:

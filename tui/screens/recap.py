@@ -9,15 +9,18 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.worker import get_current_worker
 
+from core.agents.words import WordReader
 from core.report.formatting import count, plain, span
 from core.report.story import SessionStory, story
 from core.settings import Settings
 from core.settings.screen import ScreenSettings
 from core.store.last_look import Look
 from tui.draw.line import Line, wrapped
+from tui.feed.view import View
 from tui.screens.board import Board
 from tui.widgets.common.header import StatusHeader
 from tui.widgets.common.key_line import KeyLine
+from tui.widgets.common.now_strip import NowStrip
 from tui.widgets.common.text_page import TextPage
 
 if TYPE_CHECKING:
@@ -41,7 +44,7 @@ class RecapScreen(Board):
         Binding("l", "leave", "back", show=False, id="recap.leave", tooltip="Back to where you were"),
         Binding("w", "whole", "whole session", id="recap.whole", tooltip="The whole session, or since then"),
         Binding(
-            "s",
+            "i",
             "prose",
             "prose",
             id="recap.prose",
@@ -64,12 +67,18 @@ class RecapScreen(Board):
 
     def compose(self) -> ComposeResult:
         yield StatusHeader().data_bind(Board.view)
+        yield NowStrip().data_bind(Board.view)
         yield TextPage(id="page")
         yield KeyLine()
 
     def watch_recording(self) -> None:
         """Tell once there is something to tell; the page stays as it is while events come."""
         if self.recording is not None and self.is_mounted:
+            self._tell()
+
+    def watch_view(self, before: View | None, view: View | None) -> None:
+        """Words that are hidden leave this page too."""
+        if before is not None and view is not None and before.words != view.words and self.is_mounted:
             self._tell()
 
     def action_whole(self) -> None:
@@ -80,7 +89,7 @@ class RecapScreen(Board):
     def action_prose(self) -> None:
         """Ask for prose in a thread; what is on the page stays until it is there."""
         timeline = self.recording
-        if timeline is None or not len(timeline):
+        if timeline is None or not len(timeline) or (self.view is not None and not self.view.words):
             return
         stop = len(timeline)
         look = None if self._all else self._look
@@ -101,7 +110,7 @@ class RecapScreen(Board):
         self.run_worker(work, name="recap", group="recap", thread=True, exclusive=True)
 
     def _show_prose(self, told: list[tuple[str, Told]], events: int) -> None:
-        if self.is_attached:
+        if self.is_attached and (self.view is None or self.view.words):
             page = self.query_one(TextPage)
             page.border_subtitle = count(events, "event")
             page.show(lambda width: _prose_page(told, width))
@@ -122,16 +131,22 @@ class RecapScreen(Board):
         since = min(len(events), look.events) if look is not None else 0
         page.border_subtitle = count(len(events) - since, "event")
         start = events[0].at if events else 0.0
+        view = self.view
+        if view is not None and not view.words:
+            self.workers.cancel_group(self, "recap")
+            page.show(lambda _: [[("words are hidden: h shows them", "quiet")]])
+            return
+        reader = WordReader(() if view is None else view.word_logs)
 
         def work() -> None:
-            told = story(events[since:], start)
+            told = story(events[since:], start, reader.words)
             if not get_current_worker().is_cancelled:
                 self.app.call_from_thread(self._show, told, len(events) == since)
 
         self.run_worker(work, name="recap", group="recap", thread=True, exclusive=True)
 
     def _show(self, told: SessionStory, nothing: bool) -> None:
-        if self.is_attached:
+        if self.is_attached and (self.view is None or self.view.words):
             self.query_one(TextPage).show(lambda width: _page(told, nothing, width))
 
 

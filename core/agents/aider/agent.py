@@ -12,6 +12,9 @@ AGENT = Agent(
     Location(
         nowhere,
         (),
-        (b"\n\n#### ", b"\n> Tokens: ", b"\n> Applied edit to ", b"\n> The LLM did not conform"),
+        (
+            *(b"\n\n#### ", b"\n> Tokens: ", b"\n> Applied edit to ", b"\n> The LLM did not conform"),
+            *(b"\n> Added ", b"\n> Running "),
+        ),
     ),
 )

@@ -28,9 +28,8 @@ _DEEDS = (
     (re.compile(r"> Added (.{1,400}?) to the chat(?: \(read-only\))?\.?\s*\Z"), "add", "path"),
     (re.compile(r"> Running (.{1,2000}?)\s*\Z"), "run", "command"),
 )
-_REFUSED = re.compile(
-    r"> (?:The LLM did not conform to the edit format|.{0,80}SEARCH/REPLACE block.{0,40} failed)"
-)
+_REFUSED = re.compile(r"> The LLM did not conform to the edit format")
+"""The lines after it tell which block failed, and are the same failure."""
 _SCALE = {"": 1.0, "k": 1e3, "M": 1e6}
 _UNTOLD = Result(running=True)
 

@@ -9,7 +9,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from core.agents.copilot.reader import COPILOT_EXIT
 from core.agents.hook import AgentHooks, HookCall, HookFile, HookMoment, HookReply, Installing, read_common
+from core.agents.loose import table, text
 
 MOMENTS: dict[str, HookMoment] = {
     "SessionStart": "session_start",
@@ -41,8 +43,17 @@ def copilot_hook_file(to: Installing) -> HookFile:
 
 
 def read_copilot_call(value: Mapping[str, Any]) -> HookCall | None:
-    """What Copilot CLI says."""
-    return read_common(value, MOMENTS)
+    """What Copilot CLI says; a command's exit code stands at the end of its output."""
+    told = table(value.get("tool_result"))
+    if told:
+        failed = text(told.get("result_type")) not in ("", "success")
+        response = {"output": text(told.get("text_result_for_llm")), "is_error": failed}
+        value = {**value, "tool_response": response}
+    call = read_common(value, MOMENTS)
+    if call is None or call.moment != "after_tool":
+        return call
+    exited = COPILOT_EXIT.search(call.result[-100:])
+    return call._replace(failed=call.failed or bool(exited and int(exited.group(1))))
 
 
 def answer_copilot(call: HookCall, reply: HookReply) -> dict[str, Any] | None:
@@ -60,5 +71,5 @@ HOOKS = AgentHooks(
     copilot_hook_file,
     read_copilot_call,
     answer_copilot,
-    limits="written from its documents and not yet seen with the program itself",
+    limits="it names no calls, so they are joined with its log by their order",
 )

@@ -7,13 +7,15 @@ from typing import Any, NamedTuple
 
 from msgspec import structs
 
+from core.agents.advice import said_event, split_advice
 from core.agents.calls import Result
 from core.agents.copilot.links import CopilotLinks
 from core.agents.loose import LooseReader, kept, table, text, whole_number, words
 from core.events import AgentEnd, AgentStart, Compaction, Event, Outcome, SessionEnd, Where
 from core.logs.format import Format, Sample
 
-_EXIT = re.compile(r"<exited with exit code (-?\d{1,9})>\s*\Z")
+COPILOT_EXIT = re.compile(r"<(?:exited|shellId: \S{1,40} completed) with exit code (-?\d{1,9})>\s*\Z")
+"""How a command's output ends, in older and newer versions."""
 _RUNNING = re.compile(r"<command with (?:shell|session)Id: \S+ is still running", re.IGNORECASE)
 _HELD = 256
 """Reports that came before their sub-agents, kept at once."""
@@ -129,8 +131,8 @@ class CopilotReader(LooseReader):
 
     def _returned(self, entry: _Entry) -> None:
         failed = table(entry.data.get("error"))
-        told = words(entry.data.get("result")) or words(entry.data.get("error"))
-        exited = _EXIT.search(told[-100:])
+        told, said = split_advice(words(entry.data.get("result")) or words(entry.data.get("error")))
+        exited = COPILOT_EXIT.search(told[-100:])
         result = Result(
             text=told[: -len(exited.group(0))] if exited else told,
             error=entry.data.get("success") is False or bool(failed),
@@ -139,7 +141,10 @@ class CopilotReader(LooseReader):
             running=bool(_RUNNING.search(told[-300:])),
         )
         name = text(entry.data.get("toolCallId"))
-        kept(self.calls.end(name, entry.at, result, self.here(), line=self._line), entry.out)
+        use = self.calls.end(name, entry.at, result, self.here(), line=self._line)
+        kept(use, entry.out)
+        if said and use is not None:
+            entry.out.append(said_event(said, entry.at, use.agent, self.here()))
 
     def _spawned(self, entry: _Entry) -> None:
         call = text(entry.data.get("toolCallId"))

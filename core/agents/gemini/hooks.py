@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from core.agents.gemini.reader import GEMINI_EXIT
 from core.agents.hook import (
     AgentHooks,
     HookCall,
@@ -41,8 +42,12 @@ def gemini_hook_file(to: Installing) -> HookFile:
 
 
 def read_gemini_call(value: Mapping[str, Any]) -> HookCall | None:
-    """What Gemini CLI says."""
-    return read_common(value, MOMENTS)
+    """What Gemini CLI says; a command's exit code stands in its output, and it names calls nowhere."""
+    call = read_common(value, MOMENTS)
+    if call is None or call.moment not in ("before_tool", "after_tool"):
+        return call
+    exited = GEMINI_EXIT.search(call.result)
+    return call._replace(failed=call.failed or bool(exited and int(exited.group(1))))
 
 
 def answer_gemini(call: HookCall, reply: HookReply) -> dict[str, Any] | None:

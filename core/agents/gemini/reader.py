@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from core.agents.advice import said_event, split_advice
 from core.agents.calls import Result
 from core.agents.gemini.links import GeminiLinks
 from core.agents.loose import LooseReader, decode, items, table, text, whole_number, words
@@ -16,7 +17,7 @@ from core.logs.lines import head
 from core.logs.times import seconds
 from core.logs.titles import Title
 
-_EXIT = re.compile(r"^Exit Code: (-?\d{1,9})\s*$", re.MULTILINE)
+GEMINI_EXIT = re.compile(r"^Exit Code: (-?\d{1,9})\s*$", re.MULTILINE)
 _NOTHING = re.compile(r"^(?:Output|Stdout): \(empty\)\s*$", re.MULTILINE)
 _COMPRESSED = re.compile(
     r"compressed[^.]{0,40}?\bfrom:? ([\d,]{1,15}) to ([\d,]{1,15}) tokens", re.IGNORECASE
@@ -122,12 +123,17 @@ class GeminiReader(LooseReader):
         if turn is not None:
             out.append(turn)
         result = _result(call, status)
+        plain, said = split_advice(result.text)
+        if said:
+            result = result._replace(text=plain)
         if self.calls.known(name):
             use = self.calls.end(name, at, result, where, line=self._line)
         else:
             use = self.calls.both(name, tool, arguments, None, at, result, where, self.agent)
         if use is not None:
             self._done(use, text(call.get("agentId")), table(arguments), out)
+            if said:
+                out.append(said_event(said, use.at, self.agent, where))
 
     def _done(self, use: ToolUse, child: str, arguments: dict[str, Any], out: list[Event]) -> None:
         if not child and use.action != "delegation":
@@ -153,7 +159,7 @@ class GeminiReader(LooseReader):
 def _result(call: dict[str, Any], status: str) -> Result:
     parts = [_answered(part) for part in items(call.get("result"))] or [words(call.get("result"))]
     told = "\n".join(part for part in parts if part) or words(call.get("resultDisplay"))
-    exited = _EXIT.search(told)
+    exited = GEMINI_EXIT.search(told)
     nothing = _NOTHING.search(told)
     return Result(
         text="" if nothing and not exited else told,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from platformdirs import user_cache_path, user_data_path
 
+from core.logs.door import is_folder, is_there
 from core.report.checkup import Finding, Section
 from core.report.formatting import count, plain
 from core.store.config_path import PROJECT_SETTINGS, user_settings_file
@@ -41,7 +42,7 @@ def settings(resolved: Resolved, project: Path, more: list[str]) -> Section:
     faults = [*map(str, resolved.complaints), *more]
     findings += [Finding("left out", plain(fault), "problem") for fault in faults]
     facts = {
-        "files": {name: {"path": str(path), "there": path.exists()} for name, path in files.items()},
+        "files": {name: {"path": str(path), "there": is_there(path)} for name, path in files.items()},
         "changed": dict(resolved.origins),
         "complaints": faults,
     }
@@ -49,7 +50,7 @@ def settings(resolved: Resolved, project: Path, more: list[str]) -> Section:
 
 
 def _taken(number: int, path: Path) -> str:
-    if not path.exists():
+    if not is_there(path):
         return "does not exist"
     return f"{count(number, 'setting')} from it" if number else "no settings from it"
 
@@ -78,9 +79,9 @@ def folders() -> Section:
 def unwritable(folder: Path) -> str:
     """Why nothing can be written to a folder, or into the one it would be made in; blank where it can."""
     try:
-        while not folder.exists() and folder != folder.parent:
+        while not is_there(folder) and folder != folder.parent:
             folder = folder.parent
-        if not folder.is_dir():
+        if not is_folder(folder):
             return f"{folder} is not a folder"
         with tempfile.TemporaryFile(dir=folder) as file:
             file.write(b"nooscope")
@@ -132,7 +133,7 @@ def stored_state() -> Section:
     known, lessons = prior.read(), learned.read()
     counted = 0
     problems = [each for each in (prior.problem, learned.problem) if each]
-    if episodes.path.exists():
+    if is_there(episodes.path):
         try:
             with episodes:
                 counted = episodes.count()
@@ -141,7 +142,11 @@ def stored_state() -> Section:
         problems += episodes.notices
     behind = known.session_count if known else 0
     given = CarryOverStore().count()
-    marked = len(list(bookmarks_folder().glob("*.json")))
+    marked = 0
+    try:
+        marked = len(list(bookmarks_folder().glob("*.json")))
+    except OSError as error:
+        problems.append(f"{bookmarks_folder()}: {error.strerror}")
     facts = {
         "sessions_behind_the_prior": behind,
         "stretches_learned_from": lessons.stretches,
@@ -176,7 +181,7 @@ def chains() -> Section:
     )
     for folder, way in ways:
         try:
-            for chain in way() if folder.is_dir() else ():
+            for chain in way() if is_folder(folder) else ():
                 name = f"{folder / chain.name}.chain"
                 (stuck if chain.problems else undone).append(
                     "; ".join([name, *chain.problems, *chain.restored])

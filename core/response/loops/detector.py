@@ -11,14 +11,14 @@ from core.response.loops.cycle import Cycle, Key
 from core.response.loops.failing import Failing
 from core.response.loops.loop import DetectorReading, Loop, LoopReading
 from core.response.loops.oscillation import Oscillation
-from core.response.loops.stalls import GaveUp, Reread, Retest, Rework, Storm, Waiting
+from core.response.loops.stalls import Churn, GaveUp, Reread, Retest, Rework, Storm, Waiting
 from core.response.loops.words import told_of
 from core.settings.loops import DetectorName, LoopSettings
 from core.state import Stateful, made, through
 
 DETECTORS: tuple[DetectorName, ...] = get_args(DetectorName)
 """The plainest first: where several see the same loop, the first one names it."""
-_STALLS: tuple[DetectorName, ...] = ("retest", "rework", "storm", "reread", "gave_up")
+_STALLS: tuple[DetectorName, ...] = ("retest", "rework", "churn", "storm", "reread", "gave_up")
 _UNSEEN = frozenset(("pending", "collateral"))
 """Outcomes that say nothing of the call itself."""
 _LOOKS = frozenset(("shell_exec", "search", "file_read", "memory_read"))
@@ -51,11 +51,16 @@ class LoopDetector(Stateful):
         "_edits",
         "_final",
         "_growth",
+        "_patience",
+        "_patient",
+        "_quiet",
         "_said",
+        "_stalls",
         "_telling",
         "_told",
         "_tools",
         "burn",
+        "churn",
         "exact",
         "failing",
         "gave_up",
@@ -84,10 +89,18 @@ class LoopDetector(Stateful):
         self.burn = Burn(settings.burn) if settings.burn.enabled else None
         self.retest = Retest(settings.retest) if settings.retest.enabled else None
         self.rework = Rework(settings.rework) if settings.rework.enabled else None
+        self.churn = Churn(settings.churn) if settings.churn.enabled else None
         self.storm = Storm(settings.storm) if settings.storm.enabled else None
         self.reread = Reread(settings.reread) if settings.reread.enabled else None
         self.waiting = Waiting(settings.waiting) if settings.waiting.enabled else None
         self.gave_up = GaveUp(settings.gave_up) if settings.gave_up.enabled else None
+        self._patient = tuple([part for part in (self.exact, self.near, self.failing) if part is not None])
+        self._patience = 0
+        stalls = (self.retest, self.rework, self.churn, self.storm, self.reread, self.gave_up)
+        named = zip(_STALLS, stalls, strict=True)
+        self._stalls = tuple([(name, part) for name, part in named if part is not None])
+        """Those that are told by what did not happen."""
+        self._quiet = tuple([part for part in (*stalls, self.waiting) if part is not None])
         self._final = final
         self._edits = settings.near.edits
         self._telling = settings.near.telling
@@ -104,8 +117,9 @@ class LoopDetector(Stateful):
 
         `patience` is how many more repeats than usual of one call, or failures, are let pass.
         """
-        for part in (self.exact, self.near, self.failing):
-            if part is not None:
+        if patience != self._patience:
+            self._patience = patience
+            for part in self._patient:
                 part.patience = patience
         if isinstance(event, ToolUse):
             if event.outcome in _UNSEEN or event.action == "plan":
@@ -139,10 +153,8 @@ class LoopDetector(Stateful):
             self.waiting.update(event, own.get("waiting", -1))
         if event.purpose == "wait":
             return
-        for name in _STALLS:
-            part = getattr(self, name)
-            if part is not None:
-                part.update(event, own.get(name, -1))
+        for name, stall in self._stalls:
+            stall.update(event, own.get(name, -1) if own else -1)
         failed = event.outcome == "failure"
         result = event.result
         heard = failed or result != 0
@@ -191,7 +203,7 @@ class LoopDetector(Stateful):
         oscillation = self.oscillation is not None and self.oscillation.subject != ""
         near = self.near is not None and self.near.period > 0
         burn = self.burn is not None and self.burn.burning
-        stalls = [part is not None and part.going for part in self._stalls()]
+        stalls = [(part := getattr(self, name)) is not None and part.going for name in _STALLS]
         waiting = self.waiting is not None and self.waiting.going
         going = (exact, failing, oscillation, near, *stalls, burn, waiting)
         active = self._active
@@ -209,14 +221,10 @@ class LoopDetector(Stateful):
             or (near is not None and near.period > 0)
         ):
             return False
-        for part in (*self._stalls(), self.waiting):
-            if part is not None and part.going:
+        for part in self._quiet:
+            if part.going:
                 return False
         return self.burn is None or not self.burn.burning
-
-    def _stalls(self) -> tuple[Retest | Rework | Storm | Reread | GaveUp | None, ...]:
-        """Those that are told by what did not happen, in the order of their names."""
-        return (self.retest, self.rework, self.storm, self.reread, self.gave_up)
 
     def _tell(self, name: DetectorName, at: float) -> Loop | None:
         part = getattr(self, name)

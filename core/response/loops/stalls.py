@@ -8,6 +8,7 @@ from typing import ClassVar
 from core.events import ToolUse
 from core.response.loops.loop import subject
 from core.settings.loops import (
+    ChurnSettings,
     GaveUpSettings,
     RereadSettings,
     RetestSettings,
@@ -15,10 +16,12 @@ from core.settings.loops import (
     StormSettings,
     WaitingSettings,
 )
-from core.state import KeptField, Stateful, made, mapped
+from core.state import KeptField, Stateful, keyed, made, mapped
 
 _LOOKS = frozenset(("file_read", "search"))
 _CHECKS = frozenset(("test", "build"))
+_NEVER = 1 << 30
+"""The limit of a tool that is never told of."""
 
 
 class _Stall(Stateful):
@@ -56,7 +59,7 @@ class _Stall(Stateful):
         self.count += 1
         self.subject = subject(event.tool, event.program, event.targets)
         self.tool = event.program or event.tool
-        self.limit = own if own > 0 else self._limit if own else 1 << 30
+        self.limit = own if own > 0 else self._limit if own else _NEVER
 
 
 class Storm(_Stall):
@@ -193,6 +196,54 @@ class Rework(_Stall):
         """The fact."""
         failed = f"{self._failures} failures and no test or build passed between"
         return f"{self.subject} edited {self.count} times, {failed}"
+
+
+class Churn(_Stall):
+    """Files edited again while calls fail, or a great many failures, all since the person asked."""
+
+    __slots__ = ("_again", "_edited", "_edits", "_kept", "_least")
+    STATE = (
+        *_Stall.STATE,
+        keyed("_edited"),
+        "_again",
+    )
+
+    def __init__(self, settings: ChurnSettings) -> None:
+        self._kept = settings.kept
+        self._edits = settings.edits
+        self._least = settings.failures
+        self._edited: dict[str, None] = {}
+        super().__init__(settings.times)
+
+    def reset(self) -> None:
+        """Forget every file."""
+        super().reset()
+        self._edited.clear()
+        self._again = 0
+
+    @property
+    def going(self) -> bool:
+        """Whether it is worth a word."""
+        again = self.limit < _NEVER and self._again >= self._edits and self.count >= self._least
+        return again or self.count >= self.limit
+
+    def update(self, event: ToolUse, own: int) -> None:
+        """Take in one call; what is counted is never made up for but by the person."""
+        if event.outcome == "failure":
+            self._more(event, own)
+            self.tool = ""
+        elif event.action == "file_edit" and event.outcome == "success" and event.targets:
+            edited = event.targets[0]
+            if edited in self._edited:
+                self._again += 1
+            elif len(self._edited) >= self._kept:
+                del self._edited[next(iter(self._edited))]
+            self._edited[edited] = None
+
+    def what(self) -> str:
+        """The fact."""
+        again = f", files edited again {self._again} times" if self._again else ""
+        return f"{self.count} calls failed since it was asked{again}"
 
 
 class Reread(_Stall):

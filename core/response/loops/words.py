@@ -9,7 +9,7 @@ from core.response.loops.cycle import Cycle
 from core.response.loops.failing import Failing
 from core.response.loops.loop import Loop, intensity
 from core.response.loops.oscillation import Oscillation
-from core.response.loops.stalls import GaveUp, Reread, Retest, Rework, Storm, Waiting
+from core.response.loops.stalls import Churn, GaveUp, Reread, Retest, Rework, Storm, Waiting
 from core.settings.loops import DetectorName
 
 
@@ -23,6 +23,7 @@ class Parts(Protocol):
     burn: Burn | None
     retest: Retest | None
     rework: Rework | None
+    churn: Churn | None
     storm: Storm | None
     reread: Reread | None
     waiting: Waiting | None
@@ -38,7 +39,7 @@ def told_of(parts: Parts, name: DetectorName) -> Loop:
     if name == "oscillation" and parts.oscillation is not None:
         return _oscillation(parts.oscillation)
     stall = getattr(parts, name)
-    if isinstance(stall, Retest | Rework | Storm | Reread | Waiting | GaveUp):
+    if isinstance(stall, Retest | Rework | Churn | Storm | Reread | Waiting | GaveUp):
         strength = intensity(stall.count, stall.limit)
         return Loop(name, 0, stall.count, stall.tool, stall.what(), strength, stall.began_at)
     cycle = parts.exact if name == "exact" else parts.near

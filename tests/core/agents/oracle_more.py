@@ -81,7 +81,7 @@ def copilot(path: Path) -> list[Count]:
                 results.add(data["toolCallId"])
                 said = data["result"]["content"] if "result" in data else ""
                 running += "is still running" in said[-300:]
-                code = re.findall(r"<exited with exit code (\d+)>", said)
+                code = re.findall(r"<(?:exited|shellId: \d+ completed) with exit code (\d+)>", said)
                 count.errors += not data["success"] or any(map(int, code))
             case "user.message":
                 count.prompts += bool(data["content"].strip())

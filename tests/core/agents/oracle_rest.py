@@ -81,9 +81,7 @@ def aider(path: Path) -> list[Count]:
             now = counts[-1]
             now.prompts += line.startswith("####") and not before.startswith("####")
             edited = line.startswith("> Applied edit to ") or bool(re.match(r"> Added .* to the chat", line))
-            failed = line.startswith("> The LLM did not conform") or bool(
-                re.match(r"> .*SEARCH/REPLACE block.* failed", line)
-            )
+            failed = line.startswith("> The LLM did not conform")
             running = line.startswith("> Running ")
             now.tool_uses += edited or failed or running
             now.errors += failed

@@ -272,3 +272,19 @@ def test_whatever_stands_in_a_message_costs_only_that_message(junk: Any, place: 
         events = feed(ClineReader(new_kit()), [broken, PANEL])
         assert [use.id for use in uses(events) if use.id == "c"] == ["c"]
     assert feed(ClineReader(new_kit()), [junk]) is not None
+
+
+def test_what_the_program_says_in_the_persons_name_is_no_prompt() -> None:
+    """As version 3 of its command line writes it."""
+    said = [
+        {"role": "user", "content": [{"type": "text", "text": text}], "ts": 1_000_000_000_000 + place}
+        for place, text in enumerate(
+            (
+                '<user_input mode="yolo">make it work</user_input>',
+                "[SYSTEM] This run is not complete until ...",
+            )
+        )
+    ]
+    document = {"agent": "lead", "sessionId": "7", "messages": said}
+    [prompt] = of(Prompt, feed(ClineReader(new_kit(), session="7"), [document]))
+    assert prompt.characters == len("make it work")

@@ -82,6 +82,7 @@ def test_totals_at_the_end_add_what_the_answers_did_not_tell() -> None:
     [
         ("fine\n<exited with exit code 0>", True, "success", 0),
         ("boom\n<exited with exit code 3>", True, "failure", 3),
+        ("boom\n<shellId: 4 completed with exit code 3>", True, "failure", 3),
         ("boom", False, "failure", None),
         ("<command with shellId: 7 is still running after 30 seconds>", True, "pending", None),
     ],

@@ -154,6 +154,7 @@ def test_the_line_that_tells(output: str, line: str) -> None:
         ("<user_query>\nfix it\n</user_query>", "fix it"),
         ("<USER_REQUEST>fix it</USER_REQUEST>\n<ADDITIONAL_METADATA>x</ADDITIONAL_METADATA>", "fix it"),
         ("<task>\nfix it\n</task>\n\n<environment_details>x</environment_details>", "fix it"),
+        ('<user_input mode="yolo">fix it</user_input>', "fix it"),
         ("use a <task> element </task> here", "use a <task> element </task> here"),
         ("<b>bold</b> is what I want", "<b>bold</b> is what I want"),
     ],
@@ -165,3 +166,8 @@ def test_a_prompt_is_what_the_person_wrote(tmp_path: Path, written: str, meant: 
     [session] = sessions([path], kit)
     [prompt] = [event for event in read_session(session, kit) if isinstance(event, Prompt)]
     assert words_of(prompt).said == meant
+
+
+def test_an_error_that_is_none_is_not_what_went_wrong() -> None:
+    said = "Command: python3 a.py\nOutput: can't open file 'a.py': no such file\nError: (none)\nExit Code: 2"
+    assert telling_line(said) == "Output: can't open file 'a.py': no such file"

@@ -19,6 +19,11 @@ from core.settings.layers import with_value
 from core.store.permits import PermitJournal
 from tests.core.intake.calls import KIT, failure, hook, read, session, tool
 
+
+def _copilot(text: str, kind: str = "success") -> dict[str, str]:
+    return {"result_type": kind, "text_result_for_llm": text}
+
+
 _ORDER = ("pass", "permit", "person", "deny")
 
 
@@ -88,3 +93,36 @@ def test_a_quarantine_is_a_doubt_and_no_standing() -> None:
     off.take(read(failure(1)), 99.0)
     off._quarantined = True
     assert off.doubt() == ""
+
+
+async def test_a_question_nobody_answered_is_late_and_gone_with_its_session(tmp_path: Path) -> None:
+    """It presses no longer, an answer still holds for the next try, and the session's end clears it."""
+    one = Guard(GuardSettings(wait=0.0), b"k" * 32, PermitJournal(tmp_path / "permits.jsonl"), lambda: 1.0)
+    call = read(tool("PreToolUse", 1, "rm -rf x"))
+    number = one.ask(call, sort(call), Standing())
+    assert isinstance(number, int) and [each.late for each in one.questions] == [False]
+    said = await one.answer_to(number, call, sort(call), Standing())
+    assert said.verdict == "ask" and [each.late for each in one.questions] == [True]
+    assert one.decide(number, "session") and one.ask(call, sort(call), Standing()) is SILENCE
+    one.forget(call.session)
+    assert isinstance(one.ask(call, sort(call), Standing()), int)
+    one.forget(call.session)
+    assert one.questions == ()
+
+
+@pytest.mark.parametrize(
+    ("agent", "value", "failed"),
+    [
+        ("gemini", {"tool_response": {"llmContent": "Output: x\nExit Code: 2\nProcess Group PGID: 1"}}, True),
+        ("gemini", {"tool_response": {"llmContent": "Output: x\nExit Code: 0"}}, False),
+        ("gemini", {"tool_response": {"llmContent": "x", "error": {"message": "no"}}}, True),
+        ("copilot", {"tool_result": _copilot("x\n<shellId: 0 completed with exit code 2>")}, True),
+        ("copilot", {"tool_result": _copilot("x\n<exited with exit code 1>")}, True),
+        ("copilot", {"tool_result": _copilot("x\n<shellId: 0 completed with exit code 0>")}, False),
+        ("copilot", {"tool_result": _copilot("x", "failure")}, True),
+    ],
+)
+def test_how_a_call_ended_as_agents_tell_it(agent: str, value: dict[str, Any], failed: bool) -> None:
+    name = "AfterTool" if agent == "gemini" else "PostToolUse"
+    call = read({"hook_event_name": name, "session_id": "s", "tool_name": "Bash", **value}, agent)
+    assert call.failed is failed and call.result.startswith(("x", "Output"))

@@ -314,6 +314,10 @@ async def test_a_status_line_brings_the_true_window(intake: IntakeServer) -> Non
     assert (status["window"], status["five_hour"], status["cost"]) == (1_000_000, 0.61, 1.234)
     assert await ask(intake, "statusline", {**value, "session_id": "other"}) == "context 42% · $1.23 · 5h 61%"
     assert await ask(intake, "statusline", {"session_id": [], "cost": {"total_cost_usd": "x"}}) == ""
+    new = {**value, "session_id": "new", "transcript_path": "/elsewhere/new.jsonl", "cwd": "/project"}
+    assert " · context 42% · $1.23 · 5h 61%" in await ask(intake, "statusline", new)
+    (board,) = [one for one in await ask(intake, "sessions", {}) if one["session"] == "new"]
+    assert board["window"] == 1_000_000
 
 
 def test_nobody_there_is_nobody_asked(tmp_path: Path) -> None:

@@ -243,3 +243,50 @@ def test_however_hooks_and_log_follow_each_other_each_call_counts_once(order: li
             while one.catch_up():
                 pass
         assert acts(one) == 6
+
+
+def _unnamed(number: int) -> dict[str, object]:
+    """A call as Gemini CLI and Copilot CLI tell it: without an id."""
+    told = failure(number)
+    del told["tool_use_id"]
+    return told
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.sampled_from(("hook", "log", "lost")), min_size=1, max_size=24))
+def test_calls_without_ids_count_once_too(order: list[str]) -> None:
+    """Six equal calls told by both in any order, some hooks lost; the one before the prompt is history."""
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder) / "s-1.jsonl"
+        lines = [log_line(0, "2026-01-01T00:00:00Z", type="user", message={"content": "go"})]
+        log.write_text("\n".join((*lines, *_told(0))) + "\n")
+        one = session(within=lambda _: True)
+        at = 1_767_225_601.0
+        one.take(read(hook("UserPromptSubmit", prompt="more", transcript_path=str(log))), at + 5)
+        while one.catch_up():
+            pass
+        hooked = logged = lost = 0
+        for what in [*order, *["hook", "log"] * 6]:
+            if what == "hook" and hooked + lost < 6:
+                one.take(read(_unnamed(hooked)), at + 8 + hooked)
+                hooked += 1
+            elif what == "lost" and hooked + lost < 6 and lost < 2 and hooked:
+                lost += 1
+            elif what == "log" and logged < 6:
+                log.write_text(log.read_text() + "\n".join(_told(logged + 10)) + "\n")
+                logged += 1
+            while one.catch_up():
+                pass
+        assert acts(one) == 6
+
+
+def test_an_open_call_without_an_id_ends_with_its_own_arguments() -> None:
+    one = session()
+    for command in ("make", "ls"):
+        begun = tool("PreToolUse", 1, command)
+        del begun["tool_use_id"]
+        one.take(read(begun), 100.0)
+    ended = tool("PostToolUse", 1, "make", tool_response="ok")
+    del ended["tool_use_id"]
+    one.take(read(ended), 101.0)
+    assert len(one.signs().open) == 1 and one.signs().pending((), ()) == ()

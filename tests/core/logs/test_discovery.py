@@ -300,6 +300,13 @@ def test_samples_guess_what_is_too_long_to_be_looked_through(
     assert 3000 <= one.events <= 6000
 
 
+def test_a_folder_that_is_called_like_a_log_is_none(tmp_path: Path) -> None:
+    """It would be the newest session, and `nooscope` alone would open it and see nothing."""
+    good = put(tmp_path / ".claude/projects/-p/s-1.jsonl", logs.session(3), age=10)
+    (tmp_path / ".claude/projects/-p/zz.jsonl").mkdir()
+    assert [one.path for one in find(AGENTS, {}, tmp_path, now=NOW)] == [good]
+
+
 def test_a_session_that_was_received_too_is_listed_once_by_its_own_log(tmp_path: Path) -> None:
     put(tmp_path / ".claude/projects/-work-project/s-1.jsonl", logs.session(3), age=10)
     (own,) = find(AGENTS, {}, tmp_path, now=time.time())

@@ -128,6 +128,7 @@ def test_a_made_claude_log(tmp_path: Path) -> None:
     [
         *("claude-code", "codex", "copilot-cli", "gemini", "mini-swe-agent"),
         *("opencode", "openhands", "pi", "swe-agent", "droid", "kimi"),
+        *("antigravity", "qwen", "cline-sdk", "openhands-v1"),
     ],
 )
 def test_real_logs(tmp_path: Path, shared_data: Path, agent: str) -> None:

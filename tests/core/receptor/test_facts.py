@@ -6,7 +6,7 @@ import cbor2
 import pytest
 from hypothesis import given, settings
 
-from core.events import Action, Event, Outcome, ToolUse, Turn
+from core.events import Action, Event, Outcome, Prompt, ToolUse, Turn
 from core.receptor.facts import ActionFacts
 from core.settings.receptor import FactSettings
 from tests.core.strategies import events
@@ -122,3 +122,33 @@ def test_a_loaded_dump_goes_on_as_the_original(stream: list[Event]) -> None:
     other.load(cbor2.loads(cbor2.dumps(one.dump())))
     assert [one.update(use) for use in uses] == [other.update(use) for use in uses]
     assert one.read() == other.read()
+
+
+@pytest.mark.parametrize(
+    ("acts", "cause", "there"),
+    [
+        ((EDIT,) * 5, "many_edits", True),
+        ((EDIT,) * 4, "many_edits", False),
+        (tuple(act("file_read", path=f"{n}.py") for n in range(6)), "many_new_files", True),
+        (tuple(act("file_read", path=f"{n}.py") for n in range(5)), "many_new_files", False),
+        ((RUN,) * 16, "long_since_prompt", True),
+        ((RUN,) * 15, "long_since_prompt", False),
+        ((EDIT, READ), "look_after_change", True),
+        ((READ, READ), "look_after_change", False),
+    ],
+)
+def test_what_goes_on_for_a_while_counts_with_every_action(
+    acts: tuple[ToolUse, ...], cause: str, there: bool
+) -> None:
+    facts = counted(*acts[:-1])
+    assert (cause in facts.update(acts[-1])) is there
+
+
+@pytest.mark.parametrize(("call", "long"), [(2, False), (1, True)])
+def test_a_prompt_counts_actions_anew_unless_it_says_the_same_again(call: int, long: bool) -> None:
+    facts = ActionFacts(FactSettings())
+    facts.asked(Prompt(at=0.0, characters=9, call=1))
+    for _ in range(15):
+        facts.update(RUN)
+    facts.asked(Prompt(at=0.0, characters=9, call=call))
+    assert ("long_since_prompt" in facts.update(RUN)) is long

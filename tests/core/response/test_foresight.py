@@ -65,7 +65,7 @@ def persona(**actions: float) -> Persona:
         learned_delta={},
         patterns={"implementation": 0.75, "exploration": 0.25},
         states={"stuck": 0.25, "deep_work": 0.75},
-        actions={name: actions.get(name, 0.0) for name in ACTIONS},  # type: ignore[misc]
+        actions={name: actions.get(name, 0.0) for name in ACTIONS},
         context=WorkContext((), ()),
         settings=PersonaSettings(),
     )
@@ -120,8 +120,8 @@ def test_delegation_orders_the_ways_to_go_on() -> None:
 @pytest.mark.parametrize(("preference", "asks"), [(0.9, True), (0.1, False)])
 def test_an_alert_says_whom_to_ask_where_affect_prefers_it(preference: float, asks: bool) -> None:
     stage = Stage()
-    for event in (AgentStart(at=0.0, child="c", role="tester"), AgentEnd(at=1.0, child="c")):
-        stage.act(percept(event.at), event=event)
+    for told in (AgentStart(at=0.0, child="c", role="tester"), AgentEnd(at=1.0, child="c")):
+        stage.act(percept(told.at), event=told)
     event, seen = use(2.0), percept(2.0, ("frustration_spike", 0.4))
     bent = mood(1.1)._replace(modulation=NEUTRAL._replace(delegation_preference=preference))
     fired = stage.response.step(event, seen, stage.thought(event, seen), verdict(), bent).fired

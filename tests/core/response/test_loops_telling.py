@@ -109,7 +109,7 @@ def test_limits_of_a_tool_and_of_a_program() -> None:
         6,
         12,
     ]
-    silent = {"Bash": {"exact": 0, "near": 0, "failing": 0, "storm": 0}}
+    silent = {"Bash": {"exact": 0, "near": 0, "failing": 0, "storm": 0, "churn": 0}}
     assert heard([FAILS] * 50, tools=silent) == []
     assert [number for number, _ in heard([OTHER] * 4, tools=silent)] == [4]
     assert [number for number, _ in heard([OTHER] * 4, tools={"Read": {"exact": 2}})] == [2, 4]
@@ -120,7 +120,7 @@ def test_limits_of_a_tool_and_of_a_program() -> None:
         e for n in range(20) for e in (turn(90_000), failure(f"x {n}", f"{n}", shape=f"{n}"))
     ]
     assert heard(spending)
-    assert heard(spending, tools={"Bash": {"burn": 0, "storm": 0}}) == []
+    assert heard(spending, tools={"Bash": {"burn": 0, "storm": 0, "churn": 0}}) == []
 
 
 def test_a_program_goes_before_its_tool() -> None:
@@ -169,10 +169,11 @@ def test_the_reading_says_how_near_each_detector_is() -> None:
     shown: dict[str, tuple[bool, int, int]] = {
         each.name: (each.enabled, each.count, each.limit) for each in reading.detectors
     }
-    new = ("retest", "rework", "storm", "reread", "gave_up", "waiting")
+    new = ("retest", "rework", "churn", "storm", "reread", "gave_up", "waiting")
     assert {name: shown.pop(name) for name in new} == {
         "retest": (True, 1, 10),
         "rework": (True, 0, 10),
+        "churn": (True, 4, 17),
         "storm": (True, 4, 10),
         "reread": (True, 0, 13),
         "gave_up": (True, 4, 3),

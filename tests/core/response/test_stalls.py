@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import cbor2
 import pytest
 
-from core.events import Event, Outcome, Purpose, ToolUse, Turn
+from core.events import Event, Outcome, Prompt, Purpose, ToolUse, Turn
 from core.response.loops import Loop, LoopDetector
 from core.settings.loops import LoopSettings
 
-STALLS = ("retest", "rework", "storm", "reread", "gave_up", "waiting")
+STALLS = ("retest", "rework", "churn", "storm", "reread", "gave_up", "waiting")
 OFF = {name: {"enabled": False} for name in ("exact", "near", "failing", "oscillation", "burn")}
 
 
@@ -51,6 +51,7 @@ STORIES: dict[str, tuple[int, Sequence[Event], str]] = {
         [run(), edit()],
         "a.py edited 4 times, 4 failures and no test or build passed between",
     ),
+    "churn": (5, [run(), look()], "5 calls failed since it was asked"),
     "storm": (8, [run()], "8 calls in a row failed"),
     "reread": (5, [look()], "files read again 5 times, nothing edited or run between, last Read on a.py"),
     "waiting": (6, [run("success", 9, "wait")], "waited 6 times with npm, nothing changed"),
@@ -88,6 +89,28 @@ def test_what_goes_well_is_a_fresh_start(name: str, relief: ToolUse) -> None:
     detector = alone(name, times=limit)
     events = [*list(story) * (limit - 1), relief, *list(story) * (limit - 1)]
     assert [detector.update(event) for event in events] == [None] * len(events)
+
+
+@pytest.mark.parametrize(("edits", "failures", "told"), [(4, 2, True), (3, 2, False), (4, 1, False)])
+def test_editing_again_counts_only_beside_failures(edits: int, failures: int, told: bool) -> None:
+    detector = alone("churn", times=9, edits=3, failures=2)
+    events = [*[run()] * failures, *[edit()] * edits]
+    heard = [loop for event in events if (loop := detector.update(event)) is not None]
+    assert [loop.what for loop in heard] == (
+        ["2 calls failed since it was asked, files edited again 3 times"] if told else []
+    )
+
+
+def test_other_tools_failing_do_not_tell_it_again() -> None:
+    detector = alone("churn", times=3)
+    events = [ToolUse(at=0.0, action="other", tool=f"tool{n % 3}", outcome="failure") for n in range(5)]
+    assert [detector.update(event) is not None for event in events] == [False, False, True, False, False]
+
+
+def test_a_prompt_ends_the_count() -> None:
+    detector = alone("churn", times=3)
+    events: list[Event] = [run(), run(), Prompt(at=0.0, characters=5, call=1), run(), run()]
+    assert [detector.update(event) for event in events] == [None] * 5
 
 
 def test_giving_up_is_a_final_answer_after_failures() -> None:

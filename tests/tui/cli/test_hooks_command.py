@@ -137,7 +137,7 @@ def test_a_status_line_and_an_agents_own_question(
     monkeypatch.setattr(sys, "stdin", io.StringIO(json.dumps(asked) + "\n"))
     assert main(["mcp"]) == 0
     answer = json.loads(capsys.readouterr().out)
-    assert answer["result"]["content"][0]["text"] == "working: at work."
+    assert answer["result"]["content"][0]["text"] == "working: it took your prompt."
 
 
 def test_no_screen_and_no_engine_is_loaded_to_ask() -> None:

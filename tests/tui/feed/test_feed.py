@@ -200,13 +200,14 @@ def test_a_bookmark_carries_state_and_note_and_a_return_checks_it(log: Path, tmp
         mail.view(lambda view: view.total == 300)
         feed.ask(Seek(120))
         mail.view(lambda view: view.index == 120)
-        feed.ask(SetBookmark(120, "it went wrong here"))
+        feed.ask(SetBookmark(120, "wrong turn: it went wrong here"))
         marks: tuple[Bookmark, ...] = ()
         while not marks:
             told = mail.next(Bookmarked)
             assert isinstance(told, Bookmarked)
             marks = told.bookmarks
         name = marks[0].name
+        assert name == "wrong turn"
         assert (marks[0].note, len(marks[0].checkpoint)) == ("it went wrong here", 64)
         feed.ask(Seek(10))
         mail.view(lambda view: view.index == 10)
@@ -350,3 +351,12 @@ def test_a_return_to_the_live_edge_says_what_came_meanwhile(tmp_path: Path) -> N
         told = mail.next(Noticed)
         assert isinstance(told, Noticed) and told.title == "Meanwhile: 60 events"
         assert told.text.startswith("60 events in ")
+
+
+@pytest.mark.parametrize(("still", "times"), [(0, 1), (9, 1), (10, 2), (500, 2)])
+def test_pictures_come_half_as_often_once_nothing_has_come_for_a_while(
+    tmp_path: Path, still: int, times: int
+) -> None:
+    feed = Feed(Target(tmp_path / "log.jsonl", True), Settings(), Mail().post)
+    feed._still = still
+    assert feed._rest() == times * Settings().screen.idle

@@ -151,9 +151,9 @@ async def test_society_as_a_tree() -> None:
         view.people,
         agents=(
             agent("main", 0),
-            agent("[red]a", 1, ended=1.0, outcome="success", deviations=(0.3, *(0.0,) * 6)),
-            agent("b", 2, quarantined=True),
-            agent("c", 1, ended=1.0, outcome="failure"),
+            agent("[red]a", 1, role="[red]a", ended=1.0, outcome="success", deviations=(0.3, *(0.0,) * 6)),
+            agent("b", 2, role="b", quarantined=True),
+            agent("c", 1, role="c", ended=1.0, outcome="failure"),
         ),
         zone=ZoneReading((0.0, 0.0, 0.0, 0.0, 0.2, 0.0, 0.0), ("escalation",)),
     )

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from textual.command import CommandPalette
+from textual.command import CommandInput, CommandList, CommandPalette
 
 from core.settings.layers import tunables
+from tests.core.logs import log_lines as logs
 from tests.tui.conftest import shown, until
 from tui.app import NooscopeApp
 from tui.screens.governance import GovernanceScreen
@@ -61,3 +62,38 @@ async def test_a_setting_and_a_panel_are_gone_to(log: Path, app_on: Make) -> Non
         )
         places["Panel: Paths"]()
         await until(pilot, lambda: len(app.screen_stack) == 1 and isinstance(app.focused, PathTree))
+
+
+@pytest.mark.parametrize("name", SCREEN_NAMES)
+async def test_every_screen_that_is_named_opens(log: Path, app_on: Make, name: str) -> None:
+    app = app_on(log)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await shown(app, pilot, lambda view: view.total == 300)
+        before = app.screen
+        next(go for text, _, go in named_places(app) if text == f"Screen: {name}")()
+        await until(pilot, lambda: app.screen is not before and app.screen.is_mounted)
+        await pilot.pause()
+
+
+async def test_sessions_and_events_are_found_by_name(
+    log: Path, app_on: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
+    other = tmp_path / ".claude/projects/p/s-1.jsonl"
+    other.parent.mkdir(parents=True)
+    other.write_bytes(logs.prompt(0.0, "grind the pepper finely") + logs.session(3))
+    app = app_on(log)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await shown(app, pilot, lambda view: view.total == 300)
+        await pilot.press("ctrl+p")
+        await until(pilot, lambda: isinstance(app.screen, CommandPalette))
+        app.screen.query_one(CommandInput).value = "grind pepper"
+        await until(pilot, lambda: app.screen.query_one(CommandList).option_count > 0)
+        await pilot.press("enter", "enter")
+        view = await shown(app, pilot, lambda view: 0 < view.total < 300)
+        assert view.subject.session == "s-1"
+        await pilot.press("ctrl+p")
+        await until(pilot, lambda: isinstance(app.screen, CommandPalette))
+        app.screen.query_one(CommandInput).value = "Bash echo"
+        await until(pilot, lambda: app.screen.query_one(CommandList).option_count > 0)

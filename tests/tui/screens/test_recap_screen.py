@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from bench.workload import session
+from core.settings import Settings
+from core.settings.layers import with_value
 from core.store.last_look import LastLook, Look
 from tests.tui.conftest import lines, shown, until
 from tui.app import NooscopeApp
@@ -64,3 +66,22 @@ def test_a_folder_that_cannot_be_written_loses_nothing(tmp_path: Path) -> None:
     store = LastLook(tmp_path, "key")
     store.keep(Look(7, 1.0))
     assert store.read() is None
+
+
+async def test_the_app_says_that_a_model_is_on_and_tells_prose_on_a_key(tmp_path: Path, app_on: Make) -> None:
+    log = tmp_path / "log.jsonl"
+    log.write_bytes(lines(session(120)))
+    app = app_on(log, settings=with_value(Settings(), "narrator.on", True))
+
+    async with app.run_test(size=(80, 24)) as pilot:
+        await shown(app, pilot, lambda view: view.total == 120)
+        await until(pilot, lambda: "✎ model on" in page(app))
+        await pilot.press("l")
+        await until(pilot, lambda: isinstance(app.screen, RecapScreen) and "What failed" in page(app))
+        assert "✎ model on" in page(app)
+        await pilot.press("i")
+        await until(pilot, lambda: "What happened" in page(app))
+        await pilot.press("end")
+        await until(pilot, lambda: "told by templates (T0); no small model is named" in page(app))
+        await pilot.press("escape", "E")
+        await until(pilot, lambda: "Extensions" in page(app))

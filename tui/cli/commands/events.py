@@ -37,7 +37,7 @@ def _run(args: argparse.Namespace) -> int:
     if wanted - names:
         unknown = sorted(wanted - names)[0]
         raise UsageError(f"there is no kind {unknown!r}; there are {', '.join(sorted(names))}")
-    settings = settings_from(args, told=True).settings
+    settings = settings_from(args).settings
     timeline = recording_at(args.path, initial_states_of(args, settings))
     first, *later = timeline.changes
     society, changes = timeline.initial.society(first.settings), deque(later)

@@ -156,7 +156,7 @@ def _list(as_json: bool) -> int:
         print(f"nooscope: {sentence}", file=sys.stderr)
     if not others:
         print(
-            f"Nothing is installed beside nooscope. Install a package or put a file into {extension_folder()}."
+            f"Nothing is installed beside nooscope: install a package, or put a file in {extension_folder()}."
         )
     return 0
 

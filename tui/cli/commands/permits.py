@@ -77,7 +77,8 @@ def _show(args: argparse.Namespace, entries: list[PermitEntry]) -> int:
         return 0
     for one in waiting:
         why = plain(one["reason"], 80)
-        print(f"{one['number']:>4}  waits  {plain(one['tool'], 20)}  {plain(one['what'], 160)}  ({why})")
+        word = "late " if one.get("late") else "waits"
+        print(f"{one['number']:>4}  {word}  {plain(one['tool'], 20)}  {plain(one['what'], 160)}  ({why})")
     if not waiting:
         print("Nothing waits for you.")
     for entry in shown:

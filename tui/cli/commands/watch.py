@@ -213,6 +213,8 @@ class Watch:
                     _say(f"{reading.name} was too slow for the event bus: {reading.dropped:,} events dropped")
             for problem in self.driver.problems():
                 _say(problem)
+            if self._args.mind:
+                _say(self.driver.latency.words)
         return 0
 
     def _interrupt(self, _: int, __: FrameType | None) -> None:

@@ -62,6 +62,8 @@ limits that are used up, where the agent's status line told them (`nooscope hook
                 known = [*_who(view)[:1], *known]
             if width >= _ROOMY and not _title(view, width, [*left, *known]):
                 left = left[1:]
+                if not _title(view, width, [*left, *known]) and view.subject.title:
+                    left = [*_mode(view), *_subject(view, _ROOMY - 1)]
             right = [*known, *_condition(view), *_notice(view)]
             return [_spread([*left, *_title(view, width, [*left, *known])], right, width)]
         return [
@@ -80,6 +82,8 @@ def _mode(view: View) -> list[Line]:
         pieces[0] = [(f"{word}, {amount}behind", "alert")]
     if view.mode == "replay":
         pieces[0].append((f" x{view.speed:g}", "quiet"))
+    if view.narrator:
+        pieces.append([("✎ model on", "strong")])
     if view.loading is not None:
         pieces.append(
             [*meter(view.loading, 8, "live", thin=True), (f" {100 * view.loading:.0f}% read", "quiet")]
@@ -143,8 +147,6 @@ def _alarm(view: View) -> list[Line]:
 
 def _notice(view: View) -> list[Line]:
     pieces: list[Line] = []
-    if view.narrator:
-        pieces.append([("✎ model on", "strong")])
     if view.in_flight:
         first = plain(view.in_flight[0], 18)
         more = f" +{len(view.in_flight) - 1}" if len(view.in_flight) > 1 else ""

@@ -94,6 +94,20 @@ _ADVICE: dict[str, str] = {
     "confidence_sustained": "edits hold: a good moment to commit",
     "fatigue_rising": "long at work: a fresh start may help",
 }
+_METHOD_ADVICE: dict[str, str] = {
+    "action_logger": "only noted, nobody is told",
+    "ask_person": "too much presses: have a look",
+    "context_snapshot": "for its next prompt",
+    "engram_probe": "what came of a stretch like this",
+    "engram_probe_light": "what came of a stretch like this",
+    "fatigue_warning": "a fresh start may help",
+    "frustration_alert": "look at the last failure (x)",
+    "future_probe": "only noted, nobody is told",
+    "halt_alert": "effort no longer pays (v)",
+    "loop_alert": "say what to try instead",
+    "path_suggest": "where the work is, for its prompt",
+    "push_reminder": "edits hold: time to commit",
+}
 _KIND_ADVICE: dict[str, str] = {
     "halt": "effort no longer pays; v shows the budgets",
     "quarantine": "v shows which fields left their bounds",
@@ -117,14 +131,14 @@ def mark_reason(mark: Mark, timeline: Timeline) -> str:
 
 
 def _trigger(mark: Mark, timeline: Timeline) -> str:
-    """What a method answered, and where its words are."""
+    """What a method is about, what it answered, and where its words are."""
     heard = [
         SIGNAL_WORDS.get(one.name, one.name.replace("_", " "))
         for one in timeline.marks.between(mark.place, mark.place + 1)
         if one.kind == "signal" and one.agent == mark.agent
     ]
-    because = f"answers {' and '.join(dict.fromkeys(heard))}; " if heard else ""
-    return f"{because}r shows its words"
+    because = f"answers {' and '.join(dict.fromkeys(heard))}" if heard else ""
+    return " · ".join(part for part in (_METHOD_ADVICE.get(mark.name, ""), because, "r: its words") if part)
 
 
 def mark_amount(mark: Mark) -> str:

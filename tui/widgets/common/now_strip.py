@@ -73,7 +73,8 @@ def _status(view: View, width: int) -> Line:
 
 def _permit_keys(view: View) -> str:
     """The keys that answer a call which waits for a permit."""
-    waits = view.hooks.questions if view.hooks is not None and view.words else ()
+    asked = view.hooks.questions if view.hooks is not None and view.words else ()
+    waits = [one for one in asked if not one.late]
     more = f" (1 of {len(waits)})" if len(waits) > 1 else ""
     return f"y once  Y session  d deny{more}" if waits else ""
 

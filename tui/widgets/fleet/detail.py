@@ -137,7 +137,7 @@ def session_detail(row: FleetRow, now: float, lines: int, width: int) -> Content
 
 def _permit_keys(row: FleetRow) -> str:
     """The keys that answer a call which waits for a permit."""
-    waits = row.signs is not None and row.signs.questions
+    waits = row.signs is not None and any(not one.late for one in row.signs.questions)
     return "  y once  Y session  d deny" if waits else ""
 
 

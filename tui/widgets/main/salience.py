@@ -135,9 +135,9 @@ def _row(item: SalienceReading, view: View, settings: SalienceSettings, width: i
 
 def _what(item: SalienceReading, now: Now) -> str:
     """What it is about, in the log's words where those of the strip are the same event's."""
-    if item.at == now.asked_at and now.asked:
+    if item.kind == "owner_message" and item.at == now.asked_at and now.asked:
         return f"you: “{plain(now.asked)}”"
-    if item.at == now.failed_at and now.failed:
+    if item.kind == "anomaly" and item.at == now.failed_at and now.failed:
         return f"failed: {plain(now.failed)}"
     return plain(item.what)
 

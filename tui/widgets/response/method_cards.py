@@ -21,6 +21,7 @@ _DETECTORS = {
     "burn": "tokens, no progress",
     "retest": "tests again, no pass",
     "rework": "same file reworked",
+    "churn": "work done over again",
     "storm": "storm of errors",
     "reread": "reads again",
     "waiting": "waits and polls",

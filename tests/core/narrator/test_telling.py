@@ -1,0 +1,178 @@
+"""Facts, templates and the commands that tell them: every sentence rests on events that are there."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bench.workload import session
+from core.agents.registry import make_kit
+from core.logs.finder import sessions
+from core.logs.session import read_session
+from core.narrator.claims import WrongAnswer, read_claims
+from core.narrator.facts import Fact, stretch_facts, stuck_facts
+from core.narrator.router import Router
+from core.narrator.telling import tell_dream, tell_episodes, tell_recap, tell_why
+from core.narrator.templates import Claim, told_recap, told_why
+from core.settings import Settings
+from core.timeline.timeline import Timeline
+from sample_sessions import find_sample
+from tests.core.narrator.made_up_model import answer, claims, serving
+from tui.cli import main
+
+SETTINGS = Settings()
+_EVENT = re.compile(r"\[(\d+(?:, \d+)*)\]")
+
+
+def recorded(name: str) -> Timeline:
+    kit = make_kit()
+    [found] = sessions([find_sample(name).path], kit)
+    timeline = Timeline(SETTINGS)
+    timeline.extend(read_session(found, kit))
+    return timeline
+
+
+@pytest.fixture(scope="module")
+def stuck() -> Timeline:
+    return recorded("stuck")
+
+
+def test_every_sentence_of_a_template_cites_events_that_are_there(stuck: Timeline, home: Path) -> None:
+    router = Router(SETTINGS)
+    for told in (
+        tell_recap(router, stuck, 0, len(stuck)),
+        tell_why(router, stuck, 43),
+        tell_why(router, stuck, len(stuck)),
+    ):
+        assert told.tier == "T0" and told.claims
+        for claim in told.claims:
+            assert claim.events and all(1 <= number <= len(stuck) for number in claim.events)
+
+
+def test_why_names_the_loop_the_failure_and_its_error(stuck: Timeline) -> None:
+    words = " ".join(claim.words for claim in told_why(stuck_facts(stuck, 43)))
+    assert "round in circles" in words and "npx vitest run failed 8 times" in words
+    assert "keeps the day across midnight" in words and "No test, build or commit has passed" in words
+
+
+def test_why_says_so_where_nothing_is_wrong(stuck: Timeline) -> None:
+    [claim] = told_why(stuck_facts(stuck, len(stuck)))
+    assert claim.words.startswith("Nothing in the log speaks for being stuck")
+
+
+def test_a_recap_says_the_same_once(stuck: Timeline) -> None:
+    told = told_recap(stretch_facts(stuck, 0, len(stuck)))
+    assert len({claim.words for claim in told}) == len(told)
+    assert Claim("A test passed.", (90, 96, 102)) in told
+
+
+@pytest.mark.parametrize("events", [[], session(1), session(40), session(300, agents=3)])
+def test_any_session_can_be_told(events: list[object], home: Path) -> None:
+    timeline = Timeline(SETTINGS)
+    timeline.extend(events)  # type: ignore[arg-type]
+    router = Router(SETTINGS)
+    stop = len(timeline)
+    assert tell_recap(router, timeline, 0, stop).claims
+    assert tell_why(router, timeline, stop).claims
+    tell_episodes(router, timeline, stop)
+    assert tell_dream(router, timeline, stop).claims
+
+
+FACTS = {1, 2, 3}
+
+
+@pytest.mark.parametrize(
+    ("rows", "left"),
+    [
+        ([("a", [1])], ["a"]),
+        ([("a", [1, 9]), ("b", [2])], ["b"]),
+        ([("a", [9]), ("b", [2, 3, 2])], ["b"]),
+        ([("a [1]", [1])], ["a"]),
+        ([("", [1]), ("b", [1])], ["b"]),
+        ([("a", [True]), ("b", [1])], ["b"]),
+    ],
+)
+def test_a_claim_that_cites_what_is_not_there_goes_with_its_citation(
+    rows: list[tuple[str, list[int]]], left: list[str]
+) -> None:
+    assert [claim.words for claim in read_claims(claims(*rows), FACTS)] == left
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", "null", '{"claims": [1, "x", {"text": 3}]}', "}{", "{" * 9000]
+)
+def test_nonsense_is_no_answer(text: str) -> None:
+    with pytest.raises(WrongAnswer):
+        read_claims(text, FACTS)
+
+
+def test_an_answer_in_a_fence_or_among_words_is_read() -> None:
+    wanted = [Claim("x", (1,))]
+    assert read_claims("Sure!\n```json\n" + claims(("x", [1])) + "\n```", FACTS) == wanted
+    assert read_claims("Here: " + claims(("x", [1])) + " done", FACTS) == wanted
+
+
+def test_words_of_a_log_are_quoted_without_secrets_and_escapes() -> None:
+    from core.narrator.facts import log_words
+
+    secret = "ghp_" + "Ab12" * 9
+    said = log_words(f"use {secret}\n\x1b[31mred\x1b[0m and go on")
+    assert secret not in said and "\x1b" not in said and "\n" not in said
+    assert Fact(3, "x").line == "[3] x"
+
+
+def test_the_commands_tell_by_templates(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = str(find_sample("stuck").path)
+    assert main(["why", log, "--at", "43"]) == 0
+    out = capsys.readouterr().out
+    assert "round in circles" in out and "told by templates (T0); no model is on" in out
+    assert all(int(number) <= 106 for cited in _EVENT.findall(out) for number in cited.split(", "))
+    assert main(["why", log, "--at", "43", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["tier"] == "T0" and told["claims"][0]["events"] == [43]
+    assert main(["recap", log, "--prose"]) == 0
+    out = capsys.readouterr().out
+    assert "Files were changed" in out and "Episodes, by their own numbers" in out and "The last dream" in out
+
+
+def test_a_model_that_is_on_is_named_before_it_is_asked(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = str(find_sample("stuck").path)
+    with serving(answer(claims(("The test keeps failing.", [43])))) as model:
+        small = f'narrator.small=["openai tiny http://127.0.0.1:{model.port}/v1"]'
+        words = ["why", log, "--at", "43", "--set", "narrator.on=true", "--set", small]
+        assert main(words) == 0
+        said = capsys.readouterr()
+        assert "The test keeps failing. [43]" in said.out and "told by tiny on 127.0.0.1 (T1" in said.out
+        assert "narrator on: small: tiny on 127.0.0.1" in said.err
+        assert main(words) == 0
+        assert "kept from before" in capsys.readouterr().out and len(model.asked) == 1
+        assert main([*words, "--tier", "T0"]) == 0
+        assert "told by templates (T0); T0 was asked for" in capsys.readouterr().out
+
+
+def test_a_project_cannot_switch_a_model_on(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (home / ".nooscope.toml").write_text(
+        '[narrator]\non = true\nsmall = ["openai x http://127.0.0.1:9/v1"]\n[narrator.demand]\nwhy = 2.0\n'
+    )
+    assert main(["why", str(find_sample("stuck").path)]) == 0
+    said = capsys.readouterr()
+    assert "no model is on" in said.out and "narrator.on: " in said.err
+
+
+def test_nothing_of_the_narrator_is_imported_unless_it_is_used(home: Path, log: Path) -> None:
+    check = (
+        "import sys\nfrom tui.cli import main\n"
+        f"main(['watch', {str(log)!r}, '--headless', '--idle', '0'])\n"
+        "import tui.app, tui.screens.mind, tui.screens.recap\n"
+        "bad = [m for m in sys.modules if m.startswith(('core.narrator', 'http.client', 'keyring'))]\n"
+        "print('IMPORTED', bad)"
+    )
+    done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=False)
+    assert "IMPORTED []" in done.stdout, done.stdout + done.stderr
