@@ -231,6 +231,7 @@ class Churn(_Stall):
         """Take in one call; what is counted is never made up for but by the person."""
         if event.outcome == "failure":
             self._more(event, own)
+            self.tool = ""
         elif event.action == "file_edit" and event.outcome == "success" and event.targets:
             edited = event.targets[0]
             if edited in self._edited:

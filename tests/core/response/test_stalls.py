@@ -101,6 +101,12 @@ def test_editing_again_counts_only_beside_failures(edits: int, failures: int, to
     )
 
 
+def test_other_tools_failing_do_not_tell_it_again() -> None:
+    detector = alone("churn", times=3)
+    events = [ToolUse(at=0.0, action="other", tool=f"tool{n % 3}", outcome="failure") for n in range(5)]
+    assert [detector.update(event) is not None for event in events] == [False, False, True, False, False]
+
+
 def test_a_prompt_ends_the_count() -> None:
     detector = alone("churn", times=3)
     events: list[Event] = [run(), run(), Prompt(at=0.0, characters=5, call=1), run(), run()]
