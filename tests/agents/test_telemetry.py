@@ -17,9 +17,9 @@ from core.events import Prompt, ToolUse, Turn
 from core.logs.discovery import find
 from core.logs.finder import sessions
 from core.logs.session import read_session
-from tests.agents.fake_model import FakeModel
+from tests.agents.fake_model import FakeModel, say
 from tests.agents.programs import LONGEST, Agent, Claude, Codex, missing
-from tests.agents.test_real_agents import read_back, run, say
+from tests.agents.test_real_agents import read_back, run
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.agents
