@@ -69,8 +69,10 @@ class RecordedInputs(Receptor):
                 commander.slide(clock.wall)
         else:
             act, relief = isinstance(event, Prompt), isinstance(event, Compaction)
-            prompt = event.characters if isinstance(event, Prompt) else 0
-            if isinstance(event, Turn):
+            if isinstance(event, Prompt):
+                prompt = event.characters
+                facts.asked(event)
+            elif isinstance(event, Turn):
                 facts.said(event)
             commander.slide(clock.wall)
         pattern = commander.pattern

@@ -12,6 +12,7 @@ from core.timeline.snapshot import (
     Segments,
     StateChange,
     apply,
+    changed_bytes,
     join,
     pack,
     split_state,
@@ -84,18 +85,15 @@ class KeyFrames:
     def add(self, index: int, state: Mapping[str, Any], regime: str = "", *, whole: bool = False) -> KeyFrame:
         """Keep the state after `index` events; they come in rising order."""
         segments = split_state(state)
-        found = state_changes(self._last, segments)
         p_frames, share = self._spacing
-        weight = sum(change.weight(self._last) for change in found)
-        total = sum(map(len, segments.values()))
         full = (
             whole
             or not self._frames
             or self._since >= p_frames
-            or weight >= share * total
             or regime != self._last_regime
+            or changed_bytes(self._last, segments) >= share * sum(map(len, segments.values()))
         )
-        payload = pack(segments) if full else pack([list(change) for change in found])
+        payload = pack(segments if full else [list(one) for one in state_changes(self._last, segments)])
         if full:
             packed, leans = self._pack(index, payload)
             frame = KeyFrame(index, "I", state_identity(segments), packed, leans)

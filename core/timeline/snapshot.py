@@ -105,10 +105,6 @@ class StateChange(NamedTuple):
     """added, modified or removed."""
     content: bytes
 
-    def weight(self, before: Segments) -> int:
-        """Bytes it counts for: of a modified one the larger side, so that a rewrite is no nothing."""
-        return max(len(self.content), len(before.get(self.name, b"")))
-
 
 def state_changes(before: Segments, after: Segments) -> list[StateChange]:
     """What turns one into the other, by name."""
@@ -119,6 +115,16 @@ def state_changes(before: Segments, after: Segments) -> list[StateChange]:
         elif before[name] != content:
             found.append(StateChange(name, "modified", content))
     return sorted(found)
+
+
+def changed_bytes(before: Segments, after: Segments) -> int:
+    """How much differs: of a modified segment the larger side, so that a rewrite is no nothing."""
+    total = sum([len(content) for name, content in before.items() if name not in after])
+    for name, content in after.items():
+        old = before.get(name, b"")
+        if old != content:
+            total += max(len(old), len(content))
+    return total
 
 
 def apply(before: Segments, found: list[StateChange]) -> dict[str, bytes]:

@@ -23,6 +23,10 @@ from core.timeline.marks import Mark, Marks
 from core.timeline.run import Run
 from core.timeline.track import Track
 
+_AGENTS = 8
+"""Agents awake for which a kept state lies one interval further from the one before it; up to twice as many
+are kept at every interval."""
+
 
 class SettingsChange(NamedTuple):
     """What a session is given from an event on: settings, and what neighbours report."""
@@ -112,12 +116,19 @@ class Timeline:
         if event.agent == MAIN:
             self._regime = step.thought.regime
             self._whole = self._whole or step.thought.iframe
-        if (index + 1) % self._every == 0:
+        if (index + 1) % self._every == 0 and self._due(index + 1):
             self.keep(whole=self._whole)
             self._whole = False
         if self._later:
             self._turn()
         return step
+
+    def _due(self, index: int) -> bool:
+        """Whether the last kept state lies far enough back: one of many agents takes longer to keep and to
+        load, so such states lie further apart."""
+        nearest = self.frames.nearest(index)
+        before = nearest.after if nearest is not None else 0
+        return index - before >= self._every * (len(self.society.agents) // _AGENTS)
 
     def _turn(self) -> None:
         """Apply what is due at this place, as it was applied when the session was watched."""

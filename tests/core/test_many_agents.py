@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Iterator
 from time import process_time
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bench.workload import session
 from core.engine import Engine
 from core.events import MAIN, AgentEnd, AgentStart, Event, ToolUse, Turn
 from core.report.page import _agents
@@ -18,6 +20,7 @@ from core.settings import Settings
 from core.settings.derived import Derived
 from core.society import _SPARE, AgentReading, Society, _tree
 from core.timeline.columns import _ROWS, _SMALL, Columns
+from core.timeline.timeline import _AGENTS, Timeline
 from tui.draw.tree import _DEEPEST, tree_guides
 
 SETTINGS = Settings()
@@ -191,3 +194,40 @@ def test_what_is_made_of_settings_is_made_once_for_the_same_object() -> None:
     one, other = Settings(), Settings()
     assert [keep(one), keep(one), keep(other), keep(one)] == [1, 1, 2, 3]
     assert keep(one, other) == 4
+
+
+@pytest.mark.parametrize(
+    ("number", "frames"), [(_AGENTS - 1, 3), (2 * _AGENTS - 2, 6), (2 * _AGENTS - 1, 3), (60, 3)]
+)
+def test_states_of_many_agents_are_kept_further_apart(number: int, frames: int) -> None:
+    """With the main agent, fewer than twice so many are kept as ever; any seek stays exact."""
+    timeline = Timeline(SETTINGS, every=16)
+    starts = [AgentStart(at=float(at), agent=MAIN, child=f"c{at}") for at in range(number)]
+    timeline.extend(starts)
+    before = len(timeline.frames)
+    spacing = 16 * max(1, (number + 1) // _AGENTS)
+    for at in range(spacing * frames):
+        agent = f"c{at % number}"
+        timeline.add(ToolUse(at=100.0 + at, agent=agent, id=f"t{at}", tool="Read", action="file_read"))
+    assert len(timeline.frames) - before in (frames, frames + 1)
+    places = [frame.after for frame in timeline.frames][before:]
+    assert {later - one for one, later in itertools.pairwise(places)} == {spacing}
+    fresh = Society(SETTINGS)
+    middle = len(timeline) - 5
+    for event in timeline.events[:middle]:
+        fresh.step(event)
+    assert timeline.society_at(middle).dump() == fresh.dump()
+
+
+def test_recording_very_many_sub_agents_costs_what_as_many_other_events_do() -> None:
+    """A ratio within one run, so that it holds on a busy machine."""
+
+    def seconds(events: list[Event]) -> float:
+        began = process_time()
+        Timeline(SETTINGS).extend(events)
+        return process_time() - began
+
+    agents = list(family(500, deep=False))
+    others = list(session(len(agents), seed=3))
+    ratio = min(seconds(agents) / seconds(others) for _ in range(2))
+    assert ratio < 2.0

@@ -1,4 +1,4 @@
-"""Keys pressed without sense, anywhere: nothing may break, and the session is still there afterwards."""
+"""Random keys pressed on every screen: nothing may break, and the session is still there afterwards."""
 
 from __future__ import annotations
 

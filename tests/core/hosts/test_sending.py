@@ -153,6 +153,7 @@ def mirror(home: Path, server: NatsServer) -> Iterator[Mirror]:
 
 
 def compared(row: FleetRow) -> tuple[object, ...]:
+    """All but the words of the last event, which never leave their host."""
     facts = row.facts
     return (
         row.session,
@@ -160,7 +161,7 @@ def compared(row: FleetRow) -> tuple[object, ...]:
         row.project,
         row.model,
         (row.state, row.pattern, row.frustration, row.flow, row.governor),
-        (row.context_tokens, row.compactions, row.last, row.last_at),
+        (row.context_tokens, row.compactions, row.last_at),
         (facts.events, facts.open, facts.loop, facts.close, row.status.word),
     )
 

@@ -81,6 +81,14 @@ def test_there_is_something_to_turn() -> None:
     assert not only_felt("receptor.heatmap.top")
 
 
+@pytest.mark.parametrize(
+    "row", sorted({each.name.rsplit(".", 1)[0] for each in TURNED if ".impulse." in each.name})
+)
+def test_every_row_of_the_impulses_is_felt_alike(row: str) -> None:
+    names = [each.name for each in TURNED if each.name.startswith(f"{row}.") and each.kind == "number"]
+    assert_alike(recorded(), {**dict.fromkeys(names, 0.2), "receptor.emotion.half_life.frustration": 5.0})
+
+
 @settings(max_examples=40)
 @given(edits())
 def test_random_settings_over_several_agents(turned: dict[str, Any]) -> None:
