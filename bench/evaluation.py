@@ -35,7 +35,7 @@ def _page(tables: dict[str, Any]) -> Iterator[str]:
     yield "Weights, phrases and impulses are chosen inside five folds of tasks and scored on the tasks"
     yield "left out. Which counts are looked at, and the half-lives, were chosen on all runs. Eighteen of"
     yield "the 250 phrases to choose from were added after a look at all runs, which flatters the forecast:"
-    yield "without them it is .633 at 10, .633 at 15, .648 at 20 and .739 at the end, which are the figures to"
+    yield "without them it is .633 at 10, .633 at 15, .648 at 20 and .739 at the end, the figures to"
     yield "go by. The fitted axes hear the same phrases; what they are without those was not measured. The"
     yield "ridge, how many phrases are kept, the counts and how models are weighed were the best of about"
     yield "twenty variants compared by these same folds."

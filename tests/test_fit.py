@@ -26,7 +26,7 @@ def made(count: int = 160) -> list[Walked]:
         counts[:, COLUMNS.index("actions")] = np.arange(1, length + 1)
         counts[:, COLUMNS.index("new_files")] = np.cumsum(odd)
         counts[:, COLUMNS.index("tests")] = np.cumsum(~odd)
-        spoken = np.zeros((length, len(POOL)))
+        spoken = np.zeros((length, len(POOL)), dtype=np.int16)
         spoken[:, DOUBT] = np.cumsum(odd)
         spoken[:, CHECK] = np.cumsum(~odd)
         times = tuple(20.0 * place for place in range(length))
@@ -63,8 +63,7 @@ def test_the_readout_finds_the_law_and_is_the_same_twice() -> None:
 
 def test_impulses_rise_with_what_foretells_failing() -> None:
     runs = made()
-    low, high = impulses.bounds()
-    fit = impulses.fit_axis(runs, 4.0, "actions", low, high)
+    fit = impulses.fit_axis(runs, impulses.sentences(runs), 4.0, "actions")
     assert fit.auc["end"] > 0.8
     assert impulses.impulse("frustration", "new_file", fit) > 0.0
     assert impulses.impulse("confidence", "new_file", fit) < 0.0

@@ -72,7 +72,7 @@ _SCREENS = {
     "extensions": ("tui.screens.extensions", "ExtensionsScreen"),
     "help": ("tui.screens.help", "HelpScreen"),
 }
-_FAULTS = 2
+_FAULTS = 3
 """Faults of files shown one by one; a heap of them would cover what stands."""
 _THEMES_EVERY = 2.0
 """Seconds between two looks at the user's themes."""

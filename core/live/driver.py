@@ -8,7 +8,6 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -17,13 +16,11 @@ from core.agents.words import word_logs
 from core.engine import Step
 from core.errors import StoreError
 from core.events import MAIN, Compaction, Event, Prompt, SessionStart, ToolUse, Turn
-from core.extension.hooks import FAULTS, Extension, ExtensionStanding, Fault
-from core.extension.in_step import ExtendedEngine
-from core.extension.registry import Registry
-from core.live.bus import Bus, BusEvent
+from core.extension.hooks import Extension, ExtensionStanding
 from core.live.carry_over import CarryOver
 from core.live.disk import changed_files
 from core.live.hook_signs import HookSigns
+from core.live.listeners import Listeners
 from core.live.need_words import NeedReader
 from core.live.notices import Notifier
 from core.live.source import Source
@@ -98,7 +95,7 @@ class Driver:
         """What its minds were given; of a session that is watched live, once its first event is there."""
         self.tracker = StatusTracker(self.settings.response.notices.final)
         self.lost = ""
-        """What befell the log."""
+        """What happened to the log."""
         self.count = 0 if recorded is None else len(recorded)
         """Events so far."""
         self.caught_up = not source.behind
@@ -116,13 +113,12 @@ class Driver:
         self._carry_over = carry_over
         self._bookmarks = bookmarks
         self._notifier = notifier
-        self.bus = Bus(self.settings.extensions.bus)
+        ours = [one for one in (carry_over, notifier) if one is not None]
+        self.listeners = Listeners([*ours, *extensions], self.settings.extensions)
+        """Everyone who is told of its events, our own carry-over and notices among them."""
+        self.bus = self.listeners.bus
         """What its minds did, for whoever subscribes."""
-        self.registry = self._registry_of(carry_over, notifier, extensions)
-        """Everyone who listens to the session, our own carry-over and notices among them."""
-        self._step_faults: dict[tuple[str, str], int] = {}
-        self._named = False
-        """Its start was told."""
+        self.registry = self.listeners.registry
         self._past = past
         self._hooks = hooks
         self._signs: HookSigns | None = None
@@ -143,31 +139,13 @@ class Driver:
         self._rung: tuple[str, float | None] | None = None
         self._need = NeedReader()
         self._log_notices: list[str] = []
+        self._problems: list[str] = []
         self._said: set[str] = set()
         self._moved = time.monotonic()
         self._rested = True
         self._make_minds(recorded)
         if recorded is not None and recorded.events:
             self._belongs(recorded.events[0])
-
-    def _registry_of(
-        self, carry_over: CarryOver | None, notifier: Notifier | None, others: Iterable[Extension]
-    ) -> Registry:
-        ours = [one for one in (carry_over, notifier) if one is not None]
-        made = Registry([*ours, *others], tolerance=self.settings.extensions.faults)
-        for one in made.extensions:
-            if one.slow:
-                self.bus.serve(one.name, partial(self._worked, one))
-        self._problems = list(made.complaints)
-        return made
-
-    def _worked(self, one: Extension, told: BusEvent) -> None:
-        """Let a slow extension work off one event of the bus, in its own thread."""
-        if self.registry.is_on(one.name):
-            try:
-                one.on_mind_event(told.event)
-            except Exception as fault:  # noqa: BLE001 an extension may fail in any way
-                self.registry.fault(one.name, "on_mind_event", fault)
 
     def _make_minds(self, recorded: Timeline | None = None) -> None:
         settings, initial, later = self.inputs
@@ -244,8 +222,8 @@ class Driver:
         self.tracker.update(event, step)
         if self._hooks is not None and type(event) is ToolUse:
             self._note_end(event)
-        if not self.registry.idle or self.bus or self.inputs.initial.extensions:
-            self._hand_on(event, step)
+        if self.listeners.wanted or self.inputs.initial.extensions:
+            self.listeners.take(self.session, event, step, self.society)
         for notice in step.reaction.notices:
             self.tell(notice)
         if self.caught_up and (isinstance(event, Prompt) or self.count % self._listens == 0):
@@ -254,40 +232,9 @@ class Driver:
             self._save(step, self._bookmarks(self.session))
         return step
 
-    def _hand_on(self, event: Event, step: Step) -> None:
-        """Tell extensions and the bus of an event; nobody is told where there are none."""
-        if not self.registry.idle:
-            self._tell_extensions(event, step)
-        if self.inputs.initial.extensions:
-            self._look_for_faults(event.agent)
-        if self.bus:
-            self.bus.publish(self.society, event.agent)
-
-    def _tell_extensions(self, event: Event, step: Step) -> None:
-        if not self._named:
-            self._named = True
-            self.registry.session = self.session
-            self.registry.call("on_session_start", self.session)
-        self.registry.take(event, step, self.society)
-        for asked in step.reaction.checkpoints:
-            self.registry.call("on_checkpoint", asked)
-
-    def _look_for_faults(self, agent: str) -> None:
-        """Say that an extension in the step failed, once for each of its faults."""
-        engine = self.society.engine(agent)
-        if not isinstance(engine, ExtendedEngine):
-            return
-        for name, number in engine.faults.items():
-            if number > self._step_faults.get((agent, name), 0):
-                self._step_faults[agent, name] = number
-                words = engine.troubles.get(name, "it gave no reason")
-                self._problems.append(Fault(name, "the step", words, number, number >= FAULTS).sentence)
-
     def standing(self) -> tuple[ExtensionStanding, ...]:
         """How everyone who listens or takes part in the step does, lower layers first."""
-        engine = self.society.engine(MAIN)
-        inside = engine.standing() if isinstance(engine, ExtendedEngine) else ()
-        return (*self.registry.standing(), *inside)
+        return self.listeners.standing(self.society)
 
     def _save(self, step: Step, bookmarks: Bookmarks) -> None:
         """Keep the moments that methods asked to keep, each under a name of its own."""
@@ -449,14 +396,13 @@ class Driver:
         """What there is to say of what is kept and carried over; every sentence once."""
         found = [
             *self._problems,
-            *(fault.sentence for fault in self.registry.faults),
+            *self.listeners.take_problems(),
             *self._initial_states.notices,
             *(self._carry_over.problems if self._carry_over else ()),
         ]
         while self._notifier is not None and self._notifier.problems:
             found.append(self._notifier.problems.pop(0))
         self._problems.clear()
-        self.registry.faults.clear()
         self._initial_states.notices.clear()
         if self._carry_over is not None:
             self._carry_over.problems.clear()
@@ -474,7 +420,7 @@ class Driver:
         return self.inputs.initial.policy_hash(self.society.settings)
 
     def log_notices(self) -> list[str]:
-        """What befell the logs since last asked."""
+        """What happened to the logs since last asked."""
         said, self._log_notices = self._log_notices, []
         return said
 

@@ -38,6 +38,8 @@ def ask_tmux(words: Sequence[str]) -> str:
             text=True,
             timeout=_PATIENCE,
         )
+    except subprocess.CalledProcessError as error:
+        raise OSError(f"tmux says: {(error.stderr or '').strip() or error}") from error
     except subprocess.SubprocessError as error:
         raise OSError(f"tmux does not answer ({error})") from error
     return done.stdout

@@ -77,7 +77,7 @@ def tables(path: Path) -> set[str]:
         return set()
 
 
-def changed_bytes(path: Path) -> int:
+def wal_bytes(path: Path) -> int:
     """Bytes of the log of changes beside a database."""
     try:
         return path.with_name(f"{path.name}-wal").stat().st_size

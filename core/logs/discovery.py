@@ -12,7 +12,7 @@ from pathlib import Path, PurePath
 import msgspec
 
 from core.logs.agent import Agent, Location, nowhere
-from core.logs.database import changed_bytes
+from core.logs.database import wal_bytes
 from core.logs.door import is_folder
 from core.logs.found import Found, Listed, listed_session
 from core.logs.glimpse import Glimpse, glimpse, last_time
@@ -104,7 +104,7 @@ def _row(
         if log.path not in listings:
             listing = getattr(log.format.reader, "listing", None)
             listings[log.path] = {one.session: one for one in listing(log.path)} if listing else {}
-        size = log.path.stat().st_size + changed_bytes(log.path)
+        size = log.path.stat().st_size + wal_bytes(log.path)
     except OSError:
         return None
     one = listings[log.path].get(session.id)

@@ -49,7 +49,9 @@ def redact(text: str) -> str:
 def redact_torn(text: str) -> str:
     """The same of a text that was cut off at its end: its last word may be half a secret and goes too."""
     hidden = redact(text)
-    return hidden if hidden.endswith(HIDDEN) else _LAST_WORD.sub("", hidden)
+    if hidden.endswith(HIDDEN):
+        return hidden
+    return hidden[:-_TORN] + _LAST_WORD.sub("", hidden[-_TORN:])
 
 
 def _spans(text: str) -> Iterator[Span]:

@@ -19,6 +19,23 @@ VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 Border = Literal["start", "prompt", "interrupt", "pattern", "delta", "session_end"]
 """What begins or ends a stretch of work."""
 
+ACTION_WORDS: dict[Action, str] = {
+    "file_read": "reading",
+    "file_edit": "editing",
+    "search": "searching",
+    "shell_exec": "running commands",
+    "delegation": "delegating",
+    "memory_read": "reading notes",
+    "memory_write": "writing notes",
+    "plan": "planning",
+    "other": "other calls",
+}
+OUTCOME_WORDS: dict[Verdict, str] = {
+    "gain": "with success",
+    "loss": "without success",
+    "flat": "with no clear result",
+}
+
 _FARTHEST = 2.0 * sqrt(3.0)
 """Between two opposite corners of the mood."""
 
@@ -53,7 +70,11 @@ class Episode(Struct, frozen=True):
 
     def line(self) -> str:
         """As one reads it."""
-        return f"tick {self.tick}: {self.regime}, {self.action} -> {self.outcome}"
+        return f"{self.regime}, {self.did()}"
+
+    def did(self) -> str:
+        """What was done mostly, and what came of it."""
+        return f"{ACTION_WORDS[self.action]} {OUTCOME_WORDS[self.outcome]}"
 
 
 class Situation(NamedTuple):

@@ -10,7 +10,7 @@ from core.events import AgentStart, Event, Prompt, ToolUse, Turn
 from core.report.cost import Sum, charge_of
 
 
-class AgentSummary(Struct):
+class AgentOverview(Struct):
     """One agent up to a place; words are read from its events by who shows them."""
 
     task: Event | None = None
@@ -27,9 +27,9 @@ class AgentLedger:
     def __init__(self, events: Sequence[Event]) -> None:
         self._events = events
         self._upto = 0
-        self._agents: dict[str, AgentSummary] = {}
+        self._agents: dict[str, AgentOverview] = {}
 
-    def at(self, index: int) -> dict[str, AgentSummary]:
+    def at(self, index: int) -> dict[str, AgentOverview]:
         """Every agent after the first `index` events, by name."""
         if index < self._upto:
             self._upto, self._agents = 0, {}
@@ -40,9 +40,9 @@ class AgentLedger:
 
     def _take(self, event: Event) -> None:
         if isinstance(event, AgentStart):
-            started = self._agents.setdefault(event.child, AgentSummary())
+            started = self._agents.setdefault(event.child, AgentOverview())
             started.task = started.task or event
-        one = self._agents.setdefault(event.agent, AgentSummary())
+        one = self._agents.setdefault(event.agent, AgentOverview())
         if isinstance(event, Prompt) and not event.interrupt:
             if one.task is None or isinstance(one.task, AgentStart):
                 one.task = event

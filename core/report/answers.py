@@ -25,7 +25,7 @@ _OWN = ("affect-policy.toml", "receptor-rules.json")
 """What is read beside a person's settings."""
 
 
-class Question(NamedTuple):
+class KeptQuestion(NamedTuple):
     """All that decides an answer, as one name: equal names have equal answers."""
 
     key: str
@@ -44,7 +44,7 @@ class Question(NamedTuple):
 
 def question(
     command: str, words: Sequence[Any], paths: Sequence[Path], project: Path | None, given: Path | None
-) -> Question:
+) -> KeptQuestion:
     """A command with its options about some logs, as these and all that settings are read from are now.
 
     `given` is the folder of what watched sessions started from, where that counts.
@@ -61,7 +61,7 @@ def question(
         name.update(_content(path) if path.suffix == ".json" else os.fsencode(path))
     for path in files_below(paths):
         name.update(repr((str(path), stamps(path))).encode("utf-8", "surrogatepass"))
-    return Question(name.hexdigest(length=16))
+    return KeptQuestion(name.hexdigest(length=16))
 
 
 def _below(folder: Path) -> Iterator[Path]:

@@ -49,7 +49,7 @@ class AppliedChange(NamedTuple):
     """Since then, until the next change or the end."""
 
 
-class Finding(NamedTuple):
+class DreamFinding(NamedTuple):
     """Something that fires more or less often in a dream than it did."""
 
     name: str
@@ -85,7 +85,7 @@ def applied_changes(timeline: Timeline, progress: Progress | None = None) -> lis
     return found
 
 
-def findings(branch: Branch, acceptance: float) -> tuple[list[Finding], list[Finding]]:
+def findings(branch: Branch, acceptance: float) -> tuple[list[DreamFinding], list[DreamFinding]]:
     """What a dream shows that the session did not: what is sure enough to be taken over, and what is not."""
     timeline = branch.timeline
     dreamt = _rates((mark for mark in branch.run.marks if mark.place >= branch.after), branch.cost.events)
@@ -94,7 +94,7 @@ def findings(branch: Branch, acceptance: float) -> tuple[list[Finding], list[Fin
     for name in sorted(dreamt.keys() | recorded.keys()):
         one, other = dreamt.get(name, 0.0), recorded.get(name, 0.0)
         if one != other:
-            found.append(Finding(name, one, other, abs(one - other) / max(one, other)))
+            found.append(DreamFinding(name, one, other, abs(one - other) / max(one, other)))
     found.sort(key=lambda each: (-each.strength, each.name))
     sure = [each for each in found if each.strength >= acceptance]
     return sure, [each for each in found if each.strength < acceptance]
@@ -196,7 +196,7 @@ def _rates(marks: Iterable[Mark], events: int) -> dict[str, float]:
     return {name: _SHARE * number / events for name, number in counts.items()} if events else {}
 
 
-def _found(each: Finding) -> str:
+def _found(each: DreamFinding) -> str:
     more = "more" if each.dreamt > each.recorded else "less"
     return (
         f"{each.name.replace('_', ' ')} {more} often: {each.dreamt:.1f} in 100 events, "

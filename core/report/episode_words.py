@@ -3,18 +3,8 @@
 from __future__ import annotations
 
 from core.mind.dreams import Dream
-from core.mind.episode import Episode
+from core.mind.episode import ACTION_WORDS, OUTCOME_WORDS, Episode
 from core.report.formatting import count, plain
-
-_DID = {
-    "file_edit": "editing",
-    "file_read": "reading",
-    "search": "searching",
-    "shell_exec": "running commands",
-    "plan": "planning",
-    "delegate": "delegating",
-}
-_CAME_TO = {"gain": "with success", "loss": "without success", "flat": ""}
 
 
 def episode_name(episode: Episode) -> str:
@@ -23,8 +13,8 @@ def episode_name(episode: Episode) -> str:
         name for name, _ in sorted(episode.signature, key=lambda one: -one[1]) if "/" in name or "." in name
     ]
     where = f" in {plain(places[0], 40)}" if places else ""
-    did = _DID.get(episode.action, episode.action.replace("_", " "))
-    end = _CAME_TO[episode.outcome]
+    did = ACTION_WORDS[episode.action]
+    end = "" if episode.outcome == "flat" else OUTCOME_WORDS[episode.outcome]
     failed = f", {episode.failures} of {episode.calls} failed" if episode.failures else ""
     return f"{did}{where}{' ' + end if end else ''}{failed}"
 

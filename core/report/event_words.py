@@ -26,6 +26,22 @@ OUTCOME_SIGNS: dict[str, tuple[str, str]] = {
 }
 """Glyph and ink of each outcome."""
 
+METHOD_WORDS: dict[str, str] = {
+    "action_logger": "noted in silence",
+    "ask_person": "would ask you",
+    "context_snapshot": "notes the context",
+    "engram_probe": "recalls the like",
+    "engram_probe_light": "recalls the like",
+    "fatigue_warning": "warns: long stretch",
+    "frustration_alert": "warns: failures",
+    "future_probe": "asks what is next",
+    "halt_alert": "warns: halt",
+    "loop_alert": "warns: loop",
+    "path_suggest": "names its files",
+    "push_reminder": "reminds: commit",
+}
+"""What each built-in method does, in words."""
+
 KINDS: dict[type, str] = {
     SessionStart: "session start",
     Prompt: "prompt",

@@ -9,6 +9,7 @@ from pathlib import Path
 from core.events import MAIN
 from core.percept import AXES
 from core.report.compaction import lines
+from core.report.event_words import METHOD_WORDS
 from core.report.formatting import clock, count, fraction, moment, money, plain, share, short, span
 from core.report.summary import AgentSummary, Summary
 
@@ -111,14 +112,15 @@ def _signals(summary: Summary) -> Iterator[str]:
     for name, number in summary.signals.items():
         times = [_place(summary, firing.at) for firing in summary.firings if firing.name == name]
         more = f" and {number - _FIRST} more" if number > _FIRST else ""
-        yield f"{name} x{number}  at {', '.join(times[:_FIRST])}{more}"
+        yield f"{name.replace('_', ' ')} x{number}  at {', '.join(times[:_FIRST])}{more}"
     if summary.shifts:
         yield f"{count(summary.shifts, 'context shift')}"
 
 
 def _loops(summary: Summary, width: int) -> Iterator[str]:
     for loop in summary.loops[:_FIRST]:
-        yield f"{_place(summary, loop.at)}{_who(loop.agent)}  {plain(loop.what, max(20, width - 24))}"
+        head = f"{_place(summary, loop.at)}{_who(summary, loop.agent)}"
+        yield f"{head}  {plain(loop.what, max(20, width - 24))}"
     if len(summary.loops) > _FIRST:
         yield f"and {len(summary.loops) - _FIRST} more"
 
@@ -127,30 +129,40 @@ def _interventions(summary: Summary, width: int) -> Iterator[str]:
     """Each with time and reason; what was only noted in silence is left to the JSON."""
     spoken = [each for each in summary.interventions if each.mode != "background"]
     for each in spoken[:_INTERVENTIONS]:
-        head = f"{_place(summary, each.at)}{_who(each.agent)}  {each.method}"
+        words = METHOD_WORDS.get(each.method, each.method.replace("_", " "))
+        head = f"{_place(summary, each.at)}{_who(summary, each.agent)}  {words}"
         yield f"{head}: {plain(each.reason, max(20, width - len(head) - 14))}"
     if len(spoken) > _INTERVENTIONS:
         yield f"and {len(spoken) - _INTERVENTIONS} more"
 
 
-def _who(agent: str) -> str:
-    return "" if agent == MAIN else f"  in {plain(agent, 24)}"
+def _who(summary: Summary, agent: str) -> str:
+    return "" if agent == MAIN else f"  in {_agent_names(summary)[agent]}"
+
+
+def _agent_names(summary: Summary) -> dict[str, str]:
+    """A name for each agent that a person can say: what it is for where that is known, and its number."""
+    names = {MAIN: "main"}
+    for number, agent in enumerate((one for one in summary.agents if one.id != MAIN), 1):
+        names[agent.id] = f"sub-agent {number}{f' ({plain(agent.role, 24)})' if agent.role else ''}"
+    return names
 
 
 def _governor(summary: Summary) -> Iterator[str]:
     verdict = "would not halt" if not summary.halts else f"would halt {count(len(summary.halts), 'time')}"
     yield f"{count(summary.episodes, 'episode')}, {verdict}"
     for halt in summary.halts[:_FIRST]:
-        who = "" if halt.agent == MAIN else f" in {plain(halt.agent, 24)}"
+        who = _who(summary, halt.agent).replace("  ", " ")
         yield f"{halt.reason} at {_place(summary, halt.at)}, step {halt.step}{who}"
     if len(summary.halts) > _FIRST:
         yield f"and {len(summary.halts) - _FIRST} more"
 
 
 def _affect(summary: Summary) -> Iterator[str]:
+    names = _agent_names(summary)
     for each in summary.quarantines[:_FIRST]:
         ended = "the end" if each.ended is None else _place(summary, each.ended)
-        yield f"quarantined from {_place(summary, each.began)} to {ended} ({plain(each.agent, 24)})"
+        yield f"quarantined from {_place(summary, each.began)} to {ended} ({names[each.agent]})"
 
 
 def _sleep(summary: Summary) -> Iterator[str]:
@@ -179,19 +191,18 @@ def _agents(summary: Summary) -> Iterator[str]:
     children: dict[str | None, list[AgentSummary]] = {}
     for agent in summary.agents:
         children.setdefault(agent.parent, []).append(agent)
-    yield from islice(_tree(children), _AGENTS)
+    yield from islice(_tree(children, _agent_names(summary)), _AGENTS)
     if len(summary.agents) > _AGENTS:
         yield f"and {len(summary.agents) - _AGENTS} more"
 
 
-def _tree(children: dict[str | None, list[AgentSummary]]) -> Iterator[str]:
+def _tree(children: dict[str | None, list[AgentSummary]], names: dict[str, str]) -> Iterator[str]:
     """One row an agent, sub-agents below who started them; made one at a time, as few are shown."""
     waiting = [(agent, "", "") for agent in reversed(children.pop(None, []))]
     while waiting:
         agent, branch, deeper = waiting.pop()
-        role = f" {plain(agent.role, 24)}" if agent.role else ""
         failed = f", {agent.failures} failed" if agent.failures else ""
-        yield f"{branch}{plain(agent.id, 24)}{role}: {count(agent.tool_uses, 'tool use')}{failed}"
+        yield f"{branch}{names[agent.id]}: {count(agent.tool_uses, 'tool use')}{failed}"
         below = children.pop(agent.id, [])
         for number, under in enumerate(reversed(below)):
             waiting.append((under, deeper + ("├ " if number else "└ "), deeper + ("│ " if number else "  ")))

@@ -12,6 +12,7 @@ from core.events import MAIN, AgentStart, Compaction, Event, Prompt, ToolUse, Tu
 from core.logs.event_redaction import one_line
 from core.percept import AXES
 from core.receptor.readings import HeatmapReading, NodeReading
+from core.report.event_words import METHOD_WORDS
 from core.timeline.marks import Mark
 from core.timeline.timeline import Timeline
 
@@ -85,7 +86,9 @@ def frame_lines(frame: Frame) -> list[str]:
         ),
     ]
     if receptor.signals:
-        standing = ", ".join(f"{signal.name} {figure(signal.intensity)}" for signal in receptor.signals)
+        standing = ", ".join(
+            f"{signal.name.replace('_', ' ')} {figure(signal.intensity)}" for signal in receptor.signals
+        )
         lines.append(f"signals: {standing}")
     centre = hottest_branch(receptor.heatmap)
     if centre is not None:
@@ -118,9 +121,8 @@ def structural(timeline: Timeline, start: int, stop: int) -> list[str]:
     for kind, title in (("signal", "signals"), ("method", "methods"), ("halt", "halts"), ("state", "states")):
         names = Counter(mark.name for mark in marks if mark.kind == kind)
         if names:
-            lines.append(
-                f"{title}: " + ", ".join(f"{one_line(name)} {count}" for name, count in names.most_common())
-            )
+            said = ((one_line(name).replace("_", " "), count) for name, count in names.most_common())
+            lines.append(f"{title}: " + ", ".join(f"{name} {count}" for name, count in said))
     return lines
 
 
@@ -183,7 +185,7 @@ _VERBS = {
     "compaction": "the context was compacted ({})",
     "advice": "nooscope {}",
     "signal": "{} fires",
-    "method": "{} speaks",
+    "method": "nooscope {}",
     "regime": "regime turns to {}",
     "agent": "sub-agent {}",
     "shift": "{}",
@@ -202,7 +204,8 @@ def _marked(timeline: Timeline, marks: Iterable[Mark]) -> list[_Sentence]:
 
 def _sentence(timeline: Timeline, group: list[Mark]) -> _Sentence:
     first = group[0]
-    words = _VERBS[first.kind].format(one_line(first.name).replace("_", " "))
+    name = METHOD_WORDS.get(first.name, f"speaks: {first.name}") if first.kind == "method" else first.name
+    words = _VERBS[first.kind].format(one_line(name).replace("_", " "))
     if len(group) > 1:
         words += f", {len(group)} times"
     if first.kind == "signal":

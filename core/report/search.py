@@ -29,6 +29,7 @@ from core.logs.discovery import describe_sessions
 from core.logs.excerpt import Documents
 from core.logs.found import Found
 from core.logs.records import Log, Record, records
+from core.logs.redaction import redact, redact_torn
 from core.logs.session import LogSession
 from core.report.log_tree import LogTree, SessionName
 from core.safe_text import safe
@@ -42,7 +43,11 @@ _NEAR = 8
 """Records before one in which the same words are looked for: some logs tell everything twice."""
 _AROUND = 70
 """Characters shown on both sides of the words that were found."""
-_TRIED = 50
+_MARGIN = 2_048
+"""Characters looked at beyond these, so that a secret across the cut is still seen as one."""
+_KEY_BLOCKS = ("-----BEGIN ", "Private-Lines: ")
+"""What begins a secret that may be longer than that."""
+_TRIED = 20
 """Occurrences of a word that are looked at for the best place."""
 _LISTS = ("messages", "history", "trajectory", "requests", "events", "turns")
 """Where a document keeps its records."""
@@ -268,7 +273,7 @@ def _parts(said: str) -> str:
 
 def _hit(match: Match, documents: Documents, looked: Sequence[str]) -> Hit:
     log, place = match
-    piece = _piece(match, documents, looked)
+    speaker, said = _piece(match, documents, looked)
     return Hit(
         log.session,
         log.agent,
@@ -279,40 +284,73 @@ def _hit(match: Match, documents: Documents, looked: Sequence[str]) -> Hit:
         place.at,
         _spoken_place(place),
         "\n" in log.name,
-        piece.speaker,
-        snippet(piece.text, looked),
+        speaker,
+        said,
     )
 
 
 def _piece(match: Match, documents: Documents, looked: Sequence[str]) -> RecordText:
-    """The text at a place that holds most of the words; only that one is redacted."""
+    """What stands around the words at a place; of all its texts only that is redacted."""
     log, place = match
     try:
         data = documents.raw(Where(place.file or log.path, place.offset, place.length, place.entry))
     except OSError:
         data = b""
+    best, low, most = RecordText("said", ""), "", -1
+    for piece in raw_texts(data):
+        small = piece.text.lower()
+        held = sum(word in small for word in looked)
+        if held > most:
+            best, low, most = piece, small, held
+    near = _redacted_near(best.text, _first_place(low, looked, _AROUND))
+    small = near.lower()
+    if not any(word in small for word in looked):
+        near = bounded(best.text)
+    return RecordText(best.speaker, snippet(near, looked))
 
-    def score(piece: RecordText) -> int:
-        text = piece.text.lower()
-        return sum(word in text for word in looked)
 
-    best = max(raw_texts(data), key=score, default=RecordText("said", ""))
-    return RecordText(best.speaker, bounded(best.text))
+def _redacted_near(text: str, place: int) -> str:
+    """The text around a place without its secrets; a word or key that begins before the cut is seen whole."""
+    begin = max(0, place - _AROUND - _MARGIN)
+    if begin:
+        begin = max(text.rfind(" ", 0, begin), text.rfind("\n", 0, begin)) + 1
+        key = max(text.rfind(word, 0, begin) for word in _KEY_BLOCKS)
+        begin = begin if key < 0 else key
+    end = place + _AROUND + _MARGIN
+    return redact(text[begin:end]) if end >= len(text) else redact_torn(text[begin:end])
 
 
 def snippet(text: str, looked: Sequence[str], around: int = _AROUND) -> str:
     """The words with what stands around them, in one line: where most of them stand together."""
-    low = text.lower()
-    places = [at for word in looked for at in islice(_occurrences(low, word), _TRIED)]
-
-    def together(at: int) -> tuple[int, int]:
-        window = low[max(0, at - around) : at + around]
-        return sum(word in window for word in looked), -at
-
-    first = max(places, key=together, default=0)
+    first = _first_place(text.lower(), looked, around)
     begin, end = max(0, first - around), first + around
     said = " ".join(safe(text[begin:end], lines=True).split())
     return f"{'…' if begin else ''}{said}{'…' if end < len(text) else ''}"
+
+
+def _first_place(low: str, looked: Sequence[str], around: int) -> int:
+    """The first place near which most of the words stand."""
+    best, most = 0, 0
+    places = sorted(
+        (at, number)
+        for number, word in enumerate(looked)
+        for at in islice(_occurrences(low, word), _TRIED if len(looked) > 1 else 1)
+    )
+    held = [0] * len(looked)
+    begin = end = 0
+    for at, _ in places:
+        while end < len(places) and places[end][0] < at + around:
+            held[places[end][1]] += 1
+            end += 1
+        while places[begin][0] < at - around:
+            held[places[begin][1]] -= 1
+            begin += 1
+        together = len(held) - held.count(0)
+        if together > most:
+            best, most = at, together
+            if together == len(looked):
+                break
+    return best
 
 
 def _occurrences(text: str, word: str) -> Iterator[int]:

@@ -84,7 +84,7 @@ class InterventionSummary(Struct, frozen=True):
     text: str
 
 
-class LoopFound(Struct, frozen=True):
+class LoopRecord(Struct, frozen=True):
     """A loop at the moment it was recognised, or had notably grown."""
 
     at: float
@@ -172,7 +172,7 @@ class Summary(Struct):
     interventions: list[InterventionSummary] = field(default_factory=list)
     methods: dict[str, int] = field(default_factory=dict)
     """How often each method fired, listed above or not."""
-    loops: list[LoopFound] = field(default_factory=list)
+    loops: list[LoopRecord] = field(default_factory=list)
     agents: list[AgentSummary] = field(default_factory=list)
     paths: list[HotPath] = field(default_factory=list)
     facts: FactsReading | None = None
@@ -338,7 +338,7 @@ class Gatherer:
         loop = reaction.loop
         if loop is not None and len(summary.loops) < _FIRINGS:
             summary.loops.append(
-                LoopFound(
+                LoopRecord(
                     event.at, event.agent, loop.detector, loop.count, loop.tool, loop.what, loop.began_at
                 )
             )

@@ -193,4 +193,4 @@ def _remembered(one: Recalled, after: tuple[Episode, ...]) -> str:
     episode = one.episode
     calls = f"{episode.calls} call{'s' if episode.calls != 1 else ''}"
     line = f"{one.line} after {calls}, ended by {_ENDINGS[episode.ended_by]}"
-    return f"{line}, then {after[0].action} -> {after[0].outcome}" if after else line
+    return f"{line}, then {after[0].did()}" if after else line

@@ -47,7 +47,7 @@ class HotMemo:
         room = CHARACTERS * (self._tokens if tokens is None else tokens)
         lines: list[str] = []
         for entry in reversed(self._entries):
-            line = f"[{entry.method}] {entry.text}"
+            line = entry.text
             if len(line) > room:
                 line = line[: room - 1] + "…" if room > 1 else ""
             if not line:

@@ -205,7 +205,10 @@ def test_the_storm_spreads_and_is_held() -> None:
     assert [one for one in spread if one.at > left], "free again, it is felt again"
     assert {one.agent for one in evidence.of("state stuck")} == {hot}
     assert {one.agent for one in evidence.of("halt")} <= {hot}
-    assert {shown.what for shown in evidence.of("loop")} <= {"loop retest"}
+    assert {(one.what, one.agent) for one in evidence.of("loop")} <= {
+        ("loop retest", hot),
+        ("loop churn", hot),
+    }
     quarantined = {agent.name: agent.quarantines for agent in evidence.society.agents}
     assert quarantined[hot] == 1
     assert sum(quarantined.values()) == 1

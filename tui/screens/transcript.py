@@ -14,10 +14,11 @@ from textual.reactive import reactive
 from textual.widget import Widget
 from textual.widgets import Input
 
-from core.events import ToolUse
+from core.events import Event, ToolUse
 from core.report.formatting import plain
 from core.report.transcript import ALL, TranscriptFilter
 from core.settings.screen import ScreenSettings
+from tui.feed.messages import EditFile
 from tui.feed.view import View
 from tui.screens.board import Board
 from tui.widgets.transcript.document import Document
@@ -47,6 +48,14 @@ class TranscriptScreen(Board):
             show=False,
             id="transcript.agent",
             tooltip="Only this entry's agent",
+        ),
+        Binding(
+            "E",
+            "edit",
+            "edit",
+            show=False,
+            id="transcript.edit",
+            tooltip="Open this entry's file in your editor",
         ),
         Binding("e", "leave", "back", show=False, id="transcript.leave", tooltip="Back to where you were"),
     ]
@@ -143,12 +152,21 @@ class TranscriptScreen(Board):
         elif self.recording is not None and place >= 0:
             event = self.recording.events[place]
             use = event if isinstance(event, ToolUse) else None
-            path = use.targets[0] if use is not None and use.targets else ""
+            path = _path(event)
             values = {"agent": event.agent, "tool": use.tool if use is not None else "", "path": path}
             if values[name]:
                 self._only(name, values[name])
             else:
                 self.notify(f"this entry has no {name}", severity="warning", markup=False)
+
+    def action_edit(self) -> None:
+        """Open the file of the entry under the bar."""
+        place = self.query_one(Document).place
+        path = _path(self.recording.events[place]) if self.recording is not None and place >= 0 else ""
+        if path:
+            self.post_message(EditFile(path))
+        else:
+            self.notify("this entry has no path", severity="warning", markup=False)
 
     def _only(self, name: str, value: str) -> None:
         wanted = self.chosen
@@ -173,3 +191,8 @@ class TranscriptScreen(Board):
     @on(Input.Submitted, "#search")
     def _searched(self) -> None:
         self._end_search(keep=True)
+
+
+def _path(event: Event) -> str:
+    """The first path an entry touched; blank where it touched none."""
+    return event.targets[0] if isinstance(event, ToolUse) and event.targets else ""

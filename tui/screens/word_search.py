@@ -29,7 +29,7 @@ from tui.draw.line import fit
 from tui.feed.messages import OpenSession
 from tui.widgets.common.key_line import KeyLine
 
-_MOST = 100
+_MOST = 40
 _LEAST = 2
 """Letters from which a word is looked for."""
 _AGAIN = 1.0

@@ -229,7 +229,7 @@ def filled(count: int = 6) -> Episodes:
 
 def test_recall_gives_the_most_alike_as_lines() -> None:
     found = filled().recall(brain(REGIMES[2]), 60, tier="T1")
-    assert found[0].line == "tick 20: turbulence, file_edit -> gain"
+    assert found[0].line == "turbulence, editing with success"
     assert [each.score for each in found] == sorted((each.score for each in found), reverse=True)
     assert len(found) == 5
     assert len(filled().recall(brain(), 60, 2, tier="T2")) == 2

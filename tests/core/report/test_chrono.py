@@ -87,7 +87,8 @@ def test_a_structural_summary_counts_what_lies_between(timeline: Timeline) -> No
     signals = [mark.name for mark in timeline.marks.between(100, 600) if mark.kind == "signal"]
     assert signals
     told = next(line for line in said if line.startswith("signals: "))
-    assert all(f"{name} {signals.count(name)}" in told for name in signals)
+    assert all(f"{name.replace('_', ' ')} {signals.count(name)}" in told for name in signals)
+    assert "_" not in told
     assert structural(timeline, 50, 50) == ["nothing lies between"]
 
 

@@ -72,6 +72,32 @@ def test_names_are_found_by_their_parts(library: Library, word: str) -> None:
     assert len(library.find(word)) == 1
 
 
+def test_a_key_that_begins_long_before_the_words_is_not_shown(library: Library) -> None:
+    lines = "\n".join(f"{number:04}" + "Zm9vYmFy" * 7 for number in range(100))
+    key = f"-----BEGIN RSA PRIVATE KEY-----\n{lines}\n-----END RSA PRIVATE KEY-----"
+    library.put("s-1.jsonl", logs.prompt(0, f"look: {key}\nand then deploy it {'again ' * 2000}"))
+    library.fill()
+    (hit,) = library.find("deploy")
+    assert "Zm9v" not in hit.snippet
+    assert "<redacted> and then deploy it again" in hit.snippet
+
+
+def test_a_long_token_that_ends_beside_the_words_is_not_shown(library: Library) -> None:
+    token = "eyJhbGciOiJIUzI1NiJ9.eyJ" + "c3ViMTIz" * 500 + ".c2ln"
+    library.put("s-1.jsonl", logs.prompt(0, f"{'before ' * 1000}{token} deploy {'after ' * 1000}"))
+    library.fill()
+    (hit,) = library.find("deploy")
+    assert "c3Vi" not in hit.snippet
+    assert "<redacted> deploy after" in hit.snippet
+
+
+def test_words_that_stand_in_a_secret_too_are_shown_where_one_may_read_them(library: Library) -> None:
+    library.put("s-1.jsonl", logs.prompt(0, f"password=Deploy9x7Kq2 {'x ' * 3000}then deploy"))
+    library.fill()
+    (hit,) = library.find("deploy")
+    assert hit.snippet.endswith("then deploy")
+
+
 def test_a_phrase_and_all_words(library: Library) -> None:
     library.put("s-1.jsonl", logs.prompt(0, "drop the legacy table") + logs.prompt(5, "the table is legacy"))
     library.fill()

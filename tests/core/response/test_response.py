@@ -69,7 +69,7 @@ def test_modes_differ_in_where_words_land() -> None:
     assert "Frustration is at 0.80, 0.40 above" in firing(reaction, "frustration_alert").text
     (notice,) = Stage().act(percept(0.0, ("fatigue_rising", 0.4))).notices
     assert (notice.rule, notice.kind, notice.cooldown) == ("fatigue_warning", "risk", 2400.0)
-    assert stage.response.memo().startswith("[engram_probe_light]")
+    assert stage.response.memo().startswith("It was like this before: ")
 
 
 def test_interventions_wait_for_their_windows() -> None:

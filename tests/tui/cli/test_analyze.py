@@ -11,6 +11,8 @@ import pytest
 
 from bench.claude import lines
 from core.report.formatting import money
+from core.report.page import _agents
+from core.report.summary import AgentSummary, Summary
 from tui.cli import main
 
 KEYS = {
@@ -146,3 +148,19 @@ def test_a_cost_that_is_not_known_is_never_nothing(
 ) -> None:
     """Known, known in part, and unknown."""
     assert money(dollars, priced, unpriced) == text
+
+
+def test_sub_agents_are_named_by_number_and_use() -> None:
+    summary = Summary(
+        agents=[
+            AgentSummary("main", None, tool_uses=2),
+            AgentSummary("a9cad17", "main", role="explore", tool_uses=3, failures=1),
+            AgentSummary("ac27727", "a9cad17", tool_uses=1),
+        ],
+        subagents=2,
+    )
+    assert list(_agents(summary)) == [
+        "main: 2 tool uses",
+        "└ sub-agent 1 (explore): 3 tool uses, 1 failed",
+        "  └ sub-agent 2: 1 tool use",
+    ]

@@ -43,6 +43,18 @@ def test_an_empty_machine_is_told_what_to_do(home: Path, capsys: pytest.CaptureF
     assert json.loads(capsys.readouterr().out) == {"sessions": []}
 
 
+def test_the_order_is_that_of_the_age_shown(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A log that was copied or touched later is no newer for it."""
+    old = logs.session(3, session="s-old")
+    put(home / ".claude/projects/p/s-old.jsonl", old, logs.START + 900_000)
+    late = logs.prompt(500_000, "later", session="s-late")
+    put(home / ".claude/projects/p/s-late.jsonl", late, logs.START + 600_000)
+    assert main(["sessions", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["sessions"]
+    assert [row["session"] for row in rows] == ["s-late", "s-old"]
+    assert rows[0]["age"] < rows[1]["age"]
+
+
 def test_the_newest_comes_first(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     put(home / ".claude/projects/p/s-old.jsonl", logs.session(3, session="s-old"), 1000)
     new = put(home / ".claude/projects/p/s-new.jsonl", logs.session(3, cwd="/work/\x1b[31mred"), 2000)

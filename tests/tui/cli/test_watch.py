@@ -199,7 +199,7 @@ def test_analyze_lists_interventions_with_time_and_reason(
     log.write_bytes(lines([*beginning(), *loop(START + 10, 8)]))
     assert main(["analyze", str(log)]) == 0
     text = capsys.readouterr().out
-    assert "response  00:00:24  loop_alert: loop (exact, 4 times), " in text
+    assert "response  00:00:24  warns: loop: loop (exact, 4 times), " in text
     assert "loops     00:00:24" in text
     assert main(["analyze", str(log), "--json"]) == 0
     (session,) = json.loads(capsys.readouterr().out)["sessions"]

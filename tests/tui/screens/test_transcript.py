@@ -449,3 +449,28 @@ def test_wrapping_keeps_indent_and_words() -> None:
     assert wrapped("    one two three", 10) == ["    one", "two three"]
     assert wrapped("abcdefghij", 4) == ["abcd", "efgh", "ij"]
     assert wrapped("", 4) == [""]
+
+
+async def test_the_file_of_an_entry_opens_in_the_editor(
+    app_on: Callable[..., NooscopeApp], told: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = app_on(told)
+    asked: list[str] = []
+    monkeypatch.setattr("tui.screens.at_hand.open_in_editor", lambda _app, _project, path: asked.append(path))
+    async with app.run_test(size=(100, 30)) as pilot:
+        document = await opened(app, pilot)
+        recording = document.recording
+        assert recording is not None
+        await pilot.press("home", "E")
+        await pilot.pause()
+        assert asked == []
+        assert "this entry has no path" in [notice.message for notice in app._notifications]
+        paths = [
+            event.targets[0]
+            for place in document.places
+            if isinstance(event := recording.events[place], ToolUse) and event.targets
+        ]
+        while not asked and document.place != document.places[-1]:
+            await pilot.press("down", "E")
+            await pilot.pause()
+        assert asked == paths[:1]

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.report.answers import Question, question
+from core.report.answers import KeptQuestion, question
 from core.store.config_path import carry_over_folder
 from core.store.reading_cache import reading_cache
 from tui.cli import streams
@@ -109,7 +109,7 @@ def _run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _question(args: argparse.Namespace, paths: list[Path]) -> Question:
+def _question(args: argparse.Namespace, paths: list[Path]) -> KeptQuestion:
     """All that decides what is printed."""
     words = ("json" if args.json else shutil.get_terminal_size((100, 24)).columns, args.assignments)
     return question("analyze", words, paths, args.project, None if args.plain else carry_over_folder())

@@ -54,6 +54,7 @@ def _run(args: argparse.Namespace) -> int:
         found = find(
             known_agents(), os.environ, Path.home(), now=now, active_within=settings.follow.active_within
         )
+    found.sort(key=lambda one: -one.last)
     if args.json:
         _print_json(found, now)
     elif found:

@@ -9,7 +9,7 @@ from textual.events import Click
 
 from core.agents.words import NOTHING, WordReader, Words, first_line
 from core.events import MAIN, Event
-from core.report.agents import AgentLedger, AgentSummary
+from core.report.agents import AgentLedger, AgentOverview
 from core.report.event_words import OUTCOME_SIGNS, tool_words
 from core.report.formatting import count, money, plain, span
 from core.society import AgentReading
@@ -81,7 +81,7 @@ every screen, **esc** there goes back to the main agent.
         made: list[Line] = []
         for place in range(self._top, min(len(agents), self._top + rows)):
             agent = agents[place]
-            summary = summaries.get(agent.name, AgentSummary())
+            summary = summaries.get(agent.name, AgentOverview())
             name = "main agent" if agent.name == MAIN else called[agent.name]
             made += self._rows(agent, name, summary, guides[place], view, width, place == here)
         if len(agents) == 1:
@@ -92,7 +92,7 @@ every screen, **esc** there goes back to the main agent.
         self,
         agent: AgentReading,
         name: str,
-        summary: AgentSummary,
+        summary: AgentOverview,
         guide: str,
         view: View,
         width: int,
@@ -115,7 +115,7 @@ every screen, **esc** there goes back to the main agent.
         indent = " " * (len(guide) + 2)
         return [first, [(indent, "plain"), *self._last(summary, view, width - len(indent))], []]
 
-    def _last(self, summary: AgentSummary, view: View, room: int) -> Line:
+    def _last(self, summary: AgentOverview, view: View, room: int) -> Line:
         call = summary.last
         if call is None:
             return [("no call yet", "quiet")]
@@ -175,7 +175,7 @@ def _sign(agent: AgentReading) -> tuple[str, str]:
     return ("✓", "confidence") if agent.outcome == "success" else ("✗", "frustration")
 
 
-def _figures(agent: AgentReading, summary: AgentSummary, at: float) -> str:
+def _figures(agent: AgentReading, summary: AgentOverview, at: float) -> str:
     """How long it worked, what it cost, and its failures."""
     lasted = "" if agent.started is None else span(max(0.0, (agent.ended or at) - agent.started))
     word = "at work" if agent.ended is None else "done" if agent.outcome == "success" else "failed"

@@ -1,9 +1,10 @@
-"""Marks in a glyph, an style and plain words; glyphs are those of the timeline."""
+"""Marks in a glyph, a style and plain words; glyphs are those of the timeline."""
 
 from __future__ import annotations
 
 from core.governor import HALT_WORDS
 from core.percept import SIGNALS, Axis
+from core.report.event_words import METHOD_WORDS
 from core.report.formatting import fraction, plain, short
 from core.timeline.marks import Mark
 from core.timeline.timeline import Timeline
@@ -29,21 +30,6 @@ SIGNAL_WORDS: dict[str, str] = {
     "confidence_sustained": "confidence",
     "fatigue_rising": "fatigue",
 }
-METHOD_WORDS: dict[str, str] = {
-    "action_logger": "noted in silence",
-    "ask_person": "would ask you",
-    "context_snapshot": "notes the context",
-    "engram_probe": "recalls the like",
-    "engram_probe_light": "recalls the like",
-    "fatigue_warning": "warns: long stretch",
-    "frustration_alert": "warns: failures",
-    "future_probe": "asks what is next",
-    "halt_alert": "warns: halt",
-    "loop_alert": "warns: loop",
-    "path_suggest": "names its files",
-    "push_reminder": "reminds: commit",
-}
-"""What each built-in method does, in words."""
 _HALTS = {str(reason): words for reason, words in HALT_WORDS.items()}
 
 

@@ -44,21 +44,21 @@ def test_the_field_edge_lights_only_while_c_bends(width: int, height: int) -> No
     assert "seek -.09" in text(lit)
 
 
-def test_values_stand_against_thresholds_with_events_to_release() -> None:
+def test_margins_to_the_thresholds_are_told() -> None:
     shown = text(_made(stuck(), 60, 14))
-    assert "● frust  .71/.45" in shown
-    assert "○ seek   .34/.41 2" in shown
-    assert "○ .08/.45" in shown
+    assert "● frust  .26 over" in shown
+    assert "○ seek   .07 short" in shown
+    assert "○ .37 short" in shown
     assert "stuck" in shown
     assert "frust 55%" in shown
 
 
 def test_the_smallest_panel_names_all_three() -> None:
     rows = text(_made(stuck(), 24, 4)).splitlines()
-    assert rows[0].startswith("A ○ .08/.45")
-    assert rows[1].startswith("B ● frust  .71/.45")
+    assert rows[0].startswith("A ○ .37 short")
+    assert rows[1].startswith("B ● frust  .26 over")
     assert rows[2].startswith("C ◉ stuck")
-    assert "3 ago" in rows[3]
+    assert "40s ago" in rows[3]
 
 
 def test_the_newest_firing_glows_by_events_or_by_time() -> None:
