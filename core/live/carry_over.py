@@ -145,8 +145,10 @@ class CarryOver(Extension):
 
     def _take_notices(self) -> None:
         """A damaged file that was set aside is something a person should know."""
-        self.problems += self._episodes.notices
-        self._episodes.notices.clear()
+        for store in (self._episodes, self._affect, self._personas):
+            if store is not None:
+                self.problems += store.notices
+                store.notices.clear()
 
     def on_event(self, event: Event, step: Step, society: Society) -> None:
         """Keep an episode that an event of the main agent ended."""
@@ -172,6 +174,7 @@ class CarryOver(Extension):
             self.settle(society)
         except StoreError as error:
             self.problems.append(f"{error}; what was learned from this session is lost")
+        self._take_notices()
 
     def on_shutdown(self, society: Society) -> None:
         """The session is no longer watched."""

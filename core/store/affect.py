@@ -36,6 +36,8 @@ class AffectStore:
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder or user_data_path("nooscope", appauthor=False) / "affect"
+        self.notices: list[str] = []
+        """What a person should know: files set aside."""
 
     def leave(self, project: str, left: AffectLeft) -> None:
         """Keep where a session stands, in place of what it left before."""
@@ -71,5 +73,8 @@ class AffectStore:
             return []
         try:
             return msgspec.json.decode(small_file(self._path(project), _LARGEST), type=list[AffectLeft])
-        except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+        except OSError:
+            return []
+        except (msgspec.DecodeError, UnicodeDecodeError) as fault:
+            self.notices.append(atomic.set_aside(self._path(project), fault))
             return []

@@ -25,6 +25,24 @@ def replace(path: Path, content: bytes) -> None:
     _settle(path.parent)
 
 
+def free_name(path: Path) -> Path:
+    """A name beside a damaged file under which nothing is kept yet."""
+    aside, number = path.with_name(f"{path.name}.damaged"), 2
+    while aside.exists():
+        aside, number = path.with_name(f"{path.name}.damaged-{number}"), number + 1
+    return aside
+
+
+def set_aside(path: Path, fault: object) -> str:
+    """Keep a damaged file under another name, so that the next write does not end it; what to tell."""
+    aside = free_name(path)
+    try:
+        path.rename(aside)
+    except OSError as error:
+        return f"{path} is damaged ({fault}) and cannot be set aside ({error.strerror})"
+    return f"{path} was damaged ({fault}); it was set aside as {aside.name}"
+
+
 def append(path: Path, content: bytes) -> None:
     """Add to the end of the file and wait until it is on the disk."""
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -206,7 +206,7 @@ class Bookmarks:
         try:
             return self._load()
         except ValueError as fault:
-            aside = _aside(self.path)
+            aside = atomic.free_name(self.path)
             try:
                 self.path.rename(aside)
             except OSError as error:
@@ -267,10 +267,3 @@ def free_name(name: str, taken: set[str]) -> str:
     while free in taken:
         free, number = f"{name} ({number})", number + 1
     return free
-
-
-def _aside(path: Path) -> Path:
-    aside, number = path.with_name(f"{path.name}.damaged"), 2
-    while aside.exists():
-        aside, number = path.with_name(f"{path.name}.damaged-{number}"), number + 1
-    return aside

@@ -104,9 +104,7 @@ class CarryOverStore:
         path = self._path(session)
         try:
             with locked(self.folder / "lock"):
-                aside, number = path.with_name(f"{path.name}.damaged"), 2
-                while aside.exists():
-                    aside, number = path.with_name(f"{path.name}.damaged-{number}"), number + 1
+                aside = atomic.free_name(path)
                 path.rename(aside)
         except FileNotFoundError:
             return ""

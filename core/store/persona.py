@@ -49,6 +49,8 @@ class PersonaStore:
         self.record_path = record or persona_path()
         self.skipped = 0
         """Files that are no persona."""
+        self.notices: list[str] = []
+        """What a person should know: a record that was set aside."""
 
     def others(self) -> list[Persona]:
         """Every persona in the folder but our own, in order of name."""
@@ -88,7 +90,10 @@ class PersonaStore:
         """What this machine knows of its own persona and its last meeting."""
         try:
             return msgspec.json.decode(self.record_path.read_bytes(), type=PersonaRecord)
-        except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+        except OSError:
+            return PersonaRecord()
+        except (msgspec.DecodeError, UnicodeDecodeError) as fault:
+            self.notices.append(atomic.set_aside(self.record_path, fault))
             return PersonaRecord()
 
     def note(self, encounter: Encounter) -> None:

@@ -21,6 +21,8 @@ from core.agents.registry import make_kit
 from core.errors import UnreadableLog
 from core.events import Event, SessionStart
 from core.live.carry_over import CarryOver
+from core.live.fleet.roster import Roster
+from core.live.fleet.thread import once
 from core.live.source import Target
 from core.logs.finder import sessions
 from core.logs.session import read_session
@@ -209,6 +211,31 @@ def test_what_if_differs_by_what_is_asked_for_alone(home: Path, capsys: pytest.C
     told = json.loads(capsys.readouterr().out)
     assert (told["gained"], told["lost"], told["moved"]) == ([], [], [])
     assert frames(path, capsys) != frames(path, capsys, "--plain")
+
+
+def test_bookmarks_the_cache_and_the_fleet_go_on_from_what_was_given(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (home / "settings.toml").write_text("[timeline.cache]\nleast = 0\n")
+    for number in range(2):
+        path, events = home / f"{number}.jsonl", story(number)
+        live = watched(path, events, number)
+    saved, word = "the state there is the one saved", ["bookmarks", str(path)]
+    assert main([*word, "--add", "end", "--at", str(len(events))]) == 0
+    told = {}
+    for extra in ((), ("--plain",), ()):  # twice: the second time from the cache
+        capsys.readouterr()
+        main([*word, "--return", "end", *extra])
+        told[extra] = saved in capsys.readouterr().out
+    assert told == {(): True, ("--plain",): False}
+    expected = cbor2.dumps(live.society.dump(), canonical=True)
+    for store, same in ((CarryOverStore(), True), (None, False)):
+        roster = Roster(Settings(), {}, home, paths=[path])
+        roster.initial_states = InitialStates(Settings(), store=store)
+        once(roster)
+        (member,) = roster._members.values()
+        assert member._model is not None
+        assert (cbor2.dumps(member._model.society.dump(), canonical=True) == expected) is same
 
 
 @pytest.mark.parametrize("which", ["blob", "json"])
