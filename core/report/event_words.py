@@ -30,7 +30,7 @@ METHOD_WORDS: dict[str, str] = {
     "action_logger": "noted in silence",
     "ask_person": "would ask you",
     "context_snapshot": "notes the context",
-    "engram_probe": "recalls the like",
+    "engram_probe": "recalls when stuck",
     "engram_probe_light": "recalls the like",
     "fatigue_warning": "warns: long stretch",
     "frustration_alert": "warns: failures",

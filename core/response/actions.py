@@ -117,7 +117,7 @@ def probe(scene: Scene, method: Method) -> ActionResult:
     lean, settings = scene.recollection.composition, scene.settings
     most = max(1, round((method.action.limit or settings.alike) * lean.branching))
     alike = scene.recollection.alike(most, max(1, round(settings.ahead * lean.depth)))
-    came = [", then ".join(f"{one.action} -> {one.outcome}" for one in after) for _, after in alike if after]
+    came = [", then ".join(one.did() for one in after) for _, after in alike if after]
     counted = sorted(Counter(came).items(), key=lambda item: (-item[1], item[0]))
     least = settings.pruned * lean.pruning * len(came)
     likely = [item for item in counted if item[1] >= least] or counted[:1]

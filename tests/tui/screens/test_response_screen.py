@@ -73,8 +73,8 @@ async def test_the_terms_of_a_score_multiply_to_it() -> None:
         why="fired: 0.176 is above 0.1",
     )
     shown = await seen(CandidateCard, with_response(view, candidates=(one,)), 100, alone=True)
-    row = next(line for line in shown.splitlines() if "frustration alert" in line)
-    assert row.split()[:3] == ["◆", "frustration", "alert"]
+    row = next(line for line in shown.splitlines() if "warns: failures" in line)
+    assert row.split()[:3] == ["◆", "warns:", "failures"]
     state, signal, sensitivity, learned, rested, score = map(float, row.split()[3:9])
     assert state * signal * sensitivity * learned * rested == pytest.approx(score)
     assert "fired: 0.176 is above 0.1" in shown
@@ -108,7 +108,7 @@ async def test_what_waits_and_what_was_told_with_before_and_after() -> None:
     assert "not yet known" in shown and "its moment never came" in shown
     assert shown.index("third") < shown.index("second") < shown.index("first")
     waits = await seen(QueueCard, view)
-    assert "next" in waits and "before its next decision, from engram probe, 4m 50s left" in waits
+    assert "next" in waits and "before its next decision, from “recalls when stuck”, 4m 50s left" in waits
 
 
 async def test_outlook_says_direction_band_and_reasons() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from core.report.event_words import METHOD_WORDS
 from core.report.formatting import clock, count, fraction, plain
 from core.response.scoring import Candidate
 from tui.draw.line import Line, fit
@@ -90,8 +91,8 @@ def _near(candidate: Candidate) -> tuple[bool, float, str]:
 
 
 def method_name(name: str) -> str:
-    """A method's id as words."""
-    return plain(name.replace("_", " "), 40)
+    """What a method does, in words; one of the person's own by its name."""
+    return METHOD_WORDS.get(name) or plain(name.replace("_", " "), 40)
 
 
 def _scored(candidate: Candidate, width: int) -> Line:

@@ -78,7 +78,7 @@ they are dropped.
             left = span(max(0.0, one.deadline - view.at))
             made += sentence_lines(plain(one.message), width, "plain")
             made.append(
-                [(fit(f"  {_moment(one)}, from {method_name(one.sender)}, {left} left", width), "quiet")]
+                [(fit(f"  {_moment(one)}, from “{method_name(one.sender)}”, {left} left", width), "quiet")]
             )
         return made
 
