@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -198,3 +199,21 @@ def test_our_own_signs_reach_a_terminal_only(
     said = capsys.readouterr().err
     assert said.startswith("\rhalf ") and said.endswith(" \r")
     assert harm(said.replace("\r", "")) == []
+
+
+@pytest.mark.parametrize("where", ["log", "talk"])
+@pytest.mark.parametrize(
+    "words", [("html",), ("html", "--transcript"), ("markdown",), ("cast",), ("otlp",)], ids=" ".join
+)
+def test_no_format_of_an_export_obeys_what_a_log_says(
+    words: tuple[str, ...], where: str, places: dict[str, str], run: Run
+) -> None:
+    path = Path(places["home"]) / "made"
+    code, out, said = run("export", places[where], "--format", *words, "-o", str(path))
+    assert (code, harm(out), harm(said)) == (0, [], [])
+    text = path.read_text()
+    assert text and harm(text) == []
+    if words == ("cast",):
+        for line in text.splitlines()[1:]:
+            ours = re.sub(r"\x1b\[[0-9;?]*[mHJKhl]|\r", "", json.loads(line)[2])
+            assert harm(ours) == []

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from core import __version__
+from core.safe_text import safe_json_bytes
 from core.telemetry.spans import Attribute, Span
 
 _INTERNAL, _CLIENT = 1, 3
@@ -26,9 +27,9 @@ def encoded(spans: Sequence[Span], resource: Mapping[str, Attribute]) -> bytes:
         ]
     }
     try:
-        return msgspec.json.encode(body)
+        return safe_json_bytes(msgspec.json.encode(body))
     except UnicodeEncodeError:
-        return msgspec.json.encode(_sound(body))
+        return safe_json_bytes(msgspec.json.encode(_sound(body)))
 
 
 def _span(span: Span) -> dict[str, Any]:
