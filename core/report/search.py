@@ -51,6 +51,8 @@ _TRIED = 20
 """Occurrences of a word that are looked at for the best place."""
 _LISTS = ("messages", "history", "trajectory", "requests", "events", "turns")
 """Where a document keeps its records."""
+_TITLES = ("ai-title", "custom-title", "summary")
+"""Records that hold a session's title."""
 _SEPARATORS = re.compile(r"[./-]+")
 _WORD = re.compile(r"[\w./-]+")
 
@@ -204,6 +206,7 @@ class _Reading:
         self._log = log._replace(start=row.offset, line=row.line)
         self._lines = lines
         self._near: deque[int] = deque(maxlen=_NEAR)
+        self._titles: set[str] = set()
 
     def settled(self) -> IndexedLog:
         """What is known of the log now."""
@@ -223,7 +226,7 @@ class _Reading:
                 self._row = self._row._replace(offset=end, line=record.line)
             for place, pieces in self._entries(record, value):
                 said = "\n".join(text for _, text in pieces)
-                if said and self._is_new(said):
+                if said and self._is_new(said) and not self._is_known_title(value, said):
                     yield place, said + _parts(said)
 
     def _entries(self, record: Record, value: Any) -> Iterator[tuple[WordPlace, list[RecordText]]]:
@@ -239,6 +242,15 @@ class _Reading:
             return
         pieces = value_texts(record.data if value is None else value)
         yield WordPlace(self._row.at, where.offset, where.length, where.entry, file), pieces
+
+    def _is_known_title(self, value: Any, said: str) -> bool:
+        """Whether it is the session's title again, which some logs repeat at every turn."""
+        kind = value.get("type") if isinstance(value, dict) else None
+        if kind not in _TITLES:
+            return False
+        known = said in self._titles
+        self._titles.add(said)
+        return known
 
     def _is_new(self, said: str) -> bool:
         mark = hash(said)

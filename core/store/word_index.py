@@ -14,7 +14,7 @@ from platformdirs import user_cache_path
 from core.errors import StoreError
 from core.logs.door import is_there
 
-VERSION = 1
+VERSION = 2
 _TABLES = """
 CREATE TABLE log (
     id INTEGER PRIMARY KEY, name TEXT UNIQUE NOT NULL, path TEXT NOT NULL, session TEXT NOT NULL,

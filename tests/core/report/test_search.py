@@ -98,6 +98,17 @@ def test_words_that_stand_in_a_secret_too_are_shown_where_one_may_read_them(libr
     assert hit.snippet.endswith("then deploy")
 
 
+def test_a_title_told_at_every_turn_is_found_once(library: Library) -> None:
+    titles = [
+        logs.prompt(number, f"step {number} of ten") + logs.line(number, type="ai-title", aiTitle="Mend sums")
+        for number in range(20)
+    ]
+    library.put("s-1.jsonl", b"".join(titles))
+    library.fill()
+    assert len(library.find("mend")) == 1
+    assert len(library.find("step")) == 20
+
+
 def test_a_phrase_and_all_words(library: Library) -> None:
     library.put("s-1.jsonl", logs.prompt(0, "drop the legacy table") + logs.prompt(5, "the table is legacy"))
     library.fill()
