@@ -48,6 +48,7 @@ from themes.user_themes import UserThemes, user_theme_folder
 from tui.draw.safe_lines import SAFE_LINES
 from tui.feed import messages
 from tui.feed.feed import Feed
+from tui.feed.hangup import end_with_terminal
 from tui.feed.notices import Terminal, notifier_of, terminal_title
 from tui.feed.view import View
 from tui.keys import KEYS
@@ -589,5 +590,6 @@ def run_app(
         edits=edits,
         link=IntakeLink(default_place()),
     )
+    end_with_terminal()
     app.run()
     return app.return_code or 0

@@ -14,6 +14,7 @@ from core.store.bookmarks import Bookmarks
 from core.timeline.configured_start import ConfiguredStart, configured_start
 from sample_sessions import Sample
 from tui.app import NooscopeApp
+from tui.feed.hangup import end_with_terminal
 from tui.screens.demo import DemoScreen
 
 
@@ -43,5 +44,6 @@ class DemoApp(NooscopeApp):
 def run_demo(sample: Sample, settings: Settings, project: Path | None = None, *, note: str = "") -> int:
     """Play a sample until the person leaves; a note says why, where it was not asked for."""
     app = DemoApp(sample, settings, begin=partial(configured_start, project), note=note)
+    end_with_terminal()
     app.run()
     return app.return_code or 0
