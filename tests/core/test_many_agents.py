@@ -160,7 +160,7 @@ def test_a_report_of_very_many_agents_needs_no_stack(deep: bool) -> None:
     agents += [AgentSummary(f"c{at}", parent=f"c{at - 1}" if deep and at else MAIN) for at in range(20_000)]
     rows = list(_agents(Summary(agents=agents, subagents=20_000)))
     assert rows[-1] == "and 19989 more"
-    assert rows[2].startswith("  └ c1" if deep else "├ c1")
+    assert rows[2].startswith("  └ sub-agent 2:" if deep else "├ sub-agent 2:")
 
 
 def test_guides_of_a_deep_chain_stay_narrow_and_say_how_deep() -> None:

@@ -163,7 +163,7 @@ def test_a_session_watched_with_one_is_replayed_with_it_and_says_when_it_is_gone
     assert "event 10" in capsys.readouterr().out
     assert main(["recap", str(log)]) == 0
     said = capsys.readouterr()
-    assert "stepping.tenth speaks" in said.out and "installed" not in said.err
+    assert "speaks: stepping.tenth" in said.out and "installed" not in said.err
     (folder / "stepping.py").unlink()
     assert main(["recap", str(log)]) == 0
     said = capsys.readouterr()
