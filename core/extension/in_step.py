@@ -104,7 +104,7 @@ class ExtendedEngine(Engine):
     Hooks are handed the results of the stages and nothing else, so that they run once all are there.
     """
 
-    __slots__ = ("_counts", "_find", "_order", "_stages", "troubles")
+    __slots__ = ("_counts", "_find", "_order", "_stages", "_states", "troubles")
     STATE = (*Engine.STATE, through("extended", "_take_extended"))  # type: ignore[assignment]
 
     def __init__(self, settings: Settings, *, extensions: Sequence[StepMaker], **given: Any) -> None:
@@ -114,7 +114,10 @@ class ExtendedEngine(Engine):
         self._counts = dict.fromkeys((one.name for one in self._order), 0)
         self.troubles: dict[str, str] = {}
         """What each last failed with; words for the person, no part of the state."""
+        self._states: dict[str, Any] = {}
+        """Each one's state after the last step, so that a dump only reads."""
         self._wire()
+        self._keep_states()
 
     def _wire(self) -> None:
         on = [one for one in self._order if self._counts[one.name] < FAULTS]
@@ -148,6 +151,7 @@ class ExtendedEngine(Engine):
                 found += [(one, _checked(each)) for each in tuple(one.find(event, step))[:_MOST]]
             except Exception as fault:  # noqa: BLE001 an extension may fail in any way
                 self._failed(one, fault)
+        self._keep_states()
         return step._replace(reaction=_added(step, event, found)) if found else step
 
     def standing(self) -> tuple[ExtensionStanding, ...]:
@@ -172,18 +176,19 @@ class ExtendedEngine(Engine):
 
     @property
     def extended(self) -> dict[str, tuple[int, Any]]:
-        """Each extension's faults and state; one that cannot tell its state is switched off."""
-        return {one.name: (self._counts[one.name], self._state(one)) for one in self._order}
+        """Each extension's faults and state."""
+        return {one.name: (self._counts[one.name], self._states[one.name]) for one in self._order}
 
-    def _state(self, one: StepExtension) -> Any:
-        if self._counts[one.name] >= FAULTS:
-            return None
-        try:
-            return one.dump()
-        except Exception:  # noqa: BLE001 an extension may fail in any way
-            self._counts[one.name] = FAULTS
-            self._wire()
-            return None
+    def _keep_states(self) -> None:
+        """Ask each for its state, as part of the step: one that cannot tell it is switched off there."""
+        for one in self._order:
+            self._states[one.name] = None
+            if self._counts[one.name] < FAULTS:
+                try:
+                    self._states[one.name] = one.dump()
+                except Exception as fault:  # noqa: BLE001 an extension may fail in any way
+                    self._counts[one.name] = FAULTS - 1
+                    self._failed(one, fault)
 
     def _take_extended(self, kept: Mapping[str, Sequence[Any]]) -> None:
         for one in self._order:
@@ -191,6 +196,7 @@ class ExtendedEngine(Engine):
             if state is not None:
                 one.load(state)
             self._counts[one.name] = count if state is not None else FAULTS
+            self._states[one.name] = state
         self._wire()
 
 

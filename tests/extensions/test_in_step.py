@@ -72,6 +72,17 @@ class Faulty(StepExtension):
         return []
 
 
+class Lost(Every):
+    """Cannot tell its state from the tenth call on."""
+
+    name: ClassVar[str] = "lost"
+
+    def dump(self) -> object:
+        if self.calls >= 10:
+            raise ValueError("no state")
+        return self.calls, self.stages
+
+
 class Forgetful(Every):
     """Keeps something that STATE does not name."""
 
@@ -120,6 +131,17 @@ def test_load_dump_goes_on_exactly(stream: list[Event], cut: int) -> None:
     for event in stream[cut:]:
         second.step(event)
     assert dumped(second) == dumped(whole)
+
+
+@given(events(60), st.sets(st.integers(0, 59)))
+def test_a_dump_only_reads_also_where_a_state_cannot_be_told(stream: list[Event], looked: set[int]) -> None:
+    alone, watched = minds(Lost, Every), minds(Lost, Every)
+    for place, event in enumerate(stream):
+        told = watched.step(event)
+        if place in looked:
+            watched.dump()
+        assert alone.step(event).reaction == told.reaction
+    assert dumped(alone) == dumped(watched)
 
 
 def test_it_changes_nothing_of_the_mind_and_only_adds() -> None:
