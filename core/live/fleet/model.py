@@ -34,7 +34,7 @@ _TURNS = 2000
 _QUARTERS = 100
 """Quarters of an hour of which the cost is remembered: a little more than a day."""
 _FADED = 10.0
-"""Seconds after which a quiet agent's axes are read anew."""
+"""Seconds after which a quiet agent's axes are read again."""
 _PIECE = 65_536
 
 

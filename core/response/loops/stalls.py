@@ -41,7 +41,7 @@ class _Stall(Stateful):
         self.reset()
 
     def reset(self) -> None:
-        """Begin anew."""
+        """Start again."""
         self.count = 0
         self.limit = self._limit
         self.began_at = 0.0
@@ -299,7 +299,7 @@ class Waiting(_Stall):
         super().__init__(settings.times)
 
     def reset(self) -> None:
-        """Begin anew."""
+        """Start again."""
         super().reset()
         self._last = -1
 
@@ -333,7 +333,7 @@ class GaveUp(_Stall):
         super().__init__(settings.times)
 
     def reset(self) -> None:
-        """Begin anew."""
+        """Start again."""
         super().reset()
         self._told = False
 

@@ -116,7 +116,7 @@ def test_thresholds_over_real_logs(shared_data: Path, offset: float) -> None:
     assert fired > 20
 
 
-def test_agents_summed_up_begin_anew() -> None:
+def test_agents_summed_up_begin_again() -> None:
     """More agents than stay awake: one that comes back has forgotten what it felt."""
     few = Settings.model_validate({"affect": {"society": {"awake": 2, "finished": 1}}})
     timeline = Timeline(few)
