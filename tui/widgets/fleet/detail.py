@@ -35,17 +35,17 @@ def fleet_title(
         (f"  ● {counted.work} at work", "$live" if counted.work else "$quiet"),
         (f"  ○ {counted.rest} at rest", "$quiet"),
     ]
-    room = width - sum(len(text) for text, _ in parts)
-    today = today_spent(rows, now, budget)
-    said = next((words for words in today.ways if len(words) + 2 <= room), today.ways[-1])
-    if said:
-        parts.append((f"  {said}", "$alert bold" if today.over else ""))
-    if sum(len(text) for text, _ in parts) > width:
-        parts = parts[1:]
     clock = datetime.fromtimestamp(now).astimezone().strftime("%H:%M:%S")
     narrowed = _narrowed(rows, order)
     sorting = f"by {order.sorting}{', by project' if order.grouped else ''}"
     tries = [f"{narrowed}{sorting}  {clock}", f"{narrowed}{sorting}", narrowed.strip()]
+    today = today_spent(rows, now, budget)
+    room = width - sum(len(text) for text, _ in parts) - len(tries[-1 if today.over else 0]) - 3
+    said = next((words for words in today.ways if len(words) <= room), today.ways[-1])
+    if said:
+        parts.append((f"  {said}", "$alert bold" if today.over else ""))
+    if sum(len(text) for text, _ in parts) > width:
+        parts = parts[1:]
     if narrowed and len(tries[-1]) + 1 > width - sum(len(text) for text, _ in parts):
         parts = parts[1:]
     room = width - sum(len(text) for text, _ in parts)
