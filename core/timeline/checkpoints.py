@@ -10,6 +10,8 @@ import msgspec
 from blake3 import blake3
 
 from core.errors import StoreError
+from core.extension.use import program_registry
+from core.response.actions import CheckpointRequest
 from core.society import Society
 from core.store import atomic
 from core.store.bookmarks import Bookmark, Bookmarks
@@ -66,7 +68,9 @@ class Checkpoints:
     def make(self, timeline: Timeline, place: int, name: str, note: str = "", *, created: float) -> Bookmark:
         """Save a place under a name with its note, state and hash; one of the same name is replaced."""
         checkpoint = take_checkpoint(timeline, name, created, place)
-        return self.keep(checkpoint, timeline.time_of(checkpoint.place), note)
+        at = timeline.time_of(checkpoint.place)
+        program_registry().call("on_checkpoint", CheckpointRequest(at, name, "", "", "person"))
+        return self.keep(checkpoint, at, note)
 
     def keep(self, checkpoint: Checkpoint, at: float, note: str = "") -> Bookmark:
         """Save a checkpoint of the moment `at` that the person asked for, and a bookmark of the same name."""
