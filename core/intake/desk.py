@@ -121,7 +121,7 @@ class Desk:
         reply: HookReply | int = SILENCE
         if mode == "guard" and call.moment == "before_tool":
             reply = self._guarded(call, self._sorted(hooks, call), session)
-        elif mode != "observe" and call.moment in ("batch", "after_tool", "prompt"):
+        elif mode != "observe" and (call.compacted or call.moment in ("batch", "after_tool", "prompt")):
             reply = self._advise(hooks, session, call)
         if call.moment == "session_end" and call.agent == MAIN:
             self.guard.forget(call.session)
