@@ -130,20 +130,15 @@ class LoopDetector(Stateful):
             self._use(event)
             self._calm = self._none_going()
         elif type(event) is Turn:
-            if self.gave_up is not None and event.stop in self._final:
-                self.gave_up.final()
-                self._calm = self._calm and not self.gave_up.going
-            elif self.burn is None:
+            if not self._turn(event):
                 return None
-            if self.burn is not None:
-                self.burn.turn(event)
         else:
             if isinstance(event, Prompt):
                 self._prompt(event)
             elif isinstance(event, AgentEnd) and self.burn is not None:
                 self.burn.progress(event.at)
             return None
-        if self._calm and not (self.burn is not None and self.burn.burning):
+        if self._calm and (self.burn is None or not self.burn.burning):
             self._active = None
             return None
         name = self._going()
@@ -151,6 +146,17 @@ class LoopDetector(Stateful):
             self._active = None
             return None
         return self._tell(name, event.at)
+
+    def _turn(self, event: Turn) -> bool:
+        """Take in an answer; whether any detector heeds it."""
+        if self.gave_up is not None and event.stop in self._final:
+            self.gave_up.final()
+            self._calm = self._calm and not self.gave_up.going
+        elif self.burn is None:
+            return False
+        if self.burn is not None:
+            self.burn.turn(event)
+        return True
 
     def _use(self, event: ToolUse) -> None:
         tools = self._tools
@@ -230,7 +236,7 @@ class LoopDetector(Stateful):
             or (near is not None and near.period > 0)
         ):
             return False
-        for part in self._quiet:
+        for part in self._quiet:  # noqa: SIM110 a generator costs more than what it asks
             if part.going:
                 return False
         return True
