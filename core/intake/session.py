@@ -22,7 +22,7 @@ from core.live.status_facts import StatusTracker
 from core.logs.event_redaction import clean, one_line
 from core.logs.follow import Follower
 from core.percept import AXES
-from core.report.compaction import Preserver, handover
+from core.report.compaction import Preserved, Preserver, handover
 from core.response.advice import Advised, Adviser
 from core.response.interventions import Intervention
 from core.response.permits import Standing
@@ -101,6 +101,8 @@ class HookedSession:
         self._due: deque[tuple[int, Intervention]] = deque(maxlen=_FAILURES)
         """Words whose moment came with the log's own lines, and after how many acts."""
         self._preserver = Preserver()
+        self._cut_at = -2.0 * _FRESH
+        """When the context was last cut."""
         self._expected = 0.0
         """Chance that the call begun last fails, as such calls did before."""
         self._failures: deque[tuple[float, tuple[str, ...], str]] = deque(maxlen=_FAILURES)
@@ -118,6 +120,8 @@ class HookedSession:
             self.follower = Follower(Path(call.transcript), self._kit, self._settings.ingest)
             self._behind = True
         self._ask(call, at)
+        if call.compacted and call.agent == MAIN and not self._behind:
+            self._hand_over(self._preserver.now(self.society, at))
         event = self._event(call, at)
         if event is not None and self._behind:
             self._held.append(event)
@@ -252,7 +256,7 @@ class HookedSession:
         elif isinstance(event, Prompt):
             self.adviser.turn()
         elif isinstance(event, Compaction) and event.agent == MAIN and self._preserver.kept:
-            self._hand_over(event.at)
+            self._hand_over(self._preserver.kept[-1])
         elif isinstance(event, ToolUse):
             self.adviser.act()
             self._acts += 1
@@ -269,11 +273,12 @@ class HookedSession:
             self._flow = bool(signals) and signals[0].name == "flow_active"
             self._quarantined = step.mood.quarantined
 
-    def _hand_over(self, at: float) -> None:
-        """Have the agent told what was open when its context was cut."""
-        kept = self._preserver.kept[-1]
+    def _hand_over(self, kept: Preserved) -> None:
+        """Have the agent told what was open when its context was cut, once for hook and log together."""
+        at, before = kept.at, self._cut_at
+        self._cut_at = at
         words = handover(kept)
-        if words:
+        if words and abs(at - before) > _FRESH:
             word = Intervention(
                 0,
                 "follow_up",

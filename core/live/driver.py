@@ -243,8 +243,8 @@ class Driver:
             for asked in step.reaction.checkpoints:
                 name = free_name(asked.name, {one.name for one in bookmarks.read()})
                 checkpoint = checkpoint_of(self.society, name, self._wall(), self.count)
-                store.keep(checkpoint, asked.at, f"kept by itself: {asked.pattern.replace('_', ' ')}")
-                self.saved += 1
+                note = f"kept by itself: {asked.pattern.replace('_', ' ')}"
+                self.saved += store.keep_automatic(checkpoint, asked.at, note)
         except StoreError as error:
             self._problems.append(str(error))
         self._problems += bookmarks.notices

@@ -255,7 +255,8 @@ class Mind(Stateful):
     def _compaction(self, event: Compaction) -> None:
         heart = self.heart
         heart.emit(Compacted(event.at, event.tokens_before, event.tokens_after, event.trigger))
-        heart.gauge.compacted(event.at, event.tokens_after)
+        full = event.tokens_before or heart.gauge.tokens
+        heart.gauge.compacted(event.at, event.tokens_after, full if event.trigger == "auto" else 0)
 
     def _regime_changed(self, before: Regime) -> None:
         heart = self.heart
@@ -316,11 +317,17 @@ class Mind(Stateful):
         return max(1, round(most * self.heart.modulation.search_breadth / NEUTRAL.search_breadth))
 
     def alike(self, most: int, ahead: int = 1) -> tuple[tuple[Recalled, tuple[Episode, ...]], ...]:
-        """The past episodes most like this moment, best first, each with up to so many that followed it."""
+        """The past episodes most like this moment, best first, each with up to so many that followed it.
+
+        Only a step may ask: it is the retrieval that the metrics count.
+        """
         heart = self.heart
-        return heart.episodes.alike(
+        found = heart.episodes.alike(
             heart.state, heart.clock.gamma, self.wide(most), tier=heart.tiers.tier, ahead=ahead
         )
+        if heart.tiers.tier != "T0":
+            heart.metrics.retrieved(heart.episodes.compared, len(found))
+        return found
 
     def read(self, at: float | None = None, now: float | None = None) -> MindReading:
         """The mind now, or as it would stand at a later moment without events; nothing changes.

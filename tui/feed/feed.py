@@ -422,7 +422,7 @@ class Feed:
         self._late = is_late(behind)
         edge = self._wall() if self._head.mode == "live" and loading is None and not self._late else None
         held = self._held if self._head.following and self._head.live and not self._late else ()
-        view = self._film.view(self._head, self._visited or self._agent, edge, self._waiting)
+        view = self._film.view(self._head, self._visited or self._agent, edge, self._waiting, held)
         worded = self._with_words(view, source, held)
         view = replace(
             worded,

@@ -22,6 +22,7 @@ from core.live.fleet.row import FleetRow
 from core.live.fleet.thread import FleetWatch
 from core.live.hook_signs import HookBoard
 from core.live.status import Limits
+from core.report.cost import Budget
 from core.settings import Settings
 from core.timeline.run_inputs import InitialStates
 from tui.feed.messages import AnswerPermit, OpenSession
@@ -128,6 +129,7 @@ class FleetScreen(Screen[None]):
     ) -> None:
         super().__init__()
         self._settings = settings
+        self._budget = Budget.of(settings.screen.cost)
         self._roster = Roster(settings, os.environ, Path.home()) if roster is None else roster
         self._roster.initial_states = initial_states or InitialStates(settings)
         self._roster.list_older = True
@@ -287,7 +289,8 @@ class FleetScreen(Screen[None]):
         late = time.monotonic() - self._arrived
         widget = self.query_one("#title", Static)
         widget.update(
-            fleet_title(self.rows, self.order, self.now, late, widget.content_size.width), layout=False
+            fleet_title(self.rows, self.order, self.now, late, widget.content_size.width, self._budget),
+            layout=False,
         )
 
     def _detail(self, row: FleetRow | None) -> None:

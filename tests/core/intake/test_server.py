@@ -238,6 +238,22 @@ async def test_every_word_is_written_down_before_it_is_said(intake: IntakeServer
     (folder / "said.jsonl").rmdir()
 
 
+async def test_after_a_cut_the_agent_is_told_what_was_open(intake: IntakeServer) -> None:
+    """At the hook that opens the new context, once, even though it was in flow or had been spoken to."""
+    begin = hook("SessionStart", source="startup")
+    assert await ask(intake, "hook/claude/advise", begin) == {}
+    await ask(intake, "hook/claude/advise", hook("UserPromptSubmit", prompt="go"))
+    await ask(intake, "hook/claude/advise", failure(1))
+    cut = hook("SessionStart", source="compact")
+    assert await ask(intake, "hook/claude/observe", cut) == {}
+    told = await ask(intake, "hook/claude/advise", cut)
+    words = told["hookSpecificOutput"]
+    assert words["hookEventName"] == "SessionStart"
+    assert "this was open: python3 failed" in words["additionalContext"]
+    assert await ask(intake, "hook/claude/advise", cut) == {}
+    assert await ask(intake, "hook/claude/advise", hook("PostToolBatch")) == {}
+
+
 async def test_a_guarded_call_asks_waits_and_passes_once(tmp_path: Path) -> None:
     intake = make(tmp_path, None, with_value(Settings(), "response.guard.wait", 20.0))
     await intake.start()

@@ -115,6 +115,25 @@ def test_a_loop_becomes_one_sentence() -> None:
     assert [one.fate for one in told if one.intervention.sender == "loop_alert"] == ["said"]
 
 
+def test_a_cut_told_by_hook_and_log_is_handed_over_once(tmp_path: Path) -> None:
+    log = tmp_path / "s-1.jsonl"
+    log.write_text("")
+    one = session(within=lambda path: path.parent == tmp_path)
+    at = 1_767_225_600.0
+    one.take(read(hook("UserPromptSubmit", prompt="go", transcript_path=str(log))), at)
+    one.catch_up()
+    one.take(read(failure(1)), at + 1)
+    cut = {"type": "system", "subtype": "compact_boundary", "compactMetadata": {"trigger": "auto"}}
+    log.write_text(log_line(9, "2026-01-01T00:00:03Z", **cut) + "\n")
+    one.take(read(hook("SessionStart", source="compact")), at + 2)
+    told = one.advice("session_start")
+    assert told is not None and told.rule == "compaction" and "python3 failed" in told.sentence
+    one.said(told, at + 2)
+    one.catch_up()
+    assert one.society.engine(MAIN).mind.heart.gauge.compactions == 1
+    assert one.advice("batch") is None
+
+
 def test_off_means_silence() -> None:
     one = session(with_value(Settings(), "response.advice.level", "off"))
     for number in range(12):

@@ -63,7 +63,7 @@ class _Charged(NamedTuple):
 
 
 def _run(args: argparse.Namespace) -> int:
-    from core.report.cost import by, forecast, total
+    from core.report.cost import by, dated_charges, forecast, total
     from core.store.reading_cache import ReadingCache, reading_cache_path
 
     if args.forget:
@@ -74,7 +74,7 @@ def _run(args: argparse.Namespace) -> int:
     costs, budget = _charged(args)
     since = None if args.since is None else since_moment(args.since, now)
     sums = by(args.by, costs, None, since)
-    today = forecast(costs, budget, now, None)
+    today = forecast(dated_charges(costs), budget, now, None)
     if args.json:
         _print_json(args.by, sums, total(sums.values()), today, costs)
     else:
@@ -233,8 +233,8 @@ def forecast_lines(today: CostForecast) -> list[str]:
         first += f" of ${today.budget:,.2f}"
     lines = [first]
     if today.expected is not None and today.rate is not None:
-        when = "midnight" if today.until == 24 else "evening"
-        lines.append(f"at this pace (${today.rate:,.2f} an hour) ${today.expected:,.2f} by {when}")
+        pace = f"${today.rate:,.2f} an hour"
+        lines.append(f"at this pace ({pace}) ${today.expected:,.2f} by {today.when}")
     if today.over:
         passed = spent.dollars > today.budget
         lines.append(f"▲ the day's budget {'is spent' if passed else 'will not last'}")

@@ -182,7 +182,8 @@ def _cost(view: View) -> list[Line]:
     spent = view.spent
     if not spent.priced + spent.unpriced:
         return []
-    said = money(spent.dollars, spent.priced, spent.unpriced).replace("at least ", "≥")
+    unread = spent.unpriced or view.loading is not None
+    said = money(spent.dollars, spent.priced, unread).replace("at least ", "≥")
     pieces: list[Line] = [[(said if spent.priced else f"cost {said}", "plain" if spent.priced else "quiet")]]
     if spent.rate is not None and not view.subject.synthetic_time:
         pieces.append([(f"${spent.rate:,.2f}/h", "plain")])
