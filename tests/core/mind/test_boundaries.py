@@ -8,8 +8,8 @@ from core.events import ToolUse
 from core.mind.forecast import Forecast
 from core.mind.habituation import Habituation
 from core.mind.stimulus import _WORDS, _name
-from core.settings.forecast import ForecastSettings
 from core.settings.mind import HabituationSettings
+from core.settings.mind_state import ForecastSettings
 
 
 def call(program: str) -> ToolUse:
