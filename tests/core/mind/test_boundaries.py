@@ -7,9 +7,12 @@ import pytest
 from core.events import ToolUse
 from core.mind.forecast import Forecast
 from core.mind.habituation import Habituation
+from core.mind.homeostasis import Homeostasis
+from core.mind.salience import Salience
 from core.mind.stimulus import _WORDS, _name
-from core.settings.mind import HabituationSettings
+from core.settings.mind import HabituationSettings, HomeostasisSettings, SalienceSettings
 from core.settings.mind_state import ForecastSettings
+from tests.core.mind.test_salience import push
 
 
 def call(program: str) -> ToolUse:
@@ -56,3 +59,21 @@ def test_a_long_name_is_cut_and_one_that_fits_is_not(length: int, shown: int) ->
     name = _name(call("x" * length))
     assert len(name) == shown
     assert name.endswith("…") is (length > _WORDS)
+
+
+@pytest.mark.parametrize(("pushed", "kept"), [(7, 7), (8, 8), (9, 6)])
+def test_the_queue_is_thinned_out_once_it_is_longer_than_it_may_be(pushed: int, kept: int) -> None:
+    salience = Salience(SalienceSettings(length=8))
+    for number in range(pushed):
+        push(salience, 0.5, pattern=number)
+    assert len(salience.ranked(0.0)) == kept
+
+
+@pytest.mark.parametrize(("threshold", "straying"), [(0.24, 1), (0.25, 1), (0.26, 0)])
+def test_a_signal_strays_from_its_threshold_on(threshold: float, straying: int) -> None:
+    regulating = Homeostasis(
+        HomeostasisSettings.model_validate({"vitality": {"threshold": threshold}, "smoothing": 0.5})
+    )
+    regulating.update(0.5, 0.5, 0.5)
+    regulating.update(1.0, 0.5, 0.5)
+    assert regulating._straying[0] == straying

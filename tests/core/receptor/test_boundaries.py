@@ -57,7 +57,7 @@ def test_a_window_keeps_so_many_acts(acts: int, kept: int) -> None:
     window = Window(1000.0, 50)
     for wall in range(acts):
         window.add(float(wall), 2)
-    window.slide(float(acts))
+    assert not window.slide(float(acts))
     assert window.total == kept
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from core.errors import PolicyError
 from core.events import MAIN, AgentEnd, AgentStart, Turn
 from core.response.advice import Advised, Adviser
 from core.response.delegates import _MOST, Delegates
@@ -11,6 +12,8 @@ from core.response.escalation import Escalation
 from core.response.loops.burn import Burn
 from core.response.loops.cycle import Cycle
 from core.response.loops.oscillation import Oscillation
+from core.response.wakeup_rules import MOST as WAKEUPS
+from core.response.wakeup_rules import read_wakeups
 from core.settings.advice import AdviceSettings
 from core.settings.loops import BurnSettings, ExactSettings, OscillationSettings
 from core.settings.response import ResponseEscalationSettings
@@ -101,3 +104,19 @@ def test_so_many_running_sub_agents_are_remembered(others: int, known: bool) -> 
         delegates.update(AgentStart(at=0.0, agent=MAIN, child=child, role=role))
     delegates.update(AgentEnd(at=1.0, agent=MAIN, child="first", outcome="success"))
     assert ("tester" in {way.role for way in delegates.order(0.5, 0.0)}) is known
+
+
+@pytest.mark.parametrize(("others", "known"), [(_MOST - 1, True), (_MOST, False)])
+def test_so_many_roles_are_remembered(others: int, known: bool) -> None:
+    delegates = Delegates()
+    for role in ["first", *(f"role-{number}" for number in range(others))]:
+        delegates.update(AgentStart(at=0.0, agent=MAIN, child=role, role=role))
+        delegates.update(AgentEnd(at=1.0, agent=MAIN, child=role, outcome="success"))
+    assert ("first" in {way.role for way in delegates.order(0.5, 0.0)}) is known
+
+
+@pytest.mark.parametrize(("number", "fits"), [(WAKEUPS, True), (WAKEUPS + 1, False)])
+def test_a_file_may_name_so_many_wakeups(number: int, fits: bool) -> None:
+    with pytest.raises(PolicyError) as told:
+        read_wakeups([{}] * number, "rules.toml")
+    assert ("of them; there may be" not in str(told.value)) is fits
