@@ -15,7 +15,9 @@ _ENDED = 32
 class AheadOfLog:
     """Calls that are open, calls that ended, and what waits for the person."""
 
-    def __init__(self) -> None:
+    def __init__(self, asking: frozenset[str]) -> None:
+        self._asking = asking
+        """Tools that put a question to the person."""
         self._open: dict[str, tuple[HookOpenCall, int]] = {}
         """Each with the fingerprint of its arguments."""
         self._ended: dict[str, HookEndedCall] = {}
@@ -80,6 +82,8 @@ class AheadOfLog:
         """
         if call.moment == "prompt":
             self._ended.clear()
+        if call.moment in ("permission", "attention") and self._questioned(call.agent):
+            return
         if call.moment == "permission":
             about = call.id or self._begun(call)
             self._asks.pop(call.agent, None)
@@ -96,6 +100,10 @@ class AheadOfLog:
                 self._asks.pop(call.id, None)
             elif call.moment != "before_tool":
                 self._asks = {key: ask for key, ask in self._asks.items() if ask.agent != call.agent}
+
+    def _questioned(self, agent: str) -> bool:
+        """Whether a question of the agent's own is open, which says by itself what waits."""
+        return any(one.agent == agent and one.tool in self._asking for one, _ in self._open.values())
 
     def _begun(self, call: HookCall) -> str:
         """The id of the open call that this tool and these arguments belong to."""

@@ -22,6 +22,7 @@ from core.store.permits import PermitEntry, PermitJournal
 _MOST = 200
 """Questions that wait at once, and permits approved ahead."""
 _encode = msgspec.json.Encoder(order="sorted").encode
+APPROVED = HookReply(reason="the person let it pass in nooscope", approved=True)
 K = TypeVar("K")
 V = TypeVar("V")
 Choice = Literal["once", "session", "deny"]
@@ -78,7 +79,8 @@ class Guard:
             return self._used(self.safety.permit(asked, decision, self._clock()), asked, decision)
         held = self._approved.pop(key, None)
         if held is not None:
-            return self._used(held, asked, decision)
+            reply = self._used(held, asked, decision)
+            return APPROVED if reply is SILENCE and decision.tier == "privileged" else reply
         if (asked.session, asked.tool) in self._sessions:
             permit = self.safety.permit(asked, decision, self._clock(), approved=True)
             return self._used(permit, asked, decision)

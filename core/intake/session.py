@@ -88,7 +88,7 @@ class HookedSession:
         """Calls that hooks tell without ids, and those the log tells since then, by agent and teller."""
         self._names = True
         """Hooks tell the ids of calls."""
-        self._ahead = AheadOfLog()
+        self._ahead = AheadOfLog(self._limits.asking)
         self._flow = self._quarantined = False
         self._heard = 0.0
         self.project = ""

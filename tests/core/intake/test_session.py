@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -336,3 +337,16 @@ def test_what_ended_is_bounded_and_over_with_the_next_prompt() -> None:
     assert [call.id for call in one.signs().ended] == [f"toolu_{number}" for number in range(8, 40)]
     one.take(read(hook("UserPromptSubmit", prompt="go")), 200.0)
     assert one.signs().ended == ()
+
+
+def test_a_question_is_told_as_one_and_not_as_a_permission() -> None:
+    """Claude Code asks for permission to ask, and says that it needs attention: the question says more."""
+    one = session()
+    given: dict[str, Any] = {"tool_name": "AskUserQuestion", "tool_input": {"questions": []}, "tool_use_id": "toolu_1"}
+    for name in ("PreToolUse", "PermissionRequest"):
+        one.take(read(hook(name, **given)), 100.0)
+    one.take(read(hook("Notification", message="Claude needs your attention")), 101.0)
+    status = one.status(102.0)
+    assert (status["status"], status["why"]) == ("needs you", "asks you something (AskUserQuestion)")
+    one.take(read(hook("PostToolUse", tool_response="red", **given)), 103.0)
+    assert one.status(103.0)["status"] == "working"
