@@ -52,14 +52,14 @@ class Pane:
 
 def wait_for(there: Callable[[], object], told: Callable[[], object] = lambda: "") -> None:
     """Look until something is there."""
-    late = time.monotonic() + LONGEST / 2
+    late = time.monotonic() + LONGEST / 4
     while not there():
         assert time.monotonic() < late, told()
         time.sleep(0.1)
 
 
 @contextmanager
-def claude_screen(agent: Claude) -> Iterator[Pane]:
+def claude_screen(agent: Claude, *words: str) -> Iterator[Pane]:
     """Claude Code with its screen, past its first questions."""
     trusted = {"hasTrustDialogAccepted": True, "hasCompletedProjectOnboarding": True}
     known = {
@@ -71,7 +71,7 @@ def claude_screen(agent: Claude) -> Iterator[Pane]:
     (agent.home / ".claude.json").write_text(json.dumps(known))
     pane = Pane(agent)
     try:
-        pane.start(agent, ["claude"])
+        pane.start(agent, ["claude", *words])
         pane.until("Claude Code", "❯")
         yield pane
     finally:

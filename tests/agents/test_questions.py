@@ -71,21 +71,14 @@ def test_a_question_is_seen_while_it_waits_and_read_with_its_answer(tmp_path: Pa
 
 
 def test_a_plan_waits_for_approval(tmp_path: Path) -> None:
-    story = [
-        use("EnterPlanMode"),
-        use("ExitPlanMode", plan="1. Paint it red."),
-        say("It is planned."),
-    ]
+    story = [use("ExitPlanMode", plan="1. Paint it red."), say("It is planned.")]
     with FakeModel({"make it work": story}) as model:
         agent = Claude(tmp_path, model.url)
-        with claude_screen(agent) as pane:
+        with claude_screen(agent, "--permission-mode", "plan") as pane:
             pane.type("make it work", "Enter")
-            wait_for(lambda: agent.logs() and "1. Yes" in pane.text(), pane.text)
+            wait_for(agent.logs, pane.text)
             watching = Watching(agent)
-            if "plan mode?" in pane.text():
-                pane.type("1")
-            status = watching.until("needs you", "plan")
-            assert status.need == "plan"
+            assert watching.until("needs you", "plan").need == "plan"
 
 
 def test_a_permission_is_told_at_once_and_gone_with_its_answer(tmp_path: Path) -> None:

@@ -342,7 +342,11 @@ def test_what_ended_is_bounded_and_over_with_the_next_prompt() -> None:
 def test_a_question_is_told_as_one_and_not_as_a_permission() -> None:
     """Claude Code asks for permission to ask, and says that it needs attention: the question says more."""
     one = session()
-    given: dict[str, Any] = {"tool_name": "AskUserQuestion", "tool_input": {"questions": []}, "tool_use_id": "toolu_1"}
+    given: dict[str, Any] = {
+        "tool_name": "AskUserQuestion",
+        "tool_input": {"questions": []},
+        "tool_use_id": "toolu_1",
+    }
     for name in ("PreToolUse", "PermissionRequest"):
         one.take(read(hook(name, **given)), 100.0)
     one.take(read(hook("Notification", message="Claude needs your attention")), 101.0)
