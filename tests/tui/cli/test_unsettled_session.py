@@ -1,4 +1,4 @@
-"""A session that fails and recovers so fast that its affect is quarantined, seen through the whole product."""
+"""A session that fails and recovers so fast that its affect is quarantined, seen through the product."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def log(tmp_path: Path) -> Path:
 
 
 def test_the_extra_check_acts_under_the_settings_as_they_come() -> None:
-    """Advice that was queued before is held back and put to the person; where quarantine cannot be, it is not."""
+    """Advice is held back and put to the person; where quarantine cannot begin, it is not."""
     held: dict[float, list[str]] = {}
     for enter in (Settings().affect.quarantine.enter, 2.0):
         society = Society(with_value(Settings(), "affect.quarantine.enter", enter))
