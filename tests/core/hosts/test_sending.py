@@ -112,7 +112,7 @@ def test_a_crash_before_the_note_hands_nothing_over_again(host: Host, server: Na
     assert host.send() == (0, 0)
 
 
-def test_a_stream_made_anew_gets_everything(host: Host, server: NatsServer) -> None:
+def test_a_stream_made_again_gets_everything(host: Host, server: NatsServer) -> None:
     host.write("s", 0, 10)
     host.send()
 
