@@ -266,7 +266,7 @@ class StimulusSource(Stateful):
         return self._anomaly(cause, event, urgency, words, repeats if cause == "repeat" else streak)
 
     def turn(self, event: Turn, burn: int, context: float) -> Stimuli:
-        """What in an answer that took so many tokens anew may draw attention."""
+        """What may draw attention in an answer that took so many new tokens."""
         found: Stimuli = ()
         usual = self._burn
         if self._fresh_context:

@@ -154,7 +154,7 @@ class ActionFacts(Stateful):
             setattr(self, name, 0)
 
     def asked(self, event: Prompt) -> None:
-        """Count actions anew, unless the same words come again: then a program speaks, not the person."""
+        """Count actions from zero, unless the same words come again: then a program speaks, not a person."""
         if not event.call or event.call != self._prompt:
             self._prompt = event.call
             self._since_prompt = 0

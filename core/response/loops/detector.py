@@ -284,7 +284,7 @@ class LoopDetector(Stateful):
         return {name: part.dump() for name, part in found.items() if part is not None}
 
     def _take_parts(self, parts: Mapping[str, Any]) -> None:
-        """A detector switched on since begins anew."""
+        """A detector switched on since starts from nothing."""
         for name in DETECTORS:
             part = getattr(self, name)
             if part is not None and name in parts:

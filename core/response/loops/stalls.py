@@ -41,7 +41,7 @@ class _Stall(Stateful):
         self.reset()
 
     def reset(self) -> None:
-        """Begin anew."""
+        """Start again."""
         self.count = 0
         self.limit = self._limit
         self.began_at = 0.0
@@ -304,7 +304,7 @@ class Waiting(_Stall):
         super().__init__(settings.times)
 
     def reset(self) -> None:
-        """Begin anew."""
+        """Start again."""
         super().reset()
         self._last = -1
 
@@ -338,7 +338,7 @@ class GaveUp(_Stall):
         super().__init__(settings.times)
 
     def reset(self) -> None:
-        """Begin anew."""
+        """Start again."""
         super().reset()
         self._told = False
 

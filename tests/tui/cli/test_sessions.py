@@ -61,11 +61,11 @@ def test_the_order_is_that_of_the_age_shown(home: Path, capsys: pytest.CaptureFi
 
 def test_the_newest_comes_first(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     put(home / ".claude/projects/p/s-old.jsonl", logs.session(3, session="s-old"), 1000)
-    new = put(home / ".claude/projects/p/s-new.jsonl", logs.session(3, cwd="/work/\x1b[31mred"), 2000)
+    new = put(home / ".claude/projects/p/s-new.jsonl", logs.session(3, cwd="/srv/\x1b[31mred"), 2000)
     assert main(["sessions"]) == 0
     header, first, second, blank, total = capsys.readouterr().out.splitlines()
     assert header.split() == ["agent", "project", "title", "age", "events", "size", "log"]
-    assert first.split()[:4] == ["·", "claude-code", "/work/", "[31mred"]
+    assert first.split()[:4] == ["·", "claude-code", "/srv/", "[31mred"]
     assert first.endswith("~/.claude/projects/p/s-new.jsonl")
     assert second.endswith("~/.claude/projects/p/s-old.jsonl")
     assert (blank, total) == ("", "2 sessions, 0 active (●)")
