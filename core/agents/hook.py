@@ -48,7 +48,7 @@ class HookCall(NamedTuple):
     unattended: bool = False
     """Nobody is there whom the agent could ask."""
     compacted: bool = False
-    """The context was cut just now, and the model begins anew with what it is told here."""
+    """The context was cut just now, and the model starts again with what it is told here."""
 
 
 class HookReply(NamedTuple):

@@ -426,7 +426,7 @@ class Driver:
 
 
 def _is_loss(notice: str) -> bool:
-    return not notice.endswith(("is back", "anew")) and "packed; reading" not in notice
+    return not notice.endswith(("is back", "from the start")) and "packed; reading" not in notice
 
 
 def _stands(paths: Iterable[Path]) -> tuple[float, int]:

@@ -33,7 +33,7 @@ class TableRead:
     def lost(self, database: sqlite3.Connection) -> bool:
         """Whether all must be read: nothing was yet, or the highest row is no longer the one it was.
 
-        Numbers of rows are given anew when the newest are deleted or the file is packed.
+        Numbers of rows are given again when the newest are deleted or the file is packed.
         """
         place, known = self._top
         statement = f"SELECT id FROM {self.name} WHERE rowid = ?"  # noqa: S608 our own words
@@ -76,7 +76,7 @@ class RowsRead:
         return self._tables.setdefault(name, TableRead(name))
 
     def goes_on(self, database: sqlite3.Connection, names: Iterable[str]) -> bool:
-        """Whether these tables can be read on from here; where not, they are begun anew."""
+        """Whether these tables can be read on from here; where not, they are read from the start."""
         tables = [self.of(name) for name in names]
         if not any(one.lost(database) for one in tables):
             return True

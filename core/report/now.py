@@ -220,7 +220,7 @@ class Teller:
         return _line(self._words(event).said)
 
     def forget(self) -> None:
-        """Read all words anew."""
+        """Read all words again."""
         self._known.clear()
 
     def _words(self, event: Event) -> Words:

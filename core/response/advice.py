@@ -72,7 +72,7 @@ class Adviser:
         self._acts += 1
 
     def turn(self) -> None:
-        """The agent's model is about to be asked anew by the person."""
+        """The agent's model is about to be asked again by the person."""
         self._turn_open = True
 
     def choose(self, waiting: Iterable[WaitingWord], *, flow: bool, moments: Iterable[str]) -> Advised | None:

@@ -31,7 +31,7 @@ MOMENTS: dict[str, HookMoment] = {
     "SessionEnd": "session_end",
 }
 _SPOKEN_TO = frozenset(("PostToolBatch", "UserPromptSubmit", "SessionStart"))
-"""Where a sentence is handed over: just before the model is asked, and when it begins anew after a cut."""
+"""Where a sentence is handed over: just before the model is asked, and when it starts again after a cut."""
 _BRIEF = 2
 _PATIENT = 600
 """Seconds after which Claude Code goes on without our answer; a guarded call may wait for the person."""

@@ -200,7 +200,7 @@ def test_the_programs_own_word_on_a_call() -> None:
 
 
 def test_tokens_are_the_difference_of_running_totals() -> None:
-    """Told twice they count once; cached tokens are part of those sent; a total that falls starts anew."""
+    """Told twice they count once; cached tokens are part of those sent; a total that falls starts again."""
     last = {"last_token_usage": {"input_tokens": 900}, "model_context_window": 272_000}
     events = _read(
         codex_meta(0),
@@ -258,7 +258,7 @@ def test_compactions_leave_one_sign_or_two() -> None:
 
 
 def test_a_fork_does_not_tell_its_parents_lines_again() -> None:
-    """Copied lines are stamped anew, but their turns keep the time they ran; totals go on from them."""
+    """Copied lines get a new time, but their turns keep the time they ran; totals go on from them."""
     lines = [
         codex_meta(0, _NEW, forked_from_id=_OLD),
         codex_meta(0, _OLD),

@@ -167,7 +167,7 @@ class OpenCodeWriter:
         self.row("part", self.name("prt"), {"type": "step-start"}, session_id="ses_1", message_id="m")
 
     def forget(self) -> None:
-        """The newest row is taken back, so that its number is given anew."""
+        """The newest row is taken back, so that its number is given again."""
         self.database.execute("DELETE FROM part WHERE rowid = (SELECT max(rowid) FROM part)")
 
 
@@ -231,12 +231,12 @@ class CrushWriter:
         self.message("s1", "user")
 
     def forget(self) -> None:
-        """The newest row is taken back, so that its number is given anew."""
+        """The newest row is taken back, so that its number is given again."""
         self.database.execute("DELETE FROM messages WHERE rowid = (SELECT max(rowid) FROM messages)")
 
 
 class GooseWriter:
-    """Writes as Goose does: messages are added, and a compaction adds them all anew."""
+    """Writes as Goose does: messages are added, and a compaction adds them all again."""
 
     schema = GOOSE
     file = "sessions.db"

@@ -1,4 +1,4 @@
-"""Goose: messages of its database, put in anew by a compaction, and lines of older files."""
+"""Goose: messages of its database, written again by a compaction, and lines of older files."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_the_story_of_a_database(tmp_path: Path) -> None:
     assert (words_of(first).command, words_of(first).output) == ("view", "int main;")
 
 
-def test_messages_put_in_anew_are_told_once(tmp_path: Path) -> None:
+def test_messages_put_in_again_are_told_once(tmp_path: Path) -> None:
     path = tmp_path / "sessions.db"
     with closing(made(path, TABLES, wal=True)) as database:
         put(database, "sessions", SESSION)

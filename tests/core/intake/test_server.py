@@ -175,7 +175,7 @@ async def test_nothing_is_served_to_others_on_the_machine(intake: IntakeServer) 
     assert place.socket.stat().st_mode & 0o777 == 0o600
 
 
-async def test_a_token_others_can_read_is_made_anew(tmp_path: Path) -> None:
+async def test_a_token_others_can_read_is_made_again(tmp_path: Path) -> None:
     place = IntakeFolder(tmp_path / "intake")
     first = place.prepare()
     assert place.prepare() == first and len(first) >= 32

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -15,7 +17,7 @@ from core.engine import Frame
 from core.extension import Answer, Extension, Registry
 from core.narrator.claims import support_needed, support_of
 from core.narrator.facts import Fact
-from core.narrator.providers import provider_of
+from core.narrator.providers import api_key, provider_of
 from core.narrator.router import Router, Told, choose
 from core.narrator.templates import Claim
 from core.settings import Settings
@@ -484,3 +486,35 @@ def test_delegation_orders_whom_the_router_asks(
     if not not_asked:
         assert sorted(tried, key=tried.__getitem__) == asked
     assert len(model.asked) == 1
+
+
+class Keyring(ModuleType):
+    """Stands in for the package `keyring`."""
+
+    def __init__(self, answer: Callable[[str, str], str | None]) -> None:
+        super().__init__("keyring")
+        self.get_password = answer
+
+
+def _locked(*_: str) -> str:
+    raise RuntimeError("locked")
+
+
+@pytest.mark.parametrize(
+    ("answer", "key"),
+    [
+        (lambda service, name: f"{service}/{name}", "nooscope/OPENAI_API_KEY"),
+        (lambda *_: None, ""),
+        (_locked, ""),
+    ],
+    ids=["held", "not-held", "locked"],
+)
+def test_a_key_comes_from_the_environment_else_from_the_keyring(
+    answer: Callable[[str, str], str | None], key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "keyring", Keyring(answer))
+    hosted = provider_of("openai gpt-5-mini")
+    assert api_key(hosted, {}) == key
+    assert api_key(hosted, {"OPENAI_API_KEY": "mine"}) == "mine"
+    local = provider_of("openai any http://127.0.0.1:11434/v1")
+    assert api_key(local, {}) == ""
