@@ -244,6 +244,16 @@ def test_the_order_of_keys_does_not_matter(tmp_path: Path) -> None:
     assert len(found) == 3
 
 
+def test_a_long_first_line_hides_nothing_whatever_the_order_of_its_keys(tmp_path: Path) -> None:
+    said = {"type": "user", "message": {"role": "user", "content": "x" * 40_000}}
+    record = {**said, "cwd": "/right", "sessionId": "right"}
+    put(tmp_path / ".claude/projects/p/s-1.jsonl", json.dumps(record).encode() + b"\n")
+    document = {"messages": [{"content": "y" * 40_000}], "projectHash": "f" * 64, "sessionId": "g-1"}
+    put(tmp_path / ".gemini/tmp/abc/chats/session-1.json", json.dumps(document).encode())
+    found = find(AGENTS, {}, tmp_path, now=NOW)
+    assert {(one.project, one.session) for one in found} == {("/right", "right"), ("f" * 12, "g-1")}
+
+
 def test_a_document_that_goes_on_beyond_its_head_is_described_by_its_outer_keys(tmp_path: Path) -> None:
     document = {
         "messages": [{"type": "user", "sessionId": "wrong", "content": "x"}],
