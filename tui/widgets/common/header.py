@@ -10,11 +10,11 @@ from rich.cells import cell_len
 
 from core.events import MAIN
 from core.logs.lag import UNKNOWN
-from core.report.formatting import count, money, plain, short, span
+from core.report.formatting import count, folder_name, money, plain, short, span
 from tui.draw.gauge import meter
 from tui.draw.line import Line, fit
 from tui.feed.view import View
-from tui.widgets.common.agent_names import agent_names
+from tui.widgets.common.agent_names import agent_names, running_agents
 from tui.widgets.common.panel import Panel
 
 _STATES = {"stuck": "▲", "deep_work": "◆", "exploring": "○", "delegating": "◇", "idle": "·"}
@@ -93,7 +93,7 @@ def _mode(view: View) -> list[Line]:
 
 def _subject(view: View, width: int) -> list[Line]:
     subject = view.subject
-    project = PurePath(subject.project).name or PurePath(subject.path).stem
+    project = folder_name(subject.project) or PurePath(subject.path).stem
     model = _DATE.sub("", subject.model.rpartition("/")[2].removeprefix("claude-"))
     tight = width < _ROOMY
     names = [
@@ -130,13 +130,12 @@ def _condition(view: View) -> list[Line]:
 def _who(view: View) -> list[Line]:
     if len(view.agents) < 2 and view.agent == MAIN:
         return []
-    running = view.people.running
     return [
         [
             ("agent ", "quiet"),
             (agent_names(view.people.agents).get(view.agent, plain(view.agent, 20)), "strong"),
         ],
-        [(f"{running} of {count(len(view.people.agents), 'agent')} running", "quiet")],
+        [(f"{running_agents(view)} of {count(len(view.people.agents), 'agent')} running", "quiet")],
     ]
 
 
