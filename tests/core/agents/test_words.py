@@ -163,6 +163,11 @@ def test_the_line_that_tells(output: str, line: str) -> None:
         ("<USER_REQUEST>fix it</USER_REQUEST>\n<ADDITIONAL_METADATA>x</ADDITIONAL_METADATA>", "fix it"),
         ("<task>\nfix it\n</task>\n\n<environment_details>x</environment_details>", "fix it"),
         ('<user_input mode="yolo">fix it</user_input>', "fix it"),
+        (
+            "<command-message>review</command-message>\n<command-name>/review</command-name>\n"
+            "<command-args>the last commit</command-args>",
+            "/review the last commit",
+        ),
         ("use a <task> element </task> here", "use a <task> element </task> here"),
         ("<b>bold</b> is what I want", "<b>bold</b> is what I want"),
     ],
