@@ -92,6 +92,13 @@ FORMATS: dict[str, tuple[list[Any], Any]] = {
             "message": {"content": [{"type": "tool_use", "name": "AskQuestion", "input": ONE}]},
         },
     ),
+    "antigravity": (
+        newer.ANTIGRAVITY[:1],
+        {
+            **newer.ANTIGRAVITY[1],
+            "tool_calls": [{"name": "notify_user", "args": {"Message": QUESTION, "BlockedOnUser": True}}],
+        },
+    ),
     "openhands": (
         [
             samples_rest.openhands_file(
@@ -139,11 +146,16 @@ def cline(folder: Path) -> Story:
     ]
     asks = {"type": "tool_use", "id": "q1", "name": "ask_followup_question", "input": ONE}
     answer = {"role": "assistant", "ts": 1_770_000_002_000, "content": [asks]}
-    return Story(
-        log,
-        lambda: log.write_bytes(json.dumps(said).encode()),
-        lambda: log.write_bytes(json.dumps([*said, answer]).encode()),
-    )
+    shown: list[Any] = [{"ts": 1_770_000_000_000, "type": "say", "say": "task", "text": "migrate"}]
+    followup = {"ts": 1_770_000_002_000, "type": "ask", "ask": "followup", "text": json.dumps(ONE)}
+
+    def write(*more: list[Any]) -> None:
+        for path, begun, added in zip(
+            (log, task / "ui_messages.json"), (said, shown), more or ([], []), strict=True
+        ):
+            path.write_bytes(json.dumps([*begun, *added]).encode())
+
+    return Story(log, write, lambda: write([answer], [followup]))
 
 
 def opencode(folder: Path) -> Story:
