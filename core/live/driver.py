@@ -243,8 +243,8 @@ class Driver:
             for asked in step.reaction.checkpoints:
                 name = free_name(asked.name, {one.name for one in bookmarks.read()})
                 checkpoint = checkpoint_of(self.society, name, self._wall(), self.count)
-                store.keep(checkpoint, asked.at, f"kept by itself: {asked.pattern.replace('_', ' ')}")
-                self.saved += 1
+                note = f"kept by itself: {asked.pattern.replace('_', ' ')}"
+                self.saved += store.keep_automatic(checkpoint, asked.at, note)
         except StoreError as error:
             self._problems.append(str(error))
         self._problems += bookmarks.notices
@@ -317,7 +317,7 @@ class Driver:
         signs = self._told()
         if self._held is None or signs is not self._signs:
             held = tuple(self.source.held())
-            self._held = held if signs is None else (*held, *signs.pending(held, self._ended))
+            self._held = held if signs is None else signs.ahead(held, self._ended)
             self._signs = signs
         return self._held
 
@@ -426,7 +426,7 @@ class Driver:
 
 
 def _is_loss(notice: str) -> bool:
-    return not notice.endswith(("is back", "anew")) and "packed; reading" not in notice
+    return not notice.endswith(("is back", "from the start")) and "packed; reading" not in notice
 
 
 def _stands(paths: Iterable[Path]) -> tuple[float, int]:

@@ -129,7 +129,7 @@ class StatusFacts(Struct, frozen=True):
     untold: tuple[Matter, ...] = ()
     """What the log never tells."""
     lost: str = ""
-    """What befell the log."""
+    """What happened to the log."""
     read: float = 1.0
     """Share of the log that has been read."""
     old: bool = False

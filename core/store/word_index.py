@@ -107,7 +107,7 @@ class WordIndex:
         words: Iterable[tuple[WordPlace, str]],
         after: Callable[[], IndexedLog],
         *,
-        anew: bool,
+        replace: bool,
     ) -> int:
         """Take in a log's words, in place of what was known of it or behind that; how many places.
 
@@ -116,7 +116,7 @@ class WordIndex:
         """
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self._open() as store:
-            if anew:
+            if replace:
                 _remove(store, log.name)
             number = _note(store, log)
             last = max(

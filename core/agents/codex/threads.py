@@ -51,7 +51,7 @@ def read_meta(payload: dict[str, Any]) -> Meta:
 class Replay:
     """Tells a parent's copied lines from the thread's own.
 
-    Copied lines are stamped anew when they are written, but the ids of their turns keep the time they ran.
+    Copied lines get a new time when they are written, but the ids of their turns keep the time they ran.
     """
 
     __slots__ = ("_created", "_own", "_written", "active")

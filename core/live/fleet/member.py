@@ -23,7 +23,7 @@ from core.timeline.run_inputs import InitialStates
 
 _MB = 1_000_000
 _REDRAWN = 5.0
-"""Seconds after which a quiet session's figures are taken anew."""
+"""Seconds after which a quiet session's figures are read again."""
 
 
 class Member:

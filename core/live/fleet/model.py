@@ -35,7 +35,7 @@ _TURNS = 2000
 _MINUTES = 1600
 """Minutes in which something was charged that are remembered: a little more than a day."""
 _FADED = 10.0
-"""Seconds after which a quiet agent's axes are read anew."""
+"""Seconds after which a quiet agent's axes are read again."""
 _PIECE = 65_536
 
 

@@ -184,3 +184,15 @@ def test_a_prompt_is_what_the_person_wrote(tmp_path: Path, written: str, meant: 
 def test_an_error_that_is_none_is_not_what_went_wrong() -> None:
     said = "Command: python3 a.py\nOutput: can't open file 'a.py': no such file\nError: (none)\nExit Code: 2"
     assert telling_line(said) == "Output: can't open file 'a.py': no such file"
+
+
+@pytest.mark.parametrize(
+    ("output", "line"),
+    [
+        ("<tool_use_error>File does not exist.</tool_use_error>", "File does not exist."),
+        ("error: <b>no</b> closing", "error: <b>no</b> closing"),
+        ("<error></error>", "<error></error>"),
+    ],
+)
+def test_the_marks_an_agent_puts_round_an_error_are_left_out(output: str, line: str) -> None:
+    assert telling_line(output) == line

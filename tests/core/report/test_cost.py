@@ -161,7 +161,7 @@ def test_a_session_is_read_with_its_sub_agents(tree: Tree) -> None:
     inner.parent.mkdir(parents=True)
     inner.write_bytes(logs.call(3, "t9", isSidechain=True, agentId="x") + logs.result(4, "t9", agentId="x"))
     (read,) = tree.costs()
-    assert (read.session, read.agent, read.project) == ("s-1", "claude-code", "/work/project")
+    assert (read.session, read.agent, read.project) == ("s-1", "claude-code", "/srv/project")
     assert read.title == "go on"
     assert sum(one.priced for one in read.charges if not one.sub) == 3
     assert (read.subs, sum(one.priced for one in read.charges if one.sub)) == (1, 1)

@@ -101,7 +101,7 @@ def _unended(content: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("change", [_rewritten, _shorter, _unended])
-def test_a_log_that_changed_otherwise_is_read_anew(tmp_path: Path, change: Callable[[bytes], bytes]) -> None:
+def test_a_log_that_changed_otherwise_is_read_again(tmp_path: Path, change: Callable[[bytes], bytes]) -> None:
     log, cache = tmp_path / "a.jsonl", ReadingCache(tmp_path / "r.db", 10_000_000)
     content = b"".join(turns(300))
     log.write_bytes(content)
@@ -110,7 +110,7 @@ def test_a_log_that_changed_otherwise_is_read_anew(tmp_path: Path, change: Calla
     assert told(log, cache) == told(log, None)
 
 
-def test_an_unended_last_line_that_goes_on_is_read_anew(tmp_path: Path) -> None:
+def test_an_unended_last_line_that_goes_on_is_read_again(tmp_path: Path) -> None:
     log, cache = tmp_path / "a.jsonl", ReadingCache(tmp_path / "r.db", 10_000_000)
     content = b"".join(turns(300))
     for cut in (7, 700, 1):

@@ -42,7 +42,7 @@ class StatusHeader(Panel, can_focus=False):
 State: `▲` stuck, `◆` deep work, `○` exploring, `◇` delegating, `·` idle.
 Context is the share of the way to compaction, and the turns left until then at the usual pace.
 Cost is that of all agents so far (`≥` where some prices are not known), with its pace over the last
-hour; tokens a minute are those sent anew and got back. `5h limit` and `7d limit` are the shares of your
+hour; tokens a minute are new ones sent and those received. `5h limit` and `7d limit` are the shares of your
 limits that are used up, where the agent's status line told them (`nooscope hooks install --statusline`).
 `✎ model on`: a model may put facts into prose when you ask for it; redacted facts are then sent to it.
 """
@@ -140,7 +140,7 @@ def _who(view: View) -> list[Line]:
 
 
 def _alarm(view: View) -> list[Line]:
-    """What befell the log."""
+    """What happened to the log."""
     return [[(f"! {plain(view.notice, 60)}", "alert")]] if view.notice else []
 
 
