@@ -4,6 +4,20 @@ from __future__ import annotations
 
 from textual.binding import Binding, BindingType
 
+
+def permit_bindings(group: str) -> tuple[Binding, ...]:
+    """The keys that answer a call which waits for the person's permit."""
+    told = (
+        ("y", "once", "permit", "Let the call that waits pass, once"),
+        ("Y", "session", "permit for the session", "Let this tool pass for the rest of the session"),
+        ("d", "deny", "deny", "Deny it, and tell the agent why"),
+    )
+    return tuple(
+        Binding(key, f"permit('{choice}')", word, show=False, id=f"{group}.{choice}", tooltip=tooltip)
+        for key, choice, word, tooltip in told
+    )
+
+
 KEYS: list[BindingType] = [
     Binding("space", "toggle_play", "play", id="play.toggle", tooltip="Play or pause"),
     Binding("left", "step(-1)", "step", key_display="←→", id="play.back", tooltip="One event back"),
@@ -105,25 +119,7 @@ KEYS: list[BindingType] = [
     Binding(
         "s", "steer", "tell it", show=False, id="hand.steer", tooltip="Tell the agent one sentence of yours"
     ),
-    Binding(
-        "y",
-        "permit('once')",
-        "permit",
-        show=False,
-        id="permit.once",
-        tooltip="Let the call that waits pass, once",
-    ),
-    Binding(
-        "Y",
-        "permit('session')",
-        "permit for the session",
-        show=False,
-        id="permit.session",
-        tooltip="Let this tool pass for the rest of the session",
-    ),
-    Binding(
-        "d", "permit('deny')", "deny", show=False, id="permit.deny", tooltip="Deny it, and tell the agent why"
-    ),
+    *permit_bindings("permit"),
     Binding(
         "R", "resume", "resume", show=False, id="hand.resume", tooltip="Copy the command that resumes it"
     ),
