@@ -4,19 +4,7 @@ from __future__ import annotations
 
 from textual.binding import Binding, BindingType
 
-
-def permit_bindings(group: str) -> tuple[Binding, ...]:
-    """The keys that answer a call which waits for the person's permit."""
-    told = (
-        ("y", "once", "permit", "Let the call that waits pass, once"),
-        ("Y", "session", "permit for the session", "Let this tool pass for the rest of the session"),
-        ("d", "deny", "deny", "Deny it, and tell the agent why"),
-    )
-    return tuple(
-        Binding(key, f"permit('{choice}')", word, show=False, id=f"{group}.{choice}", tooltip=tooltip)
-        for key, choice, word, tooltip in told
-    )
-
+from tui.widgets.common.key_line import permit_bindings
 
 KEYS: list[BindingType] = [
     Binding("space", "toggle_play", "play", id="play.toggle", tooltip="Play or pause"),
