@@ -58,6 +58,8 @@ class HookReply(NamedTuple):
     """A sentence for the agent's model."""
     verdict: Literal["", "deny", "ask"] = ""
     reason: str = ""
+    approved: bool = False
+    """The person let this very call pass, so the agent need not ask again."""
 
 
 SILENCE = HookReply()

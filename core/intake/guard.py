@@ -22,6 +22,7 @@ from core.store.permits import PermitEntry, PermitJournal
 _MOST = 200
 """Questions that wait at once, and permits approved ahead."""
 _encode = msgspec.json.Encoder(order="sorted").encode
+APPROVED = HookReply(reason="the person let it pass in nooscope", approved=True)
 K = TypeVar("K")
 V = TypeVar("V")
 Choice = Literal["once", "session", "deny"]
@@ -98,7 +99,8 @@ class Guard:
             return SILENCE
         held = self._approved.pop(key, None)
         if held is not None:
-            return self._used(held, asked, decision)
+            reply = self._used(held, asked, decision)
+            return APPROVED if reply is SILENCE and decision.tier == "privileged" else reply
         if decision.verdict == "permit":
             return self._used(self.safety.permit(asked, decision, self._clock()), asked, decision)
         if (asked.session, asked.tool, _kind(asked, decision)) in self._sessions:

@@ -317,7 +317,7 @@ class Driver:
         signs = self._told()
         if self._held is None or signs is not self._signs:
             held = tuple(self.source.held())
-            self._held = held if signs is None else (*held, *signs.pending(held, self._ended))
+            self._held = held if signs is None else signs.ahead(held, self._ended)
             self._signs = signs
         return self._held
 

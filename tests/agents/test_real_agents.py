@@ -154,23 +154,40 @@ def test_what_is_read_while_the_agent_works(kind: type[Agent], tmp_path: Path) -
     assert follower.in_flight() == []
 
 
-@pytest.mark.parametrize("kind", [Claude, OpenCode])
+_HANDED: dict[type[Agent], tuple[str, dict[str, Any]]] = {
+    Claude: ("Agent", {"subagent_type": "general-purpose", "description": "look"}),
+    Codex: ("collaboration.spawn_agent", {"task_name": "look", "fork_turns": "none"}),
+    OpenCode: ("task", {"subagent_type": "general", "description": "look"}),
+    Qwen: ("agent", {"subagent_type": "general-purpose", "description": "look"}),
+}
+"""How each hands a task over."""
+
+
+@pytest.mark.parametrize("kind", list(_HANDED))
 def test_a_sub_agent(kind: type[Agent], tmp_path: Path) -> None:
-    """It starts, works under its own name, and ends."""
-    asked = {"description": "look", "prompt": "look around please"}
-    given = {"subagent_type": "general-purpose" if kind is Claude else "general", **asked}
+    """It starts, works under its own name, and ends; of its deeds Qwen Code's log tells nothing."""
+    tool, given = _HANDED[kind]
+    waits = [use("collaboration.wait_agent", timeout_ms=60_000)] if kind is Codex else []
+    named = "NEW_TASK\nTask name: /root/look" if kind is Codex else "look around"
     stories = {
-        "hand it over": [Answer(tool="Agent" if kind is Claude else "task", given=given), say("all done")],
-        "look around": [run(kind, "ls /"), run(kind, "cat nothing"), say("I saw it")],
+        "hand it over": [
+            Answer(
+                tool=tool, given={**given, "message" if kind is Codex else "prompt": "look around please"}
+            ),
+            *waits,
+            say("all done"),
+        ],
+        named: [run(kind, "ls /"), run(kind, "cat nothing"), say("I saw it")],
     }
     with FakeModel(stories) as model:
         agent = kind(tmp_path, model.url)
-        agent.run("hand it over")
+        agent.run("hand it over", *(("--enable", "multi_agent_v2") if kind is Codex else ()))
     events = read_back(agent)
     (started,), (ended,) = only(events, AgentStart), only(events, AgentEnd)
     assert started.child == ended.child and ended.outcome == "success"
     outcomes = {(call.agent, call.outcome) for call in only(events, ToolUse)}
-    assert outcomes == {("main", "success"), (started.child, "success"), (started.child, "failure")}
+    deeds = {(started.child, "success"), (started.child, "failure")} if kind is not Qwen else set()
+    assert outcomes == {("main", "success"), *deeds}
     assert len(only(events, Prompt)) == 1
 
 

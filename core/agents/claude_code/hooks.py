@@ -65,6 +65,8 @@ def answer_claude(call: HookCall, reply: HookReply) -> dict[str, Any] | None:
     if call.moment == "before_tool" and reply.verdict:
         verdict = "deny" if reply.verdict == "ask" and call.unattended else reply.verdict
         return specific(call, permissionDecision=verdict, permissionDecisionReason=reply.reason)
+    if call.moment == "before_tool" and reply.approved:
+        return specific(call, permissionDecision="allow", permissionDecisionReason=reply.reason)
     if reply.context and call.name in _SPOKEN_TO:
         return specific(call, additionalContext=reply.context)
     return None

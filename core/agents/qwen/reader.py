@@ -28,6 +28,7 @@ class QwenReader(LooseReader):
 
     name = "qwen"
     untold = ("cost",)
+    gaps = "what a sub-agent does that runs in the foreground: only its start and its end are told"
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)

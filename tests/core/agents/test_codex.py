@@ -323,6 +323,26 @@ def test_threads_start_and_end_threads() -> None:
     assert _read(spawned, told, agent="kid") == []
 
 
+@pytest.mark.parametrize(("kind", "outcome"), [("completed", "success"), ("failed", "failure")])
+def test_newer_logs_tell_a_thread_of_its_own_by_its_doings(kind: str, outcome: str) -> None:
+    doing = {"type": "SubAgentActivity", "agent_thread_id": "kid", "agent_path": "/root/look"}
+    events = _read(
+        codex_meta(0),
+        codex_call(1, "s", "spawn_agent", {"message": "look", "task_name": "look"}),
+        codex("event_msg", 1, type="item_completed", item={**doing, "id": "s", "kind": "started"}),
+        codex_output(2, "s", '{"task_name":"/root/look"}'),
+        codex("event_msg", 5, type="item_completed", item={**doing, "id": "e", "kind": "moved"}),
+        codex("event_msg", 9, type="item_completed", item={**doing, "id": "e", "kind": kind}),
+        codex("event_msg", 9, type="item_completed", item={**doing, "id": "f", "kind": kind}),
+    )
+    assert [(event.child, event.role) for event in events if isinstance(event, AgentStart)] == [
+        ("kid", "look")
+    ]
+    ends = [event for event in events if isinstance(event, AgentEnd)]
+    assert [(event.child, event.outcome, event.at - ends[0].at) for event in ends] == [("kid", outcome, 0.0)]
+    assert [use.outcome for use in uses(events)] == ["success"]
+
+
 def test_companions(tmp_path: Path) -> None:
     """Children and their children, of the same day and the next."""
     today, tomorrow = tmp_path / "2026" / "02" / "28", tmp_path / "2026" / "03" / "01"
