@@ -224,11 +224,12 @@ The last method that fired, what made it fire, and its words; below, how often e
         last = response.last
         if last is None:
             return [[("no method has fired so far", "quiet")]]
+        when = f" {clock(last.at - view.start)}"
         made: list[Line] = [
             [
                 ("◆ ", "strong"),
-                (fit(method_name(last.method), max(1, width - 11)), "strong"),
-                (f" {clock(last.at - view.start)}"[:9], "quiet"),
+                (fit(method_name(last.method), max(1, width - 2 - len(when))), "strong"),
+                (when, "quiet"),
             ],
             *sentence_lines(plain(last.text), width, "plain"),
             *sentence_lines(f"because {plain(last.reason)}", width),
