@@ -17,7 +17,7 @@ from core.agents.hook import MODES, HookMode
 from core.agents.hooks import HOOKS
 from core.hooks import settings_file
 from core.hooks.install import Installer
-from core.hooks.settings_file import HooksRefused, added, holds_ours, taken_out, written
+from core.hooks.settings_file import HooksRefused, holds_ours, put_hooks, taken_out, written
 from core.hooks.stub import hook_stub, status_stub
 
 SHARED = ("claude", "codex", "gemini")
@@ -102,7 +102,7 @@ def test_taking_out_undoes_adding(rest: dict[str, Any], hooks: dict[str, Any]) -
     settings = {**rest, "hooks": hooks} if hooks else rest
     entry = {"hooks": [{"type": "command", "command": "/x/nooscope/hooks/claude-advise"}]}
     more = {"statusLine": {"type": "command", "command": "/x/nooscope/hooks/statusline"}}
-    put = added(settings, {"Stop": entry, "PostToolUse": entry}, more)
+    put = put_hooks(settings, {"Stop": entry, "PostToolUse": entry}, more)
     assert holds_ours(put) == ["/x/nooscope/hooks/claude-advise", "/x/nooscope/hooks/statusline"]
     assert written(taken_out(put, settings), b"") == written(settings, b"")
 
