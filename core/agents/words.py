@@ -19,6 +19,8 @@ LONGEST = 20_000
 """Characters of one text that are handed out at most; of outputs, the last ones."""
 _WORDLESS = "nooscope"
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)?|[@-Z\\-_])")
+_WRAPPED = re.compile(r"</?tool_use_error>")
+"""What Claude Code puts around the words of its own refusals."""
 _TRACEBACK = "Traceback (most recent call last)"
 _MARGIN = re.compile(r"^(?:E|>)\s+(?=\S)")
 """What test runners put before the lines of an error."""
@@ -144,7 +146,8 @@ def _beginning(said: str) -> str:
 
 
 def _end(said: str) -> str:
-    return redact(_uncoloured(said[-LONGEST * 2 :]))[-LONGEST:].strip("\n").rstrip()
+    said = _WRAPPED.sub("", _uncoloured(said[-LONGEST * 2 :]))
+    return redact(said)[-LONGEST:].strip("\n").rstrip()
 
 
 def _uncoloured(said: str) -> str:

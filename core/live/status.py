@@ -183,6 +183,11 @@ class Status(Struct, frozen=True):
         return self.word in ("needs you", "needs you?")
 
     @property
+    def at_rest(self) -> bool:
+        """Its main agent does nothing until somebody speaks to it."""
+        return self.word in ("done", "done?", "stopped", "left", "ended")
+
+    @property
     def glyph(self) -> str:
         """The same without colour."""
         return GLYPHS[self.word]

@@ -14,7 +14,7 @@ from platformdirs import user_cache_path
 from core.errors import StoreError
 from core.logs.door import is_there
 
-VERSION = 2
+VERSION = 3
 _TABLES = """
 CREATE TABLE log (
     id INTEGER PRIMARY KEY, name TEXT UNIQUE NOT NULL, path TEXT NOT NULL, session TEXT NOT NULL,

@@ -26,10 +26,10 @@ from core.agents.claude_code.subagents import Delegations, KnownAgents, sub_agen
 from core.agents.claude_code.texts import is_goodbye, is_prompt, user_words
 from core.agents.claude_code.titles import claude_title
 from core.agents.fingerprint import fingerprint
+from core.agents.loose import is_secret
 from core.agents.reader import AgentKit, AgentReader
 from core.agents.usage import ClosedTurns, Usage
 from core.events import MAIN, Compaction, Event, Prompt, SessionEnd, SessionStart, Turn, Where
-from core.logs.event_redaction import cleaned
 from core.logs.format import Format, Sample
 from core.logs.reader import PausingReader
 from core.logs.times import seconds
@@ -111,7 +111,7 @@ class ClaudeCode(AgentReader, PausingReader):
         calls, usage, agents = self._calls.pause(), self._usage.pause(), self._agents.pause()
         if self._messages or self._words or self._parents or self._results:
             return None
-        if calls is None or usage is None or agents is None or any(map(_is_secret, calls.changed)):
+        if calls is None or usage is None or agents is None or any(map(is_secret, calls.changed)):
             return None
         paused = _Paused(
             self.session, self.seen, self._at, self._begun, self._alone, self._compacted, calls, usage, agents
@@ -386,10 +386,6 @@ class ClaudeCode(AgentReader, PausingReader):
             for block in line.message.content:
                 if block.type == "tool_use" and block.id:
                     self._calls.settle(block.id)
-
-
-def _is_secret(path: str) -> bool:
-    return cleaned(path) != path
 
 
 def _count(value: int | None) -> int:

@@ -16,14 +16,15 @@ class ChildThreads:
 
     def __init__(self, agent: str) -> None:
         self._agent = agent
-        self._states: dict[str, str] = {}
-        self._closing: dict[str, str] = {}
+        self.states: dict[str, str] = {}
+        """How each child stands."""
+        self.closing: dict[str, str] = {}
         """Which child a call is about to close."""
 
     def closes(self, call: str, arguments: Any) -> None:
         """A call is made that closes a child."""
         given = table(arguments)
-        self._closing[call] = text(given.get("id")) or text(given.get("target"))
+        self.closing[call] = text(given.get("id")) or text(given.get("target"))
 
     def answered(self, call: str, tool: str, output: Any, well: bool, at: float, where: Where) -> list[Event]:
         """What the answer to a delegating call tells."""
@@ -37,7 +38,7 @@ class ChildThreads:
                 ends += self.end(child, state, at, where)
             return ends
         if tool == "close_agent":
-            return self.end(self._closing.pop(call, ""), "completed" if well else "", at, where)
+            return self.end(self.closing.pop(call, ""), "completed" if well else "", at, where)
         return []
 
     def activity(self, item: dict[str, Any], at: float, where: Where) -> list[Event]:
@@ -49,15 +50,15 @@ class ChildThreads:
 
     def start(self, child: str, role: str, at: float, where: Where) -> list[Event]:
         """A child begins."""
-        if not child or child in self._states:
+        if not child or child in self.states:
             return []
-        self._states[child] = "running"
+        self.states[child] = "running"
         return [AgentStart(at=at, agent=self._agent, where=where, child=child, role=role)]
 
     def end(self, child: str, state: str, at: float, where: Where) -> list[Event]:
         """A child is in a state, which may be its end."""
-        if self._states.get(child) != "running" or state not in _ENDED:
+        if self.states.get(child) != "running" or state not in _ENDED:
             return []
-        self._states[child] = state
+        self.states[child] = state
         outcome: Outcome = "failure" if state in _FAILED else "success"
         return [AgentEnd(at=at, agent=self._agent, where=where, child=child, outcome=outcome)]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
+import msgspec
 from msgspec.structs import replace
 
 from core.agents.advice import is_advice, said_event
@@ -15,7 +16,8 @@ from core.agents.codex.facts import TokenCount, end_fact, item_fact, read_spent
 from core.agents.codex.results import read_output
 from core.agents.codex.threads import Meta, Replay, read_meta, thread_files
 from core.agents.codex.titles import codex_title
-from core.agents.loose import STEP, LooseReader, decode, kept, table, text, whole_number, words
+from core.agents.fingerprint import fingerprint
+from core.agents.loose import STEP, LooseReader, decode, is_secret, kept, table, text, whole_number, words
 from core.agents.normalizer import Sorted
 from core.agents.reader import AgentKit
 from core.events import MAIN, Compaction, Event, Where
@@ -41,6 +43,23 @@ _OUTPUTS = frozenset(
 )
 
 
+class _Thread(NamedTuple):
+    """What is known of a thread beside its calls, while nothing of it is left open."""
+
+    replay: tuple[bool, str, float, float]
+    bare: bool
+    child: bool
+    model: str
+    spent: TokenCount
+    recorded: bool
+    window: int
+    said: tuple[str, int]
+    context: int
+    compacted: str
+    running: dict[str, Sorted]
+    children: dict[str, str]
+
+
 class Codex(LooseReader):
     """Reads the lines of one thread."""
 
@@ -56,7 +75,8 @@ class Codex(LooseReader):
         self._spent = TokenCount()
         self._recorded = False
         self._window = 0
-        self._said: tuple[str, str] = ("", "")
+        self._said: tuple[str, int] = ("", 0)
+        """The sign by which the last prompt was told, and a fingerprint of its words."""
         self._context = 0
         self._advice = ""
         self._words = ""
@@ -68,6 +88,36 @@ class Codex(LooseReader):
         self._facts: dict[str, Result] = {}
         self._running: dict[str, Sorted] = {}
         self._children = ChildThreads(self.agent)
+
+    def own_state(self) -> Any:
+        """All it knows of its thread; None while words, facts or an end wait for a line to come."""
+        if self._advice or self._words or self._facts or self._children.closing:
+            return None
+        if any(is_secret(name) for kind in self._running.values() for name in (kind.program, *kind.targets)):
+            return None
+        return _Thread(
+            self._replay.state,
+            self._bare,
+            self._child,
+            self._model,
+            self._spent,
+            self._recorded,
+            self._window,
+            self._said,
+            self._context,
+            self._compacted,
+            self._running,
+            self._children.states,
+        )
+
+    def own_resume(self, own: Any) -> None:
+        """Go on from there."""
+        thread = msgspec.convert(own, _Thread)
+        self._replay.state = thread.replay
+        self._bare, self._child, self._model = thread.bare, thread.child, thread.model
+        self._spent, self._recorded, self._window = thread.spent, thread.recorded, thread.window
+        self._said, self._context, self._compacted = thread.said, thread.context, thread.compacted
+        self._running, self._children.states = thread.running, thread.children
 
     def read(self, value: Any, out: list[Event]) -> None:
         """Add the events of one line."""
@@ -283,8 +333,9 @@ class Codex(LooseReader):
         """A prompt; a log that tells it by two signs, one right after the other, tells of one."""
         if self._child or not said.strip() or said.lstrip().startswith(_ADDED):
             return
-        repeated = self._said[1] == said and self._said[0] != sign
-        self._said = ("", "") if repeated else (sign, said)
+        known = fingerprint(said)
+        repeated = self._said[1] == known and self._said[0] != sign
+        self._said = ("", 0) if repeated else (sign, known)
         if not repeated:
             out.append(self.prompt(self.now, said, self.here()))
 

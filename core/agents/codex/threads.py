@@ -62,6 +62,15 @@ class Replay:
         self._created = 0.0
         self._written = 0.0
 
+    @property
+    def state(self) -> tuple[bool, str, float, float]:
+        """All it knows."""
+        return self.active, self._own, self._created, self._written
+
+    @state.setter
+    def state(self, known: tuple[bool, str, float, float]) -> None:
+        self.active, self._own, self._created, self._written = known
+
     def begin(self, meta: Meta, at: float) -> bool:
         """Take in a session_meta line; False where it is a copied one of another thread."""
         if self._own and meta.session != self._own:

@@ -34,6 +34,14 @@ class QwenReader(LooseReader):
         super().__init__(*given, **named)
         self._children: dict[str, str] = {}
 
+    def own_state(self) -> Any:
+        """The sub-agents it knows."""
+        return self._children
+
+    def own_resume(self, own: Any) -> None:
+        """Go on with them."""
+        self._children = own
+
     def read(self, value: Any, out: list[Event]) -> None:
         """Add the events of one line."""
         line = self.table(value, "line")

@@ -13,7 +13,7 @@ from core.live.status import Limits, Open, Status, StatusFacts, status_of
 from core.logs.redaction import redact
 from core.receptor.readings import FactsReading
 from core.report.cost import Charge
-from core.report.formatting import plain
+from core.report.formatting import folder_name, plain
 from core.response.outlook import OutlookReading
 
 BUCKETS = 20
@@ -100,7 +100,7 @@ class FleetRow(Struct, frozen=True):
     @property
     def name(self) -> str:
         """The project in a word."""
-        return PurePath(self.project).name or PurePath(self.path).stem
+        return folder_name(self.project) or PurePath(self.path).stem
 
     @property
     def why(self) -> str:
