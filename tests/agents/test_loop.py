@@ -220,7 +220,7 @@ def test_an_agent_goes_on_when_nooscope_is_killed_or_hangs(kind: type[Agent], tm
     story += [run(kind, "touch made")]
     for end in (signal.SIGKILL, signal.SIGSTOP):
         with FakeModel({"make it work": [*story, say("done")]}) as model:
-            place = tmp_path / end.name
+            place = tmp_path / end.name[3]
             place.mkdir()
             (place / "project").mkdir()
             agent = kind(place, model.url)
