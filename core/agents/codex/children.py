@@ -17,14 +17,19 @@ class ChildThreads:
     def __init__(self, agent: str) -> None:
         self._agent = agent
         self.states: dict[str, str] = {}
-        """How each child stands."""
-        self.closing: dict[str, str] = {}
+        """Of each child begun, `running` or how it ended."""
+        self._closing: dict[str, str] = {}
         """Which child a call is about to close."""
+
+    @property
+    def closing(self) -> bool:
+        """Whether a call that closes a child waits for its answer."""
+        return bool(self._closing)
 
     def closes(self, call: str, arguments: Any) -> None:
         """A call is made that closes a child."""
         given = table(arguments)
-        self.closing[call] = text(given.get("id")) or text(given.get("target"))
+        self._closing[call] = text(given.get("id")) or text(given.get("target"))
 
     def answered(self, call: str, tool: str, output: Any, well: bool, at: float, where: Where) -> list[Event]:
         """What the answer to a delegating call tells."""
@@ -38,7 +43,7 @@ class ChildThreads:
                 ends += self.end(child, state, at, where)
             return ends
         if tool == "close_agent":
-            return self.end(self.closing.pop(call, ""), "completed" if well else "", at, where)
+            return self.end(self._closing.pop(call, ""), "completed" if well else "", at, where)
         return []
 
     def activity(self, item: dict[str, Any], at: float, where: Where) -> list[Event]:
