@@ -116,9 +116,9 @@ def test_taking_out_undoes_adding(rest: dict[str, Any], hooks: dict[str, Any]) -
         (b'{"a": 1,}', "not plain JSON"),
         (b'// mine\n{"a": 1}', "not plain JSON"),
         (b'{"a": 1, "a": 2}', "twice"),
-        (b"[]", "no table"),
-        (b'{"hooks": []}', "no table"),
-        (b'{"hooks": {"Stop": {}}}', "no list"),
+        (b"[]", "not a table"),
+        (b'{"hooks": []}', "not a table"),
+        (b'{"hooks": {"Stop": {}}}', "not a list"),
         (b"\xff\xfe", "not plain JSON"),
         (b"[" * 100_000, "not plain JSON"),
     ],
@@ -150,7 +150,7 @@ def test_links_and_other_things_are_refused(agent: str, tmp_path: Path) -> None:
     assert path.is_symlink() and real.read_bytes() == b"{}"
     path.unlink()
     path.mkdir()
-    with pytest.raises(HooksRefused, match="no settings file"):
+    with pytest.raises(HooksRefused, match="not a settings file"):
         installer(tmp_path).install(HOOKS[agent], "advise")
 
 
