@@ -109,7 +109,7 @@ def test_an_engine_that_served_another_agent_goes_on_as_a_new_one(
 
 @pytest.mark.parametrize(("number", "deep"), [(2_000, True), (10_000, False)])
 def test_very_many_sub_agents_cost_little_time(number: int, deep: bool) -> None:
-    """The aim, 2 s on a free machine, is measured by the bench; this holds on a busy one."""
+    """The bench measures the aim of 2 s on a free machine; these hold on a busy one."""
     events = list(family(number, deep=deep))
     began = process_time()
     society = Society(SETTINGS)
@@ -119,7 +119,7 @@ def test_very_many_sub_agents_cost_little_time(number: int, deep: bool) -> None:
     society.frame()
     again = Society(SETTINGS)
     again.load(society.dump())
-    assert process_time() - began < 6.0
+    assert process_time() - began < (3.0 if deep else 6.0)
     assert again.read() == society.read()
 
 
