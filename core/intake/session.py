@@ -98,7 +98,7 @@ class HookedSession:
         self._acts = 0
         self._due: deque[tuple[int, Intervention]] = deque(maxlen=_FAILURES)
         """Words whose moment came with the log's own lines, and after how many acts."""
-        self._preserver = Preserver()
+        self._preserver = Preserver(1)
         self._cut_at = -2.0 * _FRESH
         """When the context was last cut."""
         self._expected = 0.0

@@ -41,6 +41,8 @@ _FILES = 16
 """Files whose time on disk is looked at."""
 FRESH = 120.0
 """Seconds after which an event that was there before the watch is history, and no notice is given of it."""
+_CUTS = 32
+"""Compactions of which what stood is remembered until it is asked for."""
 _ENDED = 512
 """Ended calls remembered."""
 
@@ -134,7 +136,7 @@ class Driver:
         self._other = False
         """It was first watched with other settings than those of today."""
         self._held: tuple[Event, ...] | None = None
-        self._preserver = Preserver()
+        self._preserver = Preserver(_CUTS)
         self._handed = 0
         self._rung: tuple[str, float | None] | None = None
         self._need = NeedReader()
@@ -412,9 +414,9 @@ class Driver:
 
     def preserved(self) -> list[Preserved]:
         """What stood at each compaction since last asked."""
-        fresh = self._preserver.kept[self._handed :]
-        self._handed += len(fresh)
-        return fresh
+        fresh, self._handed = self._preserver.count - self._handed, self._preserver.count
+        kept = self._preserver.kept
+        return list(kept)[max(0, len(kept) - fresh) :]
 
     def _policy_hash(self) -> str:
         return self.inputs.initial.policy_hash(self.society.settings)

@@ -214,7 +214,7 @@ def status_of(facts: StatusFacts, now: float, limits: Limits) -> Status:
     if facts.read < 1.0:
         return Status("reading", 2, None, "its log is being read")
     if not facts.events:
-        return Status("new", 1, facts.heard, "no events yet")
+        return Status("new", 1, facts.heard or now, "no events yet")
     asking = [call for call in facts.open if call.tool in limits.asking]
     if asking and facts.close != "ended":
         first = asking[0]

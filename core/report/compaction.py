@@ -181,10 +181,12 @@ def with_context_after(preserved: Preserved, tokens: int) -> Preserved:
 
 
 class Preserver:
-    """Keep what stood at each compaction of a session that is only passing through."""
+    """Keep what stood at the last compactions of a session that is only passing through."""
 
-    def __init__(self) -> None:
-        self.kept: list[Preserved] = []
+    def __init__(self, most: int | None = None) -> None:
+        self.kept: deque[Preserved] = deque(maxlen=most)
+        self.count = 0
+        """Compactions so far."""
         self._events: deque[Event] = deque(maxlen=FAR)
         self._waiting: dict[str, int] = {}
         """Of an agent whose context after the cut is not known yet, which of those kept it is."""
@@ -197,11 +199,13 @@ class Preserver:
                 ends = open_ends(self._events, agent)
                 frame = society.frame(agent)
                 self.kept.append(preserve(frame, event, open_ends=ends, policy_hash=policy_hash))
+                self.count += 1
                 if not event.tokens_after:
-                    self._waiting[agent] = len(self.kept) - 1
+                    self._waiting[agent] = self.count
         elif self._waiting and isinstance(event, Turn) and event.context_tokens and agent in self._waiting:
-            number = self._waiting.pop(agent)
-            self.kept[number] = with_context_after(self.kept[number], event.context_tokens)
+            place = self._waiting.pop(agent) - self.count - 1
+            if -place <= len(self.kept):
+                self.kept[place] = with_context_after(self.kept[place], event.context_tokens)
         self._events.append(event)
 
     def now(self, society: Society, at: float) -> Preserved:

@@ -16,9 +16,15 @@ class ChildThreads:
 
     def __init__(self, agent: str) -> None:
         self._agent = agent
-        self._states: dict[str, str] = {}
+        self.states: dict[str, str] = {}
+        """Of each child begun, `running` or how it ended."""
         self._closing: dict[str, str] = {}
         """Which child a call is about to close."""
+
+    @property
+    def closing(self) -> bool:
+        """Whether a call that closes a child waits for its answer."""
+        return bool(self._closing)
 
     def closes(self, call: str, arguments: Any) -> None:
         """A call is made that closes a child."""
@@ -49,15 +55,15 @@ class ChildThreads:
 
     def start(self, child: str, role: str, at: float, where: Where) -> list[Event]:
         """A child begins."""
-        if not child or child in self._states:
+        if not child or child in self.states:
             return []
-        self._states[child] = "running"
+        self.states[child] = "running"
         return [AgentStart(at=at, agent=self._agent, where=where, child=child, role=role)]
 
     def end(self, child: str, state: str, at: float, where: Where) -> list[Event]:
         """A child is in a state, which may be its end."""
-        if self._states.get(child) != "running" or state not in _ENDED:
+        if self.states.get(child) != "running" or state not in _ENDED:
             return []
-        self._states[child] = state
+        self.states[child] = state
         outcome: Outcome = "failure" if state in _FAILED else "success"
         return [AgentEnd(at=at, agent=self._agent, where=where, child=child, outcome=outcome)]

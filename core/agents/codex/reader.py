@@ -91,7 +91,7 @@ class Codex(LooseReader):
 
     def own_state(self) -> Any:
         """All it knows of its thread; None while words, facts or an end wait for a line to come."""
-        if self._advice or self._words or self._facts or self._closing:
+        if self._advice or self._words or self._facts or self._children.closing:
             return None
         if any(is_secret(name) for kind in self._running.values() for name in (kind.program, *kind.targets)):
             return None
@@ -107,7 +107,7 @@ class Codex(LooseReader):
             self._context,
             self._compacted,
             self._running,
-            self._children,
+            self._children.states,
         )
 
     def own_resume(self, own: Any) -> None:
@@ -117,7 +117,7 @@ class Codex(LooseReader):
         self._bare, self._child, self._model = thread.bare, thread.child, thread.model
         self._spent, self._recorded, self._window = thread.spent, thread.recorded, thread.window
         self._said, self._context, self._compacted = thread.said, thread.context, thread.compacted
-        self._running, self._children = thread.running, thread.children
+        self._running, self._children.states = thread.running, thread.children
 
     def read(self, value: Any, out: list[Event]) -> None:
         """Add the events of one line."""

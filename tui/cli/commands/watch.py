@@ -269,14 +269,15 @@ class Watch:
         """What was open when the context was cut."""
         from msgspec.json import encode
 
-        from core.report.compaction import lines
+        from core.report.compaction import handover, lines
         from core.report.formatting import moment
 
         for kept in self.driver.preserved():
             if not (self.driver.caught_up or self._args.all):
                 continue
             if self._args.json:
-                print(encode({"kind": "compaction", "preserved": kept}).decode(), flush=True)
+                told = {"kind": "compaction", "preserved": kept, "handover": handover(kept)}
+                print(encode(told).decode(), flush=True)
             else:
                 for line in lines(kept):
                     print(f"{moment(kept.at)}  {line}", flush=True)
