@@ -100,9 +100,9 @@ def test_impulses_under_given_half_lives_keep_the_sense_of_their_axes() -> None:
         assert one.impulses["every_event"] == shape.every_event
         for row, least in felt.LEAST.items():
             if row != "trial_error":
-                assert sign * one.impulses[row] >= least
-        for row in felt.MOST:
-            assert sign * one.impulses[row] <= 0.0
+                assert sign * one.impulses[row] >= least * shape.cap - 1e-4
+        for row, most in felt.MOST.items():
+            assert sign * one.impulses[row] <= most * shape.cap + 1e-4
 
 
 def test_an_axis_that_is_fitted_is_felt_as_the_receptor_feels_it() -> None:

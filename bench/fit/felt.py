@@ -17,36 +17,45 @@ COLUMNS = (*ROWS, "trial_error", "implementation")
 _PLACE = {row: place for place, row in enumerate(COLUMNS)}
 _WORDS = slice(len(ROWS) - 2, len(ROWS))
 LEAST = {
-    "shell_failure": 0.01,
-    "failed_edit": 0.01,
-    "failed_read": 0.01,
-    "same_result": 0.005,
-    "check_failed": 0.0,
-    "failing_since_edit": 0.0,
+    "shell_failure": 0.4,
+    "failed_edit": 0.2,
+    "failed_read": 0.2,
+    "same_result": 0.2,
+    "failing_since_edit": 0.2,
     "long_since_edit": 0.0,
-    "trial_error": 0.02,
+    "trial_error": 0.4,
+    "check_failed": -0.2,
+    "run_since_change": -0.2,
+    "test_run": -0.1,
 }
-"""Trouble raises frustration by at least this and lowers the others, whatever the data say.
+"""Trouble raises frustration by at least this share of the greatest impulse and lowers the others.
 
-Failing commands do not foretell how a run ends; an axis must mean what its name says all the same."""
-MOST = dict.fromkeys(
-    (
-        "shell_success",
-        "check_passed",
-        "file_edit",
-        "file_read",
-        "search_found",
-        "change",
-        "changed_file",
-        "test_run",
-        "run_since_change",
-        "first_check",
+Failing commands do not foretell how a run ends; an axis must mean what its name says all the same. Running
+something after an edit speaks for a run: the last three may take back what a failure adds, and not more."""
+MOST = {
+    "shell_success": -0.1,
+    "check_passed": -0.2,
+    **dict.fromkeys(
+        (
+            "file_edit",
+            "file_read",
+            "search_found",
+            "change",
+            "changed_file",
+            "test_run",
+            "run_since_change",
+            "first_check",
+        ),
+        0.0,
     ),
-    0.0,
-)
-"""What goes well never raises it."""
-IMPLEMENTATION = 0.01
-"""What the pattern of implementation adds to confidence and flow at least."""
+}
+"""What goes well lowers it by at least this share, or never raises it."""
+ORDINARY = {"edit_again": 0.3, "look_after_change": 0.3, "new_file": 0.3}
+"""What stands in any work weighs at most such a share: a long clean session of edits must be able to flow."""
+IMPLEMENTATION = 0.2
+"""What the pattern of implementation adds to confidence and flow at least, as such a share."""
+LEFT_OUT = ("long_since_prompt",)
+"""Rows that are not fitted: labelled runs are short, and a task of a day must not be one long trouble."""
 RIDGE = 30.0
 _ROUNDS, _HALVINGS = 4, 5
 _GAIN = 1e-4
@@ -69,10 +78,10 @@ class AxisShape(NamedTuple):
 
 SHAPES = {
     "frustration": AxisShape(180.0, 1.0, 0.005, 0.065, 0.05),
-    "confidence": AxisShape(120.0, -1.0, 0.02, 0.2, 0.06),
-    "flow": AxisShape(180.0, -1.0, 0.015, 0.2, 0.06),
+    "confidence": AxisShape(120.0, -1.0, 0.045, 0.45, 0.135),
+    "flow": AxisShape(180.0, -1.0, 0.035, 0.45, 0.135),
 }
-"""Half-lives as published. The units let a usual run peak near .2 and one in a hundred above .6."""
+"""Half-lives as published. The units let frustration peak near .2 in a usual run, the others near .5."""
 
 
 class FeltFit(NamedTuple):
@@ -173,13 +182,14 @@ def _feel(acts: _Acts, shape: AxisShape, kept: Floats, impulses: Floats) -> _Fel
 
 def _bounds(shape: AxisShape) -> tuple[Floats, Floats]:
     """The least and greatest impulse of every row on an axis; what any event adds is given."""
-    low = np.array([max(-shape.cap, LEAST.get(row, -shape.cap)) for row in COLUMNS])
-    high = np.array([min(shape.cap, MOST.get(row, shape.cap)) for row in COLUMNS])
+    low = shape.cap * np.array([LEAST.get(row, -ORDINARY.get(row, 1.0)) for row in COLUMNS])
+    high = shape.cap * np.array([MOST.get(row, ORDINARY.get(row, 1.0)) for row in COLUMNS])
     if shape.sign < 0.0:
         low, high = -high, -low
-        low[_PLACE["implementation"]] = IMPLEMENTATION
+        low[_PLACE["implementation"]] = IMPLEMENTATION * shape.cap
     foreign = "implementation" if shape.sign > 0.0 else "trial_error"
-    low[_PLACE[foreign]] = high[_PLACE[foreign]] = 0.0
+    for row in (foreign, *LEFT_OUT):
+        low[_PLACE[row]] = high[_PLACE[row]] = 0.0
     low[0] = high[0] = shape.every_event
     return low, high
 
