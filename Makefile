@@ -31,7 +31,7 @@ run: $(VENV)/.run
 	@$(BIN)/nooscope $(ARGS)
 
 test: $(VENV)/.test
-	@$(BIN)/pytest -q -n 2 --dist loadgroup $(ARGS)
+	@$(BIN)/pytest -q -n 2 --dist worksteal $(ARGS)
 
 agents: $(VENV)/.test
 	@$(BIN)/python -m tests.agents.programs
@@ -47,7 +47,7 @@ check: $(VENV)/.dev
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 	@$(BIN)/vulture
-	@$(MAKE) --no-print-directory test
+	@$(MAKE) --no-print-directory test ARGS="--hypothesis-profile=full $(ARGS)"
 
 bench: $(VENV)/.test
 	@$(BIN)/python -m bench $(ARGS)

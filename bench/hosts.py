@@ -7,16 +7,24 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import fcntl
 import os
+import pty
 import resource
+import select
 import shutil
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 from pathlib import Path
 
+from msgspec.structs import replace
+
+from core.agents.open_events.reader import write
 from core.events import Event, SessionStart, ToolUse
 from core.hosts.link import NatsLink, Server, connect_nats, server_of
 from core.hosts.messages import Sender, ShippedEvent
@@ -25,6 +33,8 @@ from core.settings.hosts import HostsSettings
 
 BATCH = 500
 PROBES = 200
+ON_SCREEN = 150
+"""Calls that are watched until they are shown; after some more of the same kind a halt is shown instead."""
 
 
 def main() -> int:
@@ -79,10 +89,9 @@ async def _measure(args: argparse.Namespace, url: str, folder: Path, pid: int) -
     print(f"mirror refused {mirror.ledger.refused:,}, holds {mirror.ledger.written:,}")
     assert mirror.ledger.written == len(messages)
     delays = [await _delay(link, mirror, number) for number in range(PROBES)]
-    delays.sort()
-    print(f"delay from sending to a line in the mirror: p50 {delays[PROBES // 2] * 1000:.1f} ms, ", end="")
-    print(f"p99 {delays[int(PROBES * 0.99)] * 1000:.1f} ms of {PROBES}")
+    print(f"delay from sending to a line in the mirror: {_percentiles(delays)}")
     mirror.stop()
+    print(f"delay from a line in a log to another host's fleet: {_percentiles(_on_screen(url, folder))}")
     await link.close()
     status = Path(f"/proc/{pid}/status").read_text() if Path("/proc").exists() else ""
     memory = [line for line in status.splitlines() if line.startswith("VmHWM")]
@@ -92,6 +101,72 @@ async def _measure(args: argparse.Namespace, url: str, folder: Path, pid: int) -
         f"{stored / len(messages):.0f} bytes on disk an event"
     )
     print(f"this process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB at most")
+
+
+def _percentiles(delays: list[float]) -> str:
+    delays = sorted(delays)
+    middle, last = (delays[int(len(delays) * share)] * 1000 for share in (0.5, 0.99))
+    return f"p50 {middle:.1f} ms, p99 {last:.1f} ms of {len(delays)}"
+
+
+def _on_screen(url: str, folder: Path) -> list[float]:
+    """Seconds from a call written on one host until the fleet of another shows its command."""
+    tree, log = folder / "host", folder / "host" / "watched.jsonl"
+    tree.mkdir()
+    log.write_bytes(write(_started(), "watched") + b"\n")
+    program = [sys.executable, "-m", "tui.cli"]
+    ship = [*program, "ship", str(tree), "--to", url, "--host", "afar"]
+    sender = subprocess.Popen(ship, env=_home(folder / "a"), stdout=subprocess.DEVNULL)
+    screen, terminal = pty.openpty()
+    fcntl.ioctl(screen, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 160, 0, 0))
+    fleet = subprocess.Popen(
+        [*program, "fleet", "--from", url],
+        env=_home(folder / "b"),
+        stdin=terminal,
+        stdout=terminal,
+        stderr=terminal,
+    )
+    try:
+        _appears(screen, b"watched-project", 60.0)
+        return [_shown(screen, log, number) for number in range(ON_SCREEN)]
+    finally:
+        for process in (fleet, sender):
+            process.kill()
+            process.wait()
+
+
+def _home(folder: Path) -> dict[str, str]:
+    folder.mkdir()
+    return {
+        **os.environ,
+        "HOME": str(folder),
+        "XDG_CONFIG_HOME": "",
+        "XDG_DATA_HOME": "",
+        "XDG_CACHE_HOME": "",
+    }
+
+
+def _started() -> Event:
+    return SessionStart(at=time.time(), session="watched", tool="claude-code", project="/srv/watched-project")
+
+
+def _shown(screen: int, log: Path, number: int) -> float:
+    name = f"probe-{number:03d}"
+    use = replace(_use(number), at=time.time(), id=name, program=name, outcome="success", exit_code=0)
+    began = time.perf_counter()
+    with log.open("ab") as file:
+        file.write(write(use, "watched") + b"\n")
+    _appears(screen, name.encode(), 30.0)
+    return time.perf_counter() - began
+
+
+def _appears(screen: int, words: bytes, most: float) -> None:
+    end, seen = time.monotonic() + most, b""
+    while words not in seen:
+        if time.monotonic() > end:
+            raise TimeoutError(f"the fleet did not show {words.decode()} within {most:g} s")
+        if select.select([screen], [], [], 0.2)[0]:
+            seen = seen[-4096:] + os.read(screen, 1 << 16)
 
 
 async def _connected(server: Server) -> NatsLink:

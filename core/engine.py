@@ -65,7 +65,7 @@ class Engine(Stateful):
         "response",
         "settings",
     )
-    VERSION = 4
+    VERSION = 5
     NAMED = True
     STATE = (
         "agent",

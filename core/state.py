@@ -186,7 +186,7 @@ class Stateful:
         raise NotImplementedError
 
     def restored(self) -> None:
-        """Make anew what follows from the state; called after a load."""
+        """Compute again what follows from the state; called after a load."""
 
     def same(self, other: Stateful) -> bool:
         """Whether both would go on alike."""

@@ -1,6 +1,6 @@
 """Small sessions in the agents' real formats, written for this project, each a story.
 
-This module only reads the index; `python -m sample_sessions` writes the logs and the index anew.
+This module only reads the index; `python -m sample_sessions` writes the logs and the index again.
 """
 
 from __future__ import annotations

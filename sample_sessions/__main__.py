@@ -1,4 +1,4 @@
-"""Write all sample sessions anew: python -m sample_sessions."""
+"""Write all sample sessions again: python -m sample_sessions."""
 
 from __future__ import annotations
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -17,9 +19,32 @@ for name in list(os.environ):
         del os.environ[name]
 
 settings.register_profile(
-    "calm", deadline=None, derandomize="CI" in os.environ, suppress_health_check=[HealthCheck.too_slow]
+    "full", deadline=None, derandomize="CI" in os.environ, suppress_health_check=[HealthCheck.too_slow]
 )
-settings.load_profile("calm")
+settings.register_profile("quick", settings.get_profile("full"))
+settings.load_profile("quick")
+
+
+def _fewer_examples(tests: set[Any]) -> None:
+    """A quarter of the random examples that a property asks for, but at least ten."""
+    for test in tests:
+        asked = getattr(test, "_hypothesis_internal_use_settings", None)
+        if asked is not None:
+            fewer = max(min(asked.max_examples, 10), asked.max_examples // 4)
+            test._hypothesis_internal_use_settings = settings(asked, max_examples=fewer)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Slow tests run last; in the profile `quick` every property tries fewer examples."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is not None)
+    if settings.get_current_profile_name() == "quick":
+        _fewer_examples({item.function for item in items if isinstance(item, pytest.Function)})
+
+
+def pytest_collection_finish() -> None:
+    """Ten thousand collected tests are there to stay: the collector need not look at them again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

@@ -31,6 +31,7 @@ from core.intake.place import default_place
 from core.live.carry_over import CarryOver
 from core.live.hook_signs import HookBoard
 from core.live.source import Target
+from core.report.cost import DaySpent
 from core.report.formatting import count, span
 from core.report.now import Now
 from core.settings import Settings
@@ -75,6 +76,8 @@ _SCREENS = {
 }
 _FAULTS = 3
 """Faults of files shown one by one; a heap of them would cover what stands."""
+_DAY_EVERY = 60.0
+"""Seconds between two sums of what today costs, where there is a budget."""
 _THEMES_EVERY = 2.0
 """Seconds between two looks at the user's themes."""
 
@@ -129,6 +132,8 @@ class NooscopeApp(App[None]):
         self._faults: tuple[str, ...] = ()
         """What was last wrong with policies and rules."""
         self._terminal_title: str = self.TITLE
+        self._day: DaySpent | None = None
+        """What all agents cost today, where there is a budget."""
         self._words = True
         """Words of the log may be shown."""
         self._look: Look | None = None
@@ -153,6 +158,8 @@ class NooscopeApp(App[None]):
         self.set_keymap(self.settings.screen.keymap)
         self.screen.data_bind(NooscopeApp.view, NooscopeApp.recording, NooscopeApp.bookmarks)
         self.set_interval(_THEMES_EVERY, self._load_themes)
+        self.set_interval(_DAY_EVERY, self._reckon_day)
+        self._reckon_day()
         if self._link is not None:
             self._link.show = lambda board: self.post_message(messages.HooksTold(board))
             self._link.start()
@@ -265,13 +272,34 @@ class NooscopeApp(App[None]):
     @on(messages.Apply)
     def _apply(self, message: messages.Apply) -> None:
         self.settings = message.settings
+        self._reckon_day()
         self._ask(message)
+
+    def _reckon_day(self) -> None:
+        """Sum up what all agents cost today, while a live session is watched under a budget."""
+        if not (self._watching and self.settings.screen.cost.budget):
+            self._day = None
+            return
+        settings = self.settings
+
+        def work() -> None:
+            from core.live.day_cost import day_cost
+
+            self.post_message(messages.DayReckoned(day_cost(settings, time.time())))
+
+        self.run_worker(work, name="day", group="day", thread=True, exclusive=True)
+
+    @on(messages.DayReckoned)
+    def _day_reckoned(self, message: messages.DayReckoned) -> None:
+        self._day = message.day
+        if self.view is not None:
+            self.view = replace(self.view, day=self._day)
 
     @on(messages.Arrived)
     def _arrived(self, message: messages.Arrived) -> None:
         if message.recording is not None and message.recording is not self.recording:
             self.recording = message.recording
-        self.view = message.view
+        self.view = message.view if self._day is None else replace(message.view, day=self._day)
         if message.view.mode == "live" and self._watching:
             self._name_terminal(message.view)
         if not self._settled and message.view.loading is None:

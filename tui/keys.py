@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from textual.binding import Binding, BindingType
 
+from tui.widgets.common.key_line import permit_bindings
+
 KEYS: list[BindingType] = [
     Binding("space", "toggle_play", "play", id="play.toggle", tooltip="Play or pause"),
     Binding("left", "step(-1)", "step", key_display="←→", id="play.back", tooltip="One event back"),
@@ -105,25 +107,7 @@ KEYS: list[BindingType] = [
     Binding(
         "s", "steer", "tell it", show=False, id="hand.steer", tooltip="Tell the agent one sentence of yours"
     ),
-    Binding(
-        "y",
-        "permit('once')",
-        "permit",
-        show=False,
-        id="permit.once",
-        tooltip="Let the call that waits pass, once",
-    ),
-    Binding(
-        "Y",
-        "permit('session')",
-        "permit for the session",
-        show=False,
-        id="permit.session",
-        tooltip="Let this tool pass for the rest of the session",
-    ),
-    Binding(
-        "d", "permit('deny')", "deny", show=False, id="permit.deny", tooltip="Deny it, and tell the agent why"
-    ),
+    *permit_bindings("permit"),
     Binding(
         "R", "resume", "resume", show=False, id="hand.resume", tooltip="Copy the command that resumes it"
     ),

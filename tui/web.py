@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ipaddress
+import os
 import secrets
 from collections.abc import Awaitable, Callable
 from html import escape
@@ -13,6 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from core.extras import needed
+from tui.peer_user import Address, peer_user
 
 COOKIE = "nooscope_token"
 _POLICY = (
@@ -68,7 +70,16 @@ def is_loopback(host: str) -> bool:
 class WebServer:
     """Serves a command that shows a Textual app."""
 
-    def __init__(self, command: str, host: str, port: int, *, viewers: int, token: str = "") -> None:
+    def __init__(
+        self,
+        command: str,
+        host: str,
+        port: int,
+        *,
+        viewers: int,
+        token: str = "",
+        user_of: Callable[[Address, Address], int | None] = peer_user,
+    ) -> None:
         self._web = needed("aiohttp.web", "web")
         self._services = needed("textual_serve.app_service", "web")
         self._downloads = needed("textual_serve.download_manager", "web").DownloadManager()
@@ -78,6 +89,7 @@ class WebServer:
         self._port = port
         self._most = viewers
         self._token = token
+        self._user_of = user_of
         self.viewers = 0
 
     async def start(self) -> int:
@@ -117,6 +129,8 @@ class WebServer:
                 raise self._web.HTTPForbidden(text="Open the address with the token that nooscope printed.\n")
         elif not is_loopback(_hostname(request.host)):
             raise self._web.HTTPForbidden(text="This server is for this machine alone.\n")
+        elif not self._own_user(request):
+            raise self._web.HTTPForbidden(text="This server is for the person who started it alone.\n")
         origin = request.headers.get("Origin")
         if origin is not None and urlsplit(origin).netloc != request.host:
             raise self._web.HTTPForbidden(text="Pages of other sites are refused.\n")
@@ -127,6 +141,12 @@ class WebServer:
             answer.headers["Referrer-Policy"] = "no-referrer"
             answer.headers["Cache-Control"] = "no-store"
         return answer
+
+    def _own_user(self, request: Any) -> bool:
+        """Whether whoever asks is the person who started it, or the system itself."""
+        told = request.transport.get_extra_info
+        user = self._user_of(told("peername")[:2], told("sockname")[:2])
+        return user in (os.getuid(), 0)
 
     def _fits(self, given: str) -> bool:
         return secrets.compare_digest(given.encode("utf-8", "replace"), self._token.encode())

@@ -23,7 +23,7 @@ def pages(root: Path = FOLDER.parent) -> list[Path]:
 
 
 def made(text: str) -> str:
-    """A page with every part between its marks made anew."""
+    """A page with every part between its marks made again."""
 
     def part(found: re.Match[str]) -> str:
         table = TABLES.get(found["kind"])

@@ -1,4 +1,4 @@
-"""`python -m bench.docs`: make the generated parts of docs/ anew; `--check` only says which are stale."""
+"""`python -m bench.docs`: write the generated parts of docs/ again; `--check` only says which are stale."""
 
 from __future__ import annotations
 

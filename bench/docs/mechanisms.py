@@ -393,11 +393,26 @@ _AFFECT = _rows(
         "core/test_knobs.py::test_acceptance_is_how_much_of_a_lesson_is_taken_over",
     ),
     (
+        "acceptance of a model's words",
+        "narrator.claims:taken_over",
+        "how much of a sentence its facts must hold before it is taken over",
+        "`why`, `recap --prose`, `i` in the recap: *not taken over*",
+        "core/narrator/test_router.py::"
+        "test_a_proposal_needs_more_support_the_stricter_affect_is_and_nothing_else_changes",
+    ),
+    (
         "delegation",
         "response.delegates:Delegates.order",
         "the order of ways to go on: alone, or by a sub-agent that did well",
         "Governance screen, what alerts say",
         "core/response/test_foresight.py::test_delegation_orders_the_ways_to_go_on",
+    ),
+    (
+        "delegation to models",
+        "narrator.router:Router.tell",
+        "the order in which models are asked, and whether any elsewhere is",
+        "the line on who told, `why`",
+        "core/narrator/test_router.py::test_delegation_orders_whom_the_router_asks",
     ),
     (
         "composition: confidence",

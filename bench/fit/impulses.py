@@ -43,7 +43,7 @@ ROWS = (
 )
 """Causes that stand often enough in labelled runs to be fitted.
 
-The first counts every action; words come last, for they are chosen anew in every fold."""
+The first counts every action; words come last, for they are chosen again in every fold."""
 _PLACE = {row: place for place, row in enumerate(ROWS[:-2])}
 _HEARD = 3
 """Phrases of one kind before an action that count, as in the receptor."""

@@ -1,6 +1,6 @@
 """The read-out's weights, a stage at a time, with what they are worth on tasks they have not seen.
 
-Phrases are chosen anew inside every fold, so that the scores hold for the whole procedure.
+Phrases are chosen again inside every fold, so that the scores hold for the whole procedure.
 """
 
 from __future__ import annotations

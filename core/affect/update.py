@@ -82,9 +82,10 @@ class Updater:
         """Let time alone pass."""
         if elapsed <= 0.0:
             return
-        calmed = self._stabiliser.kept(elapsed)
+        calmed = 0.0
         for field in self._fields:
             if field.flips:
+                calmed = calmed or self._stabiliser.kept(elapsed)
                 flips = field.flips = field.flips * calmed
                 if field.stretch > 1.0 or flips < FORGOTTEN:
                     self._stabiliser.settle(field, calmed)

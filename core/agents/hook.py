@@ -47,6 +47,8 @@ class HookCall(NamedTuple):
     """A prompt, a question or a reason."""
     unattended: bool = False
     """Nobody is there whom the agent could ask."""
+    compacted: bool = False
+    """The context was cut just now, and the model starts again with what it is told here."""
 
 
 class HookReply(NamedTuple):
@@ -56,6 +58,8 @@ class HookReply(NamedTuple):
     """A sentence for the agent's model."""
     verdict: Literal["", "deny", "ask"] = ""
     reason: str = ""
+    approved: bool = False
+    """The person let this very call pass, so the agent need not ask again."""
 
 
 SILENCE = HookReply()
@@ -127,6 +131,7 @@ def read_common(value: Mapping[str, Any], moments: Mapping[str, HookMoment]) -> 
         duration=milliseconds / 1000.0 if milliseconds else None,
         said=next((said for key in ("prompt", "message", "reason") if (said := text(value.get(key)))), ""),
         unattended=value.get("permission_mode") in ("bypassPermissions", "dontAsk"),
+        compacted=moment == "session_start" and value.get("source") == "compact",
     )
 
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import msgspec
 from msgspec import structs
 
-from core.agents.calls import Calls
+from core.agents.calls import AnsweredCalls, Calls
 from core.agents.fingerprint import fingerprint
 from core.agents.reader import AgentKit, AgentReader
-from core.agents.usage import Usage
+from core.agents.usage import ClosedTurns, Usage
 from core.events import MAIN, Event, Prompt, SessionStart, ToolUse, Where
+from core.logs.event_redaction import cleaned
 from core.logs.times import seconds
 
 STEP = 10.0
@@ -84,6 +85,18 @@ def words(value: Any, depth: int = 0) -> str:
     return ""
 
 
+class _Paused(NamedTuple):
+    """What a reader knows while no answer and no call is open."""
+
+    session: str
+    now: float
+    begun: bool
+    calls: AnsweredCalls
+    usage: ClosedTurns
+    own: Any
+    """What the reader of one agent adds."""
+
+
 class LooseReader(AgentReader):
     """A reader that looks at each field before it trusts it."""
 
@@ -130,6 +143,32 @@ class LooseReader(AgentReader):
     def held(self) -> list[Event]:
         """The same, for a log that still grows."""
         return [*self.usage.finish(), *self.calls.unanswered()]
+
+    def pause(self) -> bytes | None:
+        """All it knows between two records, which is ids, times and paths alone."""
+        calls, usage = self.calls.pause(), self.usage.pause()
+        if calls is None or usage is None or any(map(is_secret, calls.changed)):
+            return None
+        own = self.own_state()
+        if own is None:
+            return None
+        return msgspec.msgpack.encode(_Paused(self.session, self.now, self.begun, calls, usage, own))
+
+    def resume(self, state: bytes) -> None:
+        """Go on from there."""
+        paused = msgspec.msgpack.decode(state, type=_Paused)
+        self.session, self.now, self.begun = paused.session, paused.now, paused.begun
+        self.calls.resume(paused.calls)
+        self.usage.resume(paused.usage)
+        self.own_resume(paused.own)
+
+    def own_state(self) -> Any:
+        """What a reader knows beside calls and answers, without words of the log; None while it waits for
+        a record to come, or where it was never taught to pause."""
+        return None
+
+    def own_resume(self, own: Any) -> None:
+        """Go on from there."""
 
     def close_all(self) -> list[Event]:
         """The same amid a log, where nothing of it is waited for any more."""
@@ -207,6 +246,11 @@ class LooseReader(AgentReader):
             call=fingerprint(said),
             interrupt=interrupt,
         )
+
+
+def is_secret(told: str) -> bool:
+    """Whether a path or a name holds what must not be kept."""
+    return cleaned(told) != told
 
 
 def kept(use: ToolUse | None, out: list[Event]) -> None:

@@ -45,6 +45,7 @@ _ABOUT = (
     "url",
     "title",
     "question",
+    "Message",
     "skill",
     "task",
     "name",
@@ -133,19 +134,29 @@ def _item(value: Any) -> str:
 
 
 def _about(values: Sequence[Any], event: ToolUse) -> list[dict[str, Any]]:
-    """The objects that name the call; where its log knows no ids, the records themselves."""
+    """The objects that name the call; in a log without ids the only call of its tool, else the records."""
     named = [
         found
         for value in values
         for found in _walk(value)
         if event.id and any(found.get(name) == event.id for name in _IDS)
     ]
-    return named or [
-        told
+    alike = [
+        found
         for value in values
-        for told in (table(value), table(table(value).get("args")), table(table(value).get("action")))
-        if told
+        for found in (() if named else _walk(value))
+        if found.get("name") == event.tool and "id" not in found and ("input" in found or "args" in found)
     ]
+    return (
+        named
+        or (alike if len(alike) == 1 else [])
+        or [
+            told
+            for value in values
+            for told in (table(value), table(table(value).get("args")), table(table(value).get("action")))
+            if told
+        ]
+    )
 
 
 def _wrapped(found: dict[str, Any], name: str) -> dict[str, Any]:

@@ -19,12 +19,16 @@ LONGEST = 20_000
 """Characters of one text that are handed out at most; of outputs, the last ones."""
 _WORDLESS = "nooscope"
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)?|[@-Z\\-_])")
+_WRAPPED = re.compile(r"</?tool_use_error>")
+"""What Claude Code puts around the words of its own refusals."""
 _TRACEBACK = "Traceback (most recent call last)"
 _MARGIN = re.compile(r"^(?:E|>)\s+(?=\S)")
 """What test runners put before the lines of an error."""
 _RULE = re.compile(r"([─━═=_*~-])\1{3,}")
 """Lines that are drawn beside words."""
 _NONE = re.compile(r"\b(?:0|no) (?:failed|failures?|errors?)\b|\berror: \(?none\)?\s*$", re.I)
+_WRAPPED = re.compile(r"^<([a-z_]+)>(.*\S.*)</\1>$")
+"""A line that an agent put between marks of its own."""
 _TELLING = (
     re.compile(r"\w(?:Error|Exception)\b|\berror(?:\[\w+\])?:|\bfatal\b|\bpanic|^FAIL(?:ED)?\b|^✗|^✕", re.I),
     re.compile(r"error|fail|exception|assert|expected|not found|denied|cannot|undefined|no such", re.I),
@@ -124,7 +128,7 @@ def words_of(event: Event) -> Words:
 
 def telling_line(output: str) -> str:
     """The line of an output that best says what went wrong, else the last; of exceptions the last too."""
-    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    lines = [_WRAPPED.sub(r"\2", line.strip()) for line in output.splitlines() if line.strip()]
     for sign in _TELLING:
         for line in reversed(lines) if _TRACEBACK in output else lines:
             if sign.search(line) and not _NONE.search(line):
@@ -142,7 +146,8 @@ def _beginning(said: str) -> str:
 
 
 def _end(said: str) -> str:
-    return redact(_uncoloured(said[-LONGEST * 2 :]))[-LONGEST:].strip("\n").rstrip()
+    said = _WRAPPED.sub("", _uncoloured(said[-LONGEST * 2 :]))
+    return redact(said)[-LONGEST:].strip("\n").rstrip()
 
 
 def _uncoloured(said: str) -> str:

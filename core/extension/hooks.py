@@ -157,7 +157,7 @@ class Extension:
         """A word for the person; no extension can hold it back."""
 
     def on_checkpoint(self, request: CheckpointRequest) -> None:
-        """A method asks to keep this moment."""
+        """A method asks to keep this moment, or the person keeps it (pattern `person`)."""
 
     def on_branch(self, branch: BranchRun) -> None:
         """The recording is run again with other settings."""

@@ -23,6 +23,7 @@ _BY_EVENT: tuple[tuple[type, str], ...] = (
     (Compaction, "on_compaction"),
 )
 _FROM_MIND = ("on_gamma", "on_theta", "on_delta", "on_mind_event", "on_dream", "on_episode")
+_FROM_SESSION = ("on_session_start", "on_session_end", "on_event", "on_checkpoint", *_FROM_MIND)
 
 
 class Registry:
@@ -65,9 +66,7 @@ class Registry:
         }
         self._by_event = {kind: hook for kind, hook in _BY_EVENT if self._hooks[hook]}
         self._minded = any(self._hooks[hook] for hook in _FROM_MIND)
-        self.idle = not any(self._hooks[hook] for hook in ("on_event", "on_session_end", *_FROM_MIND)) and (
-            not self._by_event
-        )
+        self.idle = not any(self._hooks[hook] for hook in _FROM_SESSION) and not self._by_event
         """No hook waits for events."""
 
     def wants(self, hook: str) -> bool:

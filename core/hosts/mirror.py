@@ -286,13 +286,13 @@ class Mirror:
                 self.heard[host] = time.monotonic()
 
     def _open(self, created: str) -> Ledger:
-        """The logs of this very stream; one that was made anew has other ones."""
+        """The logs of this very stream; one that was made again has others."""
         name = blake3(f"{self._server.name}\0{created}".encode()).hexdigest(length=8)
         folder = self._cache / "hosts" / name
         if self.ledger is not None and self.ledger.folder == folder:
             return self.ledger
         if self.ledger is not None:
-            raise UsageError("the stream was made anew; start again to see it")
+            raise UsageError("the stream was deleted and made again; restart nooscope to see it")
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         lock = (folder / "lock").open("ab")
         try:

@@ -57,8 +57,8 @@ class Shipper:
         self._stop.set()
         self._stirred.set()
 
-    async def run(self, *, once: bool = False) -> None:
-        """Send until stopped, or until all that is there was sent."""
+    async def run(self, *, once: bool = False) -> bool:
+        """Send until stopped, or until all that is there was sent; False where the server never took it."""
         quiet = threading.Event()
         watcher = None
         if not once:
@@ -67,13 +67,13 @@ class Shipper:
             )
             watcher.start()
         try:
-            await self._persist(once)
+            return await self._persist(once)
         finally:
             quiet.set()
             if watcher is not None:
                 await asyncio.to_thread(watcher.join, 2.0)
 
-    async def _persist(self, once: bool) -> None:
+    async def _persist(self, once: bool) -> bool:
         tries = 0
         while not self._stop.is_set():
             link: NatsLink | None = None
@@ -84,8 +84,11 @@ class Shipper:
                     self._say(f"{self._server.name} is back")
                 tries = 0
                 await self._send_all(link, once)
-                return
+                return True
             except LinkLost as fault:
+                if once and tries >= len(_BACKOFF):
+                    self._say(f"{fault}; given up after {tries + 1} tries, the rest is sent next time")
+                    return False
                 if not tries:
                     self._say(f"{fault}; trying again, nothing is lost")
                 pause = _BACKOFF[min(tries, len(_BACKOFF) - 1)]
@@ -95,6 +98,7 @@ class Shipper:
             finally:
                 if link is not None:
                     await link.close()
+        return True
 
     async def _agree(self, link: NatsLink) -> None:
         """Learn from the stream itself what it holds of this host beyond what was taken note of."""

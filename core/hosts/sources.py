@@ -156,7 +156,7 @@ class Sources:
                 self._done[key] = changed
 
     def forget(self) -> None:
-        """Begin anew from the logs: the stream holds other things than was thought."""
+        """Start again from the logs: the stream does not hold what was expected."""
         self._open.clear()
         self._done.clear()
         self.lacking = True

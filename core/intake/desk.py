@@ -19,7 +19,7 @@ from core.errors import StoreError
 from core.events import MAIN
 from core.extension.hooks import ToolCall
 from core.extension.registry import Registry
-from core.intake.guard import Guard, as_asked
+from core.intake.guard import Guard, Objection, as_asked
 from core.intake.place import HEADER
 from core.intake.statusline import figures_json, figures_of, status_text
 from core.intake.watched import Follow, Watched
@@ -121,7 +121,7 @@ class Desk:
         reply: HookReply | int = SILENCE
         if mode == "guard" and call.moment == "before_tool":
             reply = self._guarded(call, self._sorted(hooks, call), session)
-        elif mode != "observe" and call.moment in ("batch", "after_tool", "prompt"):
+        elif mode != "observe" and (call.compacted or call.moment in ("batch", "after_tool", "prompt")):
             reply = self._advise(hooks, session, call)
         if call.moment == "session_end" and call.agent == MAIN:
             self.guard.forget(call.session)
@@ -134,8 +134,10 @@ class Desk:
 
     def _guarded(self, call: HookCall, kind: Sorted, session: Watched) -> HookReply | int:
         """The most restrictive of what extensions and our own policy say; none can let a call through."""
-        if not self._registry.wants("on_tool_call"):
-            return self.guard.ask(call, kind, session.standing(), session.doubt())
+        objection = self._objection(call, kind) if self._registry.wants("on_tool_call") else None
+        return self.guard.ask(call, kind, session.standing(), session.doubt(), objection)
+
+    def _objection(self, call: HookCall, kind: Sorted) -> Objection | None:
         words = one_line(f"{call.tool} {as_asked(call, kind).command or ' '.join(kind.targets)}", 200)
         told = ToolCall(call.session, call.tool, kind.action, kind.purpose, words, kind.targets)
         answer, who = self._registry.ask("on_tool_call", told)
@@ -143,11 +145,8 @@ class Desk:
             self._trouble(fault.sentence)
         self._registry.faults.clear()
         if answer == "block":
-            return HookReply(verdict="deny", reason=f"nooscope: the extension {who} blocks it")
-        reply = self.guard.ask(call, kind, session.standing(), session.doubt())
-        if answer == "ask" and reply is SILENCE:
-            return HookReply(verdict="ask", reason=f"nooscope: the extension {who} wants you to decide")
-        return reply
+            return Objection("deny", f"the extension {who} blocks it")
+        return Objection("ask", f"the extension {who} wants you to decide") if answer == "ask" else None
 
     async def _waited(self, request: Request, agent: str, number: int) -> Answer:
         """The second half of a guarded call: it waits for the person."""

@@ -22,15 +22,25 @@ from core.store.permits import PermitEntry, PermitJournal
 _MOST = 200
 """Questions that wait at once, and permits approved ahead."""
 _encode = msgspec.json.Encoder(order="sorted").encode
+APPROVED = HookReply(reason="the person let it pass in nooscope", approved=True)
 K = TypeVar("K")
 V = TypeVar("V")
 Choice = Literal["once", "session", "deny"]
+
+
+class Objection(NamedTuple):
+    """What an extension has against a call: the person is to decide, or it is not to be made."""
+
+    verdict: Literal["ask", "deny"]
+    reason: str
 
 
 class _Waiting(NamedTuple):
     question: PermitQuestion
     asked: Asked
     decision: Decision
+    doubt: str
+    objection: Objection | None
     answered: asyncio.Event
 
 
@@ -48,44 +58,55 @@ class Guard:
         self._waiting: dict[int, _Waiting] = {}
         self._approved: dict[tuple[str, str, str], Permit] = {}
         """Approved by the person and not used yet, by session, tool and arguments."""
-        self._sessions: set[tuple[str, str]] = set()
-        """Tools the person approved for a whole session, by session and tool."""
+        self._sessions: set[tuple[str, str, str]] = set()
+        """What the person approved for a whole session: session, tool, and kind of call."""
         self._denied: dict[tuple[str, str, str], str] = {}
 
-    def ask(self, call: HookCall, kind: Sorted, standing: Standing, doubt: str = "") -> HookReply | int:
+    def ask(
+        self,
+        call: HookCall,
+        kind: Sorted,
+        standing: Standing,
+        doubt: str = "",
+        objection: Objection | None = None,
+    ) -> HookReply | int:
         """What becomes of a call: an answer, or the number of the question that was put to the person.
 
-        A doubt puts a question in front of what would be permitted; it opens nothing.
+        A doubt puts a question in front of what would be permitted, an objection in front of anything;
+        neither opens anything.
         """
         asked = as_asked(call, kind)
-        decision = doubted(self.safety.policy.decide(asked, standing), doubt)
+        decision = objected(doubted(self.safety.policy.decide(asked, standing), doubt), objection)
         try:
-            return self._decide(asked, decision)
+            return self._decide(asked, decision, doubt, objection)
         except StoreError as error:
             if decision.verdict == "pass":
                 return SILENCE
             return HookReply(verdict="ask", reason=f"nooscope cannot write down what it decides ({error})")
 
-    def _decide(self, asked: Asked, decision: Decision) -> HookReply | int:
+    def _decide(
+        self, asked: Asked, decision: Decision, doubt: str, objection: Objection | None
+    ) -> HookReply | int:
         key = (asked.session, asked.tool, asked.hash)
-        if decision.verdict == "pass":
-            self._note("passed", asked, decision)
-            return SILENCE
         if decision.verdict == "deny":
             self._note("denied", asked, decision)
             return HookReply(verdict="deny", reason=f"nooscope: {decision.reason}")
-        if decision.verdict == "permit":
-            return self._used(self.safety.permit(asked, decision, self._clock()), asked, decision)
-        held = self._approved.pop(key, None)
-        if held is not None:
-            return self._used(held, asked, decision)
-        if (asked.session, asked.tool) in self._sessions:
-            permit = self.safety.permit(asked, decision, self._clock(), approved=True)
-            return self._used(permit, asked, decision)
         reason = self._denied.pop(key, None)
         if reason is not None:
             return HookReply(verdict="deny", reason=reason)
-        return self._put(asked, decision)
+        if decision.verdict == "pass":
+            self._note("passed", asked, decision)
+            return SILENCE
+        held = self._approved.pop(key, None)
+        if held is not None:
+            reply = self._used(held, asked, decision)
+            return APPROVED if reply is SILENCE and decision.tier == "privileged" else reply
+        if decision.verdict == "permit":
+            return self._used(self.safety.permit(asked, decision, self._clock()), asked, decision)
+        if (asked.session, asked.tool, _kind(asked, decision)) in self._sessions:
+            permit = self.safety.permit(asked, decision, self._clock(), approved=True)
+            return self._used(permit, asked, decision)
+        return self._put(asked, decision, doubt, objection)
 
     def _used(self, permit: Permit, asked: Asked, decision: Decision) -> HookReply:
         try:
@@ -96,7 +117,7 @@ class Guard:
         self._note("used", asked, decision, permit.number)
         return SILENCE
 
-    def _put(self, asked: Asked, decision: Decision) -> int:
+    def _put(self, asked: Asked, decision: Decision, doubt: str, objection: Objection | None) -> int:
         for waiting in self._waiting.values():
             if waiting.asked == asked:
                 return waiting.question.number
@@ -107,7 +128,7 @@ class Guard:
         )
         if len(self._waiting) >= _MOST:
             del self._waiting[next(iter(self._waiting))]
-        self._waiting[self._number] = _Waiting(question, asked, decision, asyncio.Event())
+        self._waiting[self._number] = _Waiting(question, asked, decision, doubt, objection, asyncio.Event())
         self._note("asked", asked, decision, self._number)
         return self._number
 
@@ -125,8 +146,9 @@ class Guard:
         self, number: int, call: HookCall, kind: Sorted, standing: Standing, doubt: str = ""
     ) -> HookReply:
         """Wait for the person; where nobody answers, the agent asks itself."""
-        waiting = self._waiting.get(number)
+        waiting, objection = self._waiting.get(number), None
         if waiting is not None:
+            doubt, objection = doubt or waiting.doubt, waiting.objection
             try:
                 async with asyncio.timeout(self._wait):
                     await waiting.answered.wait()
@@ -135,7 +157,7 @@ class Guard:
                     self._note("unanswered", waiting.asked, waiting.decision, number)
                 self._late(number)
                 return _ask_yourself(waiting.decision.reason, number)
-        reply = self.ask(call, kind, standing, doubt)
+        reply = self.ask(call, kind, standing, doubt, objection)
         return _ask_yourself("it waits for the person", reply) if isinstance(reply, int) else reply
 
     def _late(self, number: int) -> None:
@@ -168,7 +190,7 @@ class Guard:
             self._note("approved", asked, decision, permit.number)
             _put_in(self._approved, key, permit)
             if choice == "session":
-                self._sessions.add((asked.session, asked.tool))
+                self._sessions.add((asked.session, asked.tool, _kind(asked, decision)))
         del self._waiting[number]
         waiting.answered.set()
         return True
@@ -193,6 +215,22 @@ def doubted(decision: Decision, doubt: str) -> Decision:
     if doubt and decision.verdict == "permit":
         return Decision("person", decision.tier, doubt)
     return decision
+
+
+def _kind(asked: Asked, decision: Decision) -> str:
+    """What an approval for a session holds for: of privileged calls those of the same program and reason."""
+    if decision.tier != "privileged":
+        return decision.tier
+    return f"{asked.command.partition(' ')[0]} {decision.reason}"
+
+
+def objected(decision: Decision, objection: Objection | None) -> Decision:
+    """The decision, or the objection where that is stricter."""
+    if objection is None or decision.verdict == "deny":
+        return decision
+    if objection.verdict == "deny":
+        return Decision("deny", decision.tier, objection.reason)
+    return decision if decision.verdict == "person" else Decision("person", decision.tier, objection.reason)
 
 
 def _put_in(kept: dict[K, V], key: K, value: V) -> None:

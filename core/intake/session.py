@@ -15,14 +15,15 @@ from core.agents.hook import AgentHooks, HookCall, HookMode
 from core.agents.outcomes import Result, exit_code
 from core.agents.reader import AgentKit
 from core.events import MAIN, Advice, Compaction, Event, Prompt, SessionEnd, SessionStart, ToolUse, Turn
+from core.intake.ahead import AheadOfLog
 from core.intake.statusline import figures_json
-from core.live.hook_signs import HookAsk, HookOpenCall, HookSigns, PermitQuestion, StatusFigures
+from core.live.hook_signs import HookSigns, PermitQuestion, StatusFigures
 from core.live.status import Limits, Open, StatusFacts, status_of
 from core.live.status_facts import StatusTracker
 from core.logs.event_redaction import clean, one_line
 from core.logs.follow import Follower
 from core.percept import AXES
-from core.report.compaction import Preserver, handover
+from core.report.compaction import Preserved, Preserver, handover
 from core.response.advice import Advised, Adviser
 from core.response.interventions import Intervention
 from core.response.permits import Standing
@@ -87,10 +88,7 @@ class HookedSession:
         """Calls that hooks tell without ids, and those the log tells since then, by agent and teller."""
         self._names = True
         """Hooks tell the ids of calls."""
-        self._open: dict[str, tuple[HookOpenCall, int]] = {}
-        """Calls begun and not ended, each with the fingerprint of its arguments."""
-        self._asks: dict[str, HookAsk] = {}
-        """What waits for the person, by what it is about."""
+        self._ahead = AheadOfLog(self._limits.asking)
         self._flow = self._quarantined = False
         self._heard = 0.0
         self.project = ""
@@ -100,7 +98,9 @@ class HookedSession:
         self._acts = 0
         self._due: deque[tuple[int, Intervention]] = deque(maxlen=_FAILURES)
         """Words whose moment came with the log's own lines, and after how many acts."""
-        self._preserver = Preserver()
+        self._preserver = Preserver(1)
+        self._cut_at = -2.0 * _FRESH
+        """When the context was last cut."""
         self._expected = 0.0
         """Chance that the call begun last fails, as such calls did before."""
         self._failures: deque[tuple[float, tuple[str, ...], str]] = deque(maxlen=_FAILURES)
@@ -117,43 +117,14 @@ class HookedSession:
         if call.transcript and self.follower is None and self._within(Path(call.transcript)):
             self.follower = Follower(Path(call.transcript), self._kit, self._settings.ingest)
             self._behind = True
-        self._ask(call, at)
+        self._ahead.hear(call, at)
+        if call.compacted and call.agent == MAIN and not self._behind:
+            self._hand_over(self._preserver.now(self.society, at))
         event = self._event(call, at)
         if event is not None and self._behind:
             self._held.append(event)
         elif event is not None and self._new(event, hooked=True):
             self._step(event)
-
-    def _ask(self, call: HookCall, at: float) -> None:
-        """What begins or ceases to wait for the person; an agent's other calls and agents answer nothing."""
-        if call.moment == "permission":
-            about = call.id or self._begun(call)
-            self._asks.pop(call.agent, None)
-            why = f"{call.tool or 'it'} asks for permission"
-            self._asks.setdefault(about or call.agent, HookAsk(at, why, call.agent, about))
-        elif call.moment == "attention":
-            if not any(ask.agent == call.agent for ask in self._asks.values()):
-                self._asks[call.agent] = HookAsk(
-                    at, one_line(call.said, 80) or "it waits for you", call.agent
-                )
-        else:
-            self._asks.pop(call.agent, None)
-            if call.moment == "after_tool":
-                self._asks.pop(call.id, None)
-            elif call.moment != "before_tool":
-                self._asks = {key: ask for key, ask in self._asks.items() if ask.agent != call.agent}
-
-    def _begun(self, call: HookCall) -> str:
-        """The id of the open call that this tool and these arguments belong to."""
-        given = _print_of(call)
-        return next(
-            (
-                one.id
-                for one, arguments in self._open.values()
-                if (one.agent, one.tool, arguments) == (call.agent, call.tool, given)
-            ),
-            "",
-        )
 
     def _event(self, call: HookCall, at: float) -> Event | None:
         match call.moment:
@@ -161,25 +132,24 @@ class HookedSession:
                 return Prompt(at=at, agent=call.agent, characters=len(call.said), call=fingerprint(call.said))
             case "before_tool" if not call.tool.startswith(_OWN_TOOLS):
                 kind = self._kit.normalizer.sort(self._framework, call.tool, call.arguments)
-                begun = HookOpenCall(call.id, at, call.agent, call.tool, kind.action)
-                self._open[_name_of(call)] = begun, _print_of(call)
+                self._ahead.begin(call, at, kind.action)
                 forecast = self.society.engine(MAIN).mind.heart.forecast
                 self._expected = forecast.expect(kind.action, kind.program or call.tool)
             case "after_tool":
-                self._open.pop(_name_of(call), None)
                 code = exit_code(call.result) if call.failed else None
                 result = Result(
                     call.result, call.failed, code, call.interrupted, duration=call.duration, empty=None
                 )
-                return self._calls.both(
-                    call.id, call.tool, call.arguments, None, at, result, None, call.agent
-                )
+                use = self._calls.both(call.id, call.tool, call.arguments, None, at, result, None, call.agent)
+                ours = call.tool.startswith(_OWN_TOOLS)
+                self._ahead.end(call, use, logged=ours or ("tool", use.id) in self._known)
+                return use
             case "stop":
-                self._open = {key: one for key, one in self._open.items() if one[0].agent != call.agent}
+                self._ahead.stop(call.agent)
                 if call.agent == MAIN:
                     return Turn(at=at, agent=call.agent, stop="end_turn", id=f"stop-{at:.3f}")
             case "session_end":
-                self._open.clear()
+                self._ahead.clear()
                 return SessionEnd(at=at, agent=call.agent, reason=call.said)
         return None
 
@@ -195,8 +165,7 @@ class HookedSession:
             raise
         for event in events:
             if isinstance(event, ToolUse) and event.outcome != "pending":
-                self._open.pop(event.id, None)
-                self._asks.pop(event.id, None)
+                self._ahead.logged(event.id)
             if self._new(event):
                 self._step(event)
         more = bool(events) and self.follower.behind
@@ -252,7 +221,7 @@ class HookedSession:
         elif isinstance(event, Prompt):
             self.adviser.turn()
         elif isinstance(event, Compaction) and event.agent == MAIN and self._preserver.kept:
-            self._hand_over(event.at)
+            self._hand_over(self._preserver.kept[-1])
         elif isinstance(event, ToolUse):
             self.adviser.act()
             self._acts += 1
@@ -269,11 +238,12 @@ class HookedSession:
             self._flow = bool(signals) and signals[0].name == "flow_active"
             self._quarantined = step.mood.quarantined
 
-    def _hand_over(self, at: float) -> None:
-        """Have the agent told what was open when its context was cut."""
-        kept = self._preserver.kept[-1]
+    def _hand_over(self, kept: Preserved) -> None:
+        """Have the agent told what was open when its context was cut, once for hook and log together."""
+        at, before = kept.at, self._cut_at
+        self._cut_at = at
         words = handover(kept)
-        if words:
+        if words and abs(at - before) > _FRESH:
             word = Intervention(
                 0,
                 "follow_up",
@@ -331,7 +301,7 @@ class HookedSession:
 
     def facts(self) -> StatusFacts:
         """What is known of the session now."""
-        held = tuple(Open(one.at, one.agent, one.tool, one.action) for one, _ in self._open.values())
+        held = tuple(Open(one.at, one.agent, one.tool, one.action) for one in self._ahead.open)
         facts = self._tracker.facts(self.society, (), heard=max(self._heard, self._tracker.last))
         return replace(facts, open=held, events=max(1, facts.events))
 
@@ -340,8 +310,9 @@ class HookedSession:
         return HookSigns(
             self._heard,
             self.mode,
-            tuple(self._asks.values()),
-            tuple(one for one, _ in self._open.values()),
+            self._ahead.asks,
+            self._ahead.open,
+            self._ahead.ended,
             tuple(questions),
             self._figures,
         )
@@ -369,7 +340,7 @@ class HookedSession:
             "tokens": self._tokens,
             "cost": round(self._cost, 4),
             "budget": round(engine.mind.heart.vitality.economic, 3),
-            "call_fails": round(self._expected, 2) if self._open else None,
+            "call_fails": round(self._expected, 2) if self._ahead.open else None,
             "governor": engine.governor.read().state,
             **figures_json(self._figures),
         }
@@ -383,15 +354,6 @@ class HookedSession:
                 words = one_line(f"{what} failed at {', '.join(targets) or 'no path'}", 200)
                 counts[words] = counts.get(words, 0) + 1
         return [words if count == 1 else f"{words}, {count} times" for words, count in counts.items()][:10]
-
-
-def _name_of(call: HookCall) -> str:
-    """Under which name an open call is kept; an agent that names none has its arguments."""
-    return call.id or f"{call.agent} {call.tool} {_print_of(call)}"
-
-
-def _print_of(call: HookCall) -> int:
-    return fingerprint(repr(call.arguments))
 
 
 def _keys(event: Event) -> tuple[tuple[object, ...], ...]:

@@ -41,6 +41,8 @@ _FILES = 16
 """Files whose time on disk is looked at."""
 FRESH = 120.0
 """Seconds after which an event that was there before the watch is history, and no notice is given of it."""
+_CUTS = 32
+"""Compactions of which what stood is remembered until it is asked for."""
 _ENDED = 512
 """Ended calls remembered."""
 
@@ -134,7 +136,7 @@ class Driver:
         self._other = False
         """It was first watched with other settings than those of today."""
         self._held: tuple[Event, ...] | None = None
-        self._preserver = Preserver()
+        self._preserver = Preserver(_CUTS)
         self._handed = 0
         self._rung: tuple[str, float | None] | None = None
         self._need = NeedReader()
@@ -243,8 +245,8 @@ class Driver:
             for asked in step.reaction.checkpoints:
                 name = free_name(asked.name, {one.name for one in bookmarks.read()})
                 checkpoint = checkpoint_of(self.society, name, self._wall(), self.count)
-                store.keep(checkpoint, asked.at, f"kept by itself: {asked.pattern.replace('_', ' ')}")
-                self.saved += 1
+                note = f"kept by itself: {asked.pattern.replace('_', ' ')}"
+                self.saved += store.keep_automatic(checkpoint, asked.at, note)
         except StoreError as error:
             self._problems.append(str(error))
         self._problems += bookmarks.notices
@@ -317,7 +319,7 @@ class Driver:
         signs = self._told()
         if self._held is None or signs is not self._signs:
             held = tuple(self.source.held())
-            self._held = held if signs is None else (*held, *signs.pending(held, self._ended))
+            self._held = held if signs is None else signs.ahead(held, self._ended)
             self._signs = signs
         return self._held
 
@@ -412,9 +414,9 @@ class Driver:
 
     def preserved(self) -> list[Preserved]:
         """What stood at each compaction since last asked."""
-        fresh = self._preserver.kept[self._handed :]
-        self._handed += len(fresh)
-        return fresh
+        fresh, self._handed = self._preserver.count - self._handed, self._preserver.count
+        kept = self._preserver.kept
+        return list(kept)[max(0, len(kept) - fresh) :]
 
     def _policy_hash(self) -> str:
         return self.inputs.initial.policy_hash(self.society.settings)
@@ -426,7 +428,7 @@ class Driver:
 
 
 def _is_loss(notice: str) -> bool:
-    return not notice.endswith(("is back", "anew")) and "packed; reading" not in notice
+    return not notice.endswith(("is back", "from the start")) and "packed; reading" not in notice
 
 
 def _stands(paths: Iterable[Path]) -> tuple[float, int]:

@@ -7,7 +7,7 @@ from typing import Literal
 
 from msgspec import Struct, field
 
-from core.events import Action, Event, ToolUse
+from core.events import Action, Event, Outcome, ToolUse
 from core.live.status import AgentTrouble
 
 
@@ -29,6 +29,19 @@ class HookOpenCall(Struct, frozen=True):
     agent: str
     tool: str
     action: Action
+
+
+class HookEndedCall(Struct, frozen=True):
+    """A call that hooks say has ended and of whose end the log tells nothing yet."""
+
+    id: str
+    at: float
+    agent: str
+    tool: str
+    action: Action
+    outcome: Outcome
+    program: str = ""
+    targets: tuple[str, ...] = ()
 
 
 class PermitQuestion(Struct, frozen=True):
@@ -68,6 +81,8 @@ class HookSigns(Struct, frozen=True):
     """What its hooks may do, as the last of them said."""
     asks: tuple[HookAsk, ...] = ()
     open: tuple[HookOpenCall, ...] = ()
+    ended: tuple[HookEndedCall, ...] = ()
+    """What ended ahead of the log, the oldest first."""
     questions: tuple[PermitQuestion, ...] = ()
     figures: StatusFigures = StatusFigures()
 
@@ -78,10 +93,16 @@ class HookSigns(Struct, frozen=True):
         asks += [(one.at, permit_words(one)) for one in self.questions if not one.late]
         return AgentTrouble(*min(asks)) if asks else None
 
-    def pending(self, known: Iterable[Event], ended: Iterable[str]) -> tuple[ToolUse, ...]:
-        """Calls that are open and of which the log tells nothing yet."""
-        told = {event.id for event in known if isinstance(event, ToolUse)} | set(ended)
-        return tuple(
+    def ahead(self, held: Iterable[Event], ended: Iterable[str]) -> tuple[Event, ...]:
+        """What the log holds open, with what hooks know of it already; a call stands in it once.
+
+        One that ended by its hook is open no longer; it has its outcome until the log tells it.
+        """
+        known = frozenset(ended)
+        over = {call.id: call for call in self.ended if call.id not in known}
+        told = [event for event in held if not isinstance(event, ToolUse) or event.id not in over]
+        named = known | over.keys() | {event.id for event in told if isinstance(event, ToolUse)}
+        begun = (
             ToolUse(
                 at=call.at,
                 agent=call.agent,
@@ -91,8 +112,22 @@ class HookSigns(Struct, frozen=True):
                 outcome="pending",
             )
             for call in self.open
-            if call.id and call.id not in told
+            if call.id and call.id not in named
         )
+        done = (
+            ToolUse(
+                at=call.at,
+                agent=call.agent,
+                tool=call.tool,
+                action=call.action,
+                id=call.id,
+                outcome=call.outcome,
+                program=call.program,
+                targets=call.targets,
+            )
+            for call in over.values()
+        )
+        return (*told, *done, *begun)
 
 
 class HookBoard(Struct, frozen=True):

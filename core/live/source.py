@@ -95,7 +95,7 @@ class Source(ABC):
                 return
 
     def poll(self, most: int) -> list[Event]:
-        """The next events, at most so many; a log that grows is looked at anew."""
+        """The next events, at most so many; a log that grows is looked at again."""
         self.look()
         events = self._more(most) if self.behind else []
         self._count += len(events)
@@ -114,7 +114,7 @@ class Source(ABC):
         return 0
 
     def notices(self) -> list[str]:
-        """What befell the logs since last asked."""
+        """What happened to the logs since last asked."""
         return []
 
     def held(self) -> list[Event]:

@@ -129,7 +129,7 @@ class StatusFacts(Struct, frozen=True):
     untold: tuple[Matter, ...] = ()
     """What the log never tells."""
     lost: str = ""
-    """What befell the log."""
+    """What happened to the log."""
     read: float = 1.0
     """Share of the log that has been read."""
     old: bool = False
@@ -183,6 +183,11 @@ class Status(Struct, frozen=True):
         return self.word in ("needs you", "needs you?")
 
     @property
+    def at_rest(self) -> bool:
+        """Its main agent does nothing until somebody speaks to it."""
+        return self.word in ("done", "done?", "stopped", "left", "ended")
+
+    @property
     def glyph(self) -> str:
         """The same without colour."""
         return GLYPHS[self.word]
@@ -209,7 +214,7 @@ def status_of(facts: StatusFacts, now: float, limits: Limits) -> Status:
     if facts.read < 1.0:
         return Status("reading", 2, None, "its log is being read")
     if not facts.events:
-        return Status("new", 1, facts.heard, "no events yet")
+        return Status("new", 1, facts.heard or now, "no events yet")
     asking = [call for call in facts.open if call.tool in limits.asking]
     if asking and facts.close != "ended":
         first = asking[0]

@@ -45,6 +45,8 @@ class Location(NamedTuple):
     """What the last lines hold once a session is over."""
     survey: Survey | None = None
     """How sessions are listed there, where they are not files."""
+    elsewhere: bool = False
+    """Whether logs that are listed there may lie outside the roots."""
 
 
 class Agent(NamedTuple):

@@ -54,6 +54,7 @@ _PROGRAMS = (
     _program("7z", _ATTACHED, "-p", more="a?"),
     _program("xfreerdp", _ATTACHED, "/p:"),
     _program("kubectl", _SET_OFF, "--from-literal", "="),
+    _program("ngrok", _SET_OFF, "(?:add-)?authtoken"),
     _program("aws", _SET_OFF, "aws_secret_access_key|aws_session_token", more="[ ]configure"),
 )
 _LOGS_IN = re.compile(r"(?:docker|podman|nerdctl|buildah|skopeo|helm|registry|oras|crane|az|acr|oc)\s+\Z")

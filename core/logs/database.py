@@ -52,9 +52,12 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
 def select(
     database: sqlite3.Connection, table: str, wanted: Iterable[str], rest: str = "", given: Sequence[Any] = ()
 ) -> Iterator[dict[str, Any]]:
-    """The rows of a table, with those of the wanted columns that its version of the schema has."""
+    """The rows of a table, with those of the wanted columns that its version of the schema has.
+
+    A row's number can be asked for as `rowid`.
+    """
     there = {str(column[1]) for column in database.execute(f"PRAGMA table_info({table})")}
-    chosen = [column for column in wanted if column in there]
+    chosen = [column for column in wanted if column in there or (there and column == "rowid")]
     if not chosen:
         raise sqlite3.DatabaseError(f"no {table} in it")
     statement = f"SELECT {', '.join(chosen)} FROM {table} {rest}"  # noqa: S608 our own words

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from copy import deepcopy
 from pathlib import Path
 
 from core.events import Event, ToolUse
@@ -11,7 +12,8 @@ from core.logs.diagnostics import Diagnostics
 from core.logs.door import open_log
 from core.logs.lines import is_packed, take
 from core.logs.reader import Kit
-from core.logs.records import Log, Record, changed_rows, document, members, reason, records
+from core.logs.records import Log, Record, database_rows, document, members, reason, records
+from core.logs.rows_read import RowsRead
 from core.logs.tail import LineTail, Passed, Tail
 from core.settings.logs import LineSettings
 
@@ -135,14 +137,14 @@ class FolderTail(WaitingTail):
 
 
 class DatabaseTail(Tail):
-    """A database whose rows change in place: those changed since are read again, by the same reader."""
+    """A database whose rows change in place: a look reads what came and what may have changed."""
 
     def __init__(
         self, log: Log, kit: Kit, lines: LineSettings, session: str, passed: Passed | None = None
     ) -> None:
         super().__init__(log, kit, lines, session, passed)
         self._seen: list[tuple[int, int]] = []
-        self._since = 0
+        self._read = RowsRead()
         self._troubled = False
 
     def fresh(self) -> Iterator[Event]:
@@ -152,18 +154,17 @@ class DatabaseTail(Tail):
         stands = [_stands(self.log.path), _stands(self.log.path.with_name(self.log.path.name + "-wal"))]
         if stands == self._seen:
             return
-        latest = self._since
+        read = deepcopy(self._read)
         try:
-            for row in changed_rows(self.log, self._since):
+            for record in database_rows(self.log, read):
                 self._in_flight = None
-                latest = max(latest, row.updated)
-                yield from self._news(row.record)
+                yield from self._news(record)
         except OSError as fault:
             if not self._troubled:
                 self._say(f"{reason(fault)}; trying again")
             self._troubled = True
             return
-        self._seen, self._since, self._troubled = stands, latest, False
+        self._seen, self._read, self._troubled = stands, read, False
 
 
 def _stands(path: Path) -> tuple[int, int]:

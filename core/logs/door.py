@@ -87,6 +87,20 @@ def is_there(path: Path) -> bool:
     return os.path.exists(path)  # noqa: PTH110 the method of a path raises
 
 
+def closed_at(path: Path) -> Path | None:
+    """The first on the way to a path, or it itself, that we have no permission to look into."""
+    place = Path(os.path.abspath(path))  # noqa: PTH100 a link on the way stays as it is named
+    for above, part in zip(reversed(place.parents), [*reversed(place.parents), place][1:], strict=True):
+        try:
+            part.lstat()
+        except PermissionError:
+            return above
+        except OSError:
+            return None
+    readable = os.R_OK | os.X_OK if is_folder(place) else os.R_OK
+    return None if not is_there(place) or os.access(place, readable) else place
+
+
 def is_folder(path: Path) -> bool:
     """Whether a name can be seen to be a folder; never raises."""
     return os.path.isdir(path)  # noqa: PTH112 as above

@@ -96,7 +96,7 @@ class Follower:
         return read, unread
 
     def notices(self) -> list[str]:
-        """What befell the logs since last asked: gone, back, cut short, replaced."""
+        """What happened to the logs since last asked: gone, back, cut short, replaced."""
         said = self._notices
         self._notices = []
         for one in self._tails.values():
@@ -105,7 +105,7 @@ class Follower:
         return said
 
     def tell(self, sentence: str) -> None:
-        """Add something that befell the watching itself to the notices, once."""
+        """Add something that happened to the watching itself to the notices, once."""
         if sentence not in self._told:
             self._told.add(sentence)
             self._notices.append(sentence)

@@ -20,6 +20,8 @@ _TAIL = 4_096
 _LONG_TAILS = (65_536, 4_194_304)
 """Bytes before the end in which a time is looked for where the last ones tell none, as in a picture."""
 _RECORDS = 32
+_MORE = 262_144
+"""Bytes of the beginning that are read where a shorter one does not name the project."""
 _PROJECT = ("cwd", "directory", "projectPath", "workspace")
 _SESSION = ("sessionId", "session_id")
 _HOLDERS = ("payload", "data", "context", "info", "$set")
@@ -55,10 +57,14 @@ def glimpse(location: Location, stream: BinaryIO, path: Path, size: int) -> Glim
     if last is None:
         last = last_time(stream, size) if size > _HEAD else _latest(head)
     records = _records(head)
+    project = _project(records)
+    if not project and size > _HEAD:
+        stream.seek(0)
+        records = _records(take(stream, _MORE))
+        project = _project(records)
     session = _first(records, _SESSION)
     if not session and location.session is not None:
         session = location.session(path)
-    project = _first(records, _PROJECT) or _first(records, ("projectHash",))[:12]
     sampled = len(head) + len(tail)
     return Glimpse(
         project=cleaned(project),
@@ -69,6 +75,10 @@ def glimpse(location: Location, stream: BinaryIO, path: Path, size: int) -> Glim
         head=head,
         tail=tail,
     )
+
+
+def _project(records: list[dict[str, Any]]) -> str:
+    return _first(records, _PROJECT) or _first(records, ("projectHash",))[:12]
 
 
 def last_time(stream: BinaryIO, size: int) -> float | None:

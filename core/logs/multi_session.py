@@ -8,12 +8,9 @@ from pathlib import Path
 from core.events import MAIN, SessionStart
 from core.logs.diagnostics import Diagnostics
 from core.logs.reader import Kit
-from core.logs.records import Log, Record, changed_rows, feed, finish, reason, records, stem
+from core.logs.records import Log, Record, database_rows, feed, finish, reason, records, stem
 from core.logs.session import LogSession
 from core.settings.logs import LineSettings
-
-_NEVER = 1 << 62
-"""Milliseconds after which nothing was written."""
 
 
 class Runs:
@@ -87,8 +84,7 @@ class Runs:
             yield from records(log, self._silent.diagnostics, self._lines)
             return
         try:
-            for row in changed_rows(log, _NEVER):
-                yield row.record
+            yield from database_rows(log, heads=True)
         except OSError as fault:
             self._kit.diagnostics.note(str(log.path), 0, reason(fault))
 

@@ -16,6 +16,7 @@ from core.logs.event_redaction import clean
 from core.logs.format import Format
 from core.logs.lines import Line, opened, read_lines, take
 from core.logs.reader import Reader
+from core.logs.rows_read import RowsRead
 from core.settings.logs import LineSettings
 
 
@@ -76,8 +77,7 @@ def records(
                 except OSError as fault:
                     diagnostics.note(str(file), 0, reason(fault))
         else:
-            for row in changed_rows(log):
-                yield row.record
+            yield from database_rows(log)
     except OSError as fault:
         diagnostics.note(str(log.path), 0, reason(fault))
 
@@ -133,20 +133,16 @@ def members(log: Log) -> list[Path]:
     return sorted(path for path in log.path.iterdir() if path.suffix == ".json")
 
 
-class DatabaseRow(NamedTuple):
-    """A row of a database, and when it last changed."""
+def database_rows(log: Log, read: RowsRead | None = None, *, heads: bool = False) -> Iterator[Record]:
+    """The rows of a database; where it was `read` before, those that came or may have changed since.
 
-    record: Record
-    updated: int
-
-
-def changed_rows(log: Log, since: int = 0) -> Iterator[DatabaseRow]:
-    """The rows of a database that changed since; its sessions come always. Raises only `OSError`."""
+    With `heads`, only the row that each session itself has. Raises only `OSError`.
+    """
     told = getattr(log.format.reader, "rows", None)
     if told is None:
         return
-    for number, (data, entry, updated) in enumerate(told(log.path, since, log.session), 1):
-        yield DatabaseRow(Record(data, Where(str(log.path), 0, 0, entry), number), updated)
+    for number, (data, entry) in enumerate(told(log.path, log.session, read, heads=heads), 1):
+        yield Record(data, Where(str(log.path), 0, 0, entry), number)
 
 
 def line_record(file: str, line: Line) -> Record:

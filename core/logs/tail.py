@@ -165,10 +165,10 @@ class LineTail(Tail):
                 return
             if self._stands is not None and stands != self._stands:
                 yield from self._leave()
-                self._restart("was replaced; reading it anew")
+                self._restart("was replaced; reading it from the start")
             elif status.st_size < self._cutter.position:
                 yield from self._from_copy()
-                self._restart("was cut short; reading it anew")
+                self._restart("was cut short; reading it from the start")
             elif status.st_size == self._cutter.position and status.st_mtime_ns == self._changed:
                 return
             yield from self._read_named()
@@ -188,10 +188,10 @@ class LineTail(Tail):
         name goes to another file."""
         held = self._held or HeldLog(self.log.path)
         if self._stands is not None and held.stands != self._stands:
-            self._restart("was replaced; reading it anew")
+            self._restart("was replaced; reading it from the start")
         self._stands = held.stands
         if held.read(self._cutter.position - len(self._mark), len(self._mark)) != self._mark:
-            self._restart("was rewritten; reading it anew")
+            self._restart("was rewritten; reading it from the start")
         self._held = held if self._held is held or held.keep() else None
         yield from self._read_on(held)
 

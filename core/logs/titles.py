@@ -21,6 +21,9 @@ TAIL = 65_536
 _DOCUMENT = 16 * 1024 * 1024
 _FILES = 8
 """Files of a folder in which a title is looked for."""
+_COMMAND = re.compile(r"<command-name>([^<]{1,200})</command-name>")
+_GIVEN = re.compile(r"<command-args>([^<]{0,2000})</command-args>")
+"""A command of the agent's own, as Claude Code writes it down."""
 _TAGS = re.compile(
     r"<(task|user_message|user_input|feedback|user_query|USER_REQUEST|pr_description)(?: [^<>]{0,200})?>"
     r"\s*(.*?)\s*(?:</\1>|\Z)",
@@ -90,6 +93,10 @@ def person_words(said: str) -> str:
     """What a person wrote, without the tags and the notes that programs put around it."""
     if not said.lstrip().startswith("<"):
         return said
+    command = _COMMAND.search(said)
+    if command is not None:
+        given = _GIVEN.search(said)
+        return f"{command[1].strip()} {given[1].strip() if given else ''}".strip()
     tagged = [found[2] for found in _TAGS.finditer(said) if found[2]]
     return "\n".join(tagged) if tagged else said
 

@@ -16,6 +16,9 @@ _ANY = r"[A-Za-z0-9_-]"
 _ALNUM = r"[A-Za-z0-9]"
 _HEX = r"[0-9a-f]"
 _BASE = r"[A-Za-z0-9+/]"
+_MIXED = r"(?=[A-Za-z_-]{0,42}[0-9])(?=[a-z0-9_-]{0,42}[A-Z])"
+"""A digit and a capital within the first letters, as chance has it and names rarely do."""
+_UUID4 = r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
 _UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
 _SHAPES: dict[str, str] = {
@@ -39,6 +42,14 @@ _SHAPES: dict[str, str] = {
     "sgp_": rf"sgp_(?:(?:{_HEX}{{16}}|local)_)?{_HEX}{{40}}",
     "slk_": rf"slk_{_HEX}{{64}}",
     "phx_": rf"phx_{_ALNUM}{{40,}}",
+    "fw_": rf"fw_{_MIXED}{_ALNUM}{{22,24}}(?!{_ANY})",
+    "pa-": rf"pa-{_MIXED}{_ANY}{{43}}(?!{_ANY})",
+    **{f"{kind}-": rf"{kind}-{_MIXED}{_ALNUM}{{22}}(?!{_ANY})" for kind in ("ak", "as")},
+    "wandb_v1_": rf"wandb_v1_{_ANY}{{40,}}",
+    "crsr_": rf"crsr_{_HEX}{{64}}",
+    "key_": rf"key_{_HEX}{{64}}(?!{_ALNUM})",
+    "apify_api_": rf"apify_api_{_ALNUM}{{30,}}",
+    "bb_live_": rf"bb_live_{_ANY}{{24,}}",
     "4b1d": rf"4b1d{_ALNUM}{{38}}(?!{_ALNUM})",
     # forges, registries, pipelines
     **{f"gh{kind}_": rf"gh{kind}_{_ALNUM}{{20,}}" for kind in "pousr"},
@@ -51,6 +62,9 @@ _SHAPES: dict[str, str] = {
     "ATATT3": r"ATATT3[A-Za-z0-9_=-]{40,}",
     "ATCTT3": r"ATCTT3[A-Za-z0-9_=+/-]{40,}",
     "ATBB": rf"ATBB{_ALNUM}{{32}}(?!{_ALNUM})",
+    "BBDC-": r"BBDC-[A-Za-z0-9+/@_-]{40,}",
+    "chpt_": rf"chpt_{_HEX}{{12,}}",
+    "rootly_": rf"rootly_{_HEX}{{64}}",
     "npm_": rf"npm_{_ALNUM}{{36}}",
     "pypi-": rf"pypi-{_ANY}{{50,}}",
     "rubygems_": rf"rubygems_{_HEX}{{40,}}",
@@ -66,7 +80,7 @@ _SHAPES: dict[str, str] = {
     "squ_": rf"squ_{_HEX}{{40}}",
     "sqa_": rf"sqa_{_HEX}{{40}}",
     **{f"sm_{kind}_": rf"sm_{kind}_{_ALNUM}{{16}}(?!{_ALNUM})" for kind in ("aat", "pat", "sat")},
-    "s-s4t2": rf"s-s4t2(?:ud|af)-{_HEX}{{64}}",
+    **{f"{kind}-s4t2": rf"{kind}-s4t2(?:ud|af)-{_HEX}{{64}}" for kind in "su"},
     # clouds and hosting
     **{f"{kind}": rf"{kind}[A-Z2-7]{{16}}(?!{_ALNUM})" for kind in ("AKIA", "ASIA", "ABIA", "ACCA")},
     "A3T": rf"A3T[A-Z0-9][A-Z2-7]{{16}}(?!{_ALNUM})",
@@ -91,6 +105,12 @@ _SHAPES: dict[str, str] = {
     "pul-": rf"pul-{_HEX}{{40}}",
     "pnu_": rf"pnu_{_ALNUM}{{36}}",
     "cfut_": rf"cfut_{_ALNUM}{{40,}}",
+    "cfk_": rf"cfk_{_ALNUM}{{40,}}",
+    **{f"vc{kind}_": rf"vc{kind}_{_ALNUM}{{50,}}" for kind in "pickra"},
+    "vercel_blob_rw_": rf"vercel_blob_rw_{_ANY}{{30,}}",
+    "tr_": rf"tr_(?:prod|dev|stg|preview)_{_ALNUM}{{20,}}",
+    "signkey-": rf"signkey-[a-z]{{2,20}}-{_HEX}{{32,}}",
+    "aio_": rf"aio_{_MIXED}{_ALNUM}{{28}}(?!{_ANY})",
     "cfat_": rf"cfat_{_ALNUM}{{40,}}",
     "tk-us-": rf"tk-us-{_ANY}{{48}}(?!{_ANY})",
     "tskey-": rf"tskey-[a-z]{{2,12}}-{_ALNUM}{{6,}}-{_ALNUM}{{16,}}",
@@ -98,7 +118,9 @@ _SHAPES: dict[str, str] = {
     "glsa_": rf"glsa_{_ALNUM}{{32}}_[A-Fa-f0-9]{{8}}",
     "glc_": rf"glc_{_BASE}{{32,}}",
     "eyJrIjoi": rf"eyJrIjoi{_BASE}{{40,}}",
-    **{f"NR{kind}-": rf"NR{kind}-{_ANY}{{19,}}" for kind in ("AK", "II", "JS", "RA", "IQ", "AA")},
+    **{f"NR{kind}-": rf"NR{kind}-{_ANY}{{19,}}" for kind in ("AK", "II", "JS", "RA", "IQ", "AA", "BR")},
+    **{f"dd{kind}_": rf"dd{kind}_{_ALNUM}{{36}}(?!{_ALNUM})" for kind in "pw"},
+    **{f"{kind}-": rf"{kind}-{_UUID4}(?!{_ALNUM})" for kind in ("api", "sdk")},
     "sntrys_": r"sntrys_[A-Za-z0-9_+/=-]{40,}",
     "sntryu_": rf"sntryu_{_HEX}{{64}}",
     "xox": rf"xox[abeoprs]-{_ANY}{{10,}}",
@@ -116,6 +138,13 @@ _SHAPES: dict[str, str] = {
     "tfp_": r"tfp_[A-Za-z0-9_.=-]{40,}",
     "sk_": rf"sk_(?:(?:live|test|prod)_{_ALNUM}{{10,}}|{_HEX}{{48}})",
     "rk_": rf"rk_(?:live|test|prod)_{_ALNUM}{{10,}}",
+    **{f"{kind}_": rf"{kind}_{_ALNUM}{{24}}_secret_{_ALNUM}{{20,}}" for kind in ("pi", "seti")},
+    "pk_": rf"pk_[0-9]{{5,12}}_[A-Z0-9]{{32}}(?!{_ALNUM})",
+    "re_": rf"re_{_ALNUM}{{8}}_(?=[A-Za-z]{{0,23}}[0-9]){_ALNUM}{{24}}(?!{_ALNUM})",
+    "ramp_sec_": rf"ramp_sec_{_ALNUM}{{40,}}",
+    "sandbox-sq0": rf"sandbox-sq0[a-z]{{3}}-{_ANY}{{22,}}",
+    "sqco_": rf"sqco_{_ALNUM}{{50,}}",
+    "3MVG9": r"3MVG9[A-Za-z0-9._+/=]{80,}",
     "rzp_live_": rf"rzp_live_{_ALNUM}{{14,}}",
     "whsec_": rf"whsec_{_ALNUM}{{16,}}",
     "sq0atp-": rf"sq0atp-{_ANY}{{22,}}",
@@ -148,11 +177,24 @@ _SHAPES: dict[str, str] = {
 _MIDDLES = {
     "AZDO": (76, re.compile(r"AZDO(?<=[A-Za-z0-9]{76}AZDO)[A-Za-z0-9]{4}(?![A-Za-z0-9])")),
     "JQQJ99": (52, re.compile(r"JQQJ99(?<=[A-Za-z0-9]{52}JQQJ99)[A-Za-z0-9]{26}(?![A-Za-z0-9])")),
+    "AzSe": (42, re.compile(r"AzSe(?<=[A-Za-z0-9]{42}AzSe)[A-Za-z0-9]{6}(?![A-Za-z0-9])")),
+    "AzFu": (44, re.compile(r"AzFu(?<=[A-Za-z0-9_-]{44}AzFu)[A-Za-z0-9_-]{5}[AQgw]==")),
     "NRAL": (36, re.compile(r"NRAL(?<=[A-Za-z0-9]{36}NRAL)(?![A-Za-z0-9])")),
     "_mmk": (36, re.compile(r"_mmk(?<=[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk)(?![A-Za-z0-9])")),
     "-us": (32, re.compile(r"-us(?<=[0-9a-f]{32}-us)[0-9]{1,2}(?![A-Za-z0-9])")),
 }
 """Those known by letters in their middle: how many stand before these, and the rest."""
+
+_AZURE_KEYS = tuple(
+    (before, re.compile(rf"{word}(?<={_BASE}{{{before}}}{word}){rest}"))
+    for before, word, rest in (
+        (76, r"(?:\+A(?:Ba|MC|St)|ACDb|APIM)", rf"{_BASE}{{5}}[AQgw]=="),
+        (33, r"(?:\+A(?:Sb|Eh|Rm)|AIoT)", rf"[A-P]{_BASE}{{5}}=(?!=)"),
+        (42, r"\+ACR", rf"{_ALNUM}{{6}}(?!{_BASE})"),
+    )
+)
+"""Keys with four letters in their middle that say what they open."""
+_AZURE_MARKS = ("+A", "ACDb", "APIM", "AIoT")
 
 _DOTTED: dict[str, str] = {
     "ya29.": rf"ya29\.{_ANY}{{20,}}",
@@ -171,6 +213,11 @@ _DOTTED: dict[str, str] = {
     "sk.eyJ": rf"sk\.eyJ{_ANY}{{20,}}\.{_ANY}{{16,}}",
     "sl.": rf"sl\.(?:u\.)?{_ANY}{{120,}}",
     "sha256~": rf"sha256~{_ANY}{{43}}(?!{_ANY})",
+    "1000.": rf"1000\.{_HEX}{{32}}\.{_HEX}{{32}}(?!{_ALNUM})",
+    "VF.": rf"VF\.(?:(?:DM|WS)\.)?[0-9a-fA-F]{{24}}\.{_ALNUM}{{16}}(?!{_ALNUM})",
+    "snyk_": rf"snyk_[us]at\.{_HEX}{{8}}\.[A-Za-z0-9_.-]{{20,}}",
+    "00D": rf"00D{_ALNUM}{{12}}(?:{_ALNUM}{{3}})?![A-Za-z0-9_.]{{80,}}",
+    "ewog": rf"ewog{_ANY}{{8,}}={{0,2}}\.(?:eyJ|ewo){_ANY}{{8,}}={{0,2}}\.{_ANY}{{8,}}",
     "v1.0-": rf"v1\.0-{_HEX}{{24}}-{_HEX}{{100,}}",
 }
 """Those whose beginning is cut off from the long stretch of letters."""
@@ -185,12 +232,19 @@ _FACEBOOK = re.compile(
     r"[0-9](?:(?<![A-Za-z0-9].)|(?<=\\[nrt].))[0-9]{14,15}(?:\||%7[Cc])(?=[A-Za-z_-]{0,26}[0-9])[A-Za-z0-9_-]{27,40}"
     r"(?![A-Za-z0-9_-])"
 )
+_AZURE_REFRESH = re.compile(
+    rf"[01](?:(?<![A-Za-z0-9].)|(?<=\\[nrt].))\.A{_ANY}{{50,}}(?:\.\d)?\.Ag{_ANY}{{200,}}(?:\.A{_ANY}{{200,}})?"
+)
 _AZURE = re.compile(r"(?<=Q~)[A-Za-z0-9_~.-]{31,34}")
 _TERRAFORM = re.compile(rf"{_WORD_EDGE}{_ALNUM}{{14}}\.atlasv1\.[A-Za-z0-9_=-]{{40,}}")
 _AIRTABLE = re.compile(rf"pat(?:(?<![A-Za-z0-9]pat)|(?<=\\[nrt]pat)){_ALNUM}{{14}}\.{_HEX}{{64}}")
 
 _LONG = re.compile(r"(?<![A-Za-z0-9_-])[A-Za-z0-9_-]{15,}")
-"""Stretches long enough to be a token of any shape that begins with its own name."""
+"""Stretches long enough to be a token that begins with its own name."""
+_SMALL = "abcdefghijklmnopqrstuvwxyz_-"
+"""Letters of which no token consists alone."""
+_ESCAPED = frozenset("nrt")
+"""What may be the end of an escaped line end rather than the first letter of a stretch."""
 
 
 def _known(word: str, shape: str) -> re.Pattern[str]:
@@ -204,6 +258,8 @@ def _known(word: str, shape: str) -> re.Pattern[str]:
 _PATTERNS = {word: _known(word, shape) for word, shape in (_SHAPES | _DOTTED).items()}
 _OTHER_LETTERS = re.compile(r"\[[^]]*[+/=.]")
 _BEGINNINGS = tuple(word for word, shape in _SHAPES.items() if not _OTHER_LETTERS.search(shape))
+_PARTED = frozenset(word for word in _BEGINNINGS if r"\." in _SHAPES[word])
+"""Those that go on beyond a stretch of letters."""
 _CUT_OFF = tuple(word for word in (*_SHAPES, *_DOTTED) if word not in _BEGINNINGS)
 """Those whose beginning may stand outside of every long stretch of letters."""
 _AWS = ("AKIA", "ASIA", "ABIA", "ACCA")
@@ -217,11 +273,12 @@ _AWS_SECRET = re.compile(
 
 def token_spans(text: str) -> Iterator[Span]:
     """Where tokens of known shapes stand."""
-    long = "\n".join(set(_LONG.findall(text)))
-    if not long:
+    found = {word for word in set(_LONG.findall(text)) if word.strip(_SMALL)}
+    if not found:
         return
+    long = "\n".join([*found, *[word[1:] for word in found if word[0] in _ESCAPED]])
     for word in _BEGINNINGS:
-        if word in long:
+        if word in long and (word in _PARTED or _PATTERNS[word].search(long)):
             yield from spans(_PATTERNS[word], text)
     for word in _CUT_OFF:
         if word in text:
@@ -230,6 +287,9 @@ def token_spans(text: str) -> Iterator[Span]:
         yield from _beside_ids(text)
     for word, (before, pattern) in _MIDDLES.items():
         if word in long:
+            yield from ((start - before, end) for start, end in spans(pattern, text))
+    if any(mark in text for mark in _AZURE_MARKS):
+        for before, pattern in _AZURE_KEYS:
             yield from ((start - before, end) for start, end in spans(pattern, text))
     yield from _in_parts(text)
 
@@ -244,6 +304,8 @@ def _in_parts(text: str) -> Iterator[Span]:
         yield from spans(_FACEBOOK, text)
     if "Q~" in text:
         yield from ((found.start() - 6, found.end()) for found in _AZURE.finditer(text) if found.start() >= 6)
+    if ".Ag" in text:
+        yield from spans(_AZURE_REFRESH, text)
     if ".atlasv1." in text:
         yield from spans(_TERRAFORM, text)
     yield from spans(_AIRTABLE, text)

@@ -31,7 +31,7 @@ class Dream(NamedTuple):
     forgotten: int
     """Habituated patterns that had faded."""
     rebalanced: int
-    """Kinds of stimulus whose usual urgency was set anew."""
+    """Kinds of stimulus whose usual urgency was updated."""
     iframe: bool
     """A full frame was asked for."""
 

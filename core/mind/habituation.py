@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from heapq import nsmallest
 from math import exp, log
 from typing import NamedTuple
 
@@ -101,15 +102,12 @@ class Habituation(Stateful):
 
     def most_familiar(self, tick: int, limit: int) -> tuple[PatternExposure, ...]:
         """The patterns the mind is most used to, at a tick."""
-        counted = sorted(
-            ((self.count(pattern, tick), pattern) for pattern in self._exposures),
-            key=lambda pair: (-pair[0], pair[1]),
-        )
+        counted = nsmallest(limit, [(-self.count(pattern, tick), pattern) for pattern in self._exposures])
         return tuple(
             PatternExposure(
                 self._exposures[pattern][2],
-                count,
-                max(self._floor, self._half_life / (self._half_life + count)),
+                -less,
+                max(self._floor, self._half_life / (self._half_life - less)),
             )
-            for count, pattern in counted[:limit]
+            for less, pattern in counted
         )

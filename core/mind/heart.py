@@ -227,11 +227,14 @@ class Heart(Stateful):
 
     def _delta(self) -> None:
         ended = self.episodes.delta(self.at, self.state, self.clock.gamma)
+        looked_over = 0
         if ended is not None:
+            looked_over = 1
             self.emit(EpisodeEnded(self.at, ended.number, ended.regime, ended.outcome, ended.ended_by))
         if self.sleep.needed:
+            looked_over = len(self.episodes.kept)
             self.dream("pressure")
-        self._record("delta", self.episodes.compared)
+        self._record("delta", looked_over)
         self.emit(Ticked(self.at, self.clock.delta, "delta", self.state.tier, self.tiers.total_money))
 
     def dream(self, reason: Reason) -> Dream:

@@ -15,9 +15,6 @@ from core.state import Stateful, row
 TickKind = Literal["gamma", "theta", "delta", "wakeup_gamma", "wakeup_theta"]
 TICK_KINDS: tuple[TickKind, ...] = get_args(TickKind)
 
-_LOOKUPS = frozenset(("file_read", "search", "memory_read"))
-"""Actions that retrieve."""
-
 
 class TickRow(NamedTuple):
     """A tick as the hot path keeps it; `Metrics.record` makes the full record of it."""
@@ -68,13 +65,13 @@ class TickRecord(msgspec.Struct, frozen=True, kw_only=True):
     gate_work: int
     """Turns placed in a tier."""
     retrieve_work: int
-    """Calls that looked something up: files, searches, memory."""
+    """Past episodes compared with the moment, to recall those like it."""
     deliberate_seconds: float
     """Time the model took."""
     act_seconds: float
     """Time the tools took."""
     reflect_work: int
-    """Rules and episodes looked over."""
+    """Rules of homeostasis looked over at a theta tick, episodes at a delta tick."""
     cost: float
     """US dollars since the last record, as far as prices are known."""
     unpriced_turns: int
@@ -88,7 +85,9 @@ class TickRecord(msgspec.Struct, frozen=True, kw_only=True):
     regime: Regime
     actions: int
     memory_hits: int
+    """Recollections that found a past episode like the moment."""
     memory_misses: int
+    """Recollections that found none."""
     sleep_pressure: float
 
 
@@ -170,19 +169,12 @@ class Metrics(Stateful):
         self._events += 1
         self._actions += 1
         self._last_at = event.at
-        if event.action in _LOOKUPS:
-            self._retrieved += 1
         duration = event.duration
         if duration is not None:
             self._act += duration
         outcome = event.outcome
         if outcome == "success" or outcome == "empty" or outcome == "failure":
             self._forecasts += 1
-            if event.action == "memory_read":
-                if outcome == "success":
-                    self._hits += 1
-                else:
-                    self._misses += 1
 
     def turn(self, event: Turn) -> None:
         """Count one answer of the model, and the time it took."""
@@ -198,6 +190,14 @@ class Metrics(Stateful):
         if last is not None and at > last:
             self._deliberate += at - last
         self._last_at = at
+
+    def retrieved(self, compared: int, found: int) -> None:
+        """Count one recollection: how many episodes were compared, and how many were like the moment."""
+        self._retrieved += compared
+        if found:
+            self._hits += 1
+        else:
+            self._misses += 1
 
     def tick(
         self,

@@ -83,6 +83,7 @@ class Mind(Stateful):
         "_asked_at",
         "_asked_cost",
         "_asked_turns",
+        "_recalled",
         "_settings",
         "_source",
         "_turns",
@@ -114,9 +115,12 @@ class Mind(Stateful):
         self._asked_at: float | None = None
         self._asked_turns = 0
         self._asked_cost = 0.0
+        self._recalled: tuple[Recalled, ...] | None = None
+        """What the last moment is like, once somebody looked; only a step makes another moment."""
 
     def serve(self, seed: bytes, agent: str) -> None:
         """Be the mind of another agent; what earlier sessions left is its predecessor's."""
+        self._recalled = None
         self.heart.metrics.serve(seed, agent)
         self.heart.episodes.remember(())
 
@@ -129,6 +133,7 @@ class Mind(Stateful):
     ) -> Thought:
         """Let subjective time pass, then take the event in."""
         heart, source = self.heart, self._source
+        self._recalled = None
         heart.begin(event.at, percept, modulation, composition)
         ticks = NO_TICKS
         if percept.now * MICRO >= heart.clock.due:
@@ -255,7 +260,8 @@ class Mind(Stateful):
     def _compaction(self, event: Compaction) -> None:
         heart = self.heart
         heart.emit(Compacted(event.at, event.tokens_before, event.tokens_after, event.trigger))
-        heart.gauge.compacted(event.at, event.tokens_after)
+        full = event.tokens_before or heart.gauge.tokens
+        heart.gauge.compacted(event.at, event.tokens_after, full if event.trigger == "auto" else 0)
 
     def _regime_changed(self, before: Regime) -> None:
         heart = self.heart
@@ -301,6 +307,7 @@ class Mind(Stateful):
 
     def remember(self, episodes: Iterable[Episode]) -> None:
         """Take the episodes of saved sessions to compare with."""
+        self._recalled = None
         self.heart.episodes.remember(episodes)
 
     def recall(self, k: int | None = None, tokens: int | None = None) -> tuple[Recalled, ...]:
@@ -311,16 +318,31 @@ class Mind(Stateful):
             heart.state, heart.clock.gamma, most, tier=heart.tiers.tier, tokens=tokens
         )
 
+    def _like_now(self) -> tuple[Recalled, ...]:
+        if self._recalled is None:
+            self._recalled = self.recall()
+        return self._recalled
+
+    def restored(self) -> None:
+        """What was recalled belongs to another moment."""
+        self._recalled = None
+
     def wide(self, most: int) -> int:
         """As many of so many as affect's breadth lets through."""
         return max(1, round(most * self.heart.modulation.search_breadth / NEUTRAL.search_breadth))
 
     def alike(self, most: int, ahead: int = 1) -> tuple[tuple[Recalled, tuple[Episode, ...]], ...]:
-        """The past episodes most like this moment, best first, each with up to so many that followed it."""
+        """The past episodes most like this moment, best first, each with up to so many that followed it.
+
+        Only a step may ask: it is the retrieval that the metrics count.
+        """
         heart = self.heart
-        return heart.episodes.alike(
+        found = heart.episodes.alike(
             heart.state, heart.clock.gamma, self.wide(most), tier=heart.tiers.tier, ahead=ahead
         )
+        if heart.tiers.tier != "T0":
+            heart.metrics.retrieved(heart.episodes.compared, len(found))
+        return found
 
     def read(self, at: float | None = None, now: float | None = None) -> MindReading:
         """The mind now, or as it would stand at a later moment without events; nothing changes.
@@ -335,15 +357,17 @@ class Mind(Stateful):
         clock = Clock(settings.clock)
         clock.load(heart.clock.dump())
         ticks = clock.advance(now)
-        sleep = SleepPressure(settings.sleep)
-        sleep.load(heart.sleep.dump())
+        sleep = heart.sleep
+        if ticks.theta:
+            sleep = SleepPressure(settings.sleep)
+            sleep.load(heart.sleep.dump())
         for _ in range(min(ticks.theta, settings.clock.pending)):
             sleep.update(heart.gauge.fill)
         salience = read_salience(heart.salience, now, ticks.gamma, heart.modulation.unpromoted_decay)
         return MindReading(
             at=heart.at if at is None else max(at, heart.at),
             salience=salience,
-            queued=len(heart.salience.ranked(now)),
+            queued=heart.salience.waiting(now),
             sleep=read_sleep(
                 sleep, heart.gauge, clock, settings.clock.delta_every, heart.homeostasis.intensive
             ),
@@ -364,7 +388,7 @@ class Mind(Stateful):
             episodes=heart.episodes.read(),
             last_tick=heart.metrics.last,
             confidence=heart.confidence,
-            recalled=tuple([one.line for one in self.recall()]),
+            recalled=tuple([one.line for one in self._like_now()]),
             events=heart.fabric.recent(),
             emitted=heart.fabric.emitted,
         )

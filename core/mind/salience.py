@@ -167,6 +167,11 @@ class Salience(Stateful):
         later = ticks * self._decay if item.promoted else ticks * self._decay * unpromoted_decay
         return item.score * exp(self._faded[item.promoted] - item.faded + later)
 
+    def waiting(self, now: float) -> int:
+        """How many have not expired."""
+        oldest = now - self._expiry
+        return sum([1 for item in self._items if item.now > oldest])
+
     def ranked(self, now: float, ticks: int = 0, unpromoted_decay: float = 1.0) -> list[tuple[float, Item]]:
         """All that has not expired, strongest first, older first among equals."""
         oldest = now - self._expiry

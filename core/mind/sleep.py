@@ -82,16 +82,22 @@ class SleepPressure(Stateful):
         return self.threshold != self._full
 
 
+_LEAST_SEEN = 1000
+"""Tokens below which no program compacts by itself."""
+
+
 class ContextGauge(Stateful):
     """How far the agent's context is on its way to the point where it is compacted.
 
-    The point is the smaller of a share of the window and the window less what an answer needs.
+    The point is the smaller of a share of the window and the window less what an answer needs, until the
+    agent's program compacts by itself: from then on it is where that happened, if that is sooner.
     """
 
     __slots__ = (
         "_default",
         "_growth",
         "_reserve",
+        "_seen",
         "_share",
         "_smoothing",
         "_window",
@@ -107,6 +113,7 @@ class ContextGauge(Stateful):
         "_growth",
         "compactions",
         "compacted_at",
+        "_seen",
     )
 
     def __init__(self, settings: ContextSettings) -> None:
@@ -115,6 +122,8 @@ class ContextGauge(Stateful):
         self._smoothing = settings.smoothing
         self._default = settings.window
         self._window = 0
+        self._seen = 0
+        """Tokens at which the agent's program last compacted by itself; 0 where it never did."""
         self._growth = 0.0
         self.tokens = 0
         self.point = self._point(0)
@@ -125,11 +134,14 @@ class ContextGauge(Stateful):
 
     def _point(self, window: int) -> int:
         window = window or self._default
-        return max(window // 2, min(int(window * self._share), window - self._reserve))
+        usual = max(window // 2, min(int(window * self._share), window - self._reserve))
+        return min(usual, self._seen) if self._seen else usual
 
     def turn(self, tokens: int, window: int) -> None:
         """Take in a turn's context; a turn that tells none changes nothing."""
         if window and window != self._window:
+            if self._window:
+                self._seen = 0
             self._window = window
             self.point = self._point(window)
         if tokens:
@@ -139,8 +151,11 @@ class ContextGauge(Stateful):
             self.tokens = tokens
             self.fill = min(1.0, tokens / self.point)
 
-    def compacted(self, at: float, tokens_after: int) -> None:
-        """Record that the agent's context was really compacted."""
+    def compacted(self, at: float, tokens_after: int, by_itself_at: int = 0) -> None:
+        """Record that the agent's context was really compacted, and at how many tokens if nobody asked."""
+        if by_itself_at >= _LEAST_SEEN:
+            self._seen = by_itself_at
+            self.point = self._point(self._window)
         self.compactions += 1
         self.compacted_at = at
         self.tokens = tokens_after

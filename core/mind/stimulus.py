@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from blake3 import blake3
@@ -66,6 +67,7 @@ class Stimulus(NamedTuple):
 Stimuli: TypeAlias = tuple[Stimulus, ...]
 
 
+@lru_cache(_MEMO)
 def pattern_of(kind: int, tool: str, coarse: str) -> bytes:
     """Hash kind, schema and key fields to 16 bytes; never the exact text."""
     return blake3(bytes((kind, SCHEMA)) + tool.encode() + b"\0" + coarse.encode()).digest(length=16)
@@ -97,7 +99,6 @@ class StimulusSource(Stateful):
         "_failed_name",
         "_failed_same",
         "_fresh_context",
-        "_memo",
         "_near",
         "_near_told",
         "_repeats",
@@ -126,7 +127,6 @@ class StimulusSource(Stateful):
         self._burn_smoothing = settings.burn_smoothing
         self._burn_warmup = settings.burn_warmup
         self._near = settings.context_near
-        self._memo: dict[tuple[int, str, str], bytes] = {}
         self._calls: dict[int, tuple[int, int]] = {}
         self._streak = 0
         self._failed_action = ""
@@ -151,7 +151,7 @@ class StimulusSource(Stateful):
         coarse, targets = event.program, event.targets
         if targets and not coarse:
             coarse = targets[0].rpartition("/")[0] or "."
-        return self._memo.get((_CALL, event.tool, coarse)) or self._pattern(_CALL, event.tool, coarse)
+        return pattern_of(_CALL, event.tool, coarse)
 
     def update(self, event: Event, context: float, shifted: bool) -> Stimuli:
         """Return what in this event may draw attention; mostly nothing."""
@@ -266,7 +266,7 @@ class StimulusSource(Stateful):
         return self._anomaly(cause, event, urgency, words, repeats if cause == "repeat" else streak)
 
     def turn(self, event: Turn, burn: int, context: float) -> Stimuli:
-        """What in an answer that took so many tokens anew may draw attention."""
+        """What may draw attention in an answer that took so many new tokens."""
         found: Stimuli = ()
         usual = self._burn
         if self._fresh_context:
@@ -289,7 +289,7 @@ class StimulusSource(Stateful):
         return found
 
     def _anomaly(self, cause: Cause, event: ToolUse, urgency: float, words: str, measure: int) -> Stimulus:
-        pattern = self._pattern(_BYTES["anomaly"], event.tool, coarse_target(event))
+        pattern = pattern_of(_BYTES["anomaly"], event.tool, coarse_target(event))
         return Stimulus("anomaly", cause, pattern, min(1.0, urgency), words, float(measure), event.action)
 
     def _of_call(self, kind: StimulusKind, cause: Cause, event: ToolUse, coarse: str, what: str) -> Stimulus:
@@ -299,17 +299,8 @@ class StimulusSource(Stateful):
         self, kind: StimulusKind, cause: Cause, tool: str, coarse: str, what: str, measure: float = 1.0
     ) -> Stimulus:
         return Stimulus(
-            kind, cause, self._pattern(_BYTES[kind], tool, coarse), self._urgency[cause], what, measure
+            kind, cause, pattern_of(_BYTES[kind], tool, coarse), self._urgency[cause], what, measure
         )
-
-    def _pattern(self, kind: int, tool: str, coarse: str) -> bytes:
-        key = (kind, tool, coarse)
-        pattern = self._memo.get(key)
-        if pattern is None:
-            if len(self._memo) >= _MEMO:
-                self._memo.clear()
-            pattern = self._memo[key] = pattern_of(kind, tool, coarse)
-        return pattern
 
 
 _BYTES: dict[StimulusKind, int] = {kind: number for number, kind in enumerate(STIMULUS_KINDS, start=1)}

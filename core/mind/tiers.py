@@ -144,7 +144,7 @@ class Tiers(Stateful):
         return self._otherwise if self._small_words.isdisjoint(words) else "T1"
 
     def update(self, turn: Turn, tokens: int | None = None) -> bool:
-        """Count one turn and the tokens it took anew; True when its tier is not that of the turn before."""
+        """Count one turn and the new tokens it took; True when its tier is not that of the turn before."""
         if tokens is None:
             tokens = turn.input_tokens + turn.output_tokens + turn.cache_write
         day = int(turn.at // _DAY)

@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import msgspec
 
 from core.logs.redaction import redact
+from core.narrator.facts import Fact
 from core.narrator.templates import Claim
 from core.report.formatting import plain
+from core.response.learned import share_accepted
 
 _MOST = 12
 _LONGEST = 400
 _FENCE = re.compile(r"```(?:json)?\s*(.*?)```", re.S)
+_WORD = re.compile(r"[^\W_]{3,}|\d+")
+_STEM = 4
+"""Letters by which two forms of a word are one."""
+_COMMON = frozenset(
+    _WORD.findall(
+        "the and was were are for that this with has have had its then than from but not been into after"
+        " before while which they their there when what who all any again once only now still did does done"
+    )
+)
 _CITED = re.compile(r"\s*\[\s*\d+(?:\s*,\s*\d+)*\s*\]")
 
 SYSTEM = """\
@@ -61,3 +72,41 @@ def _claim(row: Any, known: Collection[int]) -> Claim | None:
         return None
     words = plain(redact(_CITED.sub("", " ".join(row["text"].split()))), _LONGEST).strip()
     return Claim(words, tuple(dict.fromkeys(events))) if words else None
+
+
+def support_needed(acceptance: float) -> float:
+    """Share of a sentence that its facts must hold: none at rest, all of it at full strictness."""
+    return max(0.0, 1.0 - share_accepted(acceptance))
+
+
+def support_of(claim: Claim, facts: Iterable[Fact]) -> float:
+    """Share of a sentence's telling words that stand in the facts it cites."""
+    cited = set(claim.events)
+    known = _stems(" ".join(fact.words for fact in facts if fact.number in cited))
+    told = _stems(claim.words)
+    return len(told & known) / len(told) if told else 1.0
+
+
+def taken_over(
+    claims: Sequence[Claim], facts: Sequence[Fact], template: Sequence[Claim], acceptance: float
+) -> tuple[tuple[Claim, ...], tuple[Claim, ...]]:
+    """What is taken over of a model's sentences, and what is left to the person.
+
+    In the place of a sentence that is left, the template says what it knows of the same events.
+    """
+    needed = support_needed(acceptance)
+    left = tuple(claim for claim in claims if support_of(claim, facts) < needed)
+    if not left:
+        return tuple(claims), ()
+    taken: dict[Claim, None] = {}
+    for claim in claims:
+        if claim not in left:
+            taken[claim] = None
+            continue
+        taken |= {one: None for one in template if set(one.events) & set(claim.events)}
+    return tuple(taken), left
+
+
+def _stems(words: str) -> set[str]:
+    found = (word.lower() for word in _WORD.findall(words))
+    return {word[:_STEM] if word.isalpha() else word for word in found if word not in _COMMON}

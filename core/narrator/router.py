@@ -16,10 +16,11 @@ from core.extension.registry import Registry
 from core.extension.use import program_registry
 from core.logs.redaction import redact
 from core.mind.cortical import Tier
-from core.narrator.claims import SYSTEM, WrongAnswer, read_claims
+from core.narrator.claims import SYSTEM, WrongAnswer, read_claims, taken_over
 from core.narrator.facts import Fact
 from core.narrator.providers import ModelFailed, ModelReply, Provider, api_key, ask_model, provider_of
 from core.narrator.templates import Claim
+from core.percept import NEUTRAL
 from core.report.recap import token_estimate
 from core.settings import Settings
 from core.store.model_spend import SpendStore
@@ -53,6 +54,8 @@ class Told(NamedTuple):
     """Why this tier, and what went wrong on the way."""
     kept: bool = False
     """It was told before, and cost nothing."""
+    left: tuple[Claim, ...] = ()
+    """Proposed, with too little in the facts for how strict affect is now: for the person to judge."""
 
 
 def demand_of(purpose: Purpose, frame: Frame, settings: Settings) -> float:
@@ -134,12 +137,24 @@ class Router:
                 choice = Choice(most, f"{most} was asked for")
             if choice.tier == "T0":
                 return Told(tuple(template), "T0", "templates", choice.reason)
-            return self._routed(purpose, facts, choice, template)
+            told = self._routed(
+                purpose, facts, choice, template, frame.affect.modulation.delegation_preference
+            )
         except NooscopeError as error:
             return Told(tuple(template), "T0", "templates", str(error))
+        if told.tier == "T0":
+            return told
+        acceptance = frame.affect.modulation.mutation_acceptance
+        claims, left = taken_over(told.claims, facts, template, acceptance)
+        return told._replace(claims=claims or tuple(template), left=left)
 
     def _routed(
-        self, purpose: Purpose, facts: Sequence[Fact], choice: Choice, template: Sequence[Claim]
+        self,
+        purpose: Purpose,
+        facts: Sequence[Fact],
+        choice: Choice,
+        template: Sequence[Claim],
+        preference: float,
     ) -> Told:
         shown = list(facts)[-self._narrator.facts :]
         system = SYSTEM.replace("{most}", str(_SENTENCES)).replace("{task}", _TASKS[purpose])
@@ -150,13 +165,8 @@ class Router:
         if before is not None:
             return before
         chain = self._narrator.large if choice.tier == "T2" else self._narrator.small
-        troubles: list[str] = []
-        for words in chain:
-            try:
-                provider = provider_of(words)
-            except SettingsError as error:
-                troubles.append(str(error))
-                continue
+        providers, troubles = _preferred(chain, preference)
+        for provider in providers:
             try:
                 answer, claims = self._asked(purpose, provider, system, text, known)
             except ModelFailed as error:
@@ -239,6 +249,29 @@ class Router:
             self._models = Models.load(settings=self.settings.ingest.context)
         price = self._models.cost(provider.model, took, gave)
         return (0.0, True) if price is None else (price, False)
+
+
+def _preferred(chain: Sequence[str], preference: float) -> tuple[list[Provider], list[str]]:
+    """Whom to ask, in the order affect prefers, and who is not asked.
+
+    As named at rest; models on this machine first where it would rather work alone; nobody elsewhere where
+    delegation is suspended.
+    """
+    found: list[Provider] = []
+    troubles: list[str] = []
+    for words in chain:
+        try:
+            provider = provider_of(words)
+        except SettingsError as error:
+            troubles.append(str(error))
+            continue
+        if preference > 0.0 or provider.local:
+            found.append(provider)
+        else:
+            troubles.append(f"{provider.name} is not asked: affect suspends delegation")
+    if preference < NEUTRAL.delegation_preference:
+        found.sort(key=lambda provider: not provider.local)
+    return found, troubles
 
 
 class _Spent(ModelFailed):

@@ -72,7 +72,7 @@ class Commander(Stateful):
         """Shares of the patterns in earlier sessions; handed in, and no part of a dump."""
 
     def update(self, wall: float, action: Action, outcome: Outcome) -> None:
-        """Count one tool use and classify anew."""
+        """Count one tool use and classify again."""
         code = CODES.get((action, outcome))
         if code is None:
             self.slide(wall)

@@ -63,6 +63,7 @@ class ActionFacts(Stateful):
     __slots__ = (
         "_calls",
         "_dirty",
+        "_edited",
         "_errors",
         "_failing",
         "_files",
@@ -73,6 +74,7 @@ class ActionFacts(Stateful):
         "_many",
         "_many_edits",
         "_many_new",
+        "_new",
         "_prompt",
         "_recent",
         "_results",
@@ -135,6 +137,8 @@ class ActionFacts(Stateful):
         self._stretch = settings.long_since_prompt
         self._recent: deque[int] = deque(maxlen=settings.recent)
         self._failing: deque[bool] = deque(maxlen=settings.failing)
+        self._edited = self._new = 0
+        """Of the recent actions, how many edited and how many touched a new file."""
         self._calls: dict[int, int] = {}
         self._results: dict[int, None] = {}
         self._errors: dict[int, None] = {}
@@ -150,13 +154,15 @@ class ActionFacts(Stateful):
             setattr(self, name, 0)
 
     def asked(self, event: Prompt) -> None:
-        """Count actions anew, unless the same words come again: then a program speaks, not the person."""
+        """Count actions from zero, unless the same words come again: then a program speaks, not a person."""
         if not event.call or event.call != self._prompt:
             self._prompt = event.call
             self._since_prompt = 0
 
     def said(self, event: Turn) -> None:
         """Count the phrases that the agent's words held."""
+        if not (event.checking or event.doubting):
+            return
         self.words_of_checking += event.checking
         self.words_of_doubt += event.doubting
         self._spoken = (
@@ -200,10 +206,24 @@ class ActionFacts(Stateful):
             self._run(event, failed, causes)
         elif action == "file_read" or action == "search":
             self._look(event, failed, causes)
-        self._recent.append(mark)
+        self._mark(mark)
         self._failing.append(failed)
         self._standing(causes)
         return tuple(causes)
+
+    def _mark(self, mark: int) -> None:
+        recent = self._recent
+        if len(recent) == recent.maxlen:
+            gone = recent[0]
+            if gone & _EDIT:
+                self._edited -= 1
+            if gone & _NEW:
+                self._new -= 1
+        recent.append(mark)
+        if mark & _EDIT:
+            self._edited += 1
+        if mark & _NEW:
+            self._new += 1
 
     def _standing(self, causes: list[str]) -> None:
         """What has gone on for a while and counts with every action."""
@@ -211,9 +231,9 @@ class ActionFacts(Stateful):
             causes.append("long_since_edit")
         if self.failures_since_edit > self._many:
             causes.append("failing_since_edit")
-        if self.edits_recent >= self._many_edits:
+        if self._edited >= self._many_edits:
             causes.append("many_edits")
-        if self.new_files_recent >= self._many_new:
+        if self._new >= self._many_new:
             causes.append("many_new_files")
         if self._since_prompt > self._stretch:
             causes.append("long_since_prompt")
@@ -351,12 +371,17 @@ class ActionFacts(Stateful):
     @property
     def edits_recent(self) -> int:
         """Edits among the last actions, good or failed."""
-        return sum([1 for mark in self._recent if mark & _EDIT])
+        return self._edited
 
     @property
     def new_files_recent(self) -> int:
         """Actions among the last ones that touched a file for the first time."""
-        return sum([1 for mark in self._recent if mark & _NEW])
+        return self._new
+
+    def restored(self) -> None:
+        """Count again what was recent."""
+        self._edited = sum([1 for mark in self._recent if mark & _EDIT])
+        self._new = sum([1 for mark in self._recent if mark & _NEW])
 
     def read(self) -> FactsReading:
         """All figures, with names."""

@@ -20,6 +20,10 @@ _KEPT = 0.75
 """Share of the leaves that stays when the coldest are forgotten."""
 
 
+_MANY = 8
+"""Times as many leaves as are wanted, from which on choosing costs less than sorting."""
+
+
 class Leaf(Stateful):
     """One path and its six dimensions; `weight` is its decayed count, in units that stand still."""
 
@@ -69,6 +73,10 @@ def _read(rows: Sequence[Any]) -> dict[str, Leaf]:
         leaf.load(values)
         leaves[leaf.path] = leaf
     return leaves
+
+
+def _by_weight(leaf: Leaf) -> tuple[float, str]:
+    return -leaf.weight, leaf.path
 
 
 class Heatmap(Stateful):
@@ -191,7 +199,10 @@ class Heatmap(Stateful):
 
     def hottest(self, most: int) -> list[Leaf]:
         """So many of the leaves visited most of late."""
-        return nsmallest(most, self._leaves.values(), key=lambda leaf: (-leaf.weight, leaf.path))
+        leaves = self._leaves.values()
+        if len(leaves) > _MANY * most:
+            return nsmallest(most, leaves, key=_by_weight)
+        return sorted(leaves, key=_by_weight)[:most]
 
     @property
     def size(self) -> int:
@@ -206,11 +217,17 @@ class Heatmap(Stateful):
     def read(self, now: float) -> HeatmapReading:
         """The tree of the hottest leaves; parents sum all leaves, shown or not."""
         unit = exp((now - self._base) / self._fade)
-        hottest = sorted(self._leaves.values(), key=lambda leaf: (-leaf.weight, leaf.path))
-        leaves = [leaf.read(unit) for leaf in hottest]
+        hottest = self.hottest(self._shown)
+        shown = [leaf.read(unit) for leaf in hottest]
+        seen = {leaf.path for leaf in hottest}
+        hidden = [
+            (leaf.path, leaf.count, leaf.weight / unit)
+            for leaf in self._leaves.values()
+            if leaf.path not in seen
+        ]
         return HeatmapReading(
-            tree=grow(leaves, self._shown),
-            top=tuple(leaves[: self._shown]),
-            leaves=len(leaves),
+            tree=grow(shown, hidden),
+            top=tuple(shown),
+            leaves=len(self._leaves),
             context=self._context,
         )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 from core.events import Action, Outcome
 from core.percept import AXES
 from core.receptor.vector import FATIGUE, ZERO, Vector
@@ -30,24 +32,31 @@ CONTEXT_SHIFT = "context_shift"
 IMPLEMENTATION = "implementation"
 
 
+_Met: TypeAlias = tuple[tuple[str, ...], str, bool]
+"""Causes, pattern and shift that meet in one event."""
+_ROWS = 4096
+"""Sums kept; when there are more, all are made anew."""
+
+
 class Impulses:
-    """Sum one row for every cause, pattern and shift that meet, the first time they do."""
+    """Sum one row for every cause, pattern and shift that meet, the first time they do for any agent."""
 
     __slots__ = ("_named", "_rows", "implementation", "weariness")
 
     def __init__(self, settings: ImpulseSettings) -> None:
         self.weariness = settings.fatigue_per_hour / 3600.0
         """What every second worked adds to the fatigue of an event."""
-        self._named = _named(settings)
+        self._named, self._rows = _named(settings)
         self.implementation = self._named[IMPLEMENTATION]
         """What failures and frustration take back, as far as they go."""
-        self._rows: dict[tuple[tuple[str, ...], str, bool], Vector] = {}
 
     def row(self, causes: tuple[str, ...], pattern: str, shifted: bool) -> Vector:
         """What an event adds to the axes, beside its weariness."""
         key = (causes, pattern, shifted)
         found = self._rows.get(key)
         if found is None:
+            if len(self._rows) >= _ROWS:
+                self._rows.clear()
             found = self._rows[key] = _sum([row for _, row in self._parts(*key)])
         return found
 
@@ -70,13 +79,14 @@ class Impulses:
 
 
 @Derived
-def _named(settings: ImpulseSettings) -> dict[str, Vector]:
+def _named(settings: ImpulseSettings) -> tuple[dict[str, Vector], dict[_Met, Vector]]:
+    """Each row by its name, and room for the sums that agents with these settings come to."""
     named: dict[str, Vector] = {"": ZERO}
     for name in ImpulseSettings.model_fields:
         row = getattr(settings, name)
         if isinstance(row, Impulse):
             named[name] = _vector(row)
-    return named
+    return named, {}
 
 
 def _vector(row: Impulse) -> Vector:

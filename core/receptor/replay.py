@@ -26,7 +26,7 @@ class ReceptorInput(NamedTuple):
     """What one event brings to one agent before anything is felt."""
 
     first: bool
-    """The agent begins with it, or begins anew."""
+    """The agent begins with it, or starts again."""
     act: bool
     relief: bool
     number: int

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from core.receptor.readings import NodeReading, PathReading
 
 
 class _Node:
-    __slots__ = ("children", "count", "heat", "leaf", "name", "path", "shown")
+    __slots__ = ("children", "count", "heat", "leaf", "name", "path")
 
     def __init__(self, name: str, path: str) -> None:
         self.name = name
@@ -16,32 +17,38 @@ class _Node:
         self.count = 0
         self.heat = 0.0
         self.leaf: PathReading | None = None
-        self.shown = False
         self.children: dict[str, _Node] = {}
 
     def read(self) -> NodeReading:
-        shown = [child for child in self.children.values() if child.shown]
-        shown.sort(key=lambda child: (-child.heat, child.name))
+        children = self.children.values()
+        if len(children) > 1:
+            children = sorted(children, key=lambda child: (-child.heat, child.name))  # type: ignore[assignment]
         return NodeReading(
-            name=self.name,
-            path=self.path,
-            count=self.count,
-            heat=self.heat,
-            leaf=self.leaf,
-            children=tuple(child.read() for child in shown),
+            self.name,
+            self.path,
+            self.count,
+            self.heat,
+            self.leaf,
+            tuple([child.read() for child in children]),
         )
 
 
-def components(path: str) -> list[str]:
+@lru_cache(4096)
+def components(path: str) -> tuple[str, ...]:
     """Split a path; that of the root is `/`."""
-    parts = [part for part in path.split("/") if part]
-    return ["/", *parts] if path.startswith("/") else parts or [path]
+    parts = tuple([part for part in path.split("/") if part])
+    return ("/", *parts) if path.startswith("/") else parts or (path,)
 
 
-def grow(leaves: Sequence[PathReading], shown: int) -> tuple[NodeReading, ...]:
-    """The tree of the first `shown` leaves, hottest branches first, with the sums of all leaves."""
+def grow(
+    leaves: Sequence[PathReading], hidden: Iterable[tuple[str, int, float]] = ()
+) -> tuple[NodeReading, ...]:
+    """The tree of the leaves that are shown, hottest branches first, with the sums of all leaves.
+
+    Of `hidden` ones, path, count and heat are added to the branches that are there anyway.
+    """
     root = _Node("", "")
-    for number, leaf in enumerate(leaves):
+    for leaf in leaves:
         node = root
         for name in components(leaf.path):
             child = node.children.get(name)
@@ -51,7 +58,14 @@ def grow(leaves: Sequence[PathReading], shown: int) -> tuple[NodeReading, ...]:
             node = child
             node.count += leaf.count
             node.heat += leaf.heat
-            if number < shown:
-                node.shown = True
         node.leaf = leaf
+    for path, count, heat in hidden:
+        children = root.children
+        for name in components(path):
+            branch = children.get(name)
+            if branch is None:
+                break
+            branch.count += count
+            branch.heat += heat
+            children = branch.children
     return root.read().children

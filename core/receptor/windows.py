@@ -146,7 +146,9 @@ class Window:
         return True
 
     def ahead(self, wall: float) -> Window:
-        """The window as it would be at a later moment; this one stays as it is."""
+        """The window as it would be at a later moment, to be read; this one stays as it is."""
+        if self.oldest >= wall - self.span and self.total <= self._most:
+            return self
         later = Window(self.span, self._most)
         later.load(self.dump())
         later.slide(wall)

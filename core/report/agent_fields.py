@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 from core.affect import describe_entry
 from core.engine import Frame
 from core.mind.fabric import ThinkingStarted
+from core.report.episode_words import task_words
 from core.report.formatting import count, short
 
 FieldTitle = Literal["intent", "context", "memory", "policy", "mutation", "lineage"]
@@ -23,7 +24,7 @@ def agent_fields(frame: Frame) -> tuple[AgentField, ...]:
     """Purpose, situation, history, constraints, last change and provenance of an agent at a moment."""
     mind, affect, governor = frame.mind, frame.affect, frame.governor
     asked = next((one for one in reversed(mind.events) if isinstance(one, ThinkingStarted)), None)
-    task = ", ".join(name for name, _ in mind.episodes.task[:3])
+    task = ", ".join(task_words(name) for name, _ in mind.episodes.task[:3])
     intent = frame.receptor.behaviour.short.pattern.replace("_", " ") + (f": {task}" if task else "")
     if asked is not None:
         intent += f", asked {_ago(frame.at - asked.at)} ago"
@@ -42,7 +43,9 @@ def agent_fields(frame: Frame) -> tuple[AgentField, ...]:
         ),
         AgentField("policy", f"{affect.policy}, governor {governor.profile_name}"),
         AgentField("mutation", moved.replace("_", " ")),
-        AgentField("lineage", f"{count(affect.changes, 'link')}, head {affect.head[:10]}"),
+        AgentField(
+            "lineage", f"{count(affect.changes, 'change')}, the newest with fingerprint {affect.head[:10]}"
+        ),
     )
 
 

@@ -22,7 +22,7 @@ class AgentOverview(Struct):
 
 
 class AgentLedger:
-    """Keeps the summaries of a recording; going on costs what came since, going back starts anew."""
+    """Keeps the summaries of a recording; going on costs what came since, going back starts again."""
 
     def __init__(self, events: Sequence[Event]) -> None:
         self._events = events

@@ -66,7 +66,7 @@ def analyse(
     summary = gatherer.close(society.frame(MAIN))
     summary.id = summary.id or session.id
     summary.agent = summary.agent or session.tool
-    summary.preserved = preserver.kept
+    summary.preserved = list(preserver.kept)
     summary.story = story(tuple(lately), summary.started)
     faults = kit.diagnostics
     summary.skipped = Skipped(

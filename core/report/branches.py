@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from core.events import MAIN
 from core.report.conversation import ConversationTree
+from core.report.event_words import firing_words
 from core.report.formatting import clock, count, moment, plain
 from core.settings import Settings
 from core.settings.layers import tunables, value_of
@@ -110,7 +111,7 @@ def applied_lines(changes: Iterable[AppliedChange], start: float) -> list[str]:
         for row in change.rows:
             verdict = "too early" if not change.events else "as foreseen" if row.right else "otherwise"
             said.append(
-                f"  {row.name.replace('_', ' ')}: {row.before:.1f} in 100 events before, "
+                f"  {firing_words(row.name)}: {row.before:.1f} in 100 events before, "
                 f"{row.foreseen:.1f} foreseen, {row.since:.1f} came: {verdict}"
             )
         if not change.rows:
@@ -160,8 +161,10 @@ def conversation_lines(tree: ConversationTree, edited: bool) -> list[str]:
     head = tree.head
     if head is None:
         return ["the log holds no conversation"]
-    chain = "the log was edited since it was read" if edited else "the chain is whole"
-    said = [f"{count(len(tree), 'record')}, {chain}, head {head.content_hash.hex()[:16]}"]
+    chain = "the log was edited since it was read" if edited else "none was changed or left out"
+    said = [
+        f"{count(len(tree), 'record')}, {chain}; the last one's fingerprint is {head.content_hash.hex()[:16]}"
+    ]
     for branch in tree.branches():
         first, last = tree[branch.start], tree[branch.tip]
         base = f", leaves from record {tree[branch.base].place + 1}" if branch.base is not None else ""
@@ -199,11 +202,11 @@ def _rates(marks: Iterable[Mark], events: int) -> dict[str, float]:
 def _found(each: DreamFinding) -> str:
     more = "more" if each.dreamt > each.recorded else "less"
     return (
-        f"{each.name.replace('_', ' ')} {more} often: {each.dreamt:.1f} in 100 events, "
+        f"{firing_words(each.name)} {more} often: {each.dreamt:.1f} in 100 events, "
         f"{each.recorded:.1f} as it was"
     )
 
 
 def _mark(mark: Mark, start: float) -> str:
     agent = "" if mark.agent == MAIN else f"  {plain(mark.agent, 24)}"
-    return f"{clock(mark.at - start)}  {mark.name.replace('_', ' ')}{agent}"
+    return f"{clock(mark.at - start)}  {firing_words(mark.name)}{agent}"

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from core.engine import Frame
 from core.errors import StateError
-from core.events import AgentEnd, AgentStart, Compaction, Event, Prompt, ToolUse, Turn
+from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Prompt, ToolUse, Turn
 from core.governor.kinetics import Budgets
 from core.logs.event_redaction import one_line
 from core.mind.cortical import Regime
@@ -181,10 +181,12 @@ def with_context_after(preserved: Preserved, tokens: int) -> Preserved:
 
 
 class Preserver:
-    """Keep what stood at each compaction of a session that is only passing through."""
+    """Keep what stood at the last compactions of a session that is only passing through."""
 
-    def __init__(self) -> None:
-        self.kept: list[Preserved] = []
+    def __init__(self, most: int | None = None) -> None:
+        self.kept: deque[Preserved] = deque(maxlen=most)
+        self.count = 0
+        """Compactions so far."""
         self._events: deque[Event] = deque(maxlen=FAR)
         self._waiting: dict[str, int] = {}
         """Of an agent whose context after the cut is not known yet, which of those kept it is."""
@@ -197,18 +199,25 @@ class Preserver:
                 ends = open_ends(self._events, agent)
                 frame = society.frame(agent)
                 self.kept.append(preserve(frame, event, open_ends=ends, policy_hash=policy_hash))
+                self.count += 1
                 if not event.tokens_after:
-                    self._waiting[agent] = len(self.kept) - 1
+                    self._waiting[agent] = self.count
         elif self._waiting and isinstance(event, Turn) and event.context_tokens and agent in self._waiting:
-            number = self._waiting.pop(agent)
-            self.kept[number] = with_context_after(self.kept[number], event.context_tokens)
+            place = self._waiting.pop(agent) - self.count - 1
+            if -place <= len(self.kept):
+                self.kept[place] = with_context_after(self.kept[place], event.context_tokens)
         self._events.append(event)
+
+    def now(self, society: Society, at: float) -> Preserved:
+        """What stands at a cut that the log has not told yet."""
+        return preserve(society.frame(MAIN), Compaction(at=at), open_ends=open_ends(self._events, MAIN))
 
 
 def open_ends(events: Sequence[Event], agent: str) -> list[OpenEnd]:
     """What an agent had begun since the person last spoke and not finished, the newest first."""
     settled: set[tuple[str, ...]] = set()
     failures: dict[tuple[str, ...], OpenEnd] = {}
+    calls: dict[str, OpenEnd] = {}
     found: list[OpenEnd] = []
     for event in reversed(events):
         if event.agent != agent:
@@ -222,7 +231,13 @@ def open_ends(events: Sequence[Event], agent: str) -> list[OpenEnd]:
         elif isinstance(event, ToolUse):
             key = (event.program, event.purpose) if event.program else (event.tool, *event.targets[:1])
             if event.outcome == "pending":
-                found.append(OpenEnd("call", event.program or event.tool, event.at))
+                what = event.program or event.tool
+                waiting = calls.get(what)
+                calls[what] = (
+                    OpenEnd("call", what, waiting.at, waiting.times + 1)
+                    if waiting
+                    else OpenEnd("call", what, event.at)
+                )
             elif event.outcome == "failure" and key not in settled:
                 known = failures.get(key)
                 what = " on ".join(part for part in key[:2] if part and part != event.purpose)
@@ -233,26 +248,31 @@ def open_ends(events: Sequence[Event], agent: str) -> list[OpenEnd]:
                 )
             elif event.outcome == "success":
                 settled.add(key)
-    return sorted([*found, *failures.values()], key=lambda end: (-end.at, end.kind, end.what))
+    ends = [*found, *calls.values(), *failures.values()]
+    return sorted(ends, key=lambda end: (-end.at, end.kind, end.what))
 
 
 def lines(preserved: Preserved) -> list[str]:
-    """What was kept, for a person to read."""
+    """What was kept, for a person to read: what was open first, figures last."""
     governor = preserved.governor
     said = [
         f"compaction{f' ({one_line(preserved.trigger)})' if preserved.trigger else ''}: {_tokens(preserved)}",
-        f"state {preserved.state} ({preserved.pattern}), regime {preserved.regime}, phase {preserved.phase}",
-        f"governor {governor.state} at step {governor.step}, effort {figure(governor.budgets.effort)}, "
-        f"persistence {figure(governor.budgets.persistence)}",
+        *(f"open: {_open(each)}" for each in preserved.open),
+        *(f"warning: {one_line(each.name)} {figure(each.weight)}" for each in preserved.warnings),
     ]
-    said += [f"warning: {one_line(each.name)} {figure(each.weight)}" for each in preserved.warnings]
+    if not preserved.open:
+        said.append("nothing was open")
     if preserved.centre is not None:
         said.append(f"work in {one_line(preserved.centre.path)} ({preserved.centre.share:.0%} of it)")
     said += [
         f"hot: {one_line(each.path)} {each.count} (r{each.opened} w{each.modified})"
         for each in preserved.paths
     ]
-    said += [f"open: {_open(each)}" for each in preserved.open]
+    said += [
+        f"state {preserved.state} ({preserved.pattern}), regime {preserved.regime}, phase {preserved.phase}",
+        f"governor {governor.state} at step {governor.step}, effort {figure(governor.budgets.effort)}, "
+        f"persistence {figure(governor.budgets.persistence)}",
+    ]
     said += [f"playbook: {one_line(each.method)}: {one_line(each.text)}" for each in preserved.playbook[:3]]
     if preserved.policy_hash:
         said.append(f"policy {preserved.policy_hash}")
@@ -260,13 +280,19 @@ def lines(preserved: Preserved) -> list[str]:
 
 
 def handover(preserved: Preserved) -> str:
-    """One sentence an agent can be given after its context was cut; blank where nothing needs saying."""
+    """What an agent can be given after its context was cut, in a few facts; blank where nothing needs saying.
+
+    What was open comes first, then what it had been warned of, then the files it had changed.
+    """
     parts = [_open(each) for each in preserved.open[:3]]
     parts += [one_line(each.name) for each in preserved.warnings if each.kind in ("halt", "loop")]
-    if not parts:
+    changed = [one_line(each.path) for each in preserved.paths if each.modified][:3]
+    if not parts and not changed:
         return ""
-    where = f" Work was in {one_line(preserved.centre.path)}." if preserved.centre is not None else ""
-    return f"When the context was cut this was open: {'; '.join(parts)}.{where}"
+    said = f"When the context was cut this was open: {'; '.join(parts)}." if parts else ""
+    if changed:
+        said += f"{' ' if said else ''}Files changed most before the context was cut: {', '.join(changed)}."
+    return said
 
 
 _GOOD_NEWS = ("flow_active", "confidence_sustained")
@@ -326,7 +352,7 @@ def _open(end: OpenEnd) -> str:
     what = one_line(end.what)
     match end.kind:
         case "call":
-            return f"{what} has no result yet"
+            return f"{what} has no result yet" + (f" ({end.times} calls)" if end.times > 1 else "")
         case "agent":
             return f"sub-agent {what} at work"
     return f"{what} failed" + (f" {end.times} times" if end.times > 1 else "")

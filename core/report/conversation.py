@@ -46,7 +46,7 @@ class ConversationBranch(NamedTuple):
     number: int
     kind: BranchKind
     base: str | None
-    """The node it leaves from; None where it begins the conversation anew."""
+    """The node it leaves from; None where it starts the conversation again."""
     start: str
     tip: str
     nodes: int

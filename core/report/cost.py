@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, tzinfo
+from itertools import islice
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import msgspec
 
-from core.events import MAIN, SessionStart, Turn
+from core.events import MAIN, Event, SessionStart, ToolUse, Turn
 
 if TYPE_CHECKING:
     from core.logs.session import LogSession
@@ -37,6 +38,14 @@ class Charge(msgspec.Struct, array_like=True):
     tokens: int = 0
     unpriced_tokens: int = 0
 
+    def add(self, other: Charge) -> None:
+        """Take in more of the same minute and model."""
+        self.dollars += other.dollars
+        self.priced += other.priced
+        self.unpriced += other.unpriced
+        self.tokens += other.tokens
+        self.unpriced_tokens += other.unpriced_tokens
+
 
 class SessionCost(msgspec.Struct, array_like=True):
     """What one session and its sub-agents were charged."""
@@ -47,9 +56,16 @@ class SessionCost(msgspec.Struct, array_like=True):
     title: str
     path: str
     dated: bool
-    subs: int
+    subs: int = 0
     """How many sub-agents took turns."""
-    charges: list[Charge]
+    charges: list[Charge] = msgspec.field(default_factory=list)
+    calls: int = 0
+    failures: int = 0
+
+    @property
+    def sum(self) -> Sum:
+        """All of it."""
+        return added(self.charges)
 
 
 class Budget(msgspec.Struct, array_like=True):
@@ -65,6 +81,10 @@ class Budget(msgspec.Struct, array_like=True):
     def of(cls, settings: CostSettings) -> Budget:
         """Those the person has set."""
         return cls(settings.budget, settings.evening, settings.stretch)
+
+
+NO_BUDGET = Budget(0.0, 18.0, 60.0)
+"""A day without a limit."""
 
 
 class Sum(msgspec.Struct):
@@ -110,53 +130,105 @@ class CostForecast(NamedTuple):
     @property
     def over(self) -> bool:
         """Whether the day costs, or will cost, more than it may."""
-        return self.budget > 0 and max(self.spent.dollars, self.expected or 0.0) > self.budget
+        return self.budget > 0 and round(max(self.spent.dollars, self.expected or 0.0), 2) > self.budget
+
+    @property
+    def when(self) -> str:
+        """Until when the pace is carried on, in a word."""
+        return "midnight" if self.until == 24 else "evening"
 
 
-def session_cost(session: LogSession, settings: Settings) -> SessionCost:
-    """Read one session for what it was charged."""
-    from core.logs.session import read_session
-    from core.logs.titles import title_of
-    from core.store.kept_events import reading_kit
+class DaySpent(NamedTuple):
+    """Today's cost for one line of a screen, from the longest way to say it to the shortest."""
 
-    made = SessionCost(session.id, session.tool, "", title_of(session), str(session.path), True, 0, [])
-    sums: dict[tuple[int, str, bool], Charge] = {}
-    subs: set[str] = set()
-    for event in read_session(session, reading_kit(settings), settings.ingest.lines):
+    ways: tuple[str, ...]
+    over: bool
+
+
+def day_spent(today: CostForecast, *, open_end: bool = False) -> DaySpent:
+    """Say what today costs, of how much, and what it comes to; what has no price is said to be unknown."""
+    spent = today.spent
+    if not spent.priced:
+        return DaySpent(("today: cost unknown" if spent.unpriced else "",), False)
+    least = "≥" if spent.unpriced or open_end else ""
+    said = f"today {least}${spent.dollars:,.2f}"
+    ways = [said]
+    if today.budget:
+        over = f" ▲ {'over' if spent.dollars > today.budget else 'will pass'} budget" if today.over else ""
+        said += (
+            f" of ${today.budget:,.0f}" if today.budget == int(today.budget) else f" of ${today.budget:,.2f}"
+        )
+        ways = [said + over, f"{said} ▲" if over else said]
+    if today.expected is not None and today.expected >= spent.dollars + 0.005:
+        ways.insert(
+            0, f"{said}, at this pace ${today.expected:,.2f} by {today.when}{over if today.budget else ''}"
+        )
+    return DaySpent(tuple(ways), today.over)
+
+
+class CostReader:
+    """Reads one session for what it was charged, a piece at a time."""
+
+    def __init__(self, session: LogSession, settings: Settings) -> None:
+        from core.logs.session import read_session
+        from core.logs.titles import title_of
+        from core.store.kept_events import reading_kit
+
+        self.made = SessionCost(session.id, session.tool, "", title_of(session), str(session.path), True)
+        """Whole once `advance` has told so."""
+        self._events = read_session(session, reading_kit(settings), settings.ingest.lines)
+        self._sums: dict[tuple[int, str, bool], Charge] = {}
+        self._subs: set[str] = set()
+
+    def advance(self, most: int | None = None) -> bool:
+        """Read on, at most so many events; whether it is done."""
+        read = 0
+        for event in islice(self._events, most):
+            read += 1
+            self._take(event)
+        self.made.subs = len(self._subs)
+        self.made.charges = list(self._sums.values())
+        return most is None or read < most
+
+    def _take(self, event: Event) -> None:
+        made = self.made
         if isinstance(event, Turn):
-            sub = event.agent != MAIN
-            if sub:
-                subs.add(event.agent)
-            key = (int(event.at // 60), event.model, sub)
-            charge = sums.get(key)
-            if charge is None:
-                charge = sums[key] = Charge(*key)
-            _count(charge, event)
+            charge = charge_of(event)
+            if charge.sub:
+                self._subs.add(event.agent)
+            known = self._sums.setdefault((charge.minute, charge.model, charge.sub), charge)
+            if known is not charge:
+                known.add(charge)
+        elif isinstance(event, ToolUse):
+            made.calls += 1
+            made.failures += event.outcome == "failure"
         elif isinstance(event, SessionStart) and event.agent == MAIN:
             made.project = made.project or event.project
             made.agent = event.tool or made.agent
             made.dated = made.dated and not event.synthetic_time
-    made.subs = len(subs)
-    made.charges = list(sums.values())
-    return made
+
+
+def session_cost(session: LogSession, settings: Settings) -> SessionCost:
+    """Read one session for what it was charged."""
+    reader = CostReader(session, settings)
+    reader.advance()
+    return reader.made
 
 
 def charge_of(turn: Turn) -> Charge:
-    """One turn alone."""
-    charge = Charge(int(turn.at // 60), turn.model, turn.agent != MAIN)
-    _count(charge, turn)
-    return charge
-
-
-def _count(charge: Charge, turn: Turn) -> None:
+    """One turn alone: the only place where a turn becomes a sum of dollars."""
     tokens = turn.input_tokens + turn.output_tokens + turn.cache_read + turn.cache_write
-    charge.tokens += tokens
-    if turn.cost is None:
-        charge.unpriced += 1
-        charge.unpriced_tokens += tokens
-    else:
-        charge.priced += 1
-        charge.dollars += turn.cost
+    known = turn.cost is not None
+    return Charge(
+        int(turn.at // 60),
+        turn.model,
+        turn.agent != MAIN,
+        turn.cost or 0.0,
+        int(known),
+        int(not known),
+        tokens,
+        0 if known else tokens,
+    )
 
 
 def by(
@@ -183,7 +255,20 @@ def total(sums: Iterable[Sum]) -> Sum:
     return whole
 
 
-def forecast(costs: Sequence[SessionCost], budget: Budget, now: float, zone: tzinfo | None) -> CostForecast:
+def added(charges: Iterable[Charge]) -> Sum:
+    """Charges as one sum."""
+    whole = Sum()
+    for charge in charges:
+        whole.add(charge)
+    return whole
+
+
+def dated_charges(costs: Iterable[SessionCost]) -> Iterator[Charge]:
+    """Every charge whose time is known."""
+    return (charge for cost in costs if cost.dated for charge in cost.charges)
+
+
+def forecast(charges: Iterable[Charge], budget: Budget, now: float, zone: tzinfo | None) -> CostForecast:
     """Where today is heading at a moment that is handed in: to the evening, after it to midnight."""
     moment = datetime.fromtimestamp(now, zone)
     hour = moment.hour + moment.minute / 60 + moment.second / 3600
@@ -191,14 +276,13 @@ def forecast(costs: Sequence[SessionCost], budget: Budget, now: float, zone: tzi
     spent, lately = Sum(), 0.0
     begin = max(midnight, now - budget.stretch * 60)
     first = now
-    for cost in costs:
-        for charge in cost.charges if cost.dated else ():
-            at = charge.minute * 60
-            if midnight <= at <= now:
-                spent.add(charge)
-                first = min(first, at)
-                if at > begin - 60:
-                    lately += charge.dollars
+    for charge in charges:
+        at = charge.minute * 60
+        if midnight <= at <= now:
+            spent.add(charge)
+            first = min(first, at)
+            if at > begin - 60:
+                lately += charge.dollars
     until = budget.evening if hour < budget.evening else 24.0
     worked = now - max(begin, first)
     if not spent.priced or worked < _LEAST:

@@ -19,6 +19,11 @@ def episode_name(episode: Episode) -> str:
     return f"{did}{where}{' ' + end if end else ''}{failed}"
 
 
+def task_words(name: str) -> str:
+    """What a stretch of work was about: a folder as it is, an action in words."""
+    return next((words for action, words in ACTION_WORDS.items() if action == name), name)
+
+
 def dream_sentence(dream: Dream) -> str:
     """What a dream did, for a person."""
     why = "the agent's context was cut" if dream.reason == "compaction" else "much had piled up"

@@ -42,6 +42,17 @@ METHOD_WORDS: dict[str, str] = {
 }
 """What each built-in method does, in words."""
 
+SIGNAL_WORDS: dict[str, str] = {
+    "flow_active": "flow begins",
+    "compound_frustration_seeking": "fails and searches",
+    "frustration_spike": "frustration",
+    "seeking_spike": "seeking",
+    "uncertainty_spike": "uncertainty",
+    "confidence_sustained": "confidence",
+    "fatigue_rising": "fatigue",
+}
+"""What each signal says, in words."""
+
 KINDS: dict[type, str] = {
     SessionStart: "session start",
     Prompt: "prompt",
@@ -57,6 +68,12 @@ KINDS: dict[type, str] = {
 def kind_of(event: Event) -> str:
     """A tool use by what it does, everything else by what it is."""
     return event.action.replace("_", " ") if isinstance(event, ToolUse) else KINDS[type(event)]
+
+
+def firing_words(name: str) -> str:
+    """What a signal or a method is called on a screen, with what is said after its name."""
+    first, space, rest = name.partition(" ")
+    return f"{SIGNAL_WORDS.get(first) or METHOD_WORDS.get(first) or first.replace('_', ' ')}{space}{rest}"
 
 
 def outcome_of(event: Event) -> str:

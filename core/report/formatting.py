@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from core.safe_text import safe, safe_json, whole
@@ -100,6 +100,11 @@ def age(seconds: float) -> str:
         if left < upto:
             return f"{int(left / size)}{unit}"
     return f"{int(left / 86_400.0)}d"
+
+
+def folder_name(path: str) -> str:
+    """The last name of a folder's path, also of one on Windows."""
+    return PurePath(path.replace("\\", "/") if path[1:3] == ":\\" else path).name
 
 
 def home_path(path: str) -> str:

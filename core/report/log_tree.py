@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from core.settings import Settings
     from core.store.reading_cache import ReadingCache
 
-VERSION = 2
+VERSION = 3
 """Raised when the same log gives something else."""
 
 T = TypeVar("T")
@@ -136,6 +136,22 @@ class LogTree:
         results.update(fresh)
         return [results[key] for key in keys]
 
+    def kept(self, kind: str, session: SessionName, made: type[T]) -> T | None:
+        """What was made of one session before, where its logs are still the same."""
+        if self._cache is None:
+            return None
+        key = self.key(kind, session)
+        value = self._cache.load([key]).get(key)
+        with suppress(msgspec.DecodeError):
+            return None if value is None else msgspec.msgpack.decode(value, type=made)
+        return None
+
+    def keep(self, kind: str, session: SessionName, value: object) -> None:
+        """Keep what was made of one session."""
+        if self._cache is not None:
+            with suppress(UnicodeEncodeError):
+                self._cache.save({self.key(kind, session): msgspec.msgpack.encode(value)})
+
     def key(self, kind: str, session: SessionName) -> str:
         """What a session's logs are now, and what is made of them, as one name."""
         name = blake3(f"{kind}\n".encode())
@@ -159,7 +175,7 @@ class LogTree:
         kit = make_kit(self.settings.ingest)
         found = Finder(kit, self.settings.ingest.lines).sessions(paths)
         self.faults = list(kit.diagnostics.first)
-        return list(map(_named, found))
+        return list(map(session_name, found))
 
     def _listing(self, paths: Sequence[Path]) -> str:
         """All files below some paths as one name."""
@@ -207,7 +223,9 @@ def _format_name(known: Format) -> str:
     return f"{known.name} {known.style} {known.reader.__module__}.{known.reader.__qualname__}"
 
 
-def _named(session: LogSession) -> SessionName:
+def session_name(session: LogSession) -> SessionName:
+    """The names of a session's logs."""
+
     def names(logs: tuple[Log, ...]) -> tuple[LogName, ...]:
         return tuple(LogName(str(log.path), _format_name(log.format), *log[2:]) for log in logs)
 

@@ -163,17 +163,23 @@ class Teller:
         self._known: OrderedDict[int, tuple[Event, Words]] = OrderedDict()
 
     def now(self, marks: Landmarks, index: int, held: Sequence[Event] = (), at: float | None = None) -> Now:
-        """What is going on after the first `index` events; `held` are calls without a result yet.
+        """What is going on after the first `index` events; `held` are calls without a result in the log yet.
 
-        Without any, a call that the recording answers only after the moment `at` is at work.
+        Those with an outcome ended by their hooks. Without any, a call that the recording answers only after
+        the moment `at` is at work.
         """
         prompt = marks.prompt(index)
-        running = [call for call in held if isinstance(call, ToolUse) and call.agent == marks.agent]
-        if not running and at is not None and (coming := marks.open_call(index, at)) is not None:
+        calls_held = [call for call in held if isinstance(call, ToolUse) and call.agent == marks.agent]
+        ended = [call for call in calls_held if call.outcome != "pending"]
+        running = [call for call in calls_held if call.outcome == "pending"]
+        if not calls_held and at is not None and (coming := marks.open_call(index, at)) is not None:
             running = [coming]
-        call = running[-1] if running else marks.call(index)
+        call = running[-1] if running else _later(marks.call(index), ended)
         began = (call.duration or 0.0) if call and running and call.outcome != "pending" else 0.0
         failure, times = marks.failure(index)
+        latest = _later(failure, [one for one in ended if one.outcome == "failure"])
+        if latest is not failure:
+            failure, times = latest, 1
         failures, calls = marks.lately(index)
         said, spoke = self._said(marks.turns(index))
         return Now(
@@ -214,7 +220,7 @@ class Teller:
         return _line(self._words(event).said)
 
     def forget(self) -> None:
-        """Read all words anew."""
+        """Read all words again."""
         self._known.clear()
 
     def _words(self, event: Event) -> Words:
@@ -228,6 +234,11 @@ class Teller:
         if len(self._known) > _REMEMBERED:
             self._known.popitem(last=False)
         return words
+
+
+def _later(known: ToolUse | None, ended: Sequence[ToolUse]) -> ToolUse | None:
+    """The last of some calls where none that the log tells came after it."""
+    return ended[-1] if ended and (known is None or ended[-1].at > known.at) else known
 
 
 class NowReader:

@@ -9,7 +9,7 @@ from pathlib import Path
 from core.events import MAIN
 from core.percept import AXES
 from core.report.compaction import lines
-from core.report.event_words import METHOD_WORDS
+from core.report.event_words import firing_words
 from core.report.formatting import clock, count, fraction, moment, money, plain, share, short, span
 from core.report.summary import AgentSummary, Summary
 
@@ -112,7 +112,7 @@ def _signals(summary: Summary) -> Iterator[str]:
     for name, number in summary.signals.items():
         times = [_place(summary, firing.at) for firing in summary.firings if firing.name == name]
         more = f" and {number - _FIRST} more" if number > _FIRST else ""
-        yield f"{name.replace('_', ' ')} x{number}  at {', '.join(times[:_FIRST])}{more}"
+        yield f"{firing_words(name)} x{number}  at {', '.join(times[:_FIRST])}{more}"
     if summary.shifts:
         yield f"{count(summary.shifts, 'context shift')}"
 
@@ -129,7 +129,7 @@ def _interventions(summary: Summary, width: int) -> Iterator[str]:
     """Each with time and reason; what was only noted in silence is left to the JSON."""
     spoken = [each for each in summary.interventions if each.mode != "background"]
     for each in spoken[:_INTERVENTIONS]:
-        words = METHOD_WORDS.get(each.method, each.method.replace("_", " "))
+        words = firing_words(each.method)
         head = f"{_place(summary, each.at)}{_who(summary, each.agent)}  {words}"
         yield f"{head}: {plain(each.reason, max(20, width - len(head) - 14))}"
     if len(spoken) > _INTERVENTIONS:

@@ -91,7 +91,7 @@ def shared_out(
     with made as pool:
         try:
             with _undisturbed(), _safe_path(), warnings.catch_warnings():
-                # Threads that a library of numbers keeps are ended and begun anew around a copy.
+                # Threads that a library of numbers keeps are stopped and started again around a copy.
                 warnings.simplefilter("ignore", DeprecationWarning)
                 futures = [
                     pool.submit(_work_all, work, [items[place] for place in group], *more) for group in groups

@@ -12,7 +12,7 @@ from core.events import MAIN, AgentStart, Compaction, Event, Prompt, ToolUse, Tu
 from core.logs.event_redaction import one_line
 from core.percept import AXES
 from core.receptor.readings import HeatmapReading, NodeReading
-from core.report.event_words import METHOD_WORDS
+from core.report.event_words import METHOD_WORDS, firing_words
 from core.timeline.marks import Mark
 from core.timeline.timeline import Timeline
 
@@ -121,7 +121,7 @@ def structural(timeline: Timeline, start: int, stop: int) -> list[str]:
     for kind, title in (("signal", "signals"), ("method", "methods"), ("halt", "halts"), ("state", "states")):
         names = Counter(mark.name for mark in marks if mark.kind == kind)
         if names:
-            said = ((one_line(name).replace("_", " "), count) for name, count in names.most_common())
+            said = ((firing_words(one_line(name)), count) for name, count in names.most_common())
             lines.append(f"{title}: " + ", ".join(f"{name} {count}" for name, count in said))
     return lines
 

@@ -187,7 +187,7 @@ def _read(
         changed=max((one.modified / 1e9 for one in stamps), default=0.0),
     )
     reading = _Reading(row, log, tree.settings.ingest.lines)
-    index.add(row, reading.words(), reading.settled, anew=start is None)
+    index.add(row, reading.words(), reading.settled, replace=start is None)
 
 
 def _grew(before: IndexedLog) -> bool:

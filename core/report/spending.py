@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from core.events import Event, Turn
+from core.report.cost import added, charge_of
 
 _STRETCH = 3600.0
 """Seconds over which the pace is taken."""
@@ -38,12 +39,21 @@ class Spending:
         self._dollars: list[float] = [0.0]
         self._priced: list[int] = [0]
 
-    def at(self, index: int, moment: float) -> Spent:
-        """After the first `index` events, at a moment that is not before the last of them."""
+    def at(self, index: int, moment: float, held: Sequence[Event] = ()) -> Spent:
+        """After the first `index` events, at a moment that is not before the last of them.
+
+        `held` is what the log has begun and not ended: a turn among it has its price already.
+        """
         self._grow()
         turns = bisect_left(self._places, index)
+        begun = added(charge_of(event) for event in held if isinstance(event, Turn))
         dollars, priced = self._dollars[turns], self._priced[turns]
-        return Spent(dollars, priced, turns - priced, self._rate(turns, moment))
+        return Spent(
+            dollars + begun.dollars,
+            priced + begun.priced,
+            turns - priced + begun.unpriced,
+            self._rate(turns, moment),
+        )
 
     def _rate(self, turns: int, moment: float) -> float | None:
         if not turns or not self._priced[turns]:
@@ -61,6 +71,7 @@ class Spending:
             if isinstance(event, Turn):
                 self._places.append(place)
                 self._times.append(max(event.at, self._times[-1] if self._times else event.at))
-                self._dollars.append(self._dollars[-1] + (event.cost or 0.0))
-                self._priced.append(self._priced[-1] + (event.cost is not None))
+                charge = charge_of(event)
+                self._dollars.append(self._dollars[-1] + charge.dollars)
+                self._priced.append(self._priced[-1] + charge.priced)
         self._seen = len(events)

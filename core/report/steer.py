@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from core.events import MAIN
 from core.percept import AXES
+from core.report.event_words import firing_words
 from core.timeline.branch import pre_steer
 from core.timeline.timeline import Timeline
 
@@ -30,7 +31,7 @@ def steer_preview(timeline: Timeline, words: str) -> tuple[str, ...]:
         said.append("a new episode of the governor begins")
     if before.governor.state != after.governor.state:
         said.append(f"governor {before.governor.state.lower()} → {after.governor.state.lower()}")
-    fired = [mark.name.replace("_", " ") for mark in branch.difference().gained if mark.kind != "prompt"]
+    fired = [firing_words(mark.name) for mark in branch.difference().gained if mark.kind != "prompt"]
     if fired:
         said.append(f"would fire: {', '.join(dict.fromkeys(fired))}")
     return tuple(said)

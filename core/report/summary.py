@@ -24,6 +24,7 @@ from core.events import (
 from core.percept import AXES
 from core.receptor.readings import FactsReading
 from core.report.compaction import HotPath, Preserved
+from core.report.cost import Sum, charge_of
 from core.report.story import SessionStory
 from core.response import QUIET, Reaction
 from core.response.outlook import OutlookReading
@@ -204,6 +205,7 @@ class Gatherer:
         self._peaks: dict[str, Peak] = {}
         self._highs = [-1.0] * len(AXES)
         self._paths: dict[str, list[int]] = {}
+        self._cost = Sum()
 
     def add(self, event: Event, step: Step) -> None:
         """Take in one event and what it did."""
@@ -278,10 +280,9 @@ class Gatherer:
         tokens.cache_write += event.cache_write
         if event.context_tokens > tokens.context_peak:
             tokens.context_peak, tokens.context_window = event.context_tokens, event.context_window
-        if event.cost is None:
-            tokens.unpriced += 1
-        else:
-            tokens.cost = (tokens.cost or 0.0) + event.cost
+        self._cost.add(charge_of(event))
+        tokens.cost = self._cost.dollars if self._cost.priced else None
+        tokens.unpriced = self._cost.unpriced
 
     def _mind(self, event: Event, step: Step) -> None:
         summary = self.summary

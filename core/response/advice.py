@@ -11,6 +11,7 @@ from core.safe_text import safe
 from core.settings.advice import AdviceSettings
 
 _LONGEST = 280
+_PASSES = ("person", "compaction")
 
 
 class WaitingWord(Protocol):
@@ -51,7 +52,8 @@ def sentence_print(message: str) -> int:
 class Adviser:
     """Chooses for one session: at most one sentence a turn, each rule ever more rarely, none twice.
 
-    A rule that spoke n times stays silent for `rest` x 2^(n-1) acts. What the person wrote passes all of it.
+    A rule that spoke n times stays silent for `rest` x 2^(n-1) acts. What the person wrote passes all of it,
+    and so does what was open when the context was cut: there is no flow left to disturb.
     """
 
     __slots__ = ("_acts", "_counts", "_free", "_said", "_settings", "_turn_open")
@@ -70,7 +72,7 @@ class Adviser:
         self._acts += 1
 
     def turn(self) -> None:
-        """The agent's model is about to be asked anew by the person."""
+        """The agent's model is about to be asked again by the person."""
         self._turn_open = True
 
     def choose(self, waiting: Iterable[WaitingWord], *, flow: bool, moments: Iterable[str]) -> Advised | None:
@@ -83,7 +85,7 @@ class Adviser:
             words = sentence(one.message)
             if not words or one.window not in windows or fingerprint(words) in self._said:
                 continue
-            if one.sender == "person":
+            if one.sender in _PASSES:
                 return Advised(words, one.sender)
             urgent = settings.level == "full" or one.priority >= settings.urgent
             if not flow and self._turn_open and urgent and self._acts >= self._free.get(one.sender, 0):
@@ -95,7 +97,7 @@ class Adviser:
         self._said[fingerprint(advised.sentence)] = None
         while len(self._said) > self._settings.kept:
             del self._said[next(iter(self._said))]
-        if advised.rule == "person":
+        if advised.rule in _PASSES:
             return
         self._turn_open = False
         count = self._counts[advised.rule] = self._counts.get(advised.rule, 0) + 1

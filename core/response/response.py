@@ -127,8 +127,8 @@ class Response(Stateful):
         self, event: Event, percept: Percept, thought: Thought, verdict: Verdict, mood: AffectStep
     ) -> Reaction:
         """Take in one event and what the rest of the mind made of it."""
-        patience = min(_PATIENCE, max(0, round(mood.modulation.persistence - NEUTRAL.persistence)))
-        loop = self.loops.update(event, patience)
+        lean = mood.modulation.persistence - NEUTRAL.persistence
+        loop = self.loops.update(event, min(_PATIENCE, round(lean)) if lean > 0.5 else 0)
         tally = self.tally
         tally.time(percept)
         if thought.ticks.theta:

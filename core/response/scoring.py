@@ -222,13 +222,14 @@ class Scorer(Stateful):
 
     def candidates(self) -> tuple[Candidate, ...]:
         """Every method at the last act, in the order of the rules."""
-        return tuple(self._candidate(rule) for rule in self._rules)
+        cues = self._cues()
+        return tuple([self._candidate(rule, cues) for rule in self._rules])
 
-    def _candidate(self, rule: _Rule) -> Candidate:
+    def _candidate(self, rule: _Rule, cues: Sequence[tuple[Cue, float]]) -> Candidate:
         method = rule.method
         name = method.id
         last = self._before.get(name, rule.last)
-        heard = [(cue, intensity) for cue, intensity in self._cues() if cue in rule.least]
+        heard = [(cue, intensity) for cue, intensity in cues if cue in rule.least]
         silenced = flow = _flows(self._signals)
         if flow and any(_passes(cue, method) for cue, _ in heard):
             heard = [(cue, intensity) for cue, intensity in heard if _passes(cue, method)]

@@ -156,7 +156,7 @@ class AmbientSettings(Group, project=PERSON):
     )
     silence: float = tunable(
         180.0,
-        "A pause longer than this freezes the baseline and starts it anew.",
+        "A pause longer than this freezes the baseline and starts a new one.",
         ge=30,
         le=3600,
         step=10,

@@ -61,7 +61,13 @@ class BranchSettings(Group, project=PERSON):
 class CheckpointSettings(Group, project=PERSON):
     """Named moments one can return to."""
 
-    kept: int = tunable(16, "Named checkpoints kept; the oldest go first.", ge=1, le=1000, step=1)
+    kept: int = tunable(
+        16,
+        "Checkpoints whose state is kept; automatic ones go first, then the oldest of your own.",
+        ge=1,
+        le=1000,
+        step=1,
+    )
 
 
 class NavigationSettings(Group, project=PERSON):

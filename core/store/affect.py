@@ -65,6 +65,16 @@ class AffectStore:
             if one.session != session and 0.0 <= at - one.at <= recent
         )
 
+    def damaged(self) -> list[str]:
+        """Every file that cannot be used, and why; nothing is changed."""
+        found = []
+        for path in sorted(self.folder.glob("*.json")):
+            try:
+                msgspec.json.decode(small_file(path, _LARGEST), type=list[AffectLeft])
+            except (OSError, msgspec.DecodeError, UnicodeDecodeError) as fault:
+                found.append(f"{path}: {fault}")
+        return found
+
     def _path(self, project: str) -> Path:
         return self.folder / f"{bookmark_key(project)}.json"
 

@@ -101,6 +101,26 @@ class PersonaStore:
         with self._alone():
             self._note(msgspec.structs.replace(self.record(), encounter=encounter))
 
+    def damaged(self) -> list[str]:
+        """Every file of personas that cannot be used, and why; nothing is changed."""
+        found = []
+        try:
+            msgspec.json.decode(self.record_path.read_bytes(), type=PersonaRecord)
+        except FileNotFoundError:
+            pass
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError) as fault:
+            found.append(f"{self.record_path}: {fault}")
+        try:
+            paths = sorted(path for path in self.folder.iterdir() if _NAME.fullmatch(path.name))
+        except FileNotFoundError:
+            return found
+        except OSError as fault:
+            return [*found, f"{self.folder}: {fault.strerror}"]
+        found += [
+            f"{path}: not a persona, or changed since" for path in paths[:_MOST] if not self._read(path)
+        ]
+        return found
+
     @contextlib.contextmanager
     def _alone(self) -> Iterator[None]:
         with contextlib.ExitStack() as stack:

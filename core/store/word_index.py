@@ -14,7 +14,7 @@ from platformdirs import user_cache_path
 from core.errors import StoreError
 from core.logs.door import is_there
 
-VERSION = 2
+VERSION = 3
 _TABLES = """
 CREATE TABLE log (
     id INTEGER PRIMARY KEY, name TEXT UNIQUE NOT NULL, path TEXT NOT NULL, session TEXT NOT NULL,
@@ -107,7 +107,7 @@ class WordIndex:
         words: Iterable[tuple[WordPlace, str]],
         after: Callable[[], IndexedLog],
         *,
-        anew: bool,
+        replace: bool,
     ) -> int:
         """Take in a log's words, in place of what was known of it or behind that; how many places.
 
@@ -116,7 +116,7 @@ class WordIndex:
         """
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self._open() as store:
-            if anew:
+            if replace:
                 _remove(store, log.name)
             number = _note(store, log)
             last = max(

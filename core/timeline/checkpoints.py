@@ -10,6 +10,8 @@ import msgspec
 from blake3 import blake3
 
 from core.errors import StoreError
+from core.extension.use import program_registry
+from core.response.actions import CheckpointRequest
 from core.society import Society
 from core.store import atomic
 from core.store.bookmarks import Bookmark, Bookmarks
@@ -29,6 +31,8 @@ class _Kept(msgspec.Struct, frozen=True, array_like=True):
     number: int
     """Of those saved, which this is; the lowest goes first."""
     checkpoint: Checkpoint
+    automatic: bool = False
+    """A method asked for it, not the person."""
 
 
 class Return(NamedTuple):
@@ -64,40 +68,65 @@ class Checkpoints:
     def make(self, timeline: Timeline, place: int, name: str, note: str = "", *, created: float) -> Bookmark:
         """Save a place under a name with its note, state and hash; one of the same name is replaced."""
         checkpoint = take_checkpoint(timeline, name, created, place)
-        return self.keep(checkpoint, timeline.time_of(checkpoint.place), note)
+        at = timeline.time_of(checkpoint.place)
+        program_registry().call("on_checkpoint", CheckpointRequest(at, name, "", "", "person"))
+        return self.keep(checkpoint, at, note)
 
     def keep(self, checkpoint: Checkpoint, at: float, note: str = "") -> Bookmark:
-        """Save a checkpoint of the moment `at`, and a bookmark of the same name."""
+        """Save a checkpoint of the moment `at` that the person asked for, and a bookmark of the same name."""
         self.save(checkpoint)
+        return self._put(checkpoint, at, note)
+
+    def keep_automatic(self, checkpoint: Checkpoint, at: float, note: str = "") -> bool:
+        """Save one that a method asked for; False where the person's own ones take all the room there is."""
+        if not self.save(checkpoint, automatic=True):
+            return False
+        self._put(checkpoint, at, note)
+        return True
+
+    def _put(self, checkpoint: Checkpoint, at: float, note: str) -> Bookmark:
         bookmark = Bookmark(
             checkpoint.name, checkpoint.place, at, checkpoint.created_at, note, checkpoint.content_hash
         )
         self.bookmarks.put(bookmark)
         return bookmark
 
-    def save(self, checkpoint: Checkpoint) -> None:
-        """Keep one on disk; those beyond the number kept are given up, the first saved first."""
-        kept = sorted(self._all(), key=lambda one: (one.number, one.checkpoint.name))
+    def save(self, checkpoint: Checkpoint, *, automatic: bool = False) -> bool:
+        """Keep a state on disk, and give up those beyond the number kept; whether it is kept.
+
+        Automatic ones go first, each with its bookmark, then the person's own; the oldest first.
+        """
+        kept = list(self._all())
         known = next((one.number for one in kept if one.checkpoint.name == checkpoint.name), None)
         number = known if known is not None else max((one.number for one in kept), default=0) + 1
-        content = msgspec.msgpack.encode(_Kept(SCHEMA, number, checkpoint))
+        new = _Kept(SCHEMA, number, checkpoint, automatic)
+        kept = [one for one in kept if one.checkpoint.name != checkpoint.name] + [new]
+        kept.sort(key=lambda one: (not one.automatic, one is new, one.number, one.checkpoint.name))
+        leaving = kept[: max(0, len(kept) - self._most)]
+        if new in leaving:
+            return False
         try:
-            atomic.replace(self._path(checkpoint.name), content)
-            fresh = 1 if known is None else 0
-            for one in kept[: max(0, len(kept) + fresh - self._most)]:
-                if one.checkpoint.name != checkpoint.name:
-                    self._path(one.checkpoint.name).unlink(missing_ok=True)
+            atomic.replace(self._path(checkpoint.name), msgspec.msgpack.encode(new))
         except OSError as error:
             raise StoreError(f"the checkpoints in {self._folder} cannot be written: {error}") from error
+        for one in leaving:
+            if one.automatic:
+                self.remove(one.checkpoint.name)
+            else:
+                self._unlink(one.checkpoint.name)
+        return True
 
     def remove(self, name: str) -> bool:
         """Give a bookmark and its state up; False where there is none of that name."""
         gone = self.bookmarks.remove(name)
+        self._unlink(name)
+        return gone
+
+    def _unlink(self, name: str) -> None:
         try:
             self._path(name).unlink(missing_ok=True)
         except OSError as error:
             raise StoreError(f"{self._path(name)} cannot be removed: {error}") from error
-        return gone
 
     def kept(self) -> tuple[str, ...]:
         """Names of those whose state is on disk, the first saved first."""

@@ -24,7 +24,7 @@ class Ranked(NamedTuple):
 
 
 class Ranking:
-    """Ranks readings of the same runs; tasks are drawn anew for the interval, the same for every reading."""
+    """Ranks readings of the same runs; tasks are drawn again for the interval, the same for every reading."""
 
     def __init__(self, failed: Bools, models: list[str], tasks: list[str]) -> None:
         self._failed = failed

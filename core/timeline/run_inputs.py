@@ -220,7 +220,7 @@ class InitialStates:
             kept = self._store.read(session)
             return None if kept is None else unpack_inputs(kept, self.settings)
         except NooscopeError as error:
-            what = "it begins anew" if aside else "it is replayed without"
+            what = "it starts without it" if aside else "it is replayed without"
             self.notices.append(f"what the session was given at its start is lost: {error}; {what}")
         if aside:
             try:

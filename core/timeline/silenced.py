@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.events import Event
 from core.percept import AGENT_STATES, AXES, SIGNALS, Axis
@@ -16,9 +17,11 @@ from core.timeline.initial_state import InitialState
 from core.timeline.marks import Mark
 from core.timeline.track import Track
 
+Column = NDArray[np.float32]
 BY_FLOW = "silenced by flow"
 BY_COOLDOWN = "silenced by cooldown"
 
+_SAME = 1e-6
 _FLOW = 1 << SIGNALS.index("flow_active")
 _SIGNAL_OF: dict[Axis, str] = {
     "frustration": "frustration_spike",
@@ -92,33 +95,44 @@ def _state(track: Track | None, place: int) -> str:
 
 
 def why_unchanged(
-    edits: Sequence[str], tracks: Mapping[str, Track], silenced: Sequence[Mark], agent: str
+    edits: Sequence[str],
+    tracks: Mapping[str, Track],
+    silenced: Sequence[Mark],
+    agent: str,
+    lowest: float = 0.0,
 ) -> list[str]:
-    """Sentences that say why edits of an axis changed nothing that fired."""
+    """Sentences that say why edits of an axis changed nothing that fired.
+
+    `lowest` is the threshold below which no setting of an offset can bring an axis.
+    """
     told: list[str] = []
     for axis in dict.fromkeys(name.rpartition(".")[2] for name in edits):
         if axis not in AXES or agent not in tracks:
             continue
         mine = [mark for mark in silenced if mark.name.startswith(axis) and mark.agent == agent]
         if mine:
-            rises = "1 rise" if len(mine) == 1 else f"{len(mine)} rises"
+            rises = "1 crossing" if len(mine) == 1 else f"{len(mine)} crossings"
             told.append(
-                f"{axis}: {rises} to its threshold {BY_FLOW}: while the agent flows nothing else is sent"
+                f"nothing changed, because flow silenced {rises} of {axis}: "
+                "while the agent flows nothing else is sent"
             )
             continue
         columns = tracks[agent].columns
         values, thresholds = columns.column(f"axis.{axis}"), columns.column(f"threshold.{axis}")
-        if not len(values):
-            continue
-        nearest = int((values - thresholds).argmax())
-        if values[nearest] < thresholds[nearest]:
-            told.append(
-                f"{axis}: it never reaches its threshold; "
-                f"at most {values[nearest]:.2f} of {thresholds[nearest]:.2f}"
-            )
-        else:
-            told.append(
-                f"{axis}: it crosses where it crossed before; its threshold lies between "
-                f"{float(thresholds.min()):.2f} and {float(thresholds.max()):.2f}"
-            )
+        if len(values):
+            told.append(f"nothing changed, because {_unmoved(axis, values, thresholds, lowest)}")
     return told
+
+
+def _unmoved(axis: str, values: Column, thresholds: Column, lowest: float) -> str:
+    """Why a threshold that was moved is crossed no otherwise."""
+    nearest = int((values - thresholds).argmax())
+    if values[nearest] >= thresholds[nearest]:
+        return (
+            f"{axis} crosses its threshold where it did before; the threshold lies between "
+            f"{float(thresholds.min()):.2f} and {float(thresholds.max()):.2f}"
+        )
+    said = f"{axis} never reaches its threshold: at most {values[nearest]:.2f} of {thresholds[nearest]:.2f}"
+    if thresholds[nearest] <= lowest + _SAME:
+        said += f", and receptor.ambient.low lets no threshold fall below {lowest:.2f}"
+    return said

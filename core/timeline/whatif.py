@@ -80,7 +80,8 @@ class WhatIfResult(NamedTuple):
         if self.whole is None or self.silenced is None or not self.difference.equal:
             return []
         unheard = [pair.other for pair in self.silenced.kept + self.silenced.moved] + [*self.silenced.gained]
-        return why_unchanged(tuple(self.edits), self.whole.tracks, unheard, agent)
+        lowest = self.whole.eras[-1].settings.receptor.ambient.low
+        return why_unchanged(tuple(self.edits), self.whole.tracks, unheard, agent, lowest)
 
     def changes(self) -> list[tuple[int, str, Mark]]:
         """Every difference by place: `+` gained, `-` lost, `~` moved."""

@@ -58,7 +58,7 @@ def _tell(agent: Actor) -> None:
     agent.narrate("Another task, other files. Old paths cool slowly, within hours; the new ones heat up.")
     passed = implement(agent, SEARCH[1:4], 3, passed=passed)
     agent.narrate(
-        "Three of the five hottest paths are new: a context shift. What is normal is learned anew from here.",
+        "Three of the five hottest paths are new: a context shift. From here on a new normal is learned.",
         "shift",
     )
     implement(agent, SEARCH, 6, passed=passed)
@@ -71,7 +71,7 @@ STORY = Story(
     name="shift",
     title="A context shift",
     sentence="Two tasks in one session: first billing, then search, in the same project.",
-    notice="The heat of the paths panel moves, a shift is marked, and baselines begin anew.",
+    notice="The heat of the paths panel moves, a shift is marked, and the baselines start again.",
     program=PI,
     world=_world,
     start=moment("2026-02-13T08:55:40"),

@@ -241,9 +241,11 @@ def responses(answer: Answer, asked: Asked, number: int) -> tuple[Json, list[byt
             "type": "function_call",
             "id": f"fc_{number:04}",
             "call_id": f"call_{number:04}",
-            "name": answer.tool,
+            "name": answer.tool.rpartition(".")[2],
             "arguments": json.dumps(answer.given),
         }
+        if "." in answer.tool:
+            item["namespace"] = answer.tool.partition(".")[0]
     else:
         said = [{"type": "output_text", "text": answer.text}]
         item = {"type": "message", "id": f"m_{number:04}", "role": "assistant", "content": said}

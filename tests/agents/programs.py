@@ -72,6 +72,14 @@ def install() -> None:
             sys.stdout.write(f"agents: npm could not install {package}; its stories are skipped\n")
 
 
+def end(running: subprocess.Popen[str]) -> str:
+    """End a program that may still run; what it printed."""
+    if running.poll() is None:
+        running.kill()
+    said, _ = running.communicate()
+    return said
+
+
 class Agent:
     """One agent with a home and a project of its own, that asks only the made-up model."""
 
@@ -115,12 +123,14 @@ class Agent:
 
     def run(self, prompt: str, *more: str) -> str:
         """A whole story; what the agent printed."""
-        running = self.start(prompt, *more)
+        return self.finish(self.start(prompt, *more))
+
+    def finish(self, running: subprocess.Popen[str]) -> str:
+        """Wait for the end of a story that was begun; what the agent printed."""
         try:
             said, _ = running.communicate(timeout=self.lingers or LONGEST)
         except subprocess.TimeoutExpired:
-            running.kill()
-            said, _ = running.communicate()
+            said = end(running)
             if self.lingers:
                 return said
             raise AssertionError(f"the agent did not end: {said[-2000:]}") from None

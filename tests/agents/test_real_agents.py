@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,11 @@ from core.logs.finder import sessions
 from core.logs.follow import Follower, watch
 from core.logs.session import read_session
 from tests.agents.fake_model import Answer, FakeModel, say, use
-from tests.agents.programs import LONGEST, Agent, Claude, Cline, Codex, OpenCode, Pi, Qwen
+from tests.agents.programs import LONGEST, Agent, Claude, Cline, Codex, OpenCode, Pi, Qwen, end
 
 AGENTS: tuple[type[Agent], ...] = (Claude, Codex, OpenCode, Qwen, Pi, Cline)
+_SOON = 60.0
+"""Seconds in which what an agent wrote must have been read."""
 _NAMES = {
     Claude: "claude-code",
     Codex: "codex",
@@ -59,7 +62,7 @@ def write(kind: type[Agent], path: Path, text: str) -> Answer:
 
 
 def ends(kind: type[Agent], text: str, **more: Any) -> list[Answer]:
-    """The last words of a story; Cline has a tool for them."""
+    """The last words of a story, at least ten characters; Cline has a tool for them, which refuses fewer."""
     if kind is Cline:
         given = {"summary": text, "verified": True}
         return [Answer(tool="submit_and_exit", given=given, **more)]
@@ -77,6 +80,22 @@ def read_back(agent: Agent) -> list[Event]:
 
 def only(events: list[Event], kind: type[Any]) -> list[Any]:
     return [event for event in events if isinstance(event, kind)]
+
+
+def until(follower: Follower, enough: Callable[[list[Event]], bool]) -> list[Event]:
+    """What is told while the agent works, until it is enough or has taken too long."""
+    stop = threading.Event()
+    late = threading.Timer(_SOON, stop.set)
+    late.start()
+    seen: list[Event] = []
+    try:
+        for batch in watch(follower, stop):
+            seen += batch
+            if enough(seen):
+                break
+    finally:
+        late.cancel()
+    return seen
 
 
 @pytest.mark.parametrize("kind", AGENTS)
@@ -111,28 +130,23 @@ def test_failures_an_edit_and_success(kind: type[Agent], tmp_path: Path) -> None
     assert all(turn.context_window > 0 for turn in turns)
 
 
-@pytest.mark.parametrize("kind", AGENTS[:3])
+@pytest.mark.parametrize("kind", AGENTS)
 def test_what_is_read_while_the_agent_works(kind: type[Agent], tmp_path: Path) -> None:
     """Calls are told as they end; followed to its end, the log is what it is read afterwards."""
-    story = [run(kind, "python3 missing.py"), run(kind, "ls /"), *ends(kind, "done", held=True)]
-    stop = threading.Event()
-    late = threading.Timer(LONGEST, stop.set)
-    late.start()
-    seen: list[Event] = []
+    story = [run(kind, "python3 missing.py"), run(kind, "ls /"), *ends(kind, "That was all.", held=True)]
     with FakeModel({"make it work": story}) as model:
         agent = kind(tmp_path, model.url)
         running = agent.start("make it work")
-        assert model.waiting.wait(LONGEST)
-        follower = Follower(agent.logs()[0], make_kit())
-        for batch in watch(follower, stop):
-            seen += batch
-            if len(only(seen, ToolUse)) == 2:
-                break
-        assert [call.outcome for call in only(seen, ToolUse)] == ["failure", "success"]
-        assert len(only(seen, Prompt)) == 1 and running.poll() is None
-        model.go()
-        running.communicate(timeout=LONGEST)
-    late.cancel()
+        try:
+            assert model.waiting.wait(LONGEST)
+            follower = Follower(agent.logs()[0], make_kit())
+            seen = until(follower, lambda told: len(only(told, ToolUse)) == 2)
+            assert [call.outcome for call in only(seen, ToolUse)] == ["failure", "success"]
+            assert len(only(seen, Prompt)) == 1 and running.poll() is None
+            model.go()
+            agent.finish(running)
+        finally:
+            end(running)
     for batch in follower.drain():
         seen += batch
     seen += follower.finish()
@@ -140,23 +154,40 @@ def test_what_is_read_while_the_agent_works(kind: type[Agent], tmp_path: Path) -
     assert follower.in_flight() == []
 
 
-@pytest.mark.parametrize("kind", [Claude, OpenCode])
+_HANDED: dict[type[Agent], tuple[str, dict[str, Any]]] = {
+    Claude: ("Agent", {"subagent_type": "general-purpose", "description": "look"}),
+    Codex: ("collaboration.spawn_agent", {"task_name": "look", "fork_turns": "none"}),
+    OpenCode: ("task", {"subagent_type": "general", "description": "look"}),
+    Qwen: ("agent", {"subagent_type": "general-purpose", "description": "look"}),
+}
+"""How each hands a task over."""
+
+
+@pytest.mark.parametrize("kind", list(_HANDED))
 def test_a_sub_agent(kind: type[Agent], tmp_path: Path) -> None:
-    """It starts, works under its own name, and ends."""
-    asked = {"description": "look", "prompt": "look around please"}
-    given = {"subagent_type": "general-purpose" if kind is Claude else "general", **asked}
+    """It starts, works under its own name, and ends; of its deeds Qwen Code's log tells nothing."""
+    tool, given = _HANDED[kind]
+    waits = [use("collaboration.wait_agent", timeout_ms=60_000)] if kind is Codex else []
+    named = "NEW_TASK\nTask name: /root/look" if kind is Codex else "look around"
     stories = {
-        "hand it over": [Answer(tool="Agent" if kind is Claude else "task", given=given), say("all done")],
-        "look around": [run(kind, "ls /"), run(kind, "cat nothing"), say("I saw it")],
+        "hand it over": [
+            Answer(
+                tool=tool, given={**given, "message" if kind is Codex else "prompt": "look around please"}
+            ),
+            *waits,
+            say("all done"),
+        ],
+        named: [run(kind, "ls /"), run(kind, "cat nothing"), say("I saw it")],
     }
     with FakeModel(stories) as model:
         agent = kind(tmp_path, model.url)
-        agent.run("hand it over")
+        agent.run("hand it over", *(("--enable", "multi_agent_v2") if kind is Codex else ()))
     events = read_back(agent)
     (started,), (ended,) = only(events, AgentStart), only(events, AgentEnd)
     assert started.child == ended.child and ended.outcome == "success"
     outcomes = {(call.agent, call.outcome) for call in only(events, ToolUse)}
-    assert outcomes == {("main", "success"), (started.child, "success"), (started.child, "failure")}
+    deeds = {(started.child, "success"), (started.child, "failure")} if kind is not Qwen else set()
+    assert outcomes == {("main", "success"), *deeds}
     assert len(only(events, Prompt)) == 1
 
 

@@ -20,7 +20,7 @@ from tui.widgets.transcript.document import Document
 Compare = Callable[..., bool]
 SIZES = {"80x24": (80, 24), "120x40": (120, 40), "200x60": (200, 60)}
 EDIT = {
-    "file_path": "/work/project/src/billing.py",
+    "file_path": "/srv/project/src/billing.py",
     "old_string": "def price(item):\n    return item.cost\n",
     "new_string": "def price(item):\n    return item.cost * item.count\n",
 }
@@ -50,7 +50,7 @@ def story() -> bytes:
         (
             logs.prompt(0, "migrate the billing service to the new API and add tests"),
             talk(30, "I look at the service first, then I change how prices are made."),
-            logs.call(60, "a", "Read", {"file_path": "/work/project/src/billing.py"}),
+            logs.call(60, "a", "Read", {"file_path": "/srv/project/src/billing.py"}),
             logs.result(61, "a", "def price(item):\n    return item.cost\n"),
             logs.call(400, "b", "Edit", EDIT),
             logs.result(401, "b", "updated"),

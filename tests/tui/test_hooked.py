@@ -126,7 +126,7 @@ async def test_nothing_is_permitted_unseen(app: NooscopeApp, link: Link) -> None
         await pilot.pause()
         assert link.decided == []
         said = [notice.message for notice in app._notifications]
-        assert any("1 of other sessions do" in text for text in said)
+        assert any("one of another session does: f shows them" in text for text in said)
         assert any("words are hidden" in text for text in said)
 
 

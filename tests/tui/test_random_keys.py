@@ -20,8 +20,8 @@ KEYS = (
 """All but those that leave."""
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=["80x24", "120x40"])
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.slow
+@pytest.mark.parametrize(("seed", "size"), [(1, (80, 24)), (2, (120, 40))], ids=["80x24", "120x40"])
 async def test_any_keys(
     log: Path, app_on: Callable[..., NooscopeApp], seed: int, size: tuple[int, int]
 ) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shlex
 import shutil
+import socket
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -15,6 +17,7 @@ import pytest
 from tui.cli import main
 from tui.cli.commands.serve import viewer_command
 from tui.cli.launch import has_screen
+from tui.peer_user import peer_user, tells_users
 from tui.web import COOKIE, WebServer, is_loopback
 
 aiohttp = pytest.importorskip("aiohttp", reason="aiohttp is not installed: pip install 'nooscope[web]'")
@@ -28,8 +31,8 @@ TOKEN = "a" * 32
 class Site:
     """A server and a browser's side of it."""
 
-    def __init__(self, token: str, viewers: int = 2) -> None:
-        self.server = WebServer(COMMAND, "127.0.0.1", 0, viewers=viewers, token=token)
+    def __init__(self, token: str, viewers: int = 2, **more: Any) -> None:
+        self.server = WebServer(COMMAND, "127.0.0.1", 0, viewers=viewers, token=token, **more)
         self.port = 0
 
     @property
@@ -76,6 +79,46 @@ async def test_nothing_can_be_fetched_but_the_page(site: Site, path: str) -> Non
 )
 async def test_other_sites_are_refused(site: Site, headers: dict[str, str], status: int) -> None:
     assert (await site.get("/", **headers))[0] == status
+
+
+@pytest.mark.parametrize(("user", "status"), [(os.getuid(), 200), (0, 200), (4242, 403), (None, 403)])
+async def test_without_a_token_other_users_of_the_machine_are_refused(user: int | None, status: int) -> None:
+    one = Site("", user_of=lambda *_: user)
+    one.port = await one.server.start()
+    try:
+        assert (await one.get("/"))[0] == status
+        assert (await one.get("/ws", Origin=one.url))[0] in ((400, 426) if status == 200 else (403,))
+    finally:
+        await one.server.close()
+
+
+@pytest.mark.skipif(not tells_users(), reason="this system does not tell who is at the other end")
+@pytest.mark.parametrize("family", [socket.AF_INET, socket.AF_INET6])
+def test_the_kernel_tells_who_asks(family: socket.AddressFamily) -> None:
+    host = "127.0.0.1" if family is socket.AF_INET else "::1"
+    try:
+        server = socket.create_server((host, 0), family=family)
+    except OSError:
+        pytest.skip(f"{host} cannot be listened on")
+    with server, socket.create_connection(server.getsockname()[:2]) as client:
+        peer, here = client.getsockname()[:2], server.getsockname()[:2]
+        assert peer_user(peer, here) == os.getuid()
+        assert peer_user((peer[0], peer[1] ^ 1), here) is None
+
+
+def test_another_users_row_is_read_from_the_table(tmp_path: Path) -> None:
+    table = tmp_path / "tcp"
+    table.write_text(
+        "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid\n"
+        "   0: 0100007F:20E5 0100007F:9C40 01 00000000:00000000 00:00000000 00000000     0        0 1\n"
+        "   1: 0200007F:9C40 0100007F:20E5 01 00000000:00000000 00:00000000 00000000  1001        0 2\n"
+        "   2: 0100007F:9C40 0100007F:20E5 01 00000000:00000000 00:00000000 00000000  1002        0 3\n"
+    )
+    here = ("127.0.0.1", 8421)
+    assert peer_user(("127.0.0.1", 40000), here, (table,)) == 1002
+    assert peer_user(("127.0.0.2", 40000), here, (table,)) == 1001
+    assert peer_user(("127.0.0.3", 40000), here, (table,)) is None
+    assert peer_user(("127.0.0.1", 40000), here, (tmp_path / "nowhere",)) is None
 
 
 @pytest.mark.parametrize("site", [TOKEN], indirect=True)

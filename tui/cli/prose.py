@@ -29,6 +29,7 @@ def prose_lines(told: Told) -> list[str]:
     kept = ", kept from before" if told.kept else ""
     return [
         *map(plain, lines_of(told.claims)),
+        *(plain(f"not taken over, too little in the facts: {line}") for line in lines_of(told.left)),
         "",
         plain(f"told by {told.who} ({told.tier}{kept}); {told.reason}"),
     ]
@@ -37,7 +38,15 @@ def prose_lines(told: Told) -> list[str]:
 def prose_json(told: Told) -> dict[str, object]:
     """The same for a program."""
     claims = [{"text": one.words, "events": list(one.events)} for one in told.claims]
-    return {"claims": claims, "tier": told.tier, "who": told.who, "reason": told.reason, "kept": told.kept}
+    left = [{"text": one.words, "events": list(one.events)} for one in told.left]
+    return {
+        "claims": claims,
+        "not_taken_over": left,
+        "tier": told.tier,
+        "who": told.who,
+        "reason": told.reason,
+        "kept": told.kept,
+    }
 
 
 def say_where_it_goes(settings: Settings) -> None:

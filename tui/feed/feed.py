@@ -23,7 +23,9 @@ from core.live.source import Source, Target
 from core.live.status import Limits, Open, Status, StatusFacts, status_of
 from core.live.status_facts import open_calls
 from core.live.watcher import Watcher
+from core.logs.door import closed_at
 from core.logs.lag import UNKNOWN, is_late
+from core.report.formatting import plain
 from core.report.now import NowReader
 from core.report.steer import steer_preview
 from core.settings import Settings
@@ -395,6 +397,8 @@ class Feed:
         self._due = self._urgent = True
         if not len(self._film) and not self._notice:
             self._notice = "no events yet" if source.growing else "this log has no events"
+            if source.growing and (closed := closed_at(self.target.path)) is not None:
+                self._notice = f"you have no permission to read {plain(str(closed), 80)}"
 
     def _play(self) -> None:
         now = time.monotonic()
@@ -422,7 +426,7 @@ class Feed:
         self._late = is_late(behind)
         edge = self._wall() if self._head.mode == "live" and loading is None and not self._late else None
         held = self._held if self._head.following and self._head.live and not self._late else ()
-        view = self._film.view(self._head, self._visited or self._agent, edge, self._waiting)
+        view = self._film.view(self._head, self._visited or self._agent, edge, self._waiting, held)
         worded = self._with_words(view, source, held)
         view = replace(
             worded,

@@ -59,11 +59,18 @@ class Film:
         if isinstance(event, Compaction):
             self._cuts.setdefault(event.agent, []).append(count - 1)
 
-    def view(self, head: Playhead, agent: str, now: float | None, waiting: Sequence[Open] = ()) -> View:
+    def view(
+        self,
+        head: Playhead,
+        agent: str,
+        now: float | None,
+        waiting: Sequence[Open] = (),
+        held: Sequence[Event] = (),
+    ) -> View:
         """What is to be seen at the playhead; `now` lets the live edge decay to that moment.
 
-        At that edge the status is not known from the recording alone; `waiting` are calls that the log has
-        not answered yet.
+        At that edge neither status nor cost is known from the recording alone; `waiting` are calls that the
+        log has not answered yet, `held` is all it has begun and not ended.
         """
         timeline = self.timeline
         index, total = min(head.index, len(timeline)), len(timeline)
@@ -90,7 +97,7 @@ class Film:
             playing=head.playing,
             speed=head.speed,
             status=None if sight.facts is None else self._status(sight.facts, index, at, waiting),
-            spent=self._spending.at(index, at),
+            spent=self._spending.at(index, at, held),
             preserved=self._preserved_at(index, shown),
             burn=tokens_a_minute(timeline.events, index, at, self._stretch, shown),
         )

@@ -84,11 +84,12 @@ class Shelf:
         note = note or _what_stands(timeline, place)
         try:
             checkpoints = Checkpoints(kept, timeline.settings.timeline.checkpoints.kept)
-            checkpoints.make(timeline, place, name, note, created=self._wall())
+            made = checkpoints.make(timeline, place, name, note, created=self._wall())
         except StoreError as error:
             self._post(Failed(str(error)))
         else:
-            self._post(Noticed("done", "Bookmark set", f"{name}{f': {note}' if note else ''}"))
+            words = f"{name}{f': {note}' if note else ''}\nstate {made.checkpoint[:12]} is kept with it"
+            self._post(Noticed("done", "Bookmark set", words))
         self.tell()
 
     def remove(self, timeline: Timeline, place: int) -> None:

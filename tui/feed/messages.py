@@ -12,6 +12,7 @@ from core.timeline.jumps import Landing
 
 if TYPE_CHECKING:
     from core.live.hook_signs import HookBoard, PermitQuestion
+    from core.report.cost import DaySpent
     from core.settings import Settings
     from core.store.bookmarks import Bookmark
     from core.store.last_look import Look
@@ -202,6 +203,13 @@ class SteerPreviewed(Message):
     words: str
     asker: ShowsPreview
     effect: tuple[str, ...]
+
+
+@dataclass
+class DayReckoned(Message):
+    """From a worker: what all agents cost today."""
+
+    day: DaySpent
 
 
 @dataclass

@@ -10,7 +10,7 @@ from textual.driver import Driver
 from textual.message import Message
 
 from core.live.notices import Notifier, ShownNotice, installed_channels
-from core.report.formatting import plain
+from core.report.formatting import folder_name, plain
 from core.settings import Settings
 from tui.feed.messages import Noticed
 from tui.feed.view import Subject
@@ -58,5 +58,5 @@ def notifier_of(app: LiveApp) -> Notifier:
 
 def terminal_title(subject: Subject) -> str:
     """The terminal's title while a session needs the person."""
-    name = PurePath(subject.project).name or PurePath(subject.path).stem
+    name = folder_name(subject.project) or PurePath(subject.path).stem
     return plain(f"▲ needs you: {name} · nooscope", 80)

@@ -17,6 +17,7 @@ from core.live.status import Status
 from core.logs.lag import is_late
 from core.receptor.readings import Why
 from core.report.compaction import Preserved
+from core.report.cost import DaySpent
 from core.report.now import Now
 from core.report.spending import Spent
 from core.society import SocietyReading
@@ -69,6 +70,8 @@ class View(Struct, frozen=True):
     """Those of them in which words stand."""
     words: bool = True
     """Words of the log may be shown; False for a screen that others see."""
+    day: DaySpent | None = None
+    """What all agents cost today, where there is a budget."""
     spent: Spent = Spent()
     burn: float = 0.0
     """Tokens a minute, lately."""

@@ -33,6 +33,7 @@ from tui.draw.line import Line, wrapped
 from tui.screens.board import Board
 from tui.widgets.common.header import StatusHeader
 from tui.widgets.common.key_line import KeyLine
+from tui.widgets.common.now_strip import NowStrip
 from tui.widgets.common.text_page import TextPage
 
 _WAITS = "reading…"
@@ -77,6 +78,7 @@ foresaw and what then came. `s` tries a sentence of yours at the playhead before
 
     def compose(self) -> ComposeResult:
         yield StatusHeader().data_bind(Board.view)
+        yield NowStrip().data_bind(Board.view)
         yield TextPage(id="page")
         yield Input(placeholder="a sentence to the agent; enter tries it, escape leaves", id="steer")
         yield KeyLine()

@@ -22,12 +22,13 @@ from core.live.fleet.row import FleetRow
 from core.live.fleet.thread import FleetWatch
 from core.live.hook_signs import HookBoard
 from core.live.status import Limits
+from core.report.cost import Budget
 from core.settings import Settings
 from core.timeline.run_inputs import InitialStates
 from tui.feed.messages import AnswerPermit, OpenSession
 from tui.screens.at_hand import copy_resume, show_pane
 from tui.screens.board import HEIGHTS, WIDTHS
-from tui.widgets.common.key_line import KeyLine
+from tui.widgets.common.key_line import KeyLine, permit_bindings
 from tui.widgets.fleet.detail import fleet_title, session_detail
 from tui.widgets.fleet.fleet_table import FleetTable
 
@@ -72,30 +73,7 @@ class FleetScreen(Screen[None]):
         Binding(
             "R", "resume", "resume", show=False, id="fleet.resume", tooltip="Copy the command that resumes it"
         ),
-        Binding(
-            "y",
-            "permit('once')",
-            "permit",
-            show=False,
-            id="fleet.permit",
-            tooltip="Let the call that waits pass, once",
-        ),
-        Binding(
-            "Y",
-            "permit('session')",
-            "permit for the session",
-            show=False,
-            id="fleet.permit_session",
-            tooltip="Let this tool pass for the rest of the session",
-        ),
-        Binding(
-            "d",
-            "permit('deny')",
-            "deny",
-            show=False,
-            id="fleet.deny",
-            tooltip="Deny it, and tell the agent why",
-        ),
+        *permit_bindings("fleet"),
         Binding("J", "pane", "pane", show=False, id="fleet.pane", tooltip="Go to its pane of tmux"),
         Binding("u", "urgent", "urgent", id="fleet.urgent", tooltip="Only those worth a look, or all"),
         Binding("slash", "filter", "filter", key_display="/", id="fleet.filter", tooltip="Filter the list"),
@@ -286,8 +264,10 @@ class FleetScreen(Screen[None]):
             return
         late = time.monotonic() - self._arrived
         widget = self.query_one("#title", Static)
+        budget = Budget.of(getattr(self.app, "settings", self._settings).screen.cost)
         widget.update(
-            fleet_title(self.rows, self.order, self.now, late, widget.content_size.width), layout=False
+            fleet_title(self.rows, self.order, self.now, late, widget.content_size.width, budget),
+            layout=False,
         )
 
     def _detail(self, row: FleetRow | None) -> None:

@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from functools import partial
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any, Protocol, cast
 
 from textual.app import App, SystemCommand
@@ -23,7 +23,7 @@ from core.logs.discovery import find
 from core.logs.found import Found
 from core.receptor.readings import NodeReading
 from core.report.event_words import OUTCOME_SIGNS, about, tool_of
-from core.report.formatting import age, clock, plain
+from core.report.formatting import age, clock, folder_name, plain
 from core.settings.layers import tunables
 from core.store.bookmarks import Bookmark
 from core.timeline.timeline import Timeline
@@ -148,12 +148,12 @@ def _sessions() -> list[Found]:
 
 
 def _called(found: Found) -> str:
-    return f"Session: {plain(found.title, 60) or PurePath(found.project).name or found.path.stem}"
+    return f"Session: {plain(found.title, 60) or folder_name(found.project) or found.path.stem}"
 
 
 def _of(found: Found) -> str:
     when = "now" if found.active else f"{age(max(0.0, time.time() - found.last))} ago"
-    return f"{found.agent} · {plain(PurePath(found.project).name, 40)} · {when}"
+    return f"{found.agent} · {plain(folder_name(found.project), 40)} · {when}"
 
 
 class SessionSearch(Provider):

@@ -15,6 +15,7 @@ from textual.widgets import Input, Label
 from core.intake.link import IntakeLink
 from core.live.hook_signs import PermitQuestion
 from core.report.formatting import plain
+from tui.screens.fleet import FleetScreen
 
 _DONE = {
     "once": "let pass, once",
@@ -62,7 +63,9 @@ def answer_permit(
     """Answer a question that was seen; a denial asks for its reason first."""
     if question is None or link is None:
         others = len(link.board.questions) if link is not None else 0
-        more = f"; {others} of other sessions do: f shows them" if others else ""
+        which = "one of another session does" if others == 1 else f"{others} of other sessions do"
+        where = "choose its row" if isinstance(app.screen, FleetScreen) else "f shows them"
+        more = f"; {which}: {where}" if others else ""
         app.notify(f"no call of this session waits for your permit{more}", markup=False)
     elif choice == "deny":
         app.push_screen(ReasonScreen(question), partial(_denied, app, link, question))

@@ -154,11 +154,12 @@ def _prose_page(told: list[tuple[str, Told]], width: int) -> list[Line]:
     lines: list[Line] = []
     for title, prose in told:
         lines.append([(title, "strong")])
-        for claim in prose.claims:
+        claims = [(claim, "plain", "") for claim in prose.claims]
+        claims += [(claim, "quiet", "not taken over, too little in the facts: ") for claim in prose.left]
+        for claim, ink, before in claims:
             cited = f" [{', '.join(map(str, claim.events))}]" if claim.events else ""
-            lines += [
-                [("  " + line, "plain")] for line in wrapped(plain(claim.words) + cited, max(8, width - 2))
-            ]
+            words = before + plain(claim.words) + cited
+            lines += [[("  " + line, ink)] for line in wrapped(words, max(8, width - 2))]
         who = f"told by {prose.who} ({prose.tier}); {prose.reason}"
         lines += [[("  " + line, "quiet")] for line in wrapped(plain(who), max(8, width - 2))]
         lines.append([])

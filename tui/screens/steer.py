@@ -23,7 +23,7 @@ _MORE = "write a fact rather than an order: “the mock still returns the old sh
 
 
 class SteerScreen(ModalScreen[None]):
-    """Enter shows what the sentence would do, enter again sends it, a changed sentence is shown anew."""
+    """Enter shows what the sentence would do, enter again sends it, a changed sentence is shown again."""
 
     DEFAULT_CSS = """
     SteerScreen {

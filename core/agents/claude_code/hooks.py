@@ -30,8 +30,8 @@ MOMENTS: dict[str, HookMoment] = {
     "Stop": "stop",
     "SessionEnd": "session_end",
 }
-_SPOKEN_TO = frozenset(("PostToolBatch", "UserPromptSubmit"))
-"""Where a sentence is handed over: just before the model is asked."""
+_SPOKEN_TO = frozenset(("PostToolBatch", "UserPromptSubmit", "SessionStart"))
+"""Where a sentence is handed over: just before the model is asked, and when it starts again after a cut."""
 _BRIEF = 2
 _PATIENT = 600
 """Seconds after which Claude Code goes on without our answer; a guarded call may wait for the person."""
@@ -65,6 +65,8 @@ def answer_claude(call: HookCall, reply: HookReply) -> dict[str, Any] | None:
     if call.moment == "before_tool" and reply.verdict:
         verdict = "deny" if reply.verdict == "ask" and call.unattended else reply.verdict
         return specific(call, permissionDecision=verdict, permissionDecisionReason=reply.reason)
+    if call.moment == "before_tool" and reply.approved:
+        return specific(call, permissionDecision="allow", permissionDecisionReason=reply.reason)
     if reply.context and call.name in _SPOKEN_TO:
         return specific(call, additionalContext=reply.context)
     return None

@@ -25,11 +25,11 @@ from core.agents.claude_code.subagents import Delegations, KnownAgents, is_agent
 from core.agents.claude_code.texts import block_text, is_goodbye, is_prompt, result_text, user_words
 from core.agents.claude_code.titles import claude_title
 from core.agents.fingerprint import fingerprint
+from core.agents.loose import is_secret
 from core.agents.outcomes import exit_code
 from core.agents.reader import AgentKit, AgentReader
 from core.agents.usage import ClosedTurns, Usage
 from core.events import MAIN, Compaction, Event, Prompt, SessionEnd, SessionStart, Turn, Where
-from core.logs.event_redaction import cleaned
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
 
@@ -157,7 +157,7 @@ class ClaudeCode(AgentReader):
         calls, usage, agents = self._calls.pause(), self._usage.pause(), self._agents.pause()
         if self._messages or self._words or self._parents or self._results:
             return None
-        if calls is None or usage is None or agents is None or any(map(_is_secret, calls.changed)):
+        if calls is None or usage is None or agents is None or any(map(is_secret, calls.changed)):
             return None
         paused = _Paused(
             self.session, self.seen, self._at, self._begun, self._alone, self._compacted, calls, usage, agents
@@ -493,10 +493,6 @@ def _judge(tool: str, told: ToolDetails, code: int | None) -> tuple[bool | None,
     if isinstance(task, BackgroundTask):
         return None, task.status == "running", code if task.exit_code is None else task.exit_code
     return None, False, code
-
-
-def _is_secret(path: str) -> bool:
-    return cleaned(path) != path
 
 
 def _count(value: int | None) -> int:

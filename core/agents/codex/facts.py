@@ -20,7 +20,7 @@ class TokenCount(NamedTuple):
     written: int = 0
 
     def since(self, before: TokenCount) -> TokenCount | None:
-        """What came on top; None where the count began anew."""
+        """What came on top; None where the count started again."""
         more = TokenCount(*(now - then for now, then in zip(self, before, strict=True)))
         return more if min(more) >= 0 else None
 

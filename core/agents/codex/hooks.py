@@ -29,7 +29,7 @@ MOMENTS: dict[str, HookMoment] = {
     "Stop": "stop",
     "SessionEnd": "session_end",
 }
-_SPOKEN_TO = frozenset(("PostToolUse", "UserPromptSubmit"))
+_SPOKEN_TO = frozenset(("PostToolUse", "UserPromptSubmit", "SessionStart"))
 _TAIL = 65_536
 """How much of a rollout's end is searched for how a call ended."""
 

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
+import msgspec
 from msgspec.structs import replace
 
 from core.agents.advice import is_advice, said_event
 from core.agents.calls import Result
 from core.agents.codex.cells import sort_cell
+from core.agents.codex.children import ChildThreads
 from core.agents.codex.facts import TokenCount, end_fact, item_fact, read_spent
 from core.agents.codex.results import read_output
 from core.agents.codex.threads import Meta, Replay, read_meta, thread_files
 from core.agents.codex.titles import codex_title
-from core.agents.loose import STEP, LooseReader, decode, kept, table, text, whole_number, words
+from core.agents.fingerprint import fingerprint
+from core.agents.loose import STEP, LooseReader, decode, is_secret, kept, table, text, whole_number, words
 from core.agents.normalizer import Sorted
 from core.agents.reader import AgentKit
-from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Where
+from core.events import MAIN, Compaction, Event, Where
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
 
@@ -40,6 +43,23 @@ _OUTPUTS = frozenset(
 )
 
 
+class _Thread(NamedTuple):
+    """What is known of a thread beside its calls, while nothing of it is left open."""
+
+    replay: tuple[bool, str, float, float]
+    bare: bool
+    child: bool
+    model: str
+    spent: TokenCount
+    recorded: bool
+    window: int
+    said: tuple[str, int]
+    context: int
+    compacted: str
+    running: dict[str, Sorted]
+    children: dict[str, str]
+
+
 class Codex(LooseReader):
     """Reads the lines of one thread."""
 
@@ -55,7 +75,8 @@ class Codex(LooseReader):
         self._spent = TokenCount()
         self._recorded = False
         self._window = 0
-        self._said: tuple[str, str] = ("", "")
+        self._said: tuple[str, int] = ("", 0)
+        """The sign by which the last prompt was told, and a fingerprint of its words."""
         self._context = 0
         self._advice = ""
         self._words = ""
@@ -66,8 +87,37 @@ class Codex(LooseReader):
         self._compacted = ""
         self._facts: dict[str, Result] = {}
         self._running: dict[str, Sorted] = {}
-        self._children: dict[str, str] = {}
-        self._closing: dict[str, str] = {}
+        self._children = ChildThreads(self.agent)
+
+    def own_state(self) -> Any:
+        """All it knows of its thread; None while words, facts or an end wait for a line to come."""
+        if self._advice or self._words or self._facts or self._children.closing:
+            return None
+        if any(is_secret(name) for kind in self._running.values() for name in (kind.program, *kind.targets)):
+            return None
+        return _Thread(
+            self._replay.state,
+            self._bare,
+            self._child,
+            self._model,
+            self._spent,
+            self._recorded,
+            self._window,
+            self._said,
+            self._context,
+            self._compacted,
+            self._running,
+            self._children.states,
+        )
+
+    def own_resume(self, own: Any) -> None:
+        """Go on from there."""
+        thread = msgspec.convert(own, _Thread)
+        self._replay.state = thread.replay
+        self._bare, self._child, self._model = thread.bare, thread.child, thread.model
+        self._spent, self._recorded, self._window = thread.spent, thread.recorded, thread.window
+        self._said, self._context, self._compacted = thread.said, thread.context, thread.compacted
+        self._running, self._children.states = thread.running, thread.children
 
     def read(self, value: Any, out: list[Event]) -> None:
         """Add the events of one line."""
@@ -189,7 +239,7 @@ class Codex(LooseReader):
         if tool in _CELLS and isinstance(arguments, str):
             self.calls.amend(call, sort_cell(self.kit.normalizer, self.name, tool, arguments))
         elif tool == "close_agent":
-            self._closing[call] = text(table(arguments).get("id")) or text(table(arguments).get("target"))
+            self._children.closes(call, arguments)
         elif tool in ("write_stdin", "wait"):
             process = table(arguments)
             self._continue(call, str(process.get("session_id", process.get("cell_id", ""))))
@@ -238,42 +288,8 @@ class Codex(LooseReader):
         if self._advice:
             self._tell_advice(out, late=True)
         if use is not None and use.action == "delegation":
-            self._delegated(call, tool, item.get("output"), use.outcome == "success", out)
-
-    def _delegated(self, call: str, tool: str, output: Any, well: bool, out: list[Event]) -> None:
-        told = table(decode(words(output).encode("utf-8", "surrogatepass")))
-        if tool == "spawn_agent" and well:
-            self._start_child(text(told.get("agent_id")) or text(told.get("thread_id")), "", out)
-        elif tool in ("wait_agent", "wait"):
-            for child, status in table(told.get("status")).items():
-                state = next(iter(status), "") if isinstance(status, dict) else text(status)
-                self._end_child(child, state, out)
-        elif tool == "close_agent":
-            self._end_child(self._closing.pop(call, ""), "completed" if well else "", out)
-
-    def _start_child(self, child: str, role: str, out: list[Event]) -> None:
-        if child and child not in self._children:
-            self._children[child] = "running"
-            out.append(AgentStart(at=self.now, agent=self.agent, where=self.here(), child=child, role=role))
-
-    def _end_child(self, child: str, state: str, out: list[Event]) -> None:
-        if self._children.get(child) == "running" and state in (
-            "completed",
-            "errored",
-            "shutdown",
-            "interrupted",
-        ):
-            self._children[child] = state
-            failed = state == "errored"
-            out.append(
-                AgentEnd(
-                    at=self.now,
-                    agent=self.agent,
-                    where=self.here(),
-                    child=child,
-                    outcome="failure" if failed else "success",
-                )
-            )
+            well = use.outcome == "success"
+            out += self._children.answered(call, tool, item.get("output"), well, self.now, self.here())
 
     def _event(self, event: dict[str, Any], out: list[Event]) -> None:
         kind = text(event.get("type"))
@@ -296,7 +312,8 @@ class Codex(LooseReader):
             if self.calls.tool(call):
                 self._facts[call] = end_fact(event)
         elif kind == "collab_agent_spawn_end":
-            self._start_child(text(event.get("new_thread_id")), text(event.get("new_agent_role")), out)
+            child, role = text(event.get("new_thread_id")), text(event.get("new_agent_role"))
+            out += self._children.start(child, role, self.now, self.here())
 
     def _completed(self, item: dict[str, Any], out: list[Event]) -> None:
         """A finished item, in the words of newer logs."""
@@ -305,6 +322,8 @@ class Codex(LooseReader):
             self._say(kind, words(item.get("content")), out)
         elif kind == "ContextCompaction":
             self._compact("event", out)
+        elif kind == "SubAgentActivity":
+            out += self._children.activity(item, self.now, self.here())
         elif self.calls.tool(call := text(item.get("id"))):
             fact = item_fact(item)
             if fact is not None:
@@ -314,8 +333,9 @@ class Codex(LooseReader):
         """A prompt; a log that tells it by two signs, one right after the other, tells of one."""
         if self._child or not said.strip() or said.lstrip().startswith(_ADDED):
             return
-        repeated = self._said[1] == said and self._said[0] != sign
-        self._said = ("", "") if repeated else (sign, said)
+        known = fingerprint(said)
+        repeated = self._said[1] == known and self._said[0] != sign
+        self._said = ("", 0) if repeated else (sign, known)
         if not repeated:
             out.append(self.prompt(self.now, said, self.here()))
 

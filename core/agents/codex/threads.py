@@ -51,7 +51,7 @@ def read_meta(payload: dict[str, Any]) -> Meta:
 class Replay:
     """Tells a parent's copied lines from the thread's own.
 
-    Copied lines are stamped anew when they are written, but the ids of their turns keep the time they ran.
+    Copied lines get a new time when they are written, but the ids of their turns keep the time they ran.
     """
 
     __slots__ = ("_created", "_own", "_written", "active")
@@ -61,6 +61,15 @@ class Replay:
         self._own = ""
         self._created = 0.0
         self._written = 0.0
+
+    @property
+    def state(self) -> tuple[bool, str, float, float]:
+        """All it knows."""
+        return self.active, self._own, self._created, self._written
+
+    @state.setter
+    def state(self, known: tuple[bool, str, float, float]) -> None:
+        self.active, self._own, self._created, self._written = known
 
     def begin(self, meta: Meta, at: float) -> bool:
         """Take in a session_meta line; False where it is a copied one of another thread."""

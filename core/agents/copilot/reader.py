@@ -45,6 +45,14 @@ class CopilotReader(LooseReader):
         self._output: dict[str, int] = {}
         self._reports: dict[str, tuple[_Entry, Where, int]] = {}
 
+    def own_state(self) -> Any:
+        """The sub-agents, who called what, the model and what it wrote; None while a report waits."""
+        return None if self._reports else (self._agents, self._callers, self._model, self._output)
+
+    def own_resume(self, own: Any) -> None:
+        """Go on with them."""
+        self._agents, self._callers, self._model, self._output = own
+
     def finish(self) -> list[Event]:
         """What the log leaves open; reports of sub-agents that never came are counted."""
         for _, where, line in self._reports.values():

@@ -14,4 +14,4 @@ def _roots(environment: Environment, home: Path) -> list[Path]:
     return [named or (folder(environment, "XDG_DATA_HOME") or home / ".local" / "share") / "crush"]
 
 
-AGENT = Agent("crush", "Crush", FORMATS, Location(_roots, survey=survey_crush))
+AGENT = Agent("crush", "Crush", FORMATS, Location(_roots, survey=survey_crush, elsewhere=True))

@@ -5,13 +5,14 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path, PurePath
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
 from core.agents.loose import text, whole_number
 from core.logs.database import numbers, reading, select
 from core.logs.found import Listed
+from core.logs.rows_read import DatabaseRow, RowsRead
 from core.logs.times import seconds
 
 _SESSION = (
@@ -22,38 +23,37 @@ _MESSAGE = (
     *("id", "session_id", "role", "model", "provider"),
     *("is_summary_message", "created_at", "updated_at", "parts"),
 )
+_TABLES = ("sessions", "messages")
 _HOLDERS = (".crush", ".opencode")
 """Folders of a project in which the database lies."""
-_WRITTEN = 3600
-"""For how long a message may still be written after it was begun, in seconds."""
-_EARLIEST_MILLISECONDS = 100_000_000_000
 _TITLE = "title-"
 """How sessions that only made a title for another begin."""
 
 
-class CrushRow(NamedTuple):
-    """One row, as a reader is fed it."""
+def crush_rows(
+    path: Path, session: str = "", read: RowsRead | None = None, *, heads: bool = False
+) -> Iterator[DatabaseRow]:
+    """The messages of a database, each session after its row and before what it spent.
 
-    data: bytes
-    entry: str
-    """Its table and id."""
-    updated: int
-    """As the database counts time; rows since the largest seen come again where they are of that moment."""
-
-
-def crush_rows(path: Path, since: int = 0, session: str = "") -> Iterator[CrushRow]:
-    """The messages changed since a moment, each session after its row and before what it spent.
-
-    Only rows begun shortly before that moment are looked at: older messages no longer change.
+    Of a session that was `read` before, only what came since or may have changed. With `heads`, the sessions'
+    own rows alone.
     """
+    read = read if session else None
     with reading(path) as database:
+        if read is not None and read.goes_on(database, _TABLES):
+            yield from _changed(database, session, read)
+            return
         known = [one for one in select(database, "sessions", _SESSION) if not _names_only(one)]
         ids = {one["id"] for one in known}
         roots = [one for one in known if one.get("parent_session_id") not in ids]
         roots.sort(key=lambda one: (whole_number(one.get("created_at")), str(one["id"])))
         for root in roots:
             if not session or root["id"] == session:
-                yield from _tree(database, with_children(root, known), since)
+                members = with_children(root, known)
+                yield from (_row("sessions", one) for one in members)
+                if not heads:
+                    yield from _told(database, [one["id"] for one in members], read)
+                    yield _row("spent", members[0])
 
 
 def crush_listing(path: Path) -> list[Listed]:
@@ -99,27 +99,69 @@ def with_children(root: dict[str, Any], known: list[dict[str, Any]]) -> list[dic
     return found
 
 
-def _tree(database: sqlite3.Connection, members: list[dict[str, Any]], since: int) -> Iterator[CrushRow]:
-    for one in members:
-        yield _row("sessions", one, 0)
-    ids = [one["id"] for one in members]
+def _told(database: sqlite3.Connection, ids: list[str], read: RowsRead | None) -> Iterator[DatabaseRow]:
     marks = ", ".join("?" * len(ids))
-    begun = since - (_WRITTEN * 1000 if since > _EARLIEST_MILLISECONDS else _WRITTEN)
-    rest = f"WHERE created_at >= ? AND updated_at >= ? AND session_id IN ({marks}) ORDER BY created_at, rowid"
-    for message in select(database, "messages", _MESSAGE, rest, (begun, since, *ids)):
-        yield _row("messages", message, whole_number(message.get("updated_at")))
-    yield _row("spent", members[0], 0)
+    rest = f"WHERE session_id IN ({marks}) ORDER BY created_at, rowid"
+    if read is not None:
+        read.members = set(ids)
+    for message in select(database, "messages", ("rowid", *_MESSAGE), rest, ids):
+        yield _message_row(message, read)
 
 
-def _row(table: str, told: dict[str, Any], updated: int) -> CrushRow:
+def _changed(database: sqlite3.Connection, session: str, read: RowsRead) -> Iterator[DatabaseRow]:
+    """The messages that came or may have changed, after the rows of their sessions."""
+    told = {}
+    for one in read.of("sessions").changed(database, _SESSION):
+        if one.get("parent_session_id") in read.members and not _names_only(one):
+            read.members.add(one["id"])
+            told[one["id"]] = one
+    found = [
+        one for one in read.of("messages").changed(database, _MESSAGE) if one["session_id"] in read.members
+    ]
+    found.sort(key=lambda one: (whole_number(one.get("created_at")), one["rowid"]))
+    for name in (session, *(one["session_id"] for one in found)):
+        if name not in told:
+            told.update(
+                (one["id"], one) for one in select(database, "sessions", _SESSION, "WHERE id = ?", (name,))
+            )
+    yield from (_row("sessions", one) for one in told.values())
+    yield from (_message_row(message, read) for message in found)
+    if session in told:
+        yield _row("spent", told[session])
+
+
+def _message_row(message: dict[str, Any], read: RowsRead | None) -> DatabaseRow:
+    place = message.pop("rowid")
+    if read is not None and message.get("role") == "assistant" and not _finished(message.get("parts")):
+        read.of("messages").keep_open(place)
+    return _row("messages", message)
+
+
+def _row(table: str, told: dict[str, Any]) -> DatabaseRow:
     parts = told.get("parts")
-    outer = {name: value for name, value in told.items() if not isinstance(value, bytes) and name != "parts"}
+    outer = {
+        name: value
+        for name, value in told.items()
+        if not isinstance(value, bytes) and name not in ("parts", "rowid")
+    }
     data = msgspec.json.encode({"table": table, **outer})
     if isinstance(parts, str | bytes) and parts:
         inner = parts if isinstance(parts, bytes) else parts.encode("utf-8", "replace")
         data = b'%b,"parts":%b}' % (data[:-1], inner)
     entry = f"{'messages' if table == 'messages' else 'sessions'}/{told.get('id')}"
-    return CrushRow(data, entry, updated)
+    return DatabaseRow(data, entry)
+
+
+class _Part(msgspec.Struct):
+    type: str = ""
+
+
+def _finished(parts: Any) -> bool:
+    """Whether a message is written to its end; one that cannot be read will not become better."""
+    try:
+        return any(one.type == "finish" for one in msgspec.json.decode(parts or "[]", type=list[_Part]))
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError, TypeError):
+        return True
 
 
 def _names_only(session: dict[str, Any]) -> bool:

@@ -18,6 +18,8 @@ from core.logs.format import Companion, Format, Sample
 
 _QUERY = re.compile(r"<user_query>\s*(.*?)\s*</user_query>", re.DOTALL)
 _UNTOLD = Result(running=True)
+_ASKS = frozenset(("AskQuestion", "ask_question"))
+"""Tools that wait for the person: what is written after one says that it was answered."""
 
 
 class CursorReader(LooseReader):
@@ -26,6 +28,8 @@ class CursorReader(LooseReader):
     name = "cursor"
     untold = ("times", "outcomes", "tokens", "model", "cost")
     gaps = "text may be blanked, and calls left out"
+    _asked = ""
+    """The question that stands open."""
 
     def read(self, value: Any, out: list[Event]) -> None:
         """Add the events of one message."""
@@ -36,6 +40,10 @@ class CursorReader(LooseReader):
         if not self.begun:
             out.append(self.start(0.0, self.session, synthetic_time=True))
         self.now += STEP
+        if self._asked:
+            use = self.calls.end(self._asked, self.now, _UNTOLD, self.here())
+            self._asked = ""
+            out += [use] if use is not None else []
         content = self.table(line.get("message"), "message").get("content")
         if role == "user":
             said = words(content)
@@ -48,11 +56,17 @@ class CursorReader(LooseReader):
         )
         for place, part in enumerate(items(content)):
             call = table(part)
-            if call.get("type") == "tool_use":
+            if call.get("type") != "tool_use":
+                continue
+            tool = text(call.get("name"))
+            if tool in _ASKS and not self._asked:
+                self._asked = f"{name}/{place}"
+                self.calls.begin(self._asked, tool, call.get("input"), self.now, self.agent, self.here())
+            else:
                 out.append(
                     self.calls.both(
                         f"{name}/{place}",
-                        text(call.get("name")),
+                        tool,
                         call.get("input"),
                         None,
                         self.now,

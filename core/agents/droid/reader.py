@@ -44,6 +44,10 @@ class DroidReader(LooseReader):
             self._open(self.now, out)
             out.append(Compaction(at=self.now, agent=self.agent, where=self.here()))
 
+    def own_state(self) -> Any:
+        """Nothing, once the session has begun."""
+        return () if self._opening is None else None
+
     def finish(self) -> list[Event]:
         """A session of which only the first line was written begins with it."""
         out: list[Event] = []

@@ -40,6 +40,14 @@ class GeminiReader(LooseReader):
         super().__init__(*given, **named)
         self._told: set[str] = set()
 
+    def own_state(self) -> Any:
+        """The messages it has told."""
+        return sorted(self._told)
+
+    def own_resume(self, own: Any) -> None:
+        """Go on with them."""
+        self._told = set(own)
+
     def read(self, value: Any, out: list[Event]) -> None:
         """Add the events of one update, or of a whole document."""
         record = self.table(value, "record")

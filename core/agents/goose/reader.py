@@ -22,7 +22,7 @@ _EXIT = re.compile(r"(?:\A|\n)(?:Command exited with code|Exit code:?) (-?\d{1,9
 
 
 class GooseReader(LooseReader):
-    """A compaction puts all messages into the database anew: what was told is known by what it says."""
+    """A compaction writes all messages into the database again: what was told is known by what it says."""
 
     name = "goose"
     untold = ("cost",)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sqlite3
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
-from core.agents.loose import text, whole_number
+from core.agents.loose import text
 from core.logs.database import numbers, reading, select
 from core.logs.found import Listed
+from core.logs.rows_read import DatabaseRow, RowsRead
 from core.logs.times import seconds
 
 _SESSION = (
@@ -21,29 +23,29 @@ _SESSION = (
 _MESSAGE = ("id", "message_id", "session_id", "role", "created_timestamp", "metadata_json", "content_json")
 
 
-class GooseRow(NamedTuple):
-    """One row, as a reader is fed it."""
+def goose_rows(
+    path: Path, session: str = "", read: RowsRead | None = None, *, heads: bool = False
+) -> Iterator[DatabaseRow]:
+    """The messages of a database, each session after its row and before what it spent.
 
-    data: bytes
-    entry: str
-    """Its table and id."""
-    updated: int
-    """The number of a message, which grows; ask for those since the largest seen."""
-
-
-def goose_rows(path: Path, since: int = 0, session: str = "") -> Iterator[GooseRow]:
-    """The messages from a number on, each session after its row and before what it spent.
-
-    Messages are only ever added, or all of a session's added again with new numbers.
+    Messages are only ever added, or all of a session's added again with new numbers: of a session that was
+    `read` before only what came since is. With `heads`, the sessions' own rows alone.
     """
     chosen = ("WHERE id = ?", (session,)) if session else ("ORDER BY created_at, rowid", ())
     with reading(path) as database:
         for one in list(select(database, "sessions", _SESSION, *chosen)):
-            yield _row("sessions", one, 0)
-            rest = "WHERE id >= ? AND session_id = ? ORDER BY id"
-            for message in select(database, "messages", _MESSAGE, rest, (since, one["id"])):
-                yield _row("messages", message, whole_number(message.get("id")))
-            yield _row("spent", one, 0)
+            yield _row("sessions", one)
+            if not heads:
+                messages = _messages(database, one["id"], read if session else None)
+                yield from (_row("messages", message) for message in messages)
+                yield _row("spent", one)
+
+
+def _messages(database: sqlite3.Connection, session: str, read: RowsRead | None) -> Iterable[dict[str, Any]]:
+    if read is not None and read.goes_on(database, ("messages",)):
+        found = read.of("messages").changed(database, _MESSAGE)
+        return [one for one in found if one["session_id"] == session]
+    return select(database, "messages", _MESSAGE, "WHERE session_id = ? ORDER BY id", (session,))
 
 
 def goose_listing(path: Path) -> list[Listed]:
@@ -63,13 +65,13 @@ def goose_listing(path: Path) -> list[Listed]:
     ]
 
 
-def _row(table: str, told: dict[str, Any], updated: int) -> GooseRow:
+def _row(table: str, told: dict[str, Any]) -> DatabaseRow:
     outer: dict[str, Any] = {"table": table}
     for name, value in told.items():
         if name.endswith("_json"):
             written = value if isinstance(value, bytes) else str(value or "null").encode("utf-8", "replace")
             outer[name.removesuffix("_json")] = msgspec.Raw(written)
-        elif not isinstance(value, bytes):
+        elif not isinstance(value, bytes) and name != "rowid":
             outer[name] = value
     entry = f"{'messages' if table == 'messages' else 'sessions'}/{told.get('id')}"
-    return GooseRow(msgspec.json.encode(outer), entry, updated)
+    return DatabaseRow(msgspec.json.encode(outer), entry)

@@ -8,7 +8,7 @@ from typing import Any
 from core.agents.advice import said_event, split_advice
 from core.agents.calls import Calls, Result
 from core.agents.loose import LooseReader, amount, code, table, text, whole_number
-from core.agents.opencode.store import opencode_listing, opencode_rows, own_title, session_files
+from core.agents.opencode.store import FINAL, opencode_listing, opencode_rows, own_title, session_files
 from core.events import AgentEnd, AgentStart, Compaction, Event, Prompt, ToolUse, Where
 from core.logs.database import MAGIC, tables
 from core.logs.format import Format, Sample
@@ -20,7 +20,6 @@ _REFUSED = re.compile(
 )
 _TIMED_OUT = re.compile(r"terminated command after exceeding timeout")
 _ROLE = re.compile(r"@([\w.-]{1,60}) subagent")
-_FINAL = frozenset(("completed", "error"))
 
 
 class OpenCodeReader(LooseReader):
@@ -41,9 +40,9 @@ class OpenCodeReader(LooseReader):
         super().__init__(*given, **named)
         self._sessions: dict[str, dict[str, Any]] = {}
         self._messages: dict[str, dict[str, Any]] = {}
-        self._unsaid: dict[str, list[tuple[dict[str, Any], Where]]] = {}
-        self._words: dict[str, tuple[str, Where]] = {}
-        """What each open message of the agent says."""
+        self._unsaid: dict[str, dict[str, tuple[dict[str, Any], Where]]] = {}
+        self._words: dict[str, dict[str, tuple[str, Where]]] = {}
+        """What each open message of the agent says, by the part that says it."""
         self._told: set[str] = set()
         self._announced: set[str] = set()
         self._stopped: dict[str, Prompt] = {}
@@ -160,8 +159,8 @@ class OpenCodeReader(LooseReader):
             self._stopped[session] = self.prompt(
                 at, "", self.here(), self._agent(session, out), interrupt=True
             )
-        for part, where in self._unsaid.pop(name, []):
-            self._said(part, message, where, out)
+        for part_name, (part, where) in self._unsaid.pop(name, {}).items():
+            self._said(part_name, part, message, where, out)
 
     def _part(self, part: dict[str, Any], where: Where, out: list[Event]) -> None:
         name = text(part.get("id")) or text(part.get("callID")) or f"{where.offset}{where.entry}"
@@ -173,9 +172,9 @@ class OpenCodeReader(LooseReader):
             self._tool(name, part, where, out)
         elif kind == "text":
             if message is None:
-                self._unsaid.setdefault(text(part.get("messageID")), []).append((part, where))
+                self._unsaid.setdefault(text(part.get("messageID")), {})[name] = part, where
             else:
-                self._said(part, message, where, out)
+                self._said(name, part, message, where, out)
         elif kind == "compaction":
             self._told.add(name)
             trigger = "auto" if part.get("auto") is True else "manual"
@@ -184,11 +183,13 @@ class OpenCodeReader(LooseReader):
             self._told.add(name)
             self._turn(name, part, message or {}, where, out)
 
-    def _said(self, part: dict[str, Any], message: dict[str, Any], where: Where, out: list[Event]) -> None:
+    def _said(
+        self, name: str, part: dict[str, Any], message: dict[str, Any], where: Where, out: list[Event]
+    ) -> None:
         asked = text(message.get("id"))
         said = text(part.get("text"))
         if message.get("role") == "assistant" and said:
-            self._words[asked] = (self._words[asked][0] if asked in self._words else "") + said, where
+            self._words.setdefault(asked, {})[name] = said, where
         if message.get("role") != "user" or part.get("synthetic") is True or asked in self._told or not said:
             return
         session = text(part.get("sessionID")) or text(message.get("sessionID"))
@@ -220,7 +221,8 @@ class OpenCodeReader(LooseReader):
         tokens = self.table(part.get("tokens"), "tokens")
         cache = table(tokens.get("cache"))
         agent = self._agent(text(part.get("sessionID")), out)
-        said, spoke = self._words.pop(text(message.get("id")), ("", None))
+        words = self._words.pop(text(message.get("id")), {})
+        self._told.update(words)
         turn = self.kit.models.turn(
             self._time(part, message),
             message=name,
@@ -233,8 +235,8 @@ class OpenCodeReader(LooseReader):
             stop=text(part.get("reason")),
             agent=agent,
             where=where,
-            said=said,
-            said_at=spoke,
+            said="".join(word for word, _ in words.values()),
+            said_at=next((place for _, place in reversed(words.values())), None),
         )
         told = self.usage.once(turn)
         if told is not None:
@@ -251,7 +253,7 @@ class OpenCodeReader(LooseReader):
         role = text(table(state.get("input")).get("subagent_type"))
         if child:
             self._announce(child, agent, self.now if began is None else began, role, out)
-        if text(state.get("status")) not in _FINAL:
+        if text(state.get("status")) not in FINAL:
             at = self.now if began is None else began
             self.calls.begin(name, tool, state.get("input"), at, agent, where)
             return

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import errno
 import heapq
 import re
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
 from core.agents.loose import decode, table, text, whole_number
-from core.logs.database import connect, numbers
+from core.logs.database import numbers, reading, select
 from core.logs.door import is_folder, read_log
 from core.logs.found import Listed
+from core.logs.rows_read import DatabaseRow, RowsRead
 
 _UNNAMED = re.compile(r"(?:New|Child) session - \d{4}-")
 _IS_CALL = re.compile(r'"type"\s*:\s*"tool"')
@@ -24,17 +23,15 @@ _SAMPLED = 200
 """Parts of a session that are looked at to say how many of them are calls."""
 _REMEMBERED = 5_000
 _shares: dict[tuple[Path, str, int], float] = {}
+FINAL = frozenset(("completed", "error"))
+"""How the state of a call is named that is over."""
+_TABLES = ("session", "message", "part")
+_ROW = ("rowid", "id", "session_id", "message_id", "time_created", "time_updated", "data")
+_OF_SESSION = {
+    "message": "WHERE session_id = ? ORDER BY time_created, id",
+    "part": "WHERE session_id = ? ORDER BY time_updated, id",
+}
 _SESSION = ("id", "parent_id", "directory", "title", "version", "agent", "time_created", "time_updated")
-
-
-class OpenCodeRow(NamedTuple):
-    """One row, as a reader is fed it."""
-
-    data: bytes
-    entry: str
-    """Its table and id."""
-    updated: int
-    """Milliseconds; ask for rows since the largest seen, and those of that very moment come again."""
 
 
 def own_title(session: dict[str, Any]) -> str:
@@ -43,40 +40,42 @@ def own_title(session: dict[str, Any]) -> str:
     return "" if _UNNAMED.match(said) else said
 
 
-def opencode_rows(path: Path, since: int = 0, session: str = "") -> Iterator[OpenCodeRow]:
-    """The rows changed since a moment, one session after the other, or those of one session alone.
+def opencode_rows(
+    path: Path, session: str = "", read: RowsRead | None = None, *, heads: bool = False
+) -> Iterator[DatabaseRow]:
+    """The rows of a database, one session after the other, or those of one session alone.
 
-    Each session comes with its sub-agents', in order of time. Raises `OSError` where the database is
-    busy or broken. Nothing is written and no writer is kept waiting.
+    Each session comes with its sub-agents', in order of time. Of a session that was `read` before, only what
+    came since or may have changed. With `heads`, the sessions' own rows alone. Raises `OSError` where the
+    database is busy or broken. Nothing is written and no writer is kept waiting.
     """
-    try:
-        with closing(connect(path)) as database:
-            known = _sessions(database)
-            for root in _roots(known):
-                if not session or root["id"] == session:
-                    yield from _tree(database, _family(root, known), since)
-    except sqlite3.Error as fault:
-        raise OSError(errno.EIO, f"the database cannot be read: {fault}") from fault
+    read = read if session else None
+    with reading(path) as database:
+        if read is not None and read.goes_on(database, _TABLES):
+            yield from _changed(database, read)
+            return
+        known = _sessions(database)
+        for root in _roots(known):
+            if not session or root["id"] == session:
+                family = _family(root, known)
+                yield from map(_session_row, family)
+                if not heads:
+                    yield from _tree(database, [str(one["id"]) for one in family], read)
 
 
 def opencode_listing(path: Path) -> list[Listed]:
     """The sessions of a database: an event for each message, and one for each part that is a call."""
-    try:
-        with closing(connect(path)) as database:
-            known = _sessions(database)
-            messages, parts = numbers(database, "message"), numbers(database, "part")
-            found = []
-            for root in _roots(known):
-                ids = [str(one["id"]) for one in _family(root, known)]
-                last = max(whole_number(one.get("time_updated")) for one in _family(root, known))
-                calls = sum(parts.get(one, 0) for one in ids) * _called(database, path, ids[0], last)
-                count = 1 + sum(messages.get(one, 0) for one in ids) + round(calls)
-                found.append(
-                    Listed(ids[0], text(root.get("directory")), own_title(root), last / 1000.0, count)
-                )
-            return found
-    except sqlite3.Error as fault:
-        raise OSError(errno.EIO, f"the database cannot be read: {fault}") from fault
+    with reading(path) as database:
+        known = _sessions(database)
+        messages, parts = numbers(database, "message"), numbers(database, "part")
+        found = []
+        for root in _roots(known):
+            ids = [str(one["id"]) for one in _family(root, known)]
+            last = max(whole_number(one.get("time_updated")) for one in _family(root, known))
+            calls = sum(parts.get(one, 0) for one in ids) * _called(database, path, ids[0], last)
+            count = 1 + sum(messages.get(one, 0) for one in ids) + round(calls)
+            found.append(Listed(ids[0], text(root.get("directory")), own_title(root), last / 1000.0, count))
+        return found
 
 
 def _called(database: sqlite3.Connection, path: Path, session: str, last: int) -> float:
@@ -92,13 +91,7 @@ def _called(database: sqlite3.Connection, path: Path, session: str, last: int) -
 
 
 def _sessions(database: sqlite3.Connection) -> list[dict[str, Any]]:
-    there = {str(column[1]) for column in database.execute("PRAGMA table_info(session)")}
-    wanted = [column for column in _SESSION if column in there]
-    if "id" not in there:
-        raise sqlite3.DatabaseError("no sessions in it")
-    chosen = ", ".join(wanted)
-    found = database.execute(f"SELECT {chosen} FROM session ORDER BY id")  # noqa: S608 our own words
-    return [dict(zip(wanted, row, strict=True)) for row in found]
+    return list(select(database, "session", _SESSION, "ORDER BY id"))
 
 
 def _roots(known: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -117,44 +110,84 @@ def _family(root: dict[str, Any], known: list[dict[str, Any]]) -> list[dict[str,
         ids.update(one["id"] for one in more)
 
 
-def _tree(database: sqlite3.Connection, family: list[dict[str, Any]], since: int) -> Iterator[OpenCodeRow]:
-    for session in family:
-        written = msgspec.json.encode({"table": "session", "id": session["id"], "data": session})
-        yield OpenCodeRow(written, f"session/{session['id']}", whole_number(session.get("time_updated")))
-    streams = []
-    for session in family:
-        streams.append(_rows(database, "message", "time_created", str(session["id"]), since))
-        streams.append(_rows(database, "part", "time_updated", str(session["id"]), since))
+def _session_row(session: dict[str, Any]) -> DatabaseRow:
+    told = {name: session[name] for name in _SESSION if name in session}
+    written = msgspec.json.encode({"table": "session", "id": session["id"], "data": told})
+    return DatabaseRow(written, f"session/{session['id']}")
+
+
+def _tree(database: sqlite3.Connection, family: list[str], read: RowsRead | None) -> Iterator[DatabaseRow]:
+    """The messages in the order they began, among them the parts in the order they last changed."""
+    if read is not None:
+        read.members = set(family)
+
+    def ordered(name: str, session: str) -> Iterator[tuple[tuple[int, str], DatabaseRow]]:
+        for row in select(database, name, _ROW, _OF_SESSION[name], (session,)):
+            yield _placed(name, row, read)
+
+    streams = [ordered(name, session) for session in family for name in ("message", "part")]
     for _, row in heapq.merge(*streams, key=lambda pair: pair[0]):
         yield row
 
 
-def _rows(
-    database: sqlite3.Connection, name: str, order: str, session: str, since: int
-) -> Iterator[tuple[tuple[int, str], OpenCodeRow]]:
-    message = "message_id" if name == "part" else "NULL"
-    found = database.execute(
-        f"SELECT id, {message}, time_created, time_updated, data FROM {name}"  # noqa: S608 our own words
-        f" WHERE session_id = ? AND time_updated >= ? ORDER BY {order}, id",
-        (session, since),
-    )
-    for row_id, message_id, created, updated, data in found:
-        written = data if isinstance(data, bytes) else str(data).encode("utf-8", "replace")
-        outer = msgspec.json.encode(
-            {
-                "table": name,
-                "id": row_id,
-                "session_id": session,
-                "message_id": message_id,
-                "time_created": created,
-                "time_updated": updated,
-            }
-        )
-        key = (whole_number(created if order == "time_created" else updated), f"{name}/{row_id}")
-        yield (
-            key,
-            OpenCodeRow(b'%b,"data":%b}' % (outer[:-1], written), f"{name}/{row_id}", whole_number(updated)),
-        )
+def _changed(database: sqlite3.Connection, read: RowsRead) -> Iterator[DatabaseRow]:
+    for session in read.of("session").changed(database, _SESSION):
+        if session["id"] in read.members or session.get("parent_id") in read.members:
+            read.members.add(session["id"])
+            yield _session_row(session)
+    found = [
+        _placed(name, row, read)
+        for name in ("message", "part")
+        for row in read.of(name).changed(database, _ROW)
+        if row["session_id"] in read.members
+    ]
+    found.sort(key=lambda pair: pair[0])
+    for _, row in found:
+        yield row
+
+
+def _placed(name: str, row: dict[str, Any], read: RowsRead | None) -> tuple[tuple[int, str], DatabaseRow]:
+    """A row as its reader is fed it, and where it stands among the others."""
+    data, place = row.pop("data"), row.pop("rowid")
+    written = data if isinstance(data, bytes) else str(data).encode("utf-8", "replace")
+    if read is not None and _may_change(name, written):
+        read.of(name).keep_open(place)
+    entry = f"{name}/{row['id']}"
+    key = whole_number(row["time_created" if name == "message" else "time_updated"])
+    outer = msgspec.json.encode({"table": name, **row})
+    return (key, entry), DatabaseRow(b'%b,"data":%b}' % (outer[:-1], written), entry)
+
+
+class _Status(msgspec.Struct):
+    status: str = ""
+
+
+class _Times(msgspec.Struct):
+    start: float | None = None
+    end: float | None = None
+    completed: float | None = None
+
+
+class _Progress(msgspec.Struct):
+    """What tells whether a row is done."""
+
+    role: str = ""
+    type: str = ""
+    state: _Status = msgspec.field(default_factory=_Status)
+    time: _Times = msgspec.field(default_factory=_Times)
+
+
+def _may_change(name: str, data: bytes) -> bool:
+    """Whether a row is of an answer, a call or a text that is still going on."""
+    try:
+        told = msgspec.json.decode(data, type=_Progress)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return False
+    if name == "message":
+        return told.role == "assistant" and told.time.completed is None
+    if told.type == "tool":
+        return told.state.status not in FINAL
+    return told.type == "text" and told.time.start is not None and told.time.end is None
 
 
 def session_files(folder: Path) -> list[Path]:

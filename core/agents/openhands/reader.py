@@ -49,7 +49,7 @@ class OpenHandsReader(LooseReader):
         self._run(history, name or f"{self.session}-{self._line}", model, out, "/history")
 
     def _run(self, history: list[Any], name: str, model: str, out: list[Event], root: str = "") -> None:
-        """One session. Each run is paired for itself: ids begin anew."""
+        """One session. Each run is paired for itself: ids start again."""
         self.calls = Calls(self.kit, self.name)
         self._waiting: list[str] = []
         self._agents = [self.agent]

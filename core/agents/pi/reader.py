@@ -46,6 +46,10 @@ class PiReader(LooseReader):
         if not self.begun:
             self._opening = (entry, at, self.here())
 
+    def own_state(self) -> Any:
+        """Nothing, once the session has begun."""
+        return () if self._opening is None else None
+
     def finish(self) -> list[Event]:
         """A session of which only the header was written begins with it."""
         out: list[Event] = []

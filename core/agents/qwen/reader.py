@@ -28,10 +28,19 @@ class QwenReader(LooseReader):
 
     name = "qwen"
     untold = ("cost",)
+    gaps = "what a sub-agent does that runs in the foreground: only its start and its end are told"
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
         self._children: dict[str, str] = {}
+
+    def own_state(self) -> Any:
+        """The sub-agents it knows."""
+        return self._children
+
+    def own_resume(self, own: Any) -> None:
+        """Go on with them."""
+        self._children = own
 
     def read(self, value: Any, out: list[Event]) -> None:
         """Add the events of one line."""

@@ -10,18 +10,20 @@ from core.errors import UnreadableLog
 from core.events import MAIN
 from core.live.fleet.model import SessionModel, cut
 from core.live.fleet.row import FleetRow
+from core.live.fleet.whole_cost import WholeCost
 from core.live.status import Limits, StatusFacts, status_of
 from core.logs.diagnostics import Diagnostics
 from core.logs.finder import Finder
 from core.logs.found import Found
 from core.logs.reader import Kit
+from core.logs.records import Log
 from core.logs.session import LogSession
 from core.settings import Settings
 from core.timeline.run_inputs import InitialStates
 
 _MB = 1_000_000
 _REDRAWN = 5.0
-"""Seconds after which a quiet session's figures are taken anew."""
+"""Seconds after which a quiet session's figures are read again."""
 
 
 class Member:
@@ -34,6 +36,7 @@ class Member:
         finder: Finder,
         settings: Settings,
         initial_states: InitialStates | None = None,
+        copied: tuple[Log, ...] = (),
     ) -> None:
         self.found = found
         self.due = True
@@ -53,6 +56,8 @@ class Member:
         self._changed = found.modified
         self._row: FleetRow | None = None
         self._taken = 0.0
+        self._copied = copied
+        self._cost = WholeCost(settings)
 
     @property
     def awake(self) -> bool:
@@ -103,6 +108,23 @@ class Member:
         """Be content with the end of the log."""
         self._whole = None
 
+    @property
+    def uncounted(self) -> bool:
+        """Its minds read only the end of the log, and the rest was not looked through for its cost yet."""
+        return self._cut and self._caught_up and not self.filling and self._cost.due(self.found)
+
+    def count(self, most: int) -> None:
+        """Look through the whole log for what it cost, at most so many events."""
+        session = self._session()
+        if session is None:
+            self.leave_uncounted()
+        else:
+            self._cost.work(session, self.found, most)
+
+    def leave_uncounted(self) -> None:
+        """Be content with what the end of the log tells of its cost."""
+        self._cost.leave(self.found)
+
     def give_up(self, why: str) -> None:
         """It cannot be followed; that is what its row says until its log changes again."""
         self.due = False
@@ -142,7 +164,7 @@ class Member:
         except UnreadableLog:
             return None
         named = [one for one in here if one.id == self.found.session]
-        return (named or here)[0]
+        return (named or here)[0]._replace(copied=self._copied)
 
     def _own_kit(self) -> Kit:
         faults = Diagnostics(self._settings.ingest.lines.faults)
@@ -158,7 +180,7 @@ class Member:
         if model is not None and self._caught_up and (model.fresh or now - self._taken >= _REDRAWN):
             self._row, self._taken = self._take(model, now), now
         row = self._row or self._blank(now)
-        return row.at(now, self._limits)
+        return self._cost.told(row).at(now, self._limits)
 
     def _blank(self, now: float) -> FleetRow:
         return _blank_row(self.found, StatusFacts(heard=self.found.last, read=0.0), now, self._limits)
@@ -174,6 +196,7 @@ class Member:
         frustration, flow = model.axes(now)
         state, pattern = model.mood
         last, sign = model.last_words()
+        cost, charges = model.cost()
         return FleetRow(
             key=_key(found),
             path=found.path,
@@ -201,13 +224,14 @@ class Member:
             last_sign=sign,
             last_at=model.last.at if model.last is not None else 0.0,
             title=found.title,
-            dollars=model.cost.dollars,
-            priced=model.cost.priced,
-            unpriced=model.cost.unpriced,
-            charges=tuple(model.quarters),
+            dollars=cost.dollars,
+            priced=cost.priced,
+            unpriced=cost.unpriced,
+            charges=() if facts.synthetic else charges,
             calls=model.calls,
             failures=model.failures,
             partial=self._cut,
+            uncounted=self._cut,
             skipped=0 if self._cut else model.kit.diagnostics.total,
         )
 

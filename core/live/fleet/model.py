@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from copy import copy
 from pathlib import Path, PurePath
 
 from msgspec.structs import replace
@@ -12,7 +13,7 @@ from core.agents.words import NOTHING, WordReader, Words, first_line, word_logs
 from core.engine import Step
 from core.events import MAIN, Event, Prompt, SessionStart, ToolUse, Turn
 from core.live.driver import Driver
-from core.live.fleet.row import BUCKETS, QUARTER
+from core.live.fleet.row import BUCKETS
 from core.live.source import Followed
 from core.live.status import Status, StatusFacts
 from core.live.status_facts import StatusTracker
@@ -20,9 +21,9 @@ from core.logs.door import open_log
 from core.logs.lines import is_packed
 from core.logs.reader import Kit
 from core.logs.records import Log
-from core.logs.session import LogSession
+from core.logs.session import LogSession, identities, identity
 from core.percept import AXES, Percept
-from core.report.cost import Sum, charge_of
+from core.report.cost import Charge, Sum, added, charge_of, total
 from core.report.event_words import OUTCOME_SIGNS, about, kind_of, outcome_of, tool_of
 from core.report.formatting import plain
 from core.society import Society
@@ -31,10 +32,10 @@ from core.timeline.run_inputs import InitialStates, RunInputs
 _FRUSTRATION, _FLOW = AXES.index("frustration"), AXES.index("flow")
 _TURNS = 2000
 """Turns remembered at most for the tokens of the last minutes."""
-_QUARTERS = 100
-"""Quarters of an hour of which the cost is remembered: a little more than a day."""
+_MINUTES = 1600
+"""Minutes in which something was charged that are remembered: a little more than a day."""
 _FADED = 10.0
-"""Seconds after which a quiet agent's axes are read anew."""
+"""Seconds after which a quiet agent's axes are read again."""
 _PIECE = 65_536
 
 
@@ -64,8 +65,11 @@ class SessionModel:
         self._spent: deque[tuple[float, int]] = deque(maxlen=_TURNS)
         self._axes = (0.0, 0.0)
         self._axes_at = 0.0
-        self.cost = Sum()
-        self.quarters: deque[tuple[int, float]] = deque(maxlen=_QUARTERS)
+        self._cost = Sum()
+        self._charges: deque[Charge] = deque(maxlen=_MINUTES)
+        copied = session.copied if isinstance(session, LogSession) else ()
+        self._told = identities(copied, kit, settings.ingest.lines) if copied else set()
+        """Turns of the sessions it was forked from, which are charged there."""
         self._last_call: ToolUse | None = None
         self.calls = 0
         self.failures = 0
@@ -122,13 +126,21 @@ class SessionModel:
         self.last = event
 
     def _charge(self, turn: Turn) -> None:
+        if self._told and identity(turn) in self._told:
+            return
         charge = charge_of(turn)
-        self.cost.add(charge)
-        quarter = int(turn.at // QUARTER)
-        if self.quarters and self.quarters[-1][0] >= quarter:
-            self.quarters[-1] = (self.quarters[-1][0], self.quarters[-1][1] + charge.dollars)
+        self._cost.add(charge)
+        last = self._charges[-1] if self._charges else None
+        if last is not None and last.minute == charge.minute and last.sub == charge.sub:
+            last.add(charge)
         else:
-            self.quarters.append((quarter, charge.dollars))
+            self._charges.append(charge)
+
+    def cost(self) -> tuple[Sum, tuple[Charge, ...]]:
+        """What all turns cost, the one that is still being written among them; and by minute, lately."""
+        begun = [charge_of(event) for event in self.driver.held() if isinstance(event, Turn)]
+        charges = (*(copy(charge) for charge in self._charges), *begun)
+        return total((self._cost, added(begun))), charges
 
     def facts(self, heard: float) -> StatusFacts:
         """What is known now."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -18,11 +18,14 @@ from core.logs.discovery import describe_sessions, find
 from core.logs.door import is_folder, is_there
 from core.logs.finder import Finder
 from core.logs.found import Found
+from core.logs.records import Log
 from core.settings import Settings
 from core.timeline.run_inputs import InitialStates
 
 _SLICE = 200
 """Events read of one session before the next has its turn."""
+_LINES = ".jsonl"
+"""How logs are called that a fork may repeat."""
 _OLDER = 2_000
 """Sessions listed at most beside those that are followed."""
 _FOREIGN = 10_000
@@ -75,10 +78,12 @@ class Roster:
         recent = [one for one in found_now if now - one.modified <= fleet.within * 3600.0]
         listed = {f"{one.path}\n{one.session}": one for one in recent[: fleet.most]}
         members: dict[str, Member] = {}
+        copies = self._copies(one for key, one in listed.items() if key not in self._members)
         for key, found in listed.items():
             member = self._members.get(key)
             if member is None:
-                member = Member(found, self._kit, self._finder, self.settings, self.initial_states)
+                copied = copies.get(found.path, ())
+                member = Member(found, self._kit, self._finder, self.settings, self.initial_states, copied)
             else:
                 member.update(found)
             members[key] = member
@@ -91,6 +96,18 @@ class Roster:
             limits = Limits.of(self.settings)
             self._older = tuple(unread_row(one, now, limits) for one in islice(older, _OLDER))
         self.lacking = False
+
+    def _copies(self, new: Iterable[Found]) -> dict[Path, tuple[Log, ...]]:
+        """The older logs that new ones repeat, because they were forked or resumed from them."""
+        paths = [one.path for one in new if one.path.suffix == _LINES]
+        if not paths:
+            return {}
+        known = [member.found.path for member in self._members.values()]
+        try:
+            here = self._finder.sessions([*paths, *(path for path in known if path.suffix == _LINES)])
+        except UnreadableLog:
+            return {}
+        return {one.path: one.copied for one in here if one.copied}
 
     def _find(self, now: float) -> list[Found]:
         active = self.settings.ingest.follow.active_within
@@ -136,6 +153,11 @@ class Roster:
                 self._let_fill(member)
                 if time.monotonic() >= end:
                     return True
+        for member in self._members.values():
+            while member.uncounted:
+                self._let_count(member)
+                if time.monotonic() >= end:
+                    return True
         return False
 
     def _let_work(self, member: Member) -> None:
@@ -150,6 +172,12 @@ class Roster:
             member.fill(_SLICE)
         except Exception:  # noqa: BLE001 the end of the log is still followed
             member.leave_whole()
+
+    def _let_count(self, member: Member) -> None:
+        try:
+            member.count(_SLICE)
+        except Exception:  # noqa: BLE001 what the end of the log cost is still shown
+            member.leave_uncounted()
 
     def settle(self, now: float) -> None:
         """Let those rest that are no longer active, and the quietest where too many are awake."""

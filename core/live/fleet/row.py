@@ -12,11 +12,10 @@ from core.live.hook_signs import HookSigns
 from core.live.status import Limits, Open, Status, StatusFacts, status_of
 from core.logs.redaction import redact
 from core.receptor.readings import FactsReading
-from core.report.formatting import plain
+from core.report.cost import Charge
+from core.report.formatting import folder_name, plain
 from core.response.outlook import OutlookReading
 
-QUARTER = 900
-"""Seconds for which costs are added up; no day in any zone begins within one."""
 BUCKETS = 20
 """Parts of the small curve."""
 
@@ -63,12 +62,14 @@ class FleetRow(Struct, frozen=True):
     priced: int = 0
     """Turns whose price is known."""
     unpriced: int = 0
-    charges: tuple[tuple[int, float], ...] = ()
-    """Dollars of each quarter of an hour of the last day, by its number."""
+    charges: tuple[Charge, ...] = ()
+    """What was charged in each minute of the last day."""
     calls: int = 0
     failures: int = 0
     partial: bool = False
-    """Only the end of the log was read."""
+    """Only the end of the log was read by its minds."""
+    uncounted: bool = False
+    """Cost, calls and failures are those of that end alone."""
     skipped: int = 0
     """Lines that could not be read."""
     signs: HookSigns | None = None
@@ -99,7 +100,7 @@ class FleetRow(Struct, frozen=True):
     @property
     def name(self) -> str:
         """The project in a word."""
-        return PurePath(self.project).name or PurePath(self.path).stem
+        return folder_name(self.project) or PurePath(self.path).stem
 
     @property
     def why(self) -> str:
@@ -111,11 +112,7 @@ class FleetRow(Struct, frozen=True):
         """What it cost so far in a few signs: `$1.20`, `≥$1.20`, `?`."""
         if not self.priced:
             return "?" if self.unpriced else ""
-        return f"{'≥' if self.unpriced or self.partial else ''}${self.dollars:,.2f}"
-
-    def spent_since(self, moment: float) -> float:
-        """Dollars since a moment on a quarter of an hour."""
-        return sum(dollars for quarter, dollars in self.charges if quarter * QUARTER >= moment)
+        return f"{'≥' if self.unpriced or self.uncounted else ''}${self.dollars:,.2f}"
 
     def points(self, now: float, width: int, span: float) -> list[float | None]:
         """The small curve up to a moment; None where nothing happened."""
@@ -171,7 +168,7 @@ def row_json(row: FleetRow, now: float) -> dict[str, Any]:
         "events": facts.events,
         "title": row.title,
         "dollars": round(row.dollars, 6) if row.priced else None,
-        "dollars_at_least": bool(row.unpriced or row.partial),
+        "dollars_at_least": bool(row.unpriced or row.uncounted),
         "calls": row.calls,
         "failures": row.failures,
         "partial": row.partial,

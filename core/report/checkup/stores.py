@@ -120,13 +120,15 @@ def _bytes(number: int) -> str:
     return f"{amount:.1f} GB"
 
 
-def stored_state() -> Section:
-    """What earlier sessions left, and whether it can be used."""
+def stored_state(personas: Path | None = None) -> Section:
+    """What earlier sessions left, and whether it can be used; `personas` is where they are shared."""
     from core.errors import StoreError
+    from core.store.affect import AffectStore
     from core.store.bookmarks import bookmarks_folder
     from core.store.carry_over import CarryOverStore
     from core.store.episodes import EpisodeStore
     from core.store.learned import LearnedStore
+    from core.store.persona import PersonaStore, own_folder
     from core.store.prior import PriorStore
 
     prior, learned, episodes = PriorStore(), LearnedStore(), EpisodeStore()
@@ -140,6 +142,8 @@ def stored_state() -> Section:
         except StoreError as error:
             problems.append(str(error))
         problems += episodes.notices
+    problems += AffectStore().damaged()
+    problems += PersonaStore(personas or own_folder()).damaged()
     behind = known.session_count if known else 0
     given = CarryOverStore().count()
     marked = 0

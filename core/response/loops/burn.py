@@ -80,7 +80,7 @@ class Burn(Stateful):
         self.limit = self._tokens
 
     def progress(self, at: float) -> None:
-        """Something came of it: begin to count anew, and learn what spending is usual."""
+        """Something came of it: count from zero, and learn what spending is usual."""
         self._pass(at)
         if self.turns:
             spent, seconds = self._usual

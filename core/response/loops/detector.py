@@ -47,6 +47,7 @@ class LoopDetector(Stateful):
     __slots__ = (
         "_active",
         "_asked",
+        "_calm",
         "_cooldown",
         "_edits",
         "_final",
@@ -101,6 +102,8 @@ class LoopDetector(Stateful):
         self._stalls = tuple([(name, part) for name, part in named if part is not None])
         """Those that are told by what did not happen."""
         self._quiet = tuple([part for part in (*stalls, self.waiting) if part is not None])
+        self._calm = False
+        """Whether nothing that calls make went on after the last one; unknown where false."""
         self._final = final
         self._edits = settings.near.edits
         self._telling = settings.near.telling
@@ -121,22 +124,22 @@ class LoopDetector(Stateful):
             self._patience = patience
             for part in self._patient:
                 part.patience = patience
-        if isinstance(event, ToolUse):
+        if type(event) is ToolUse:
             if event.outcome in _UNSEEN or event.action == "plan":
                 return None
             self._use(event)
-        elif isinstance(event, Turn):
-            if self.gave_up is not None and event.stop in self._final:
-                self.gave_up.final()
-            elif self.burn is None:
+            self._calm = self._none_going()
+        elif type(event) is Turn:
+            if not self._turn(event):
                 return None
-            if self.burn is not None:
-                self.burn.turn(event)
         else:
             if isinstance(event, Prompt):
                 self._prompt(event)
             elif isinstance(event, AgentEnd) and self.burn is not None:
                 self.burn.progress(event.at)
+            return None
+        if self._calm and (self.burn is None or not self.burn.burning):
+            self._active = None
             return None
         name = self._going()
         if name is None:
@@ -144,14 +147,26 @@ class LoopDetector(Stateful):
             return None
         return self._tell(name, event.at)
 
+    def _turn(self, event: Turn) -> bool:
+        """Take in an answer; whether any detector heeds it."""
+        if self.gave_up is not None and event.stop in self._final:
+            self.gave_up.final()
+            self._calm = self._calm and not self.gave_up.going
+        elif self.burn is None:
+            return False
+        if self.burn is not None:
+            self.burn.turn(event)
+        return True
+
     def _use(self, event: ToolUse) -> None:
         tools = self._tools
         own = (tools.get(event.program) or tools.get(event.tool, _NO_LIMITS)) if tools else _NO_LIMITS
         if self.burn is not None:
             self.burn.use(event, own.get("burn", 1) > 0)
-        if self.waiting is not None:
+        waits = event.purpose == "wait"
+        if self.waiting is not None and (waits or self.waiting.count):
             self.waiting.update(event, own.get("waiting", -1))
-        if event.purpose == "wait":
+        if waits:
             return
         for name, stall in self._stalls:
             stall.update(event, own.get(name, -1) if own else -1)
@@ -196,8 +211,6 @@ class LoopDetector(Stateful):
 
     def _going(self) -> DetectorName | None:
         """The loop that goes on: the one told of while it does, else the plainest."""
-        if self._none_going():
-            return None
         exact = self.exact is not None and self.exact.period > 0
         failing = self.failing is not None and self.failing.shape != 0
         oscillation = self.oscillation is not None and self.oscillation.subject != ""
@@ -206,13 +219,15 @@ class LoopDetector(Stateful):
         stalls = [(part := getattr(self, name)) is not None and part.going for name in _STALLS]
         waiting = self.waiting is not None and self.waiting.going
         going = (exact, failing, oscillation, near, *stalls, burn, waiting)
+        if True not in going:
+            return None
         active = self._active
         if active is not None and active != "burn" and going[DETECTORS.index(active)]:
             return active
         return DETECTORS[going.index(True)]
 
     def _none_going(self) -> bool:
-        """Whether every detector that is on is quiet, as after most events."""
+        """Whether every detector of calls that is on is quiet, as after most of them."""
         exact, failing, swing, near = self.exact, self.failing, self.oscillation, self.near
         if (
             (exact is not None and exact.period > 0)
@@ -221,10 +236,10 @@ class LoopDetector(Stateful):
             or (near is not None and near.period > 0)
         ):
             return False
-        for part in self._quiet:
+        for part in self._quiet:  # noqa: SIM110 a generator costs more than what it asks
             if part.going:
                 return False
-        return self.burn is None or not self.burn.burning
+        return True
 
     def _tell(self, name: DetectorName, at: float) -> Loop | None:
         part = getattr(self, name)
@@ -269,13 +284,14 @@ class LoopDetector(Stateful):
         return {name: part.dump() for name, part in found.items() if part is not None}
 
     def _take_parts(self, parts: Mapping[str, Any]) -> None:
-        """A detector switched on since begins anew."""
+        """A detector switched on since starts from nothing."""
         for name in DETECTORS:
             part = getattr(self, name)
             if part is not None and name in parts:
                 part.load(parts[name])
 
     def restored(self) -> None:
-        """Nothing goes on by a detector that is off."""
+        """Nothing goes on by a detector that is off, and what goes on is looked for anew."""
+        self._calm = False
         if self._active is not None and getattr(self, self._active) is None:
             self._active = None

@@ -41,7 +41,7 @@ class _Stall(Stateful):
         self.reset()
 
     def reset(self) -> None:
-        """Begin anew."""
+        """Start again."""
         self.count = 0
         self.limit = self._limit
         self.began_at = 0.0
@@ -61,6 +61,11 @@ class _Stall(Stateful):
         self.tool = event.program or event.tool
         self.limit = own if own > 0 else self._limit if own else _NEVER
 
+    def restored(self) -> None:
+        """What has not begun is measured by these settings."""
+        if not self.count:
+            self.limit = self._limit
+
 
 class Storm(_Stall):
     """Calls that fail one after another, whatever they are."""
@@ -74,7 +79,7 @@ class Storm(_Stall):
         """Take in one call; `own` is its tool's limit, or -1."""
         if event.outcome == "failure":
             self._more(event, own)
-        elif event.outcome != "rejected":
+        elif self.count and event.outcome != "rejected":
             self.reset()
 
     def what(self) -> str:
@@ -277,7 +282,7 @@ class Reread(_Stall):
                 if len(self._read) >= self._kept:
                     del self._read[next(iter(self._read))]
                 self._read[key] = None
-        elif event.action == "shell_exec":
+        elif event.action == "shell_exec" and (self._read or self.count):
             self.reset()
 
     def what(self) -> str:
@@ -299,7 +304,7 @@ class Waiting(_Stall):
         super().__init__(settings.times)
 
     def reset(self) -> None:
-        """Begin anew."""
+        """Start again."""
         super().reset()
         self._last = -1
 
@@ -333,7 +338,7 @@ class GaveUp(_Stall):
         super().__init__(settings.times)
 
     def reset(self) -> None:
-        """Begin anew."""
+        """Start again."""
         super().reset()
         self._told = False
 
@@ -347,7 +352,7 @@ class GaveUp(_Stall):
         self._told = False
         if event.outcome == "failure":
             self._more(event, own)
-        elif event.action == "shell_exec" and event.outcome in ("success", "empty"):
+        elif self.count and event.action == "shell_exec" and event.outcome in ("success", "empty"):
             self.reset()
 
     def final(self) -> None:

@@ -78,7 +78,7 @@ def kinds(events: list[Event]) -> list[str]:
 
 @dataclass
 class Log:
-    """A log as a list of entries, and a last deed that must be read whatever befalls one of the others."""
+    """A log as a list of entries, and a last deed that must be read whatever happens to one of the others."""
 
     name: str
     reader: type[Reader]

@@ -246,7 +246,7 @@ def test_the_newer_form_is_found_in_its_own_folder(tmp_path: Path) -> None:
     assert [other.path for other in there] == [one.path]
 
 
-def test_a_task_is_followed_while_its_documents_are_written_anew(tmp_path: Path) -> None:
+def test_a_task_is_followed_while_its_documents_are_written_again(tmp_path: Path) -> None:
     task = tmp_path / "tasks/7"
     put(task / API, OLD[:3])
     put(task / UI, PANEL[:4])

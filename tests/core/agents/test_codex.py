@@ -200,7 +200,7 @@ def test_the_programs_own_word_on_a_call() -> None:
 
 
 def test_tokens_are_the_difference_of_running_totals() -> None:
-    """Told twice they count once; cached tokens are part of those sent; a total that falls starts anew."""
+    """Told twice they count once; cached tokens are part of those sent; a total that falls starts again."""
     last = {"last_token_usage": {"input_tokens": 900}, "model_context_window": 272_000}
     events = _read(
         codex_meta(0),
@@ -258,7 +258,7 @@ def test_compactions_leave_one_sign_or_two() -> None:
 
 
 def test_a_fork_does_not_tell_its_parents_lines_again() -> None:
-    """Copied lines are stamped anew, but their turns keep the time they ran; totals go on from them."""
+    """Copied lines get a new time, but their turns keep the time they ran; totals go on from them."""
     lines = [
         codex_meta(0, _NEW, forked_from_id=_OLD),
         codex_meta(0, _OLD),
@@ -321,6 +321,26 @@ def test_threads_start_and_end_threads() -> None:
     spawned = codex_meta(0, "kid", source={"subagent": {"thread_spawn": {"parent_thread_id": "t1"}}})
     told = codex("event_msg", 1, type="user_message", message="look")
     assert _read(spawned, told, agent="kid") == []
+
+
+@pytest.mark.parametrize(("kind", "outcome"), [("completed", "success"), ("failed", "failure")])
+def test_newer_logs_tell_a_thread_of_its_own_by_its_doings(kind: str, outcome: str) -> None:
+    doing = {"type": "SubAgentActivity", "agent_thread_id": "kid", "agent_path": "/root/look"}
+    events = _read(
+        codex_meta(0),
+        codex_call(1, "s", "spawn_agent", {"message": "look", "task_name": "look"}),
+        codex("event_msg", 1, type="item_completed", item={**doing, "id": "s", "kind": "started"}),
+        codex_output(2, "s", '{"task_name":"/root/look"}'),
+        codex("event_msg", 5, type="item_completed", item={**doing, "id": "e", "kind": "moved"}),
+        codex("event_msg", 9, type="item_completed", item={**doing, "id": "e", "kind": kind}),
+        codex("event_msg", 9, type="item_completed", item={**doing, "id": "f", "kind": kind}),
+    )
+    assert [(event.child, event.role) for event in events if isinstance(event, AgentStart)] == [
+        ("kid", "look")
+    ]
+    ends = [event for event in events if isinstance(event, AgentEnd)]
+    assert [(event.child, event.outcome, event.at - ends[0].at) for event in ends] == [("kid", outcome, 0.0)]
+    assert [use.outcome for use in uses(events)] == ["success"]
 
 
 def test_companions(tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ import pytest
 
 from core.agents.crush.agent import AGENT
 from core.agents.crush.reader import CrushReader
-from core.agents.crush.store import crush_rows
 from core.agents.registry import make_kit
 from core.agents.words import words_of
 from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Prompt, SessionStart, Turn
@@ -190,23 +189,6 @@ def test_a_database_is_followed_by_what_changes(tmp_path: Path) -> None:
         assert more.cost == pytest.approx(0.2)
 
 
-def test_a_look_reads_only_what_is_new(tmp_path: Path) -> None:
-    path = tmp_path / "crush.db"
-    with closing(made(path, TABLES)) as database:
-        put(database, "sessions", crush_session())
-        put(database, "messages", *(crush_message(f"m{at}", "user", at) for at in range(5000)))
-        whole = [row for row in crush_rows(path) if row.entry.startswith("messages/")]
-        latest = max(row.updated for row in whole)
-        again = [row.entry for row in crush_rows(path, latest) if row.entry.startswith("messages/")]
-        assert (len(whole), again) == (5000, ["messages/m4999"])
-        plan = database.execute(
-            "EXPLAIN QUERY PLAN SELECT id FROM messages WHERE created_at >= ? AND updated_at >= ?"
-            " AND session_id IN (?) ORDER BY created_at, rowid",
-            (1, 1, "s1"),
-        ).fetchall()
-        assert "SCAN" not in plan[0][3]
-
-
 def test_times_may_be_milliseconds(tmp_path: Path) -> None:
     path = tmp_path / ".opencode" / "opencode.db"
     with closing(made(path, TABLES)) as database:
@@ -216,8 +198,6 @@ def test_times_may_be_milliseconds(tmp_path: Path) -> None:
     events = _events(path)
     assert [event.at for event in events] == [float(BEGAN)] * 2
     assert events[0].project == str(tmp_path)  # type: ignore[union-attr]
-    late = [row for row in crush_rows(path, (BEGAN + 60) * 1000) if row.entry.startswith("messages/")]
-    assert late == []
 
 
 def test_a_copy_without_its_index_loses_nothing(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Goose: messages of its database, put in anew by a compaction, and lines of older files."""
+"""Goose: messages of its database, written again by a compaction, and lines of older files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import pytest
 
 from core.agents.goose.agent import AGENT
 from core.agents.goose.reader import GooseReader
-from core.agents.goose.store import goose_rows
 from core.agents.registry import make_kit
 from core.agents.words import words_of
 from core.events import Compaction, Event, Prompt, SessionStart, Turn
@@ -105,7 +104,7 @@ def test_the_story_of_a_database(tmp_path: Path) -> None:
     assert (words_of(first).command, words_of(first).output) == ("view", "int main;")
 
 
-def test_messages_put_in_anew_are_told_once(tmp_path: Path) -> None:
+def test_messages_put_in_again_are_told_once(tmp_path: Path) -> None:
     path = tmp_path / "sessions.db"
     with closing(made(path, TABLES, wal=True)) as database:
         put(database, "sessions", SESSION)
@@ -139,16 +138,6 @@ def test_what_a_session_spends_is_told_as_it_grows(tmp_path: Path) -> None:
             put(database, "sessions", {**SESSION, "accumulated_input_tokens": sent, "total_tokens": 90})
             told += follower.poll()
     assert [event.input_tokens for event in told if isinstance(event, Turn)] == [100, 150]
-
-
-def test_a_look_reads_only_what_is_new(tmp_path: Path) -> None:
-    path = tmp_path / "sessions.db"
-    with closing(made(path, TABLES)) as database:
-        put(database, "sessions", SESSION)
-        put(database, "messages", *(ROWS[0] for _ in range(500)))
-    whole = [one for one in goose_rows(path) if one.entry.startswith("messages/")]
-    again = [one.entry for one in goose_rows(path, whole[-1].updated) if one.entry.startswith("messages/")]
-    assert (len(whole), again) == (500, ["messages/500"])
 
 
 def test_several_sessions_are_taken_apart(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from core.agents.opencode.store import opencode_rows, session_files
 from core.events import MAIN, AgentEnd, AgentStart, Compaction, Event, Prompt, SessionStart, Turn, Where
 from core.logs.database import content, tables
 from core.logs.format import Sample
+from core.logs.rows_read import RowsRead
 from tests.core.agents.reading_more import kinds, new_kit, read, uses
 from tests.core.agents.samples_rest import OPENCODE, opencode_row, opencode_tool
 
@@ -61,13 +62,13 @@ def _put(database: sqlite3.Connection, record: dict[str, Any]) -> None:
     database.execute(statement, values)
 
 
-def _fed(reader: OpenCodeReader, path: Path, since: int = 0) -> tuple[list[Event], int]:
+def _fed(
+    reader: OpenCodeReader, path: Path, session: str = "", rows_read: RowsRead | None = None
+) -> list[Event]:
     events: list[Event] = []
-    last = since
-    for line, row in enumerate(opencode_rows(path, since), 1):
+    for line, row in enumerate(opencode_rows(path, session, rows_read), 1):
         events += reader.feed(row.data, Where(str(path), entry=row.entry), line)
-        last = max(last, row.updated)
-    return events, last
+    return events
 
 
 def test_the_story() -> None:
@@ -108,7 +109,7 @@ def test_the_story() -> None:
 def test_a_database_reads_like_its_rows(tmp_path: Path) -> None:
     path = tmp_path / "opencode.db"
     _database(path, OPENCODE.entries).close()
-    events, _ = _fed(OpenCodeReader(new_kit(), session="x"), path)
+    events = _fed(OpenCodeReader(new_kit(), session="x"), path)
     assert kinds(events) == kinds(read(OpenCodeReader, OPENCODE.entries))
     assert [use.where.entry for use in uses(events) if use.where] == [
         "part/prt_2",
@@ -123,14 +124,13 @@ def test_a_call_is_told_once_and_when_it_is_over(tmp_path: Path) -> None:
         path, [*OPENCODE.entries[:5], opencode_tool("prt_2", "bash", "running", 2)], wal=True
     )
     reader = OpenCodeReader(new_kit(), session="x")
-    events, since = _fed(reader, path)
-    assert uses(events) == []
+    rows_read = RowsRead()
+    assert uses(_fed(reader, path, "ses_1", rows_read)) == []
     _put(database, opencode_tool("prt_2", "bash", "completed", 9, output="x", input={"command": "make"}))
     database.commit()
-    events, since = _fed(reader, path, since)
+    events = _fed(reader, path, "ses_1", rows_read)
     assert [(use.id, use.outcome) for use in uses(events)] == [("prt_2", "success")]
-    events, _ = _fed(reader, path, since)
-    assert events == []
+    assert _fed(reader, path, "ses_1", rows_read) == []
     database.close()
 
 
@@ -163,7 +163,7 @@ def test_sessions_come_one_after_the_other_or_alone(tmp_path: Path) -> None:
         opencode_tool("prt_0", "bash", "completed", 3, output="x", session_id="ses_0", message_id="msg_9"),
     ]
     _database(path, [*OPENCODE.entries, *other]).close()
-    events, _ = _fed(OpenCodeReader(new_kit(), session="x"), path)
+    events = _fed(OpenCodeReader(new_kit(), session="x"), path)
     starts = [event for event in events if isinstance(event, SessionStart)]
     assert [start.session for start in starts] == ["ses_1", "ses_0"]
     assert {row.entry for row in opencode_rows(path, session="ses_0")} == {
@@ -197,7 +197,7 @@ def test_a_row_that_is_no_json_costs_only_itself(tmp_path: Path) -> None:
     database.commit()
     database.close()
     kit = new_kit()
-    events, _ = _fed(OpenCodeReader(kit, session="x"), path)
+    events = _fed(OpenCodeReader(kit, session="x"), path)
     assert [use.id for use in uses(events)] == ["prt_3", "prt_4"]
     assert kit.diagnostics.counts == {"not JSON": 1}
 

@@ -204,7 +204,7 @@ def test_counted_faults(line: dict[str, Any], reason: str) -> None:
     assert kit.diagnostics.counts == {reason: 1}
 
 
-def test_what_is_held_is_shown_until_it_ends_or_is_told_anew() -> None:
+def test_what_is_held_is_shown_until_it_ends_or_is_told_again() -> None:
     reader = OpenEventsReader(new_kit(), session="s")
     waits = {"kind": "tool_use", "at": 5.0, "id": "a", "tool": "Edit", "outcome": "pending"}
     other = waits | {"id": "b"}

@@ -121,6 +121,14 @@ def test_colours_of_a_terminal_are_left_out(tmp_path: Path) -> None:
     assert output.startswith("171 type x ") and secret not in output
 
 
+def test_a_refusal_of_the_agent_is_told_without_its_tags(tmp_path: Path) -> None:
+    told = "<tool_use_error>File has not been read yet.</tool_use_error>"
+    call = samples.asks(1, "a", "Edit", {"file_path": "/p/a.py"})
+    events = written(tmp_path, [samples.says(0, "go"), call, samples.answers(2, "a", told, error=True)])
+    [use] = [event for event in events if isinstance(event, ToolUse)]
+    assert words_of(use).output == "File has not been read yet."
+
+
 def test_nothing_outside_the_logs_is_read(tmp_path: Path) -> None:
     """An event may name any place; only those in the session's own logs are opened."""
     own, other = tmp_path / "own.jsonl", tmp_path / "other.jsonl"
@@ -155,6 +163,11 @@ def test_the_line_that_tells(output: str, line: str) -> None:
         ("<USER_REQUEST>fix it</USER_REQUEST>\n<ADDITIONAL_METADATA>x</ADDITIONAL_METADATA>", "fix it"),
         ("<task>\nfix it\n</task>\n\n<environment_details>x</environment_details>", "fix it"),
         ('<user_input mode="yolo">fix it</user_input>', "fix it"),
+        (
+            "<command-message>review</command-message>\n<command-name>/review</command-name>\n"
+            "<command-args>the last commit</command-args>",
+            "/review the last commit",
+        ),
         ("use a <task> element </task> here", "use a <task> element </task> here"),
         ("<b>bold</b> is what I want", "<b>bold</b> is what I want"),
     ],
@@ -171,3 +184,15 @@ def test_a_prompt_is_what_the_person_wrote(tmp_path: Path, written: str, meant: 
 def test_an_error_that_is_none_is_not_what_went_wrong() -> None:
     said = "Command: python3 a.py\nOutput: can't open file 'a.py': no such file\nError: (none)\nExit Code: 2"
     assert telling_line(said) == "Output: can't open file 'a.py': no such file"
+
+
+@pytest.mark.parametrize(
+    ("output", "line"),
+    [
+        ("<tool_use_error>File does not exist.</tool_use_error>", "File does not exist."),
+        ("error: <b>no</b> closing", "error: <b>no</b> closing"),
+        ("<error></error>", "<error></error>"),
+    ],
+)
+def test_the_marks_an_agent_puts_round_an_error_are_left_out(output: str, line: str) -> None:
+    assert telling_line(output) == line

@@ -112,7 +112,7 @@ def test_a_crash_before_the_note_hands_nothing_over_again(host: Host, server: Na
     assert host.send() == (0, 0)
 
 
-def test_a_stream_made_anew_gets_everything(host: Host, server: NatsServer) -> None:
+def test_a_stream_made_again_gets_everything(host: Host, server: NatsServer) -> None:
     host.write("s", 0, 10)
     host.send()
 
@@ -295,3 +295,13 @@ def test_a_server_that_is_not_there_is_said_in_a_line(home: Path, capsys: pytest
     pytest.importorskip("nats")
     assert main(["fleet", "--once", "--from", "nats://127.0.0.1:9"]) == 1
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_what_could_not_be_sent_once_is_said_and_counts_as_failure(
+    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("nats")
+    monkeypatch.setattr("core.hosts.shipper._BACKOFF", (0.0, 0.0))
+    assert main(["ship", "--once", "--to", "nats://127.0.0.1:9"]) == 1
+    told = capsys.readouterr().err
+    assert "given up after 3 tries" in told and "0 events sent" in told

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from core.agents.hook import SILENCE, HookReply
 from core.agents.hooks import HOOKS
-from core.intake.guard import Guard, doubted
+from core.intake.guard import APPROVED, Guard, Objection, doubted, objected
 from core.response.permits import Decision, Standing
 from core.settings import Settings
 from core.settings.advice import GuardSettings
@@ -33,6 +33,20 @@ def test_a_doubt_never_makes_a_decision_easier(verdict: Any, tier: Any, doubt: s
     after = doubted(before, doubt)
     assert _ORDER.index(after.verdict) >= _ORDER.index(before.verdict)
     assert after == before or (before.verdict, after.verdict) == ("permit", "person")
+
+
+@given(
+    st.sampled_from(_ORDER),
+    st.sampled_from(("read", "write", "privileged")),
+    st.sampled_from((None, Objection("ask", "look"), Objection("deny", "no"))),
+)
+def test_an_objection_never_makes_a_decision_easier(
+    verdict: Any, tier: Any, objection: Objection | None
+) -> None:
+    before = Decision(verdict, tier, "why")
+    after = objected(before, objection)
+    least = {"ask": "person", "deny": "deny"}.get(objection.verdict, "pass") if objection else "pass"
+    assert _ORDER.index(after.verdict) == max(_ORDER.index(before.verdict), _ORDER.index(least))
 
 
 def guard(folder: Path) -> Guard:
@@ -71,6 +85,58 @@ def test_an_answer_does_not_outlive_a_halt(tmp_path: Path) -> None:
     assert one.ask(call, sort(call), Standing(), "doubt") is SILENCE
 
 
+def test_a_denial_holds_also_where_the_doubt_is_gone(tmp_path: Path) -> None:
+    one, call = guard(tmp_path), read(tool("PreToolUse", 1, "touch x"))
+    number = one.ask(call, sort(call), Standing(), "doubt")
+    assert isinstance(number, int) and one.decide(number, "deny", "not now")
+    said = one.ask(call, sort(call), Standing())
+    assert isinstance(said, HookReply) and said.verdict == "deny" and "not now" in said.reason
+
+
+def test_an_approval_is_spent_also_where_the_doubt_is_gone(tmp_path: Path) -> None:
+    one, call = guard(tmp_path), read(tool("PreToolUse", 1, "touch x"))
+    number = one.ask(call, sort(call), Standing(), "doubt")
+    assert isinstance(number, int) and one.decide(number, "once")
+    assert one.ask(call, sort(call), Standing()) is SILENCE
+    assert isinstance(one.ask(call, sort(call), Standing(), "doubt"), int)
+
+
+@pytest.mark.parametrize(
+    ("approved", "then", "passes"),
+    [
+        ("touch x", "touch y", True),
+        ("touch x", "rm -rf y", False),
+        ("rm -rf x", "rm -rf y", True),
+        ("rm -rf x", "git push --force", False),
+    ],
+)
+def test_for_this_session_holds_for_calls_of_the_same_kind(
+    approved: str, then: str, passes: bool, tmp_path: Path
+) -> None:
+    one = guard(tmp_path)
+    first, second = read(tool("PreToolUse", 1, approved)), read(tool("PreToolUse", 2, then))
+    number = one.ask(first, sort(first), Standing(), "doubt")
+    assert isinstance(number, int) and one.decide(number, "session")
+    assert (one.ask(second, sort(second), Standing(), "doubt") is SILENCE) == passes
+
+
+async def test_an_objection_is_put_to_the_person_and_written_down(tmp_path: Path) -> None:
+    """Of reads too; what they decide holds while the call waits, and a block needs no question."""
+    one, call = guard(tmp_path), read(tool("PreToolUse", 1, "cat x"))
+    asks = Objection("ask", "the extension strict wants you to decide")
+    number = one.ask(call, sort(call), Standing(), "", asks)
+    assert isinstance(number, int) and one.questions[0].reason == asks.reason
+    assert one.decide(number, "once")
+    assert (await one.answer_to(number, call, sort(call), Standing())) is SILENCE
+    said = one.ask(call, sort(call), Standing(), "", Objection("deny", "the extension strict blocks it"))
+    assert isinstance(said, HookReply) and said.verdict == "deny"
+    journal = [(entry.what, entry.reason) for entry in PermitJournal(tmp_path / "permits.jsonl").read()]
+    assert journal[0] == ("asked", asks.reason) and journal[-1] == (
+        "denied",
+        "the extension strict blocks it",
+    )
+
+
 def test_everything_decided_is_in_the_journal(tmp_path: Path) -> None:
     one = guard(tmp_path)
     for number, (command, standing) in enumerate(
@@ -103,7 +169,9 @@ async def test_a_question_nobody_answered_is_late_and_gone_with_its_session(tmp_
     assert isinstance(number, int) and [each.late for each in one.questions] == [False]
     said = await one.answer_to(number, call, sort(call), Standing())
     assert said.verdict == "ask" and [each.late for each in one.questions] == [True]
-    assert one.decide(number, "session") and one.ask(call, sort(call), Standing()) is SILENCE
+    assert one.decide(number, "session")
+    answers = [one.ask(call, sort(call), Standing()) for _ in range(2)]
+    assert answers == [APPROVED, SILENCE]
     one.forget(call.session)
     assert isinstance(one.ask(call, sort(call), Standing()), int)
     one.forget(call.session)

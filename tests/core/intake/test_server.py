@@ -19,6 +19,15 @@ from core.settings import Settings
 from core.settings.layers import with_value
 from tests.core.intake.calls import failure, hook, tool
 
+ALLOWED = {
+    "hookSpecificOutput": {
+        "hookEventName": "PreToolUse",
+        "permissionDecision": "allow",
+        "permissionDecisionReason": "the person let it pass in nooscope",
+    }
+}
+"""What Claude Code is answered about a call that the person let pass: it need not ask again."""
+
 
 class Clock:
     """Moves when told."""
@@ -166,7 +175,7 @@ async def test_nothing_is_served_to_others_on_the_machine(intake: IntakeServer) 
     assert place.socket.stat().st_mode & 0o777 == 0o600
 
 
-async def test_a_token_others_can_read_is_made_anew(tmp_path: Path) -> None:
+async def test_a_token_others_can_read_is_made_again(tmp_path: Path) -> None:
     place = IntakeFolder(tmp_path / "intake")
     first = place.prepare()
     assert place.prepare() == first and len(first) >= 32
@@ -238,6 +247,22 @@ async def test_every_word_is_written_down_before_it_is_said(intake: IntakeServer
     (folder / "said.jsonl").rmdir()
 
 
+async def test_after_a_cut_the_agent_is_told_what_was_open(intake: IntakeServer) -> None:
+    """At the hook that opens the new context, once, even though it was in flow or had been spoken to."""
+    begin = hook("SessionStart", source="startup")
+    assert await ask(intake, "hook/claude/advise", begin) == {}
+    await ask(intake, "hook/claude/advise", hook("UserPromptSubmit", prompt="go"))
+    await ask(intake, "hook/claude/advise", failure(1))
+    cut = hook("SessionStart", source="compact")
+    assert await ask(intake, "hook/claude/observe", cut) == {}
+    told = await ask(intake, "hook/claude/advise", cut)
+    words = told["hookSpecificOutput"]
+    assert words["hookEventName"] == "SessionStart"
+    assert "this was open: python3 failed" in words["additionalContext"]
+    assert await ask(intake, "hook/claude/advise", cut) == {}
+    assert await ask(intake, "hook/claude/advise", hook("PostToolBatch")) == {}
+
+
 async def test_a_guarded_call_asks_waits_and_passes_once(tmp_path: Path) -> None:
     intake = make(tmp_path, None, with_value(Settings(), "response.guard.wait", 20.0))
     await intake.start()
@@ -251,7 +276,7 @@ async def test_a_guarded_call_asks_waits_and_passes_once(tmp_path: Path) -> None
         async with asyncio.timeout(30):
             while (await ask(intake, "decide", {"number": 1, "choice": "once"})) != {"done": True}:
                 pass
-        assert await waiting == {}
+        assert await waiting == ALLOWED
         assert await ask(intake, "hook/claude/guard", remove) == "wait 2 21\n"
         assert await ask(intake, "decide", {"number": 2, "choice": "deny", "reason": "no"}) == {"done": True}
         denied = await ask(intake, "hook/claude/guard", remove)
@@ -265,7 +290,7 @@ async def test_approved_for_a_session_holds_for_the_tool_there_alone(intake: Int
     first = tool("PreToolUse", 1, "rm -rf x")
     assert (await ask(intake, "hook/claude/guard", first)).startswith("wait 1")
     assert await ask(intake, "decide", {"number": 1, "choice": "session"}) == {"done": True}
-    assert await ask(intake, "hook/claude/guard", first) == {}
+    assert await ask(intake, "hook/claude/guard", first) == ALLOWED
     assert await ask(intake, "hook/claude/guard", tool("PreToolUse", 2, "rm -rf y")) == {}
     other = {**tool("PreToolUse", 3, "rm -rf y"), "session_id": "s-2"}
     assert (await ask(intake, "hook/claude/guard", other)).startswith("wait 2")
@@ -328,7 +353,7 @@ def test_nobody_there_is_nobody_asked(tmp_path: Path) -> None:
     assert [path.name for path in place.folder.iterdir()] == ["token"]
 
 
-@pytest.mark.parametrize(("choice", "verdict"), [("once", ""), ("session", ""), ("deny", "deny")])
+@pytest.mark.parametrize(("choice", "verdict"), [("once", "allow"), ("session", "allow"), ("deny", "deny")])
 async def test_an_answer_between_the_two_halves_of_a_call_holds(
     intake: IntakeServer, choice: str, verdict: str
 ) -> None:
@@ -364,4 +389,4 @@ async def test_a_decision_that_cannot_be_written_down_is_not_made(intake: Intake
     assert [question["number"] for question in await ask(intake, "questions", {})] == [1]
     assert await ask(intake, "hook/claude/guard", remove) == "wait 1 1\n"
     assert await ask(intake, "decide", {"number": 1, "choice": "once"}) == {"done": True}
-    assert await ask(intake, "hook/claude/guard", remove) == {}
+    assert await ask(intake, "hook/claude/guard", remove) == ALLOWED

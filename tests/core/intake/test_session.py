@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -113,6 +114,25 @@ def test_a_loop_becomes_one_sentence() -> None:
     assert said[0][1].sentence == "[nooscope] Seen from outside: python3 failed the same way 4 times."
     told = one.society.engine(MAIN).response.queue.read().told
     assert [one.fate for one in told if one.intervention.sender == "loop_alert"] == ["said"]
+
+
+def test_a_cut_told_by_hook_and_log_is_handed_over_once(tmp_path: Path) -> None:
+    log = tmp_path / "s-1.jsonl"
+    log.write_text("")
+    one = session(within=lambda path: path.parent == tmp_path)
+    at = 1_767_225_600.0
+    one.take(read(hook("UserPromptSubmit", prompt="go", transcript_path=str(log))), at)
+    one.catch_up()
+    one.take(read(failure(1)), at + 1)
+    cut = {"type": "system", "subtype": "compact_boundary", "compactMetadata": {"trigger": "auto"}}
+    log.write_text(log_line(9, "2026-01-01T00:00:03Z", **cut) + "\n")
+    one.take(read(hook("SessionStart", source="compact")), at + 2)
+    told = one.advice("session_start")
+    assert told is not None and told.rule == "compaction" and "python3 failed" in told.sentence
+    one.said(told, at + 2)
+    one.catch_up()
+    assert one.society.engine(MAIN).mind.heart.gauge.compactions == 1
+    assert one.advice("batch") is None
 
 
 def test_off_means_silence() -> None:
@@ -289,4 +309,48 @@ def test_an_open_call_without_an_id_ends_with_its_own_arguments() -> None:
     ended = tool("PostToolUse", 1, "make", tool_response="ok")
     del ended["tool_use_id"]
     one.take(read(ended), 101.0)
-    assert len(one.signs().open) == 1 and one.signs().pending((), ()) == ()
+    assert len(one.signs().open) == 1 and one.signs().ahead((), ()) == ()
+
+
+def test_a_call_that_ended_is_told_until_the_log_tells_it(tmp_path: Path) -> None:
+    log = tmp_path / "s-1.jsonl"
+    log.write_text("")
+    one = session(within=lambda _: True)
+    at = 1_767_225_601.0
+    one.take(read(tool("PreToolUse", 0, transcript_path=str(log))), at)
+    one.catch_up()
+    one.take(read(failure(0)), at + 1)
+    [ended] = one.signs().ended
+    assert (ended.id, ended.outcome, ended.program) == ("toolu_0", "failure", "python3")
+    assert one.signs().open == ()
+    log.write_text("\n".join(_told(0)) + "\n")
+    one.catch_up()
+    assert one.signs().ended == ()
+    one.take(read(failure(0)), at + 2)
+    assert one.signs().ended == () and acts(one) == 1
+
+
+def test_what_ended_is_bounded_and_over_with_the_next_prompt() -> None:
+    one = session()
+    for number in range(40):
+        one.take(read(failure(number)), 100.0 + number)
+    assert [call.id for call in one.signs().ended] == [f"toolu_{number}" for number in range(8, 40)]
+    one.take(read(hook("UserPromptSubmit", prompt="go")), 200.0)
+    assert one.signs().ended == ()
+
+
+def test_a_question_is_told_as_one_and_not_as_a_permission() -> None:
+    """Claude Code asks for permission to ask, and says that it needs attention: the question says more."""
+    one = session()
+    given: dict[str, Any] = {
+        "tool_name": "AskUserQuestion",
+        "tool_input": {"questions": []},
+        "tool_use_id": "toolu_1",
+    }
+    for name in ("PreToolUse", "PermissionRequest"):
+        one.take(read(hook(name, **given)), 100.0)
+    one.take(read(hook("Notification", message="Claude needs your attention")), 101.0)
+    status = one.status(102.0)
+    assert (status["status"], status["why"]) == ("needs you", "asks you something (AskUserQuestion)")
+    one.take(read(hook("PostToolUse", tool_response="red", **given)), 103.0)
+    assert one.status(103.0)["status"] == "working"

@@ -26,7 +26,7 @@ from core.live.tmux import Pane, go_to, is_inside, pane_of, panes
 )
 def test_each_agent_has_its_own_command(agent: str, command: str) -> None:
     assert resume_command(agent, "s-1", "/logs/s-1.jsonl", "") == command
-    assert resume_command(agent, "s-1", "/logs/s-1.jsonl", "/work/a b") == f"cd '/work/a b' && {command}"
+    assert resume_command(agent, "s-1", "/logs/s-1.jsonl", "/srv/a b") == f"cd '/srv/a b' && {command}"
 
 
 def test_what_a_log_says_is_quoted_or_refused() -> None:
@@ -43,21 +43,21 @@ def test_every_command_says_which_session() -> None:
 
 
 PANES = [
-    Pane("%1", "/work/a", "bash"),
-    Pane("%2", "/work/a", "node"),
-    Pane("%3", "/work/a", "claude"),
-    Pane("%4", "/work/b", "claude"),
+    Pane("%1", "/srv/a", "bash"),
+    Pane("%2", "/srv/a", "node"),
+    Pane("%3", "/srv/a", "claude"),
+    Pane("%4", "/srv/b", "claude"),
 ]
 
 
 @pytest.mark.parametrize(
     ("project", "program", "own", "found"),
     [
-        ("/work/a", "claude", "", "%3"),
-        ("/work/a", "codex", "", "%2"),
-        ("/work/a", "claude", "%3", "%2"),
-        ("/work/b", "claude", "%4", None),
-        ("/work/c", "claude", "", None),
+        ("/srv/a", "claude", "", "%3"),
+        ("/srv/a", "codex", "", "%2"),
+        ("/srv/a", "claude", "%3", "%2"),
+        ("/srv/b", "claude", "%4", None),
+        ("/srv/c", "claude", "", None),
         ("", "claude", "", None),
     ],
 )
@@ -69,7 +69,7 @@ def test_the_pane_is_found_by_folder_and_program(
 
 
 def test_a_shell_is_no_agent() -> None:
-    assert pane_of(PANES[:1], "/work/a", "claude") is None
+    assert pane_of(PANES[:1], "/srv/a", "claude") is None
 
 
 def test_tmux_is_asked_and_told() -> None:
@@ -77,10 +77,10 @@ def test_tmux_is_asked_and_told() -> None:
 
     def run(words: Sequence[str]) -> str:
         asked.append(words)
-        return "%1\t/work/a\tclaude\nbroken line\n"
+        return "%1\t/srv/a\tclaude\nbroken line\n"
 
     (pane,) = panes(run)
-    assert pane == Pane("%1", "/work/a", "claude")
+    assert pane == Pane("%1", "/srv/a", "claude")
     go_to(pane, run)
     assert asked[1] == ["switch-client", "-t", "%1"]
     assert is_inside({"TMUX": "x"}) and not is_inside({})

@@ -8,17 +8,27 @@ from pathlib import Path
 import pytest
 
 from core.agents.registry import make_kit
+from core.events import ToolUse
 from core.live.driver import Driver
 from core.live.fleet.row import FleetRow
-from core.live.hook_signs import HookAsk, HookBoard, HookOpenCall, HookSigns, PermitQuestion
+from core.live.hook_signs import (
+    HookAsk,
+    HookBoard,
+    HookEndedCall,
+    HookOpenCall,
+    HookSigns,
+    PermitQuestion,
+)
 from core.live.source import Followed
 from core.live.status import AgentTrouble, Limits, StatusFacts, status_of
+from core.report.now import Now, NowReader
 from core.settings import Settings
 from core.timeline.checkpoint import state_hash
 from core.timeline.run_inputs import InitialStates
 from tests.core.logs.log_lines import call, prompt, result
 
 LIMITS = Limits.of(Settings())
+ENDED = HookEndedCall("c1", 2.0, "main", "Bash", "shell_exec", "failure", "echo")
 QUESTION = PermitQuestion(3, 50.0, "s", "Bash", "rm -rf x", "the command destroys something")
 
 
@@ -61,6 +71,12 @@ class Told:
         source = Followed(log, make_kit(settings.ingest), settings)
         self.driver = Driver(source, InitialStates(settings), record=True, hooks=lambda _: self.signs)
 
+    def now(self) -> Now:
+        list(self.driver.poll(100))
+        timeline = self.driver.timeline
+        assert timeline is not None
+        return NowReader().now(timeline.events, len(timeline), 9.0, held=self.driver.held(), words=False)
+
     def open(self) -> list[str]:
         list(self.driver.poll(100))
         return [call.tool for call in self.driver.facts().open]
@@ -82,17 +98,41 @@ def test_a_call_is_open_once_whoever_tells_first(order: tuple[str, ...], tmp_pat
             case "hook opens":
                 one.signs = HookSigns(open=(HookOpenCall("c1", 1.0, "main", "Bash", "shell_exec"),))
             case "hook ends":
-                one.signs = HookSigns()
+                one.signs = HookSigns(ended=(ENDED,))
             case "log opens":
                 log.write_bytes(log.read_bytes() + call(1.0, "c1"))
             case "log ends":
                 log.write_bytes(log.read_bytes() + result(2.0, "c1"))
         done = order.index(what)
-        ended = "log ends" in order[: done + 1]
+        ended = "log ends" in order[: done + 1] or "hook ends" in order[: done + 1]
         begun = "log opens" in order[: done + 1] or (what == "hook opens" and not ended)
         hooked = "hook opens" in order[: done + 1] and "hook ends" not in order[: done + 1]
         assert one.open() == (["Bash"] if (begun or hooked) and not ended else [])
     assert one.open() == []
+
+
+def test_a_call_is_seen_before_the_log_tells_it_and_recorded_once(tmp_path: Path) -> None:
+    """Shown as running and failed by its hooks alone; then the log's own line, joined by its id, is kept."""
+    log = tmp_path / "s.jsonl"
+    log.write_bytes(prompt(0.0))
+    hooked = Told(log)
+    hooked.signs = HookSigns(open=(HookOpenCall("c1", 1.0, "main", "Bash", "shell_exec"),))
+    assert (hooked.now().tool, hooked.now().running) == ("Bash", True)
+    hooked.signs = HookSigns(ended=(ENDED,))
+    seen = hooked.now()
+    assert (seen.tool, seen.running, seen.failed_tool, seen.failed_at) == ("Bash", False, "Bash", 2.0)
+    assert hooked.driver.facts().open == () and hooked.driver.count == 2
+    log.write_bytes(log.read_bytes() + call(1.0, "c1"))
+    assert not hooked.now().running and hooked.now().failed_tool == "Bash"
+    log.write_bytes(log.read_bytes() + result(2.0, "c1", error=True))
+    assert (hooked.now().failed_tool, hooked.now().times) == ("Bash", 1)
+    assert not any(isinstance(event, ToolUse) for event in hooked.driver.held())
+    replayed = Told(log)
+    list(replayed.driver.poll(100))
+    assert hooked.driver.timeline is not None and replayed.driver.timeline is not None
+    assert hooked.driver.timeline.events == replayed.driver.timeline.events
+    assert [event.id for event in replayed.driver.timeline.events if isinstance(event, ToolUse)] == ["c1"]
+    assert state_hash(hooked.driver.society) == state_hash(replayed.driver.society)
 
 
 def test_hooks_change_nothing_in_the_recording(tmp_path: Path) -> None:

@@ -84,6 +84,7 @@ def stand(facts: StatusFacts, now: float = NOW) -> Status:
         (replace(BUSY, flow=NOW - 300, stuck=HURT), "stuck", 3, NOW - 30),
         (BUSY, "working", 1, NOW - 2),
         (StatusFacts(heard=NOW - 5), "new", 1, NOW - 5),
+        (StatusFacts(), "new", 1, NOW),
         (StatusFacts(heard=NOW - 5, read=0.0), "reading", 2, None),
         (replace(BUSY, lost="log.jsonl: vanished; waiting for it"), "no log", 3, NOW - 2),
     ],

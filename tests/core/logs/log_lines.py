@@ -21,7 +21,7 @@ def line(second: float, session: str = "s-1", **fields: Any) -> bytes:
         "uuid": f"u{second}",
         "sessionId": session,
         "timestamp": stamp(second),
-        "cwd": "/work/project",
+        "cwd": "/srv/project",
         "version": "2.1.0",
         "isSidechain": False,
     }

@@ -49,11 +49,11 @@ def test_nothing_is_found_where_nothing_is(tmp_path: Path) -> None:
 
 def test_each_agent_is_found_in_its_place(tmp_path: Path) -> None:
     uuid = "019a085e-04c1-7f81-a09e-9555f6a1fb40"
-    put(tmp_path / ".claude/projects/-work-project/s-1.jsonl", logs.session(3), age=10)
-    put(tmp_path / ".claude/projects/-work-project/agent-x.jsonl", logs.session(3), age=10)
-    put(tmp_path / ".claude/projects/-work-project/s-1/subagents/agent-a.jsonl", logs.session(9), age=5)
+    put(tmp_path / ".claude/projects/-srv-project/s-1.jsonl", logs.session(3), age=10)
+    put(tmp_path / ".claude/projects/-srv-project/agent-x.jsonl", logs.session(3), age=10)
+    put(tmp_path / ".claude/projects/-srv-project/s-1/subagents/agent-a.jsonl", logs.session(9), age=5)
     put(
-        tmp_path / ".claude/projects/-work-project/s-1/subagents/agent-acompact-b.jsonl",
+        tmp_path / ".claude/projects/-srv-project/s-1/subagents/agent-acompact-b.jsonl",
         logs.session(9),
         age=1,
     )
@@ -89,7 +89,7 @@ def test_each_agent_is_found_in_its_place(tmp_path: Path) -> None:
     put(tmp_path / ".local/share/opencode/storage/message/ses_1/msg_1.json", b"{}")
     found = find(AGENTS, {}, tmp_path, now=NOW)
     assert [(one.agent, one.session, one.project) for one in found] == [
-        ("claude-code", "s-1", "/work/project"),
+        ("claude-code", "s-1", "/srv/project"),
         ("codex", uuid, "/c"),
         ("gemini", "g-1", "f" * 12),
         ("pi", "p-1", "/pi"),
@@ -206,7 +206,7 @@ def test_what_cannot_be_read_is_left_out(tmp_path: Path) -> None:
     (tmp_path / ".claude/projects/p/gone.jsonl").symlink_to(tmp_path / "nowhere")
     (tmp_path / ".claude/projects/p/folder.jsonl").mkdir()
     found = {one.path.name: one for one in find(AGENTS, {}, tmp_path, now=NOW)}
-    assert found["s.jsonl"].project == "/work/project"
+    assert found["s.jsonl"].project == "/srv/project"
     assert "gone.jsonl" not in found
     assert found["empty.jsonl"].events == 0
 
@@ -242,6 +242,16 @@ def test_the_order_of_keys_does_not_matter(tmp_path: Path) -> None:
     found = find(AGENTS, {}, tmp_path, now=NOW)
     assert {(one.project, one.session) for one in found} == {("/right", "right")}
     assert len(found) == 3
+
+
+def test_a_long_first_line_hides_nothing_whatever_the_order_of_its_keys(tmp_path: Path) -> None:
+    said = {"type": "user", "message": {"role": "user", "content": "x" * 40_000}}
+    record = {**said, "cwd": "/right", "sessionId": "right"}
+    put(tmp_path / ".claude/projects/p/s-1.jsonl", json.dumps(record).encode() + b"\n")
+    document = {"messages": [{"content": "y" * 40_000}], "projectHash": "f" * 64, "sessionId": "g-1"}
+    put(tmp_path / ".gemini/tmp/abc/chats/session-1.json", json.dumps(document).encode())
+    found = find(AGENTS, {}, tmp_path, now=NOW)
+    assert {(one.project, one.session) for one in found} == {("/right", "right"), ("f" * 12, "g-1")}
 
 
 def test_a_document_that_goes_on_beyond_its_head_is_described_by_its_outer_keys(tmp_path: Path) -> None:
@@ -308,7 +318,7 @@ def test_a_folder_that_is_called_like_a_log_is_none(tmp_path: Path) -> None:
 
 
 def test_a_session_that_was_received_too_is_listed_once_by_its_own_log(tmp_path: Path) -> None:
-    put(tmp_path / ".claude/projects/-work-project/s-1.jsonl", logs.session(3), age=10)
+    put(tmp_path / ".claude/projects/-srv-project/s-1.jsonl", logs.session(3), age=10)
     (own,) = find(AGENTS, {}, tmp_path, now=time.time())
     received = tmp_path / ".local/share/nooscope/received"
     for session in (own.session, "elsewhere"):

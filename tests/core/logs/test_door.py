@@ -154,6 +154,10 @@ for name in ("shut.jsonl", "cellar", "cellar/s-2.jsonl"):
         print(str(error).rpartition(": ")[2])
     print(Follower(top / name, make_kit()).poll())
 print(find(AGENTS, {}, top / "cellar"))
+from core.logs.door import closed_at
+for name in ("s-1.jsonl", "nowhere/x", "shut.jsonl", "cellar", "cellar/s-2.jsonl"):
+    closed = closed_at(top / name)
+    print(closed and closed.name)
 """
     run = subprocess.run(
         [sys.executable, "-c", script, str(tmp_path)],
@@ -167,4 +171,34 @@ print(find(AGENTS, {}, top / "cellar"))
         "['s-1'] {'no permission': 2}",
         *["no permission", "[]"] * 3,
         "[]",
+        *["None", "None", "shut.jsonl", "cellar", "cellar"],
     ], run.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user")
+def test_a_watch_says_that_it_may_not_read() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        (Path(folder) / "cellar").mkdir(0)
+        script = """
+import os, sys
+import logging, asyncio, watchfiles
+import core.agents.opencode.store, core.live.driver, tui.cli.commands.watch
+from core.agents.registry import AGENTS
+from tui.cli.commands.watch import Watch
+Watch._follow = lambda self: 0
+from tui.cli import main
+os.setgid(65534); os.setuid(65534)
+sys.exit(main(["watch", "--headless", "--no-hooks", "--no-prior", sys.argv[1] + "/cellar/log.jsonl"]))
+"""
+        run = subprocess.run(
+            [sys.executable, "-c", script, folder],
+            env={"PYTHONPATH": str(ROOT), "HOME": folder},
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    assert f"you have no permission to read {folder}/cellar" in run.stderr, run.stderr
+    assert "Traceback" not in run.stderr, run.stderr

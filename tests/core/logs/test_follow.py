@@ -111,14 +111,14 @@ def test_a_file_that_appears_later_is_waited_for(tmp_path: Path) -> None:
     assert follower.session.id == "s-1"
 
 
-def test_a_log_that_was_cut_short_is_read_anew_but_nothing_twice(tmp_path: Path) -> None:
+def test_a_log_that_was_cut_short_is_read_again_but_nothing_twice(tmp_path: Path) -> None:
     path = tmp_path / "s-1.jsonl"
     path.write_bytes(logs.session(3))
     follower = Follower(path, KIT)
     assert uses(follower.poll()) == ["t0", "t1", "t2"]
     path.write_bytes(logs.session(1))
     assert follower.poll() == []
-    assert follower.notices() == ["s-1.jsonl: was cut short; reading it anew"]
+    assert follower.notices() == ["s-1.jsonl: was cut short; reading it from the start"]
     append(path, logs.session(4, first=1))
     assert uses(follower.poll()) == ["t3", "t4"]
 
@@ -131,7 +131,7 @@ def test_a_log_that_was_replaced_passes_on_only_what_is_new(tmp_path: Path) -> N
     other.write_bytes(logs.session(3))
     other.replace(path)
     assert uses(follower.poll()) == ["t2"]
-    assert follower.notices() == ["s-1.jsonl: was replaced; reading it anew"]
+    assert follower.notices() == ["s-1.jsonl: was replaced; reading it from the start"]
     assert follower.poll() == []
 
 
@@ -142,7 +142,7 @@ def test_a_log_that_was_rewritten_in_place_and_grew_is_noticed(tmp_path: Path) -
     follower.poll()
     path.write_bytes(logs.session(6, first=30))
     assert uses(follower.poll()) == [f"t{number}" for number in range(30, 36)]
-    assert follower.notices() == ["s-1.jsonl: was rewritten; reading it anew"]
+    assert follower.notices() == ["s-1.jsonl: was rewritten; reading it from the start"]
 
 
 def test_a_log_that_was_deleted_is_said_once_and_waited_for(tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ WAYS: dict[str, Callable[[Any], str]] = {
 
 
 def rewrite(path: Path, way: Callable[[Any], str]) -> None:
-    """Write the JSON of a file anew, or of each of its lines; what is none stays."""
+    """Write the JSON of a file again, or of each of its lines; what is none stays."""
     status = path.stat()
     data = path.read_text("utf-8", "surrogateescape")
     pieces = data.split("\n") if path.suffix == ".jsonl" else [data]

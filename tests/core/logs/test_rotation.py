@@ -45,7 +45,7 @@ def test_lines_before_a_rename_are_read_before_the_new_file(path: Path) -> None:
     path.rename(path.with_name("s-1.jsonl.1"))
     path.write_bytes(logs.session(3, first=22))
     assert uses(follower.poll()) == named(2, 25)
-    assert follower.notices() == ["s-1.jsonl: was replaced; reading it anew"]
+    assert follower.notices() == ["s-1.jsonl: was replaced; reading it from the start"]
     append(path, logs.session(1, first=25))
     assert uses(follower.poll()) == named(25, 26)
 
@@ -92,7 +92,7 @@ def test_lines_before_a_copy_and_cut_are_read_from_the_copy(path: Path, name: st
     os.truncate(path, 0)
     append(path, logs.session(1, first=5))
     assert uses(follower.poll()) == named(2, 6)
-    assert follower.notices() == ["s-1.jsonl: was cut short; reading it anew"]
+    assert follower.notices() == ["s-1.jsonl: was cut short; reading it from the start"]
 
 
 def test_a_file_beside_that_is_no_copy_is_not_read(path: Path) -> None:
@@ -133,7 +133,7 @@ def test_a_rewrite_is_noticed_in_the_last_bytes_read(path: Path, back: int, noti
     with path.open("r+b") as file:
         file.write(bytes(data) + logs.session(1, first=2))
     assert "t2" in uses(follower.poll())
-    assert follower.notices() == (["s-1.jsonl: was rewritten; reading it anew"] if noticed else [])
+    assert follower.notices() == (["s-1.jsonl: was rewritten; reading it from the start"] if noticed else [])
 
 
 @pytest.mark.parametrize(("less", "cut"), [(1, True), (0, False), (-1, False)])
@@ -143,7 +143,7 @@ def test_a_log_is_cut_short_only_below_the_place_reached(path: Path, less: int, 
     size = path.stat().st_size
     os.truncate(path, size - less)
     follower.poll()
-    assert follower.notices() == (["s-1.jsonl: was cut short; reading it anew"] if cut else [])
+    assert follower.notices() == (["s-1.jsonl: was cut short; reading it from the start"] if cut else [])
 
 
 def test_a_log_that_becomes_unreadable_is_said_once_and_counted(

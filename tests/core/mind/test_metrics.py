@@ -10,9 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bench.workload import session
 from core.events import Event, Outcome, Prompt, ToolUse, Turn
 from core.mind.metrics import TICK_KINDS, Metrics, TickKind, TickRow, traceparent
+from core.settings import Settings
 from core.settings.mind_state import MetricsSettings
+from core.timeline.initial_state import InitialState
 from tests.core import strategies
 
 SEED = b"session-1"
@@ -50,12 +53,14 @@ def test_a_record_holds_what_happened_since_the_last() -> None:
     one.update(memory("success"))
     one.update(memory("empty"))
     one.update(memory("rejected"))
+    one.retrieved(7, 2)
+    one.retrieved(8, 0)
     row = strike(one, 2, "theta", accuracy=0.75)
     assert row is not None
     record = one.record(row)
     assert (record.tick, record.kind, record.wall_time) == (2, "theta", 1002.0)
     assert (record.predict_work, record.appraise_work, record.gate_work) == (2, 6, 2)
-    assert (record.retrieve_work, record.reflect_work) == (3, 3)
+    assert (record.retrieve_work, record.reflect_work) == (15, 3)
     assert (record.deliberate_seconds, record.act_seconds) == (4.0, 1.5)
     assert (record.cost, record.unpriced_turns, record.tier) == (0.25, 1, "T2")
     assert (record.tokens_used, record.tokens_budget) == (6000, 160_000)
@@ -65,6 +70,24 @@ def test_a_record_holds_what_happened_since_the_last() -> None:
     after = strike(one, 3)
     assert after is not None
     assert (after.actions, after.cost, after.appraise_work, after.tokens_used) == (0, 0.0, 0, 6000)
+
+
+def test_retrieval_is_the_minds_own_and_not_the_agents() -> None:
+    """A step that recalls is counted; a look from outside changes nothing, and so do an agent's searches."""
+    society, work, asked = InitialState().society(Settings()), 0, 0
+    for event in session(900):
+        mind = society.engine(event.agent).mind
+        before = mind.heart.metrics.dump()
+        mind.recall()
+        assert mind.heart.metrics.dump() == before
+        step = society.step(event)
+        work += sum(row.retrieve_work for row in step.thought.rows)
+        asked += sum(row.memory_hits + row.memory_misses for row in step.thought.rows)
+    looked = [
+        one for one in session(900) if isinstance(one, ToolUse) and one.action in ("file_read", "search")
+    ]
+    assert looked and asked < len(looked)
+    assert 0 < asked <= work
 
 
 def test_a_record_is_one_json_line_with_every_field() -> None:

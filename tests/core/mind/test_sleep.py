@@ -99,3 +99,22 @@ def test_the_gauge_counts_turns_to_compaction_and_compactions() -> None:
     copy = ContextGauge(ContextSettings())
     copy.load(gauge.dump())
     assert (copy.fill, copy.point, copy.dump()) == (gauge.fill, gauge.point, gauge.dump())
+
+
+def test_where_the_program_compacts_by_itself_is_the_point_from_then_on() -> None:
+    gauge = ContextGauge(ContextSettings())
+    gauge.turn(167_000, 1_000_000)
+    assert gauge.point == 920_000
+    gauge.compacted(5.0, 0)
+    gauge.compacted(5.0, 0, 999)
+    assert gauge.point == 920_000
+    gauge.compacted(6.0, 0, 167_000)
+    gauge.turn(83_500, 1_000_000)
+    assert (gauge.point, gauge.fill) == (167_000, 0.5)
+    copy = ContextGauge(ContextSettings())
+    copy.load(gauge.dump())
+    assert (copy.point, copy.fill) == (167_000, 0.5)
+    gauge.compacted(7.0, 0, 950_000)
+    assert gauge.point == 920_000
+    gauge.turn(50_000, 200_000)
+    assert gauge.point == 167_000

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -13,8 +15,9 @@ from msgspec.structs import replace
 from bench.workload import session
 from core.engine import Frame
 from core.extension import Answer, Extension, Registry
+from core.narrator.claims import support_needed, support_of
 from core.narrator.facts import Fact
-from core.narrator.providers import provider_of
+from core.narrator.providers import api_key, provider_of
 from core.narrator.router import Router, Told, choose
 from core.narrator.templates import Claim
 from core.settings import Settings
@@ -23,6 +26,7 @@ from core.society import Society
 from core.store.model_spend import SpendStore
 from core.store.reading_cache import ReadingCache
 from tests.core.narrator.made_up_model import MadeUpModel, Say, answer, claims, refusal, serving, slow, status
+from tui.cli.prose import prose_json, prose_lines
 
 FACTS = [Fact(3, 'the person asked: "fix it"', "asked"), Fact(9, "Bash npm test failed 4 times", "failed")]
 TEMPLATE = (Claim("Bash npm test failed 4 times.", (9,)),)
@@ -396,3 +400,121 @@ def test_without_a_model_of_a_tier_the_one_below_is_used(frame: Frame) -> None:
     assert choose("why", eager, settings_with(small=["openai a"]), 0.0).tier == "T1"
     assert choose("why", eager, settings_with(large=["openai b"]), 0.0).tier == "T2"
     assert choose("why", eager, settings_with(), 0.0).tier == "T0"
+
+
+GROUNDED = Claim("Bash npm test failed 4 times.", (9,))
+LOOSE = Claim("The agent misread the schema.", (9,))
+
+
+@pytest.mark.parametrize(
+    ("acceptance", "needed"), [(0.2, 0.0), (0.5, 0.0), (0.75, 0.5), (0.95, 0.9), (1.0, 1.0)]
+)
+def test_stricter_affect_asks_for_more_support(acceptance: float, needed: float) -> None:
+    assert support_needed(acceptance) == pytest.approx(needed)
+
+
+@pytest.mark.parametrize(
+    ("claim", "support"),
+    [
+        (GROUNDED, 1.0),
+        (Claim("Tests failing", (9,)), 1.0),
+        (Claim("The tests broke 4 times", (9,)), 3 / 4),
+        (Claim("The tests failed 5 times", (9,)), 3 / 4),
+        (Claim("Bash npm test failed", (3,)), 0.0),
+        (LOOSE, 0.0),
+        (Claim("It is.", (9,)), 1.0),
+    ],
+)
+def test_support_is_what_the_cited_facts_hold(claim: Claim, support: float) -> None:
+    assert support_of(claim, FACTS) == pytest.approx(support)
+
+
+def test_a_proposal_needs_more_support_the_stricter_affect_is_and_nothing_else_changes(at: Bench) -> None:
+    """Below, at and above the support of a sentence; what is asked, paid and kept stays the same."""
+    half = Claim("The tests broke over a schema.", (9,))
+    said = answer(claims((GROUNDED.words, [9]), (half.words, [9]), ("It was asked to fix it.", [3])))
+    found: dict[float, Told] = {}
+    with serving(said) as model:
+        chosen = settings_with(small=[words(model)])
+        for acceptance in (0.2, 0.5, 0.6, 0.7, 0.95):
+            modulation = at.frame.affect.modulation._replace(mutation_acceptance=acceptance)
+            at.frame = replace(at.frame, affect=replace(at.frame.affect, modulation=modulation))
+            found[acceptance] = at.tell(chosen)
+        assert len(model.asked) == 1
+    assert at.store.read(NOW).requests == 1
+    assert {(told.tier, told.who, told.reason) for told in found.values()} == {
+        ("T1", "tiny on 127.0.0.1", found[0.5].reason)
+    }
+    for rest in (0.2, 0.5, 0.6):
+        assert half in found[rest].claims and found[rest].left == ()
+    for strict in (0.7, 0.95):
+        assert found[strict].left == (half,)
+        assert found[strict].claims == (GROUNDED, Claim("It was asked to fix it.", (3,)))
+
+
+def test_where_nothing_is_taken_over_the_template_tells(at: Bench) -> None:
+    modulation = at.frame.affect.modulation._replace(mutation_acceptance=0.95)
+    at.frame = replace(at.frame, affect=replace(at.frame.affect, modulation=modulation))
+    with serving(answer(claims((LOOSE.words, [3])))) as model:
+        told = at.tell(settings_with(small=[words(model)]))
+    assert told.claims == TEMPLATE and told.left == (LOOSE._replace(events=(3,)),)
+    assert any("not taken over" in line and "schema" in line for line in prose_lines(told))
+    assert prose_json(told)["not_taken_over"]
+
+
+@pytest.mark.parametrize(
+    ("preference", "asked", "not_asked"),
+    [
+        (0.95, ["far", "tiny"], 0),
+        (0.5, ["far", "tiny"], 0),
+        (0.49, ["tiny", "far"], 0),
+        (0.05, ["tiny", "far"], 0),
+        (0.0, ["tiny"], 1),
+    ],
+)
+def test_delegation_orders_whom_the_router_asks(
+    at: Bench, preference: float, asked: list[str], not_asked: int
+) -> None:
+    """What is far fails for want of a key, so that every one is tried in turn."""
+    modulation = at.frame.affect.modulation._replace(delegation_preference=preference)
+    at.frame = replace(at.frame, affect=replace(at.frame.affect, modulation=modulation))
+    with serving(status(401)) as model:
+        told = at.tell(settings_with(small=["openai far https://models.example/v1", words(model)]))
+    assert by_template(told)
+    tried = {name: told.reason.index(f"{name} on") for name in ("far", "tiny")}
+    assert told.reason.count("affect suspends delegation") == not_asked
+    if not not_asked:
+        assert sorted(tried, key=tried.__getitem__) == asked
+    assert len(model.asked) == 1
+
+
+class Keyring(ModuleType):
+    """Stands in for the package `keyring`."""
+
+    def __init__(self, answer: Callable[[str, str], str | None]) -> None:
+        super().__init__("keyring")
+        self.get_password = answer
+
+
+def _locked(*_: str) -> str:
+    raise RuntimeError("locked")
+
+
+@pytest.mark.parametrize(
+    ("answer", "key"),
+    [
+        (lambda service, name: f"{service}/{name}", "nooscope/OPENAI_API_KEY"),
+        (lambda *_: None, ""),
+        (_locked, ""),
+    ],
+    ids=["held", "not-held", "locked"],
+)
+def test_a_key_comes_from_the_environment_else_from_the_keyring(
+    answer: Callable[[str, str], str | None], key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "keyring", Keyring(answer))
+    hosted = provider_of("openai gpt-5-mini")
+    assert api_key(hosted, {}) == key
+    assert api_key(hosted, {"OPENAI_API_KEY": "mine"}) == "mine"
+    local = provider_of("openai any http://127.0.0.1:11434/v1")
+    assert api_key(local, {}) == ""

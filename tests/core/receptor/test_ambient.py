@@ -51,7 +51,7 @@ def test_small_values_do_not_move_it_but_for_fatigue() -> None:
     assert all(value < 0.5 for value in made.baseline)
 
 
-def test_after_a_silence_the_next_event_seeds_it_anew() -> None:
+def test_after_a_silence_the_next_event_seeds_it_again() -> None:
     made = estimator()
     made.update(0.0, level(0.5), 0.5)
     made.freeze()

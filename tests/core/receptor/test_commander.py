@@ -140,7 +140,7 @@ def naive(acts: list[tuple[float, int]]) -> tuple[list[int], int]:
     ),
     st.integers(3, 20),
 )
-def test_counting_as_it_goes_equals_counting_anew(rolls: list[tuple[float, int]], most: int) -> None:
+def test_counting_as_it_goes_equals_counting_again(rolls: list[tuple[float, int]], most: int) -> None:
     window, tally = Window(50.0, most), Tally()
     wall, acts = 0.0, []
     for gap, code in rolls:

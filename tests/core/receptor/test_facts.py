@@ -145,7 +145,7 @@ def test_what_goes_on_for_a_while_counts_with_every_action(
 
 
 @pytest.mark.parametrize(("call", "long"), [(2, False), (1, True)])
-def test_a_prompt_counts_actions_anew_unless_it_says_the_same_again(call: int, long: bool) -> None:
+def test_a_prompt_counts_actions_again_unless_it_says_the_same_again(call: int, long: bool) -> None:
     facts = ActionFacts(FactSettings())
     facts.asked(Prompt(at=0.0, characters=9, call=1))
     for _ in range(15):

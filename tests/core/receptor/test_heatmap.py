@@ -69,7 +69,7 @@ def test_heat_survives_very_long_sessions() -> None:
     ],
 )
 def test_paths_are_cut_by_components(path: str, parts: list[str]) -> None:
-    assert components(path) == parts
+    assert components(path) == tuple(parts)
 
 
 def test_parents_sum_their_children() -> None:

@@ -132,7 +132,7 @@ def test_a_compaction_relieves_fatigue() -> None:
     assert made.why("fatigue").contributions[0].source == "compaction"
 
 
-def test_after_a_silence_the_agent_was_idle_and_the_baseline_begins_anew() -> None:
+def test_after_a_silence_the_agent_was_idle_and_the_baseline_begins_again() -> None:
     made = receptor()
     last = play(made, spell("efefefef"))[-1]
     assert made.read().axes[0].baseline < 0.05

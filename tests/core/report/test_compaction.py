@@ -231,14 +231,17 @@ def stream_with_cuts() -> list[Event]:
 def test_passing_through_keeps_what_a_recording_would() -> None:
     stream = stream_with_cuts()
     timeline, preserver, society = Timeline(Settings()), Preserver(), Society(Settings())
+    short = Preserver(1)
     policy = timeline.initial.policy_hash(timeline.settings)
     for event in stream:
         preserver.before(event, society, policy)
+        short.before(event, society, policy)
         society.step(event)
     timeline.extend(stream)
     places = [place for place, event in enumerate(stream) if isinstance(event, Compaction)]
     assert len(places) == len(preserver.kept) >= 2
-    assert preserver.kept == [preserve_at(timeline, place) for place in places]
+    assert (list(short.kept), short.count) == (list(preserver.kept)[-1:], preserver.count)
+    assert list(preserver.kept) == [preserve_at(timeline, place) for place in places]
     first = preserver.kept[places.index(302)]
     assert OpenEnd("failure", "cargo", first.open[0].at, 2) in first.open
     assert first.tokens_after and first.compression_ratio and first.policy_hash == policy

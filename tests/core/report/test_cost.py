@@ -6,7 +6,18 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from core.report.cost import UNDATED, Budget, Charge, SessionCost, Sum, by, forecast, total
+from core.report.cost import (
+    UNDATED,
+    Budget,
+    Charge,
+    SessionCost,
+    Sum,
+    by,
+    dated_charges,
+    day_spent,
+    forecast,
+    total,
+)
 from core.settings.cost import CostSettings
 from tests.core.logs import log_lines as logs
 from tests.core.report.trees import Tree, tree
@@ -85,7 +96,7 @@ def test_the_pace_goes_on_to_the_evening_and_then_to_midnight(
     now = NOON + (hour - 12) * 3600
     early = int((hour - 12) * 60)
     costs = [cost(charge(early - 120), charge(early - 59), charge(early - 1))]
-    told = forecast(costs, Budget.of(CostSettings()), now, UTC)
+    told = forecast(dated_charges(costs), Budget.of(CostSettings()), now, UTC)
     assert told.until == until
     assert told.spent.dollars == 3.0
     assert told.rate == pytest.approx(2.0)
@@ -93,23 +104,54 @@ def test_the_pace_goes_on_to_the_evening_and_then_to_midnight(
 
 
 def test_there_is_no_pace_before_some_minutes_went_by() -> None:
-    assert forecast([cost(charge(0))], Budget.of(CostSettings()), NOON + 299, UTC).rate is None
-    assert forecast([cost(charge(0))], Budget.of(CostSettings()), NOON + 300, UTC).rate == pytest.approx(12.0)
-    assert forecast([cost(charge(0, None))], Budget.of(CostSettings()), NOON + 900, UTC).expected is None
-    assert forecast([cost(charge(-24 * 60))], Budget.of(CostSettings()), NOON, UTC).spent.priced == 0, (
+    assert forecast([charge(0)], Budget.of(CostSettings()), NOON + 299, UTC).rate is None
+    assert forecast([charge(0)], Budget.of(CostSettings()), NOON + 300, UTC).rate == pytest.approx(12.0)
+    assert forecast([charge(0, None)], Budget.of(CostSettings()), NOON + 900, UTC).expected is None
+    assert forecast([charge(-24 * 60)], Budget.of(CostSettings()), NOON, UTC).spent.priced == 0, (
         "that was yesterday"
     )
-    assert forecast([cost(charge(1))], Budget.of(CostSettings()), NOON, UTC).spent.priced == 0, (
+    assert forecast([charge(1)], Budget.of(CostSettings()), NOON, UTC).spent.priced == 0, (
         "that has not been yet"
     )
-    midnight = [cost(charge(-12 * 60), charge(-12 * 60 - 1))]
+    midnight = [charge(-12 * 60), charge(-12 * 60 - 1)]
     assert forecast(midnight, Budget.of(CostSettings()), NOON, UTC).spent.priced == 1
 
 
 @pytest.mark.parametrize(("budget", "over"), [(0.0, False), (1.0, True), (2.0, True), (1000.0, False)])
 def test_a_budget_is_held_against_what_is_spent_and_expected(budget: float, over: bool) -> None:
-    told = forecast([cost(charge(0, 1.5))], Budget.of(CostSettings(budget=budget)), NOON + 600, UTC)
+    told = forecast([charge(0, 1.5)], Budget.of(CostSettings(budget=budget)), NOON + 600, UTC)
     assert told.over is over
+
+
+@pytest.mark.parametrize(
+    ("budget", "longest", "shortest", "over"),
+    [
+        (0, "today $1.50, at this pace $54.00 by evening", "today $1.50", False),
+        (55, "today $1.50 of $55, at this pace $54.00 by evening", "today $1.50 of $55", False),
+        (54.0, "today $1.50 of $54, at this pace $54.00 by evening", "today $1.50 of $54", False),
+        (
+            40,
+            "today $1.50 of $40, at this pace $54.00 by evening ▲ will pass budget",
+            "today $1.50 of $40 ▲",
+            True,
+        ),
+        (1, "today $1.50 of $1, at this pace $54.00 by evening ▲ over budget", "today $1.50 of $1 ▲", True),
+    ],
+)
+def test_the_day_is_said_in_one_line(budget: float, longest: str, shortest: str, over: bool) -> None:
+    told = day_spent(forecast([charge(0, 1.5)], Budget(budget, 18.0, 60.0), NOON + 600, UTC))
+    assert (told.ways[0], told.ways[-1], told.over) == (longest, shortest, over)
+
+
+def test_a_day_without_prices_is_unknown_and_never_within_a_budget() -> None:
+    nothing = forecast([], Budget(5.0, 18.0, 60.0), NOON + 600, UTC)
+    assert day_spent(nothing).ways == ("",)
+    unknown = forecast([charge(0, None)], Budget(5.0, 18.0, 60.0), NOON + 600, UTC)
+    assert day_spent(unknown).ways == ("today: cost unknown",)
+    some = forecast([charge(0, None), charge(0, 1.5)], Budget(5.0, 18.0, 60.0), NOON + 200, UTC)
+    assert day_spent(some).ways[-1] == "today ≥$1.50 of $5"
+    known = forecast([charge(0, 1.5)], Budget(0.0, 18.0, 60.0), NOON + 200, UTC)
+    assert day_spent(known, open_end=True).ways == ("today ≥$1.50",)
 
 
 def test_a_session_is_read_with_its_sub_agents(tree: Tree) -> None:
@@ -119,7 +161,7 @@ def test_a_session_is_read_with_its_sub_agents(tree: Tree) -> None:
     inner.parent.mkdir(parents=True)
     inner.write_bytes(logs.call(3, "t9", isSidechain=True, agentId="x") + logs.result(4, "t9", agentId="x"))
     (read,) = tree.costs()
-    assert (read.session, read.agent, read.project) == ("s-1", "claude-code", "/work/project")
+    assert (read.session, read.agent, read.project) == ("s-1", "claude-code", "/srv/project")
     assert read.title == "go on"
     assert sum(one.priced for one in read.charges if not one.sub) == 3
     assert (read.subs, sum(one.priced for one in read.charges if one.sub)) == (1, 1)

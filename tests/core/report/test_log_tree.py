@@ -58,7 +58,7 @@ def test_a_log_that_went_away_is_left_out(tree: Tree) -> None:
     assert tree.read == 2
 
 
-def test_other_prices_are_read_anew(tree: Tree, tmp_path: Path) -> None:
+def test_other_prices_are_read_again(tree: Tree, tmp_path: Path) -> None:
     from core.report.log_tree import LogTree
 
     (tree.folder / "a.jsonl").write_bytes(logs.session(3, session="a"))

@@ -58,7 +58,7 @@ def test_words_are_found_with_who_said_them_and_where(library: Library) -> None:
     )
     assert (asked.speaker, called.speaker, answered.speaker) == ("asked", "call", "result")
     assert answered.snippet == "FAIL src/billing.spec.ts: expected 200, got 404"
-    assert (asked.session, asked.agent, asked.project) == ("s-1", "claude-code", "/work/project")
+    assert (asked.session, asked.agent, asked.project) == ("s-1", "claude-code", "/srv/project")
     assert asked.title == "migrate the Billing service"
     assert asked.path == str(path)
     assert answered.place == logs.stamp(2)
@@ -172,8 +172,8 @@ def test_a_log_that_went_away_is_not_found(library: Library) -> None:
 
 
 def test_results_are_narrowed(library: Library) -> None:
-    library.put("s-1.jsonl", logs.prompt(0, "alpha", cwd="/work/one"))
-    library.put("s-2.jsonl", logs.prompt(500, "alpha", session="s-2", cwd="/work/Two"))
+    library.put("s-1.jsonl", logs.prompt(0, "alpha", cwd="/srv/one"))
+    library.put("s-2.jsonl", logs.prompt(500, "alpha", session="s-2", cwd="/srv/Two"))
     library.fill()
     assert [hit.session for hit in library.find("alpha")] == ["s-2", "s-1"]
     assert [hit.session for hit in library.find("alpha", project="two")] == ["s-2"]

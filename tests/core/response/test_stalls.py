@@ -131,7 +131,7 @@ def test_who_passes_in_the_end_did_not_give_up() -> None:
     assert detector.update(END) is None
 
 
-def test_a_file_shown_anew_is_not_read_again() -> None:
+def test_a_file_shown_again_is_not_read_again() -> None:
     detector = alone("reread", times=2)
     assert [detector.update(look(number)) for number in range(1, 20)] == [None] * 19
 

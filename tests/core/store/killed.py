@@ -17,17 +17,22 @@ import msgspec
 
 from bench.workload import session
 from core.receptor.prior import session_prior
+from core.report.chrono import Trail
 from core.settings import Settings
 from core.settings.response import LearningSettings, PriorSettings
+from core.store.affect import AffectLeft, AffectStore
 from core.store.bookmarks import Bookmark, Bookmarks
 from core.store.carry_over import CarryOverStore
 from core.store.episodes import EpisodeStore
 from core.store.labels import Label, Labels
 from core.store.learned import LearnedStore
+from core.store.model_spend import SpendStore
 from core.store.persona import PersonaStore
 from core.store.prior import PriorStore
 from core.store.profile_files import ProfileFiles
+from core.store.trails import TrailStore
 from core.timeline.cache import Cache
+from core.timeline.checkpoints import Checkpoints
 from core.timeline.initial_state import InitialState
 from core.timeline.timeline import Timeline
 from tests.core.receptor.test_persona import persona
@@ -164,7 +169,58 @@ def _read_carry_over(folder: Path) -> list[int]:
     return [] if kept is None else [len(each.content) for each in kept.later]
 
 
+def _affect(folder: Path, number: int) -> None:
+    AffectStore(folder).leave(
+        "/p", AffectLeft(f"s{number}", "agent", float(number), (0.1, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+    )
+
+
+def _read_affect(folder: Path) -> list[str]:
+    store = AffectStore(folder)
+    found = [one.session for one in store.neighbours("/p", "", 10.0, 100.0)]
+    assert not store.notices and not store.damaged(), store.notices
+    return found
+
+
+def _trail(folder: Path, number: int) -> None:
+    trail = Trail()
+    for each in range(number):
+        trail.add(float(each), each, each + 1, "", "forward", "none", ())
+    TrailStore("s", folder).write(trail.dump())
+
+
+def _read_trail(folder: Path) -> int:
+    trail = Trail()
+    trail.load(TrailStore("s", folder).read())
+    return len(trail)
+
+
+RECORDED = Timeline(Settings())
+RECORDED.extend(STREAM)
+
+
+def _checkpoints(folder: Path, number: int) -> None:
+    Checkpoints(Bookmarks("s", folder), 2).make(RECORDED, number, f"c{number}", created=float(number))
+
+
+def _read_checkpoints(folder: Path) -> list[str]:
+    """Every bookmark can be returned to, whether or not its state is still kept."""
+    store = Checkpoints(Bookmarks("s", folder), 2)
+    found = [one.name for one in store.bookmarks.read()]
+    assert all(store.back(RECORDED, name).standing == "same" for name in found)
+    assert not store.bookmarks.notices, store.bookmarks.notices
+    return found
+
+
+def _spend(folder: Path, number: int) -> None:
+    assert SpendStore(folder / "spend.json").reserve(1e9, 0.01 * number, number, 1.0, 1000)
+
+
 STORES = {
+    "affect": Store(_affect, _read_affect),
+    "trail": Store(_trail, _read_trail),
+    "checkpoints": Store(_checkpoints, _read_checkpoints),
+    "spend": Store(_spend, lambda folder: SpendStore(folder / "spend.json").read(1e9).tokens),
     "bookmarks": Store(_bookmarks, _read_bookmarks),
     "labels": Store(_labels, _read_labels),
     "learned": Store(_learned, _read_learned),

@@ -26,6 +26,10 @@ LEAST = 4
         "episodes",
         "cache",
         "carry_over",
+        "affect",
+        "trail",
+        "checkpoints",
+        "spend",
     ],
 )
 def test_kill_nine_at_every_step(name: str, tmp_path: Path) -> None:

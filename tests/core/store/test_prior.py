@@ -63,7 +63,7 @@ def test_an_old_log_teaches_nothing_twice(path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"ts": "x"}', b"\xff"])
-def test_a_damaged_file_is_named_and_begun_anew(path: Path, content: bytes) -> None:
+def test_a_damaged_file_is_named_and_begun_again(path: Path, content: bytes) -> None:
     path.parent.mkdir()
     path.write_bytes(content)
     store = PriorStore(path)

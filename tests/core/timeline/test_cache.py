@@ -96,7 +96,7 @@ def test_a_log_that_grew_goes_on_from_what_was_kept(tmp_path: Path, log: Path, l
     assert same(opened(log, cache), opened(log, None))
 
 
-def test_a_log_that_was_rewritten_is_read_anew(tmp_path: Path, log: Path, lines: list[bytes]) -> None:
+def test_a_log_that_was_rewritten_is_read_again(tmp_path: Path, log: Path, lines: list[bytes]) -> None:
     cache = Cache(tmp_path / "cache", 100_000_000)
     opened(log, cache)
     log.write_bytes(b"".join([*lines[:100], *lines[150:1500]]))

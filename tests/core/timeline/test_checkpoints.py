@@ -11,6 +11,7 @@ from core.errors import StoreError
 from core.settings import Settings
 from core.settings.layers import with_value
 from core.store.bookmarks import Bookmarks
+from core.timeline.checkpoint import take_checkpoint
 from core.timeline.checkpoints import Checkpoints
 from core.timeline.timeline import Timeline
 
@@ -47,6 +48,23 @@ def test_a_name_is_kept_once_where_it_stands(tmp_path: Path) -> None:
     assert kept.kept() == ("b", "c", "d")
     (again,) = [one for one in kept.bookmarks.read() if one.name == "a"]
     assert (again.place, again.note) == (19, "later")
+
+
+def test_automatic_ones_make_room_for_the_persons_own(tmp_path: Path) -> None:
+    timeline, kept = recorded(20), store(tmp_path, 3)
+    kept.make(timeline, 1, "mine", created=1.0)
+    for number in range(2, 6):
+        automatic = take_checkpoint(timeline, f"auto {number}", float(number), number)
+        assert kept.keep_automatic(automatic, 0.0, "kept by itself")
+    assert kept.kept() == ("mine", "auto 4", "auto 5")
+    kept.make(timeline, 6, "mine too", created=6.0)
+    kept.make(timeline, 7, "and mine", created=7.0)
+    assert kept.kept() == ("mine", "mine too", "and mine")
+    assert not kept.keep_automatic(take_checkpoint(timeline, "auto 8", 8.0, 8), 0.0)
+    assert [one.name for one in kept.bookmarks.read()] == ["mine", "mine too", "and mine"]
+    kept.make(timeline, 9, "newest", created=9.0)
+    assert kept.kept() == ("mine too", "and mine", "newest")
+    assert [one.name for one in kept.bookmarks.read()] == ["mine", "mine too", "and mine", "newest"]
 
 
 def test_a_return_is_checked_against_the_recording(tmp_path: Path) -> None:

@@ -104,19 +104,27 @@ def test_random_settings_over_random_events(streams: list[Any], turned: dict[str
     assert_alike(timeline, turned)
 
 
-@pytest.mark.parametrize("offset", [0.05, 0.2, 0.6])
-def test_thresholds_over_real_logs(shared_data: Path, offset: float) -> None:
+@pytest.fixture(scope="module")
+def real_runs(shared_data: Path) -> list[Timeline]:
+    """Every real log, recorded once."""
     kit = make_kit()
-    fired = 0
+    runs = []
     for found in sessions([shared_data / "real_sessions"], kit):
-        timeline = Timeline(Settings())
-        timeline.extend(read_session(found, kit))
+        runs.append(Timeline(Settings()))
+        runs[-1].extend(read_session(found, kit))
+    return runs
+
+
+@pytest.mark.parametrize("offset", [0.05, 0.2, 0.6])
+def test_thresholds_over_real_logs(real_runs: list[Timeline], offset: float) -> None:
+    fired = 0
+    for timeline in real_runs:
         turned = {OFFSET: offset, "receptor.neuron.hold": 2, "receptor.meta.step": 0.03}
         fired += len(assert_alike(timeline, turned).marks())
     assert fired > 20
 
 
-def test_agents_summed_up_begin_anew() -> None:
+def test_agents_summed_up_begin_again() -> None:
     """More agents than stay awake: one that comes back has forgotten what it felt."""
     few = Settings.model_validate({"affect": {"society": {"awake": 2, "finished": 1}}})
     timeline = Timeline(few)

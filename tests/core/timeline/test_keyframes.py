@@ -107,7 +107,7 @@ def test_whole_frames_lean_on_one_that_stands_alone_and_are_smaller_for_it() -> 
     assert all(encode(frames.restore(frame)) == encode(busy(frame.after)) for frame in kept)
 
 
-def test_frames_kept_elsewhere_lean_as_before_and_later_ones_begin_anew() -> None:
+def test_frames_kept_elsewhere_lean_as_before_and_later_ones_begin_again() -> None:
     frames, again = KeyFrames(p_frames=0), KeyFrames(p_frames=0)
     for number in range(20):
         frames.add(number, busy(number))

@@ -80,13 +80,16 @@ def test_why_nothing_changed_is_said() -> None:
     edits = ("receptor.ambient.offset.frustration",)
     low = {"main": track_of([(False, 0.3)])}
     assert why_unchanged(edits, low, (), "main") == [
-        "frustration: it never reaches its threshold; at most 0.30 of 0.50"
+        "nothing changed, because frustration never reaches its threshold: at most 0.30 of 0.50"
     ]
     flows = {"main": track_of([(True, 0.6)])}
     (said,) = why_unchanged(edits, flows, silenced_by_flow(flows, session(1)), "main")
-    assert "1 rise" in said and BY_FLOW in said
+    assert said.startswith("nothing changed, because flow silenced 1 crossing of frustration")
+    (floor,) = why_unchanged(edits, low, (), "main", 0.5)
+    assert floor.endswith("and receptor.ambient.low lets no threshold fall below 0.50")
+    assert "ambient.low" not in why_unchanged(edits, low, (), "main", 0.49)[0]
     same = {"main": track_of([(False, 0.6)])}
-    assert "crosses where it crossed before" in why_unchanged(edits, same, (), "main")[0]
+    assert "crosses its threshold where it did before" in why_unchanged(edits, same, (), "main")[0]
     assert why_unchanged(("mind.sleep.x",), same, (), "main") == []
 
 

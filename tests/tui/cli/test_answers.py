@@ -128,7 +128,7 @@ def test_a_cache_that_is_switched_off_keeps_nothing(log: Path, said: Said, runs:
     assert not reading_cache_path().exists()
 
 
-@pytest.mark.parametrize("command", ["analyze", "cost"])
+@pytest.mark.parametrize("command", ["analyze", "cost", "sessions"])
 def test_a_kept_answer_needs_no_settings(log: Path, said: Said, command: str) -> None:
     said(command, "--json", str(log))
     code = "import sys; from tui.cli import main; main(sys.argv[1:]); print('core.settings' in sys.modules)"

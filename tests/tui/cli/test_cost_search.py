@@ -50,7 +50,7 @@ def test_cost_by_day_and_again(home: Path, capsys: pytest.CaptureFixture[str]) -
 
 @pytest.mark.parametrize(
     ("axis", "name"),
-    [("project", "/work/project"), ("model", "claude-opus-4"), ("agent", "claude-code")],
+    [("project", "/srv/project"), ("model", "claude-opus-4"), ("agent", "claude-code")],
 )
 def test_cost_as_json(home: Path, capsys: pytest.CaptureFixture[str], axis: str, name: str) -> None:
     told = json.loads(said(capsys, "cost", "--by", axis, "--json"))
@@ -130,7 +130,7 @@ def test_where_today_is_heading_in_words(told: CostForecast, lines: list[str]) -
 
 def test_search_says_where_and_how_to_go_there(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     first, second, third, blank, count = said(capsys, "search", "billing").splitlines()
-    assert first == "2025-06-15 15:07  claude-code  /work/project  go on"
+    assert first == "2025-06-15 15:07  claude-code  /srv/project  go on"
     assert second == "  you: migrate the [31m billing service"
     assert third == "  nooscope replay ~/.claude/projects/p/s-1.jsonl --at 2025-06-15T15:07:40.000Z"
     assert (blank, count) == ("", "1 place")

@@ -133,9 +133,19 @@ def test_damaged_files_of_ours_are_named(home: Path, capsys: pytest.CaptureFixtu
     data.mkdir(parents=True)
     (data / "learned.json").write_text("{")
     (data / "receptor-prior.json").write_bytes(b"\xff")
+    (data / "affect").mkdir()
+    (data / "affect" / "0a.json").write_text("[{")
+    (data / "affect" / "0b.json").write_text("[]")
+    (data / "persona-record.json").write_text("[]")
+    (data / "personas").mkdir()
+    (data / "personas" / f"persona-{'a' * 32}.json").write_text("{}")
+    (data / "personas" / "notes.txt").write_text("not ours")
     code, told = asked(capsys)
     assert code == 1
-    assert len(told["kept"]["problems"]) == 2
+    problems = "\n".join(told["kept"]["problems"])
+    assert len(told["kept"]["problems"]) == 5
+    assert all(name in problems for name in ("0a.json", "persona-record.json", f"persona-{'a' * 32}.json"))
+    assert (data / "affect" / "0a.json").exists() and (data / "persona-record.json").exists()
 
 
 def test_writes_left_half_done_are_undone(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,10 +5,14 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from core.logs import discovery
+from core.logs.found import Found
 from core.report.formatting import plain
+from core.report.session_list import SessionRow
 from tests.core.logs import log_lines as logs
 from tui.cli import main
 from tui.cli.commands.sessions import _age, _path_tail, _size
@@ -57,11 +61,11 @@ def test_the_order_is_that_of_the_age_shown(home: Path, capsys: pytest.CaptureFi
 
 def test_the_newest_comes_first(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     put(home / ".claude/projects/p/s-old.jsonl", logs.session(3, session="s-old"), 1000)
-    new = put(home / ".claude/projects/p/s-new.jsonl", logs.session(3, cwd="/work/\x1b[31mred"), 2000)
+    new = put(home / ".claude/projects/p/s-new.jsonl", logs.session(3, cwd="/srv/\x1b[31mred"), 2000)
     assert main(["sessions"]) == 0
     header, first, second, blank, total = capsys.readouterr().out.splitlines()
     assert header.split() == ["agent", "project", "title", "age", "events", "size", "log"]
-    assert first.split()[:4] == ["·", "claude-code", "/work/", "[31mred"]
+    assert first.split()[:4] == ["·", "claude-code", "/srv/", "[31mred"]
     assert first.endswith("~/.claude/projects/p/s-new.jsonl")
     assert second.endswith("~/.claude/projects/p/s-old.jsonl")
     assert (blank, total) == ("", "2 sessions, 0 active (●)")
@@ -87,6 +91,71 @@ def test_named_paths_are_listed_instead(home: Path, capsys: pytest.CaptureFixtur
     assert "gone: no such file" in err
     assert main(["sessions", str(home / "gone")]) == 1
     assert "no such file" in capsys.readouterr().err
+
+
+@pytest.fixture
+def searches(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """How often the disk was searched."""
+    seen: list[str] = []
+    real = discovery.find
+
+    def noted(*given: Any, **named: Any) -> list[Found]:
+        seen.append("find")
+        return real(*given, **named)
+
+    monkeypatch.setattr(discovery, "find", noted)
+    return seen
+
+
+def listed(capsys: pytest.CaptureFixture[str], *words: str) -> list[dict[str, Any]]:
+    assert main(["sessions", "--json", *words]) == 0
+    rows: list[dict[str, Any]] = json.loads(capsys.readouterr().out)["sessions"]
+    return rows
+
+
+def test_an_unchanged_machine_is_not_searched_again(
+    home: Path, capsys: pytest.CaptureFixture[str], searches: list[str]
+) -> None:
+    put(home / ".claude/projects/p/s-1.jsonl", logs.session(3, session="s-1"), 1000)
+    first = listed(capsys)
+    again = listed(capsys)
+    assert [{**row, "age": 0} for row in again] == [{**row, "age": 0} for row in first]
+    assert len(searches) == 1
+    put(home / ".codex/sessions/2026/01/01/rollout-1.jsonl", b'{"no": "log"}\n', 1000)
+    listed(capsys)
+    assert len(searches) == 2, "a file in a folder that was not there before"
+    put(home / ".claude/projects/p/s-1.jsonl", logs.session(4, session="s-1"), 1000)
+    assert listed(capsys)[0]["events"] > first[0]["events"]
+    assert len(searches) == 3
+
+
+def test_agents_kept_in_another_place_are_looked_for_there(
+    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(home / ".claude/projects/p/s-1.jsonl", logs.session(3, session="s-1"), 1000)
+    put(home / "mine/projects/p/s-2.jsonl", logs.session(3, session="s-2"), 1000)
+    assert [row["session"] for row in listed(capsys)] == ["s-1"]
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(home / "mine"))
+    assert [row["session"] for row in listed(capsys)] == ["s-2"]
+    monkeypatch.delenv("CLAUDE_CONFIG_DIR")
+    assert [row["session"] for row in listed(capsys)] == ["s-1"]
+
+
+def test_a_list_of_projects_elsewhere_is_looked_through_every_time(
+    home: Path, capsys: pytest.CaptureFixture[str], searches: list[str]
+) -> None:
+    (home / ".local/share/crush").mkdir(parents=True)
+    for _ in range(2):
+        listed(capsys)
+    assert len(searches) == 2
+
+
+@pytest.mark.parametrize(("silent", "active"), [(0.0, True), (300.0, True), (300.5, False)])
+def test_a_kept_session_falls_silent_with_time(silent: float, active: bool) -> None:
+    row = SessionRow("a", "s", "", "", "p", ("p",), 1000.0, 990.0, 1, 1, active=True)
+    assert row.at(990.0 + silent, 300.0).active is active
+    ended = SessionRow("a", "s", "", "", "p", ("p",), 1000.0, 990.0, 1, 1, active=False)
+    assert not ended.at(990.0, 300.0).active
 
 
 @pytest.mark.parametrize(

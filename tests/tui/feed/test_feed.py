@@ -276,7 +276,7 @@ class TestPlayhead:
             head.advance(0.25)
         assert (head.mode, head.index) == ("live", 10)
 
-    def test_a_saved_film_ends_and_begins_anew(self) -> None:
+    def test_a_saved_film_ends_and_begins_again(self) -> None:
         head = self.head(live=False, playing=True)
         while head.advance(0.25) and head.playing:
             assert head.mode == "replay"

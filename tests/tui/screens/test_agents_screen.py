@@ -61,7 +61,7 @@ async def test_every_agent_has_a_row_and_enter_goes_there(family: Path, app_on: 
         await until(pilot, lambda: isinstance(app.screen, AgentsScreen))
         await until(pilot, lambda: "Write poem 2" in "\n".join(text(app)))
         seen = "\n".join(text(app))
-        assert "● main agent  write two poems" in seen
+        assert "◇ main agent  write two poems" in seen and "delegating" in seen
         assert "poet 1  Write poem 1" in seen and "poet 2  Write poem 2" in seen
         assert "✓ Bash  rhyme 1" in seen and "✗ Bash  rhyme 2" in seen
         assert "1/1 failed" in seen and "at work" in seen

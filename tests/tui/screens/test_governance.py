@@ -115,7 +115,8 @@ async def test_lineage_is_verified() -> None:
     view = view_at(recorded(), 600)
     affect = view.frame.affect
     whole = await seen(LineageCard, view)
-    assert "✓ whole" in whole and affect.head[:10] in whole
+    assert "✓ whole" in whole and f"{affect.changes:,} change" in whole
+    assert affect.head[:10] not in whole, "a hash says nothing here; enter tells it"
     links = list(affect.lineage)
     forged = bytearray(links[-2].payload)
     forged[90] ^= 1

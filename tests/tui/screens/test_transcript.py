@@ -360,11 +360,11 @@ async def test_an_entry_longer_than_the_page_is_walked_through(
 async def test_a_long_session_is_read_only_where_one_looks(
     app_on: Callable[..., NooscopeApp], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    looked: list[Event] = []
+    looked: set[float] = set()
     plain_words = WordReader.words
 
     def counted(self: WordReader, event: Event) -> Words:
-        looked.append(event)
+        looked.add(event.at)
         return plain_words(self, event)
 
     monkeypatch.setattr(WordReader, "words", counted)
@@ -373,11 +373,12 @@ async def test_a_long_session_is_read_only_where_one_looks(
     app = app_on(path)
     async with app.run_test(size=(120, 40)) as pilot:
         document = await opened(app, pilot)
-        assert len(document.places) > 800 and 0 < len(looked) < 120
+        looked.clear()  # what the strip read while the session was opened depends on how fast that was
+        assert len(document.places) > 800
         for key in ("home", "pagedown", "pagedown", "end"):
             await pilot.press(key)
             await until(pilot, lambda: "reading" not in inside(document))
-        assert len(looked) < 260
+        assert 0 < len(looked) < 260
 
 
 async def test_only_what_touched_a_path() -> None:

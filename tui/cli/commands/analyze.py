@@ -118,7 +118,7 @@ def _question(args: argparse.Namespace, paths: list[Path]) -> KeptQuestion:
 def _summaries(
     tree: LogTree, found: list[SessionName], begun: list[RunInputs], args: argparse.Namespace
 ) -> list[Summary]:
-    """The summary of every session, made anew only where something it depends on has changed."""
+    """The summary of every session, made again only where something it depends on has changed."""
     from core.report.summary import Summary
     from core.timeline.run_inputs import Fingerprints
 

@@ -63,7 +63,7 @@ class _Charged(NamedTuple):
 
 
 def _run(args: argparse.Namespace) -> int:
-    from core.report.cost import by, forecast, total
+    from core.report.cost import by, dated_charges, forecast, total
     from core.store.reading_cache import ReadingCache, reading_cache_path
 
     if args.forget:
@@ -74,7 +74,7 @@ def _run(args: argparse.Namespace) -> int:
     costs, budget = _charged(args)
     since = None if args.since is None else since_moment(args.since, now)
     sums = by(args.by, costs, None, since)
-    today = forecast(costs, budget, now, None)
+    today = forecast(dated_charges(costs), budget, now, None)
     if args.json:
         _print_json(args.by, sums, total(sums.values()), today, costs)
     else:
@@ -86,27 +86,36 @@ def _charged(args: argparse.Namespace) -> _Charged:
     """What sessions cost; where nothing has changed since it was last asked, no settings are read either."""
     import msgspec
 
+    from core.logs.door import is_folder
     from core.report.answers import question
     from core.report.cost import Budget, SessionCost
-    from core.report.log_tree import LogTree, agent_folders, checked_paths
+    from core.report.log_tree import LogTree, checked_paths
+    from core.report.session_list import agent_places, kept_places
     from core.store.reading_cache import reading_cache
 
     asked = None
-    if args.paths:
-        asked = question("cost", (args.assignments,), checked_paths(args.paths), args.project, None)
+    paths = checked_paths(args.paths)
+    places = None if paths else kept_places(os.environ, Path.home())
+    if places is not None:
+        paths = list(map(Path, places.folders))
+    if paths:
+        asked = question("cost", (args.assignments,), paths, args.project, None)
         known = asked.answer()
         if known is not None:
             return _Charged(*msgspec.msgpack.decode(known, type=tuple[list[SessionCost], Budget]))
     resolved = settings_from(args)
     settings = resolved.settings
-    tree = LogTree(settings, reading_cache(settings))
-    paths = checked_paths(args.paths) or agent_folders(os.environ, Path.home())
-    found = tree.sessions(paths) if args.paths else tree.sessions_or_none(paths)
+    cache = reading_cache(settings)
+    if asked is None:
+        paths = list(map(Path, agent_places(os.environ, Path.home(), cache).folders))
+        asked = question("cost", (args.assignments,), paths, args.project, None)
+    tree = LogTree(settings, cache)
+    found = tree.sessions(paths) if args.paths else tree.sessions_or_none(list(filter(is_folder, paths)))
     for fault in tree.faults:
         print(f"nooscope: {fault.file}: {fault.reason}", file=sys.stderr)
     costs = tree.each("cost", found, SessionCost, lambda missing: _read(missing, settings, args.jobs))
     charged = _Charged(costs, Budget.of(settings.screen.cost))
-    if asked is not None and not (resolved.complaints or tree.faults):
+    if not (resolved.complaints or tree.faults):
         asked.keep(msgspec.msgpack.encode(charged), settings)
     return charged
 
@@ -233,8 +242,8 @@ def forecast_lines(today: CostForecast) -> list[str]:
         first += f" of ${today.budget:,.2f}"
     lines = [first]
     if today.expected is not None and today.rate is not None:
-        when = "midnight" if today.until == 24 else "evening"
-        lines.append(f"at this pace (${today.rate:,.2f} an hour) ${today.expected:,.2f} by {when}")
+        pace = f"${today.rate:,.2f} an hour"
+        lines.append(f"at this pace ({pace}) ${today.expected:,.2f} by {today.when}")
     if today.over:
         passed = spent.dollars > today.budget
         lines.append(f"▲ the day's budget {'is spent' if passed else 'will not last'}")

@@ -83,7 +83,8 @@ def _sections(args: argparse.Namespace, resolved: Resolved) -> Iterator[Section]
     yield _narrator(resolved.settings)
     yield keeping.settings(resolved, project, _faults(args, resolved.settings))
     yield keeping.folders()
-    yield keeping.stored_state()
+    shared = resolved.settings.response.persona.folder
+    yield keeping.stored_state(Path(shared).expanduser() if shared else None)
 
 
 def _extensions() -> Section:

@@ -28,7 +28,8 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         "--host",
         default="127.0.0.1",
         metavar="ADDRESS",
-        help="default: this machine alone; on any other address a token is asked for",
+        help="default: you alone on this machine; on any other address, or where the system does not tell "
+        "who asks, a token is asked for",
     )
     parser.add_argument(
         "--port", type=port_argument, default=_PORT, metavar="N", help=f"default: {_PORT}; 0 takes a free one"
@@ -59,9 +60,11 @@ def viewer_command(words: list[str]) -> list[str]:
 
 async def _serve(args: argparse.Namespace, words: list[str]) -> int:
     from core.errors import UsageError
+    from tui.peer_user import tells_users
     from tui.web import WebServer, is_loopback
 
-    token = "" if is_loopback(args.host) else secrets.token_urlsafe(24)
+    near = is_loopback(args.host)
+    token = "" if near and tells_users() else secrets.token_urlsafe(24)
     server = WebServer(
         f"exec {shlex.join(viewer_command(words))}", args.host, args.port, viewers=args.viewers, token=token
     )
@@ -74,7 +77,7 @@ async def _serve(args: argparse.Namespace, words: list[str]) -> int:
     shown = f"[{args.host}]" if ":" in args.host else args.host
     address = f"http://{shown}:{chosen}/" + (f"?token={token}" if token else "")
     print(f"nooscope: open {address}; ctrl+c ends", file=sys.stderr, flush=True)
-    if token:
+    if token and not near:
         print(
             "nooscope: whoever has this address sees all and presses every key; it is not encrypted, "
             "so use it in a network you trust or behind a proxy with TLS",

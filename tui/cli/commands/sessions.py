@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import os
 import shutil
 import sys
+import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +18,8 @@ from tui.cli.launch import NO_SESSIONS
 from tui.cli.options import add_settings_options, settings_from
 
 if TYPE_CHECKING:
-    from core.logs.found import Found
+    from core.report.session_list import SessionRow
+    from core.settings import Settings
 
 SHOWN = 40
 """Rows on a terminal, unless all are asked for."""
@@ -32,29 +37,8 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    import os
-    import time
-
-    from core.agents.registry import known_agents
-    from core.logs.discovery import describe_sessions, find
-
-    settings = settings_from(args).settings.ingest
     now = time.time()
-    if args.paths:
-        from core.agents.registry import make_kit
-        from core.logs.finder import sessions
-
-        kit = make_kit(settings)
-        found = describe_sessions(
-            known_agents(), sessions(args.paths, kit, settings.lines), now, settings.follow.active_within
-        )
-        for fault in kit.diagnostics.first:
-            print(f"nooscope: {fault.file}: {fault.reason}", file=sys.stderr)
-    else:
-        found = find(
-            known_agents(), os.environ, Path.home(), now=now, active_within=settings.follow.active_within
-        )
-    found.sort(key=lambda one: -one.last)
+    found = _listed(args, now)
     if args.json:
         _print_json(found, now)
     elif found:
@@ -64,7 +48,60 @@ def _run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _print_json(found: list[Found], now: float) -> None:
+def _listed(args: argparse.Namespace, now: float) -> tuple[SessionRow, ...]:
+    """The sessions; where no log has changed since they were last listed, no reader is even imported."""
+    import msgspec
+
+    from core.report.answers import KeptQuestion, question
+    from core.report.session_list import AgentPlaces, SessionList, agent_places, kept_places
+
+    def asked(places: AgentPlaces | None) -> KeptQuestion | None:
+        if places is not None and not places.complete:
+            return None
+        paths = [Path(path).expanduser() for path in (args.paths if places is None else places.folders)]
+        return question("sessions", (args.assignments, places is None), paths, args.project, None)
+
+    places = None if args.paths else kept_places(os.environ, Path.home())
+    known = asked(places) if args.paths or places is not None else None
+    answer = known.answer() if known is not None else None
+    if answer is not None:
+        kept = msgspec.msgpack.decode(answer, type=SessionList)
+        return tuple(row.at(now, kept.active_within) for row in kept.rows)
+
+    from core.store.reading_cache import reading_cache
+
+    resolved = settings_from(args)
+    settings = resolved.settings
+    if not args.paths and places is None:
+        known = asked(agent_places(os.environ, Path.home(), reading_cache(settings)))
+    rows, faults = _find(args, settings, now)
+    if known is not None and not (faults or resolved.complaints):
+        with contextlib.suppress(UnicodeEncodeError):  # a name that is not UTF-8 is found again the next time
+            listed = SessionList(rows, settings.ingest.follow.active_within)
+            known.keep(msgspec.msgpack.encode(listed), settings)
+    return rows
+
+
+def _find(args: argparse.Namespace, settings: Settings, now: float) -> tuple[tuple[SessionRow, ...], bool]:
+    """The sessions found on disk, and whether something there could not be read."""
+    from core.agents.registry import known_agents, make_kit
+    from core.logs.discovery import describe_sessions, find
+    from core.report.session_list import listed_rows
+
+    active = settings.ingest.follow.active_within
+    if not args.paths:
+        found = find(known_agents(), os.environ, Path.home(), now=now, active_within=active)
+        return listed_rows(found), False
+    from core.logs.finder import sessions
+
+    kit = make_kit(settings.ingest)
+    here = sessions(args.paths, kit, settings.ingest.lines)
+    for fault in kit.diagnostics.first:
+        print(f"nooscope: {fault.file}: {fault.reason}", file=sys.stderr)
+    return listed_rows(describe_sessions(known_agents(), here, now, active)), bool(kit.diagnostics.first)
+
+
+def _print_json(found: Sequence[SessionRow], now: float) -> None:
     from core.report.formatting import readable_json
 
     rows = [
@@ -73,8 +110,8 @@ def _print_json(found: list[Found], now: float) -> None:
             "session": one.session,
             "title": one.title,
             "project": one.project,
-            "path": str(one.path),
-            "paths": [str(path) for path in one.paths],
+            "path": one.path,
+            "paths": list(one.paths),
             "modified": one.modified,
             "last": one.last,
             "age": round(max(0.0, now - one.last), 3),
@@ -87,7 +124,7 @@ def _print_json(found: list[Found], now: float) -> None:
     print(readable_json({"sessions": rows}))
 
 
-def _print_table(found: list[Found], now: float, *, every: bool) -> None:
+def _print_table(found: Sequence[SessionRow], now: float, *, every: bool) -> None:
     from rich.cells import cell_len
 
     from core.report.formatting import plain
@@ -105,7 +142,7 @@ def _print_table(found: list[Found], now: float, *, every: bool) -> None:
             _age(now - one.last),
             f"~{one.events:,}",
             _size(one.size),
-            home_path(plain(str(one.path))) if wide else plain(one.session)[:8],
+            home_path(plain(one.path)) if wide else plain(one.session)[:8],
         )
         for one in shown
     ]

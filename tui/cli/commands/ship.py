@@ -87,11 +87,11 @@ async def _ship(args: argparse.Namespace, settings: Settings) -> int:
     if not args.once:
         _say(f"sending the sessions of {host} to {server.name}; ctrl+c ends")
     try:
-        await shipper.run(once=args.once)
+        done = await shipper.run(once=args.once)
     finally:
         place.close()
         _say(f"{shipper.sent:,} events sent" + _passed_over(sources))
-    return 0
+    return 0 if done else 1
 
 
 def _passed_over(sources: Sources) -> str:

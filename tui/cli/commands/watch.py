@@ -13,7 +13,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from core.logs.door import is_folder, is_there
+from core.logs.door import closed_at, is_folder, is_there
 from tui.cli import streams
 from tui.cli.carried import edits_of
 from tui.cli.command import CliCommand
@@ -105,6 +105,14 @@ def _refuse_other_files(path: Path, settings: Settings) -> None:
     kind, trouble = Finder(make_kit(settings.ingest), settings.ingest.lines).format(path)
     if kind is None and trouble not in ("empty", "vanished"):
         raise UnreadableLog(f"{path}: {trouble}")
+
+
+def _why_nothing(path: Path) -> str:
+    """Why there is nothing to follow yet."""
+    closed = closed_at(path)
+    if closed is not None:
+        return f"you have no permission to read {closed}; it goes on once you have"
+    return "no log of a known format there yet"
 
 
 def _latest(settings: Settings) -> Path:
@@ -200,7 +208,7 @@ class Watch:
         self._link.start()
         try:
             self._take()
-            waiting = "" if self.driver.session else " (no log of a known format there yet)"
+            waiting = "" if self.driver.session else f" ({_why_nothing(self._path)})"
             _say(f"watching {self._path}{waiting}; ctrl+c ends")
             self._news = False
             self._follow()
@@ -279,14 +287,15 @@ class Watch:
         """What was open when the context was cut."""
         from msgspec.json import encode
 
-        from core.report.compaction import lines
+        from core.report.compaction import handover, lines
         from core.report.formatting import moment
 
         for kept in self.driver.preserved():
             if not (self.driver.caught_up or self._args.all):
                 continue
             if self._args.json:
-                print(encode({"kind": "compaction", "preserved": kept}).decode(), flush=True)
+                told = {"kind": "compaction", "preserved": kept, "handover": handover(kept)}
+                print(encode(told).decode(), flush=True)
             else:
                 for line in lines(kept):
                     print(f"{moment(kept.at)}  {line}", flush=True)

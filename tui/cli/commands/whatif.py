@@ -76,6 +76,7 @@ def _edited(args: argparse.Namespace, timeline: Timeline, edits: Mapping[str, An
 
 def _print_unheard(result: WhatIfResult, start: float) -> None:
     from core.events import MAIN
+    from core.report.event_words import firing_words
     from core.report.formatting import clock, plain
 
     for sentence in result.why_unchanged(MAIN):
@@ -84,11 +85,11 @@ def _print_unheard(result: WhatIfResult, start: float) -> None:
     if silenced is not None and (silenced.kept or not silenced.equal):
         print("crossings that are not heard (was, would be):")
         for name, (kept, gained, lost, moved) in silenced.table().items():
-            print(f"  {name.replace('_', ' ')}: {kept + lost + moved}, {kept + gained + moved}")
+            print(f"  {firing_words(name)}: {kept + lost + moved}, {kept + gained + moved}")
         for mark in silenced.gained:
-            print(f"░ {clock(mark.at - start)}  {mark.name.replace('_', ' ')}  {plain(mark.agent, 24)}")
+            print(f"░ {clock(mark.at - start)}  {firing_words(mark.name)}  {plain(mark.agent, 24)}")
     for change in result.texts or ():
-        print(f"≠ {clock(change.mark.at - start)}  {change.mark.name}")
+        print(f"≠ {clock(change.mark.at - start)}  {firing_words(change.mark.name)}")
         print(f"    was:   {plain(change.before)}")
         print(f"    would: {plain(change.after)}")
 
@@ -124,11 +125,12 @@ def _print_json(difference: Difference, events: int, result: WhatIfResult | None
 
 
 def _print_text(difference: Difference, start: float, events: int) -> None:
+    from core.report.event_words import firing_words
     from core.report.formatting import clock, count, plain
 
     print(f"{count(events, 'event')} run again")
     rows: list[tuple[str, ...]] = [("", "kept", "gained", "lost", "moved")]
-    rows += [(name, *map(str, figures)) for name, figures in difference.table().items()]
+    rows += [(firing_words(name), *map(str, figures)) for name, figures in difference.table().items()]
     widths = [max(len(row[column]) for row in rows) for column in range(5)]
     for row in rows:
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
@@ -136,9 +138,10 @@ def _print_text(difference: Difference, start: float, events: int) -> None:
         print("nothing would have fired differently")
     for glyph, marks in (("+", difference.gained), ("-", difference.lost)):
         for mark in marks:
-            print(f"{glyph} {clock(mark.at - start)}  {mark.name}  {plain(mark.agent, 24)}")
+            print(f"{glyph} {clock(mark.at - start)}  {firing_words(mark.name)}  {plain(mark.agent, 24)}")
     for pair in difference.moved:
-        print(f"~ {clock(pair.actual.at - start)} -> {clock(pair.other.at - start)}  {pair.actual.name}")
+        moved = f"{clock(pair.actual.at - start)} -> {clock(pair.other.at - start)}"
+        print(f"~ {moved}  {firing_words(pair.actual.name)}")
 
 
 COMMAND = CliCommand(_add_arguments, _run)

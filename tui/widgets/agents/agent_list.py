@@ -9,6 +9,7 @@ from textual.events import Click
 
 from core.agents.words import NOTHING, WordReader, Words, first_line
 from core.events import MAIN, Event
+from core.live.status import Status
 from core.report.agents import AgentLedger, AgentOverview
 from core.report.event_words import OUTCOME_SIGNS, tool_words
 from core.report.formatting import count, money, plain, span
@@ -17,7 +18,7 @@ from tui.draw.line import Line, fit
 from tui.draw.tree import tree_guides
 from tui.feed.messages import SelectAgent
 from tui.feed.view import View
-from tui.widgets.common.agent_names import agent_names
+from tui.widgets.common.agent_names import agent_names, running_agents
 from tui.widgets.common.panel import Panel
 
 _EACH = 3
@@ -64,8 +65,7 @@ every screen, **esc** there goes back to the main agent.
         self.redraw()
 
     def subtitle(self, view: View) -> str:
-        people = view.people
-        return f"{people.running} of {count(len(people.agents), 'agent')} at work"
+        return f"{running_agents(view)} of {count(len(view.people.agents), 'agent')} at work"
 
     def lines(self, view: View, width: int, height: int) -> list[Line]:
         agents = view.people.agents
@@ -98,9 +98,10 @@ every screen, **esc** there goes back to the main agent.
         width: int,
         here: bool,
     ) -> list[Line]:
-        sign, ink = _sign(agent)
+        stands = view.status if agent.name == MAIN else None
+        sign, ink = _sign(agent, stands)
         task = first_line(self._words(summary.task, view).said) or "its task is not told"
-        right = _figures(agent, summary, view.at)
+        right = _figures(agent, summary, view.at, stands)
         room = max(8, width - len(guide) - 2 - len(name) - 2 - len(right) - 2)
         first: Line = [
             (guide, "baseline"),
@@ -167,18 +168,22 @@ every screen, **esc** there goes back to the main agent.
                     self.action_choose()
 
 
-def _sign(agent: AgentReading) -> tuple[str, str]:
+def _sign(agent: AgentReading, stands: Status | None) -> tuple[str, str]:
     if agent.quarantined:
         return "▣", "alert"
+    if stands is not None:
+        return stands.glyph, ("quiet", "live", "strong", "alert")[stands.level]
     if agent.ended is None:
         return "●", "live"
     return ("✓", "confidence") if agent.outcome == "success" else ("✗", "frustration")
 
 
-def _figures(agent: AgentReading, summary: AgentOverview, at: float) -> str:
-    """How long it worked, what it cost, and its failures."""
+def _figures(agent: AgentReading, summary: AgentOverview, at: float, stands: Status | None) -> str:
+    """How it stands, how long it worked, what it cost, and its failures."""
     lasted = "" if agent.started is None else span(max(0.0, (agent.ended or at) - agent.started))
     word = "at work" if agent.ended is None else "done" if agent.outcome == "success" else "failed"
+    if stands is not None:
+        word = stands.word
     cost = summary.cost
     spent = money(cost.dollars, cost.priced, cost.unpriced).replace("at least ", "≥")
     told = spent if cost.priced else "cost unknown" if cost.unpriced else ""

@@ -1,4 +1,4 @@
-"""What an agent of a session is called on the screen."""
+"""What the agents of a session are called on the screen, and how many are at work."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from core.events import MAIN
 from core.report.formatting import plain
 from core.society import AgentReading
+from tui.feed.view import View
 
 
 def agent_names(agents: Sequence[AgentReading]) -> dict[str, str]:
@@ -20,6 +21,12 @@ def agent_names(agents: Sequence[AgentReading]) -> dict[str, str]:
         seen[role] += 1
         names[agent.name] = f"{role} {seen[role]}" if roles[role] > 1 else role
     return names
+
+
+def running_agents(view: View) -> int:
+    """How many agents are at work; the main one is not while it waits for a prompt."""
+    resting = view.status is not None and view.status.at_rest
+    return max(0, view.people.running - resting)
 
 
 def _role(agent: AgentReading) -> str:

@@ -10,11 +10,11 @@ from rich.cells import cell_len
 
 from core.events import MAIN
 from core.logs.lag import UNKNOWN
-from core.report.formatting import count, money, plain, short, span
+from core.report.formatting import count, folder_name, money, plain, short, span
 from tui.draw.gauge import meter
 from tui.draw.line import Line, fit
 from tui.feed.view import View
-from tui.widgets.common.agent_names import agent_names
+from tui.widgets.common.agent_names import agent_names, running_agents
 from tui.widgets.common.panel import Panel
 
 _STATES = {"stuck": "▲", "deep_work": "◆", "exploring": "○", "delegating": "◇", "idle": "·"}
@@ -26,6 +26,7 @@ _LEVELS = ("quiet", "plain", "strong", "alert")
 
 _DATE = re.compile(r"-\d{8}$")
 _ROOMY = 100
+_HUGE = 180
 _TITLE = 60
 _SHORTEST = 16
 """Cells of a title at most, and below which it is left away."""
@@ -42,8 +43,9 @@ class StatusHeader(Panel, can_focus=False):
 State: `▲` stuck, `◆` deep work, `○` exploring, `◇` delegating, `·` idle.
 Context is the share of the way to compaction, and the turns left until then at the usual pace.
 Cost is that of all agents so far (`≥` where some prices are not known), with its pace over the last
-hour; tokens a minute are those sent anew and got back. `5h limit` and `7d limit` are the shares of your
-limits that are used up, where the agent's status line told them (`nooscope hooks install --statusline`).
+hour; with a budget (`screen.cost.budget`) what all agents cost today stands beside it. Tokens a minute are
+new ones sent and those received. `5h limit` and `7d limit` are the shares of your limits that are used up,
+where the agent's status line told them (`nooscope hooks install --statusline`).
 `✎ model on`: a model may put facts into prose when you ask for it; redacted facts are then sent to it.
 """
     DEFAULT_CSS = """
@@ -56,7 +58,7 @@ limits that are used up, where the agent's status line told them (`nooscope hook
         left = [*_mode(view), *_subject(view, width)]
         if width >= _ROOMY:
             left = [[("nooscope", "strong")], *left]
-        known = [*_alarm(view), *_context(view), *_cost(view), *_limits(view)]
+        known = [*_alarm(view), *_context(view), *_cost(view), *_day(view, width), *_limits(view)]
         if height < 2:
             if view.agent != MAIN:
                 known = [*_who(view)[:1], *known]
@@ -93,7 +95,7 @@ def _mode(view: View) -> list[Line]:
 
 def _subject(view: View, width: int) -> list[Line]:
     subject = view.subject
-    project = PurePath(subject.project).name or PurePath(subject.path).stem
+    project = folder_name(subject.project) or PurePath(subject.path).stem
     model = _DATE.sub("", subject.model.rpartition("/")[2].removeprefix("claude-"))
     tight = width < _ROOMY
     names = [
@@ -130,18 +132,17 @@ def _condition(view: View) -> list[Line]:
 def _who(view: View) -> list[Line]:
     if len(view.agents) < 2 and view.agent == MAIN:
         return []
-    running = view.people.running
     return [
         [
             ("agent ", "quiet"),
             (agent_names(view.people.agents).get(view.agent, plain(view.agent, 20)), "strong"),
         ],
-        [(f"{running} of {count(len(view.people.agents), 'agent')} running", "quiet")],
+        [(f"{running_agents(view)} of {count(len(view.people.agents), 'agent')} running", "quiet")],
     ]
 
 
 def _alarm(view: View) -> list[Line]:
-    """What befell the log."""
+    """What happened to the log."""
     return [[(f"! {plain(view.notice, 60)}", "alert")]] if view.notice else []
 
 
@@ -182,11 +183,20 @@ def _cost(view: View) -> list[Line]:
     spent = view.spent
     if not spent.priced + spent.unpriced:
         return []
-    said = money(spent.dollars, spent.priced, spent.unpriced).replace("at least ", "≥")
+    unread = spent.unpriced or view.loading is not None
+    said = money(spent.dollars, spent.priced, unread).replace("at least ", "≥")
     pieces: list[Line] = [[(said if spent.priced else f"cost {said}", "plain" if spent.priced else "quiet")]]
     if spent.rate is not None and not view.subject.synthetic_time:
         pieces.append([(f"${spent.rate:,.2f}/h", "plain")])
     return pieces
+
+
+def _day(view: View, width: int) -> list[Line]:
+    """What all agents cost today against the budget, where there is one."""
+    if view.day is None or not view.day.ways[-1]:
+        return []
+    said = view.day.ways[0 if width >= _HUGE else -1]
+    return [[(said, "alert" if view.day.over else "plain")]]
 
 
 def _limits(view: View) -> list[Line]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from rich.cells import cell_len
 from textual.app import ComposeResult
+from textual.binding import Binding
 from textual.widgets import Footer
 from textual.widgets._footer import FooterKey
 
@@ -44,3 +45,16 @@ def fitting_keys(widths: Sequence[int], room: int, needed: Sequence[int] = ()) -
         optional = [place for place in left if place not in needed]
         left.remove(optional[-1] if optional else left[-1])
     return left
+
+
+def permit_bindings(group: str) -> tuple[Binding, ...]:
+    """The keys that answer a call which waits for the person's permit."""
+    told = (
+        ("y", "once", "permit", "Let the call that waits pass, once"),
+        ("Y", "session", "permit for the session", "Let this tool pass for the rest of the session"),
+        ("d", "deny", "deny", "Deny it, and tell the agent why"),
+    )
+    return tuple(
+        Binding(key, f"permit('{choice}')", word, show=False, id=f"{group}.{choice}", tooltip=tooltip)
+        for key, choice, word, tooltip in told
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.governor import HALT_WORDS
 from core.percept import SIGNALS, Axis
-from core.report.event_words import METHOD_WORDS
+from core.report.event_words import SIGNAL_WORDS, firing_words
 from core.report.formatting import fraction, plain, short
 from core.timeline.marks import Mark
 from core.timeline.timeline import Timeline
@@ -21,15 +21,6 @@ SIGNAL_AXES: dict[str, Axis] = {
     "fatigue_rising": "fatigue",
 }
 """The axis in whose colour a signal is drawn."""
-SIGNAL_WORDS: dict[str, str] = {
-    "flow_active": "flow begins",
-    "compound_frustration_seeking": "fails and searches",
-    "frustration_spike": "frustration",
-    "seeking_spike": "seeking",
-    "uncertainty_spike": "uncertainty",
-    "confidence_sustained": "confidence",
-    "fatigue_rising": "fatigue",
-}
 _HALTS = {str(reason): words for reason, words in HALT_WORDS.items()}
 
 
@@ -50,10 +41,8 @@ def mark_glyph(mark: Mark) -> str:
 def mark_text(mark: Mark) -> str:
     """What happened, in words."""
     name = plain(mark.name)
-    if mark.kind == "signal":
-        return SIGNAL_WORDS.get(name, name.replace("_", " "))
-    if mark.kind == "method":
-        return METHOD_WORDS.get(name, name.replace("_", " "))
+    if mark.kind in ("signal", "method"):
+        return firing_words(name)
     if mark.kind == "halt":
         return f"would halt: {_HALTS.get(name, name.lower())}"
     if mark.kind == "quarantine":
@@ -119,7 +108,7 @@ def mark_reason(mark: Mark, timeline: Timeline) -> str:
 def _trigger(mark: Mark, timeline: Timeline) -> str:
     """What a method is about, what it answered, and where its words are."""
     heard = [
-        SIGNAL_WORDS.get(one.name, one.name.replace("_", " "))
+        firing_words(one.name)
         for one in timeline.marks.between(mark.place, mark.place + 1)
         if one.kind == "signal" and one.agent == mark.agent
     ]

@@ -9,6 +9,7 @@ from textual.content import Content
 
 from core.live.fleet.order import Order, census, listed
 from core.live.fleet.row import FleetRow
+from core.report.cost import NO_BUDGET, Budget, DaySpent, day_spent, forecast
 from core.report.formatting import age, count, fraction, home_path, plain, short, span
 
 _COLOURS = ("$quiet", "$live", "$axis-seeking", "$alert")
@@ -16,7 +17,9 @@ LATE = 5.0
 """Seconds after which the picture is said to be old."""
 
 
-def fleet_title(rows: Sequence[FleetRow], order: Order, now: float, late: float, width: int) -> Content:
+def fleet_title(
+    rows: Sequence[FleetRow], order: Order, now: float, late: float, width: int, budget: Budget = NO_BUDGET
+) -> Content:
     """How the fleet stands, and what is listed; an old picture is said to be old."""
     counted = census(rows)
     parts: list[tuple[str, str]] = [("nooscope ", "bold"), ("fleet  ", "$quiet")]
@@ -32,15 +35,17 @@ def fleet_title(rows: Sequence[FleetRow], order: Order, now: float, late: float,
         (f"  ● {counted.work} at work", "$live" if counted.work else "$quiet"),
         (f"  ○ {counted.rest} at rest", "$quiet"),
     ]
-    today = today_spent(rows, now)
-    if today:
-        parts.append((f"  {today}", ""))
-    if sum(len(text) for text, _ in parts) > width:
-        parts = parts[1:]
     clock = datetime.fromtimestamp(now).astimezone().strftime("%H:%M:%S")
     narrowed = _narrowed(rows, order)
     sorting = f"by {order.sorting}{', by project' if order.grouped else ''}"
     tries = [f"{narrowed}{sorting}  {clock}", f"{narrowed}{sorting}", narrowed.strip()]
+    today = today_spent(rows, now, budget)
+    room = width - sum(len(text) for text, _ in parts) - len(tries[-1 if today.over else 0]) - 3
+    said = next((words for words in today.ways if len(words) <= room), today.ways[-1])
+    if said:
+        parts.append((f"  {said}", "$alert bold" if today.over else ""))
+    if sum(len(text) for text, _ in parts) > width:
+        parts = parts[1:]
     if narrowed and len(tries[-1]) + 1 > width - sum(len(text) for text, _ in parts):
         parts = parts[1:]
     room = width - sum(len(text) for text, _ in parts)
@@ -49,15 +54,12 @@ def fleet_title(rows: Sequence[FleetRow], order: Order, now: float, late: float,
     return Content.assemble(*parts)
 
 
-def today_spent(rows: Sequence[FleetRow], now: float) -> str:
-    """What the listed sessions cost today, for a person."""
+def today_spent(rows: Sequence[FleetRow], now: float, budget: Budget = NO_BUDGET) -> DaySpent:
+    """What the listed sessions cost today, and where that leads."""
+    told = forecast((charge for row in rows for charge in row.charges), budget, now, None)
     here = datetime.fromtimestamp(now).astimezone()
     midnight = here.replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
-    dollars = sum(row.spent_since(midnight) for row in rows)
-    if not dollars:
-        return ""
-    open_end = any(row.unpriced or row.partial for row in rows if row.last_at >= midnight)
-    return f"today {'≥' if open_end else ''}${dollars:,.2f}"
+    return day_spent(told, open_end=any(row.uncounted for row in rows if row.last_at >= midnight))
 
 
 def _narrowed(rows: Sequence[FleetRow], order: Order) -> str:

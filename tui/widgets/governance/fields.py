@@ -216,7 +216,9 @@ whenever they are shown: `✓` whole, `✗` names the first that was altered.
         return self._list(view, width, 5)
 
     def more(self, view: View, width: int) -> list[Line]:
-        return self._list(view, width, 12 if not self.detailed else 100)
+        made = self._list(view, width, 12 if not self.detailed else 100)
+        head = view.frame.affect.head
+        return [*made[:1], pair("fingerprint of the newest", head[:16], width), *made[1:]] if head else made
 
     def _list(self, view: View, width: int, most: int) -> list[Line]:
         affect = view.frame.affect
@@ -228,7 +230,8 @@ whenever they are shown: `✓` whole, `✗` names the first that was altered.
             state: Line = [("✓ whole ", "live")]
         else:
             state = [(f"✗ altered at link {altered + 1} of {len(links)} ", "alert")]
-        state.append((fit(f"{affect.changes:,} links, head {affect.head[:10]}", max(1, width - 8)), "quiet"))
+        room = max(1, width - sum(len(text) for text, _ in state))
+        state.append((fit(f" {count(affect.changes, 'change')} so far", room), "quiet"))
         made = [state]
         for link in reversed(links[-most:]):
             made += self._link(view, describe_entry(link), width)

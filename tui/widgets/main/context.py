@@ -116,6 +116,8 @@ turns left assume that it grows as it did of late. The model's own sleep and dre
 def advice(sleep: SleepReading) -> str:
     """What a person may do about the context."""
     if not sleep.context_tokens:
+        if sleep.compactions:
+            return "check it against what was open"
         return "this log tells no tokens: nothing can be foreseen"
     if sleep.context >= NEAR:
         return "it forgets soon: let it write down what matters, or compact now"
@@ -149,7 +151,8 @@ def context_bar(sleep: SleepReading, width: int) -> Line:
     """The context against the compaction point."""
     near = sleep.context >= NEAR
     if not sleep.context_tokens:
-        return [(fit("context", _LABEL), "quiet"), (fit("not in this log", width - _LABEL), "quiet")]
+        words = "just compacted" if sleep.compactions else "not in this log"
+        return [(fit("context", _LABEL), "quiet"), (fit(words, width - _LABEL), "quiet")]
     label: Line = [(fit("context", _LABEL), "plain")]
     if near:
         label = [("context", "alert-tag"), (" ", "plain")]

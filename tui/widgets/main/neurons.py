@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from core.percept import AgentState, Axis
 from core.receptor.readings import AxisReading, GateReading, HeldReading, MetaReading
+from core.report.event_words import firing_words
 from core.report.formatting import count, fraction, span
 from tui.draw.line import Line, first_fit
 from tui.feed.view import View
-from tui.widgets.common.mark_words import SIGNAL_AXES, SIGNAL_WORDS
+from tui.widgets.common.mark_words import SIGNAL_AXES
 from tui.widgets.main.axis import SHORT, loudness
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class Fired(NamedTuple):
 
     def words(self, room: int) -> str:
         """Such as `seeking, 3 events and 12s ago`, in fewer words where room is short."""
-        name = SIGNAL_WORDS.get(self.name, self.name)
+        name = firing_words(self.name)
         if self.events == 0:
             return first_fit((f"{name}, just now", f"{name} now", SHORT[self.axis]), room)
         events = count(self.events, "event")

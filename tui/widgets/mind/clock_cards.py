@@ -65,7 +65,7 @@ and a budget that runs low slows them all.
             pair("events appraised", str(last.appraise_work), width),
             pair("turns placed in a tier", str(last.gate_work), width),
             pair("past episodes compared", str(last.retrieve_work), width),
-            pair("rules looked over", str(last.reflect_work), width),
+            pair("rules or episodes looked over", str(last.reflect_work), width),
             pair("the model took", span(last.deliberate_seconds), width),
             pair("the tools took", span(last.act_seconds), width),
             pair("tokens", short(last.tokens_used), width),

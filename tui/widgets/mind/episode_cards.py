@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from core.mind.episode import Border, Verdict
-from core.report.episode_words import episode_name
+from core.mind.episode import ACTION_WORDS, Border, Verdict
+from core.report.episode_words import episode_name, task_words
 from core.report.formatting import clock, count, fraction, money, plain, short, span
 from core.report.mind_words import event_facts, event_name
 from tui.draw.line import Line, fit
@@ -56,7 +56,7 @@ it ended (+ success, - failure, 0 empty, ! rejected).
             pair("calls", f"{episodes.calls:,}", width),
         ]
         for name, times in episodes.task[: 12 if self.rich else 4]:
-            made.append(pair(f"  {plain(name, max(8, width - 8))}", f"{times}", width))
+            made.append(pair(f"  {plain(task_words(name), max(8, width - 8))}", f"{times}", width))
         made += [[], *self._last(view, width)]
         made.append(pair("kept", f"{episodes.kept} whole, {episodes.summaries} summed up", width))
         if episodes.remembered:
@@ -87,7 +87,7 @@ it ended (+ success, - failure, 0 empty, ! rejected).
             pair("lasted", span(max(0.0, last.until - last.at)), width),
             pair("ended by", _BORDERS[last.ended_by], width),
             pair("regime", last.regime, width),
-            pair("mostly", last.action.replace("_", " "), width),
+            pair("mostly", ACTION_WORDS[last.action], width),
             pair("calls", f"{last.calls:,}, {last.failures} failed", width),
         ]
         pairs = [last.trace[place : place + 2] for place in range(0, len(last.trace), 2)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from core.report.event_words import METHOD_WORDS
+from core.report.event_words import firing_words
 from core.report.formatting import clock, count, fraction, plain
 from core.response.scoring import Candidate
 from tui.draw.line import Line, fit
@@ -92,7 +92,7 @@ def _near(candidate: Candidate) -> tuple[bool, float, str]:
 
 def method_name(name: str) -> str:
     """What a method does, in words; one of the person's own by its name."""
-    return METHOD_WORDS.get(name) or plain(name.replace("_", " "), 40)
+    return plain(firing_words(name), 40)
 
 
 def _scored(candidate: Candidate, width: int) -> Line:

@@ -11,6 +11,7 @@ from textual.reactive import reactive
 from core.governor.machine import STATES as GOVERNOR_STATES
 from core.mind.cortical import REGIMES
 from core.percept import AGENT_STATES, AXES, PATTERNS
+from core.report.event_words import firing_words
 from core.report.formatting import fraction
 from core.timeline.firings import FIRINGS
 from core.timeline.rerun import key_of
@@ -99,7 +100,7 @@ difference of the row.
         actual, other = kept + lost + moved, kept + gained + moved
         changed = bool(gained or lost or moved)
         return [
-            (fit(name.replace("_", " "), name_room), "cursor" if here else "plain" if changed else "quiet"),
+            (fit(_row_words(name), name_room), "cursor" if here else "plain" if changed else "quiet"),
             (f"{actual}".rjust(room), "plain"),
             (f"{other}".rjust(room), "strong" if other != actual else "plain"),
             (f"{kept}".rjust(room), "quiet"),
@@ -124,7 +125,7 @@ difference of the row.
         places = [place for place, _, mark in compared.changes() if key_of(mark) == name]
         places += _unheard_places(compared, name)
         if not places:
-            self.post_message(Failed(f"{name.replace('_', ' ')} fires as before"))
+            self.post_message(Failed(f"{_row_words(name)} fires as before"))
             return
         later = [place for place in places if place + 1 > view.index]
         self.post_message(Seek((later or places)[0] + 1))
@@ -150,6 +151,12 @@ def _unheard_places(compared: WhatIfResult, row: str) -> list[int]:
         return []
     marks = [*silenced.gained, *silenced.lost, *(pair.other for pair in silenced.moved + silenced.kept)]
     return sorted(mark.place for mark in marks if f"░ {mark.name}" == row)
+
+
+def _row_words(name: str) -> str:
+    """A row's name in words, behind the sign it may begin with."""
+    sign = name[:2] if name[:2] in ("░ ", "≠ ") else ""
+    return f"{sign}{firing_words(name.removeprefix(sign))}"
 
 
 def _rooms(width: int) -> tuple[int, int]:

@@ -146,7 +146,7 @@ def _row(cell: TableRow, drafted: Drafted | None) -> str:
     if cell.state == "branch":
         return "i adds a row to it, d takes all of it out"
     if form == "list":
-        return "enter types it anew, d takes it out, i adds one after it"
+        return "enter changes it, d takes it out, i adds one after it"
     if form == "set":
         return f"{_known(cell, drafted)} · on or off"
     unit = f" {cell.leaf.unit}" if cell.leaf.unit else ""

@@ -129,7 +129,7 @@ A row that was taken out stays in sight as removed until that is applied, so tha
         self._opened.add(group_of(name))
         if path:
             self._tables.add(name)
-        self._list_anew((name, path))
+        self._list_again((name, path))
 
     def on_mount(self) -> None:
         self.call_after_refresh(self._reveal)
@@ -146,17 +146,17 @@ A row that was taken out stays in sight as removed until that is applied, so tha
         )
         rebased = before is not None and drafted is not None and before.base is not drafted.base
         if self.only_changed or (self._tables and (opened or rebased)):
-            self._list_anew()
+            self._list_again()
         else:
             self.refresh()
         edits = len(drafted.edits) if drafted else 0
         self.border_subtitle = f"● {edits} changed" if edits else ""
 
     def watch_words(self) -> None:
-        self._list_anew()
+        self._list_again()
 
     def watch_only_changed(self) -> None:
-        self._list_anew()
+        self._list_again()
 
     def watch_view(self, view: View | None) -> None:
         """The view does not change what is shown here."""
@@ -166,7 +166,7 @@ A row that was taken out stays in sight as removed until that is applied, so tha
             return None
         return table_rows(table, self.drafted, usual_value)
 
-    def _list_anew(self, wanted: tuple[str, TablePath] | None = None) -> None:
+    def _list_again(self, wanted: tuple[str, TablePath] | None = None) -> None:
         """Make the rows, and put the cursor on the one that is wanted, or leave it where it was."""
         key = wanted or (row_key(self.chosen) if self.chosen is not None else ("", ()))
         self._rows = list_rows(
@@ -243,7 +243,7 @@ A row that was taken out stays in sight as removed until that is applied, so tha
             self.action_enter()
         elif isinstance(row, TableRow):
             self._tables.discard(row.table.name)
-            self._list_anew((row.table.name, ()))
+            self._list_again((row.table.name, ()))
 
     def action_enter(self) -> None:
         row = self.chosen
@@ -285,7 +285,7 @@ A row that was taken out stays in sight as removed until that is applied, so tha
             self._opened ^= {row.group}
         else:
             self._tables ^= {row.tunable.name}
-        self._list_anew(row_key(row))
+        self._list_again(row_key(row))
 
     def on_click(self, event: events.Click) -> None:
         """Go to the row; a click on the current row acts like enter."""

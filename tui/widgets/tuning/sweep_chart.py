@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from textual.reactive import reactive
 
+from core.report.event_words import firing_words
 from core.report.formatting import count
 from core.settings.layers import tunables
 from core.timeline.sweep import Sweep, SweepPoint
@@ -97,7 +98,7 @@ def _told(sweep: Sweep) -> str:
     many = count(whole, sweep.what) if here == whole else f"{here} of {count(whole, sweep.what)}"
     steep = max((abs(heights[value] - here) for value in values[1:3]), default=0)
     ground = "plateau" if steep <= max(1, here // 20) else "slope" if steep <= here // 3 else "cliff"
-    names = ", ".join(name.replace("_", " ") for name in sweep.moving)
+    names = ", ".join(firing_words(name) for name in sweep.moving)
     return f"{many} now, on a {ground}: {names}"
 
 

@@ -56,9 +56,16 @@ def test_a_context_near_compaction_is_an_alert_in_words_and_colour() -> None:
 
 
 def test_a_log_without_token_counts_says_so() -> None:
-    view = _with(stuck(), context_tokens=0, context=0.0, turns_to_compaction=None)
+    view = _with(stuck(), context_tokens=0, context=0.0, turns_to_compaction=None, compactions=0)
     assert "not in this log" in _shown(view, 40, 6)
     assert "compaction would be at 167.0k" in _shown(view, 40, 6)
+
+
+def test_a_context_just_cut_is_not_called_unknown() -> None:
+    view = _with(stuck(), context_tokens=0, context=0.0, turns_to_compaction=None, compactions=1)
+    shown = _shown(view, 40, 6)
+    assert "just compacted" in shown and "check it against what was open" in shown
+    assert "not in this log" not in shown and "foreseen" not in shown
 
 
 def test_a_context_past_the_point_promises_no_turns() -> None:

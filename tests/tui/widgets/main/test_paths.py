@@ -35,7 +35,7 @@ def leaf(path: str, heat: float, *, opened: int = 0, modified: int = 0, at: floa
 
 
 def tree(*leaves: PathReading) -> tuple[NodeReading, ...]:
-    return grow(sorted(leaves, key=lambda one: -one.heat), 100)
+    return grow(sorted(leaves, key=lambda one: -one.heat))
 
 
 LEAVES = (

@@ -1,0 +1,77 @@
+"""What a session's whole log cost, where its minds read only the end; looked through once, then kept."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from core.live.fleet.row import FleetRow
+from core.logs.found import Found
+from core.logs.session import LogSession
+from core.report.cost import CostReader, SessionCost
+from core.report.log_tree import LogTree, SessionName, session_name
+from core.settings import Settings
+from core.store.reading_cache import reading_cache
+
+_MB = 1_000_000
+_DAY = 1600
+"""Minutes of charges a row carries."""
+
+
+class WholeCost:
+    """Reads a log for its cost alone, a piece at a time, in the same way as every other sum."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._made: SessionCost | None = None
+        self._of = (0, 0.0)
+        """Size and change of the logs when they were last looked through."""
+        self._name: SessionName | None = None
+        self._tree: LogTree | None = None
+        self._reader: CostReader | None = None
+
+    def due(self, found: Found) -> bool:
+        """Whether there is something to look through."""
+        if self._reader is not None:
+            return True
+        return self._of != (found.size, found.modified) and found.size <= self._most
+
+    @property
+    def _most(self) -> float:
+        return self._settings.screen.fleet.whole * _MB
+
+    def leave(self, found: Found) -> None:
+        """Be content with what is known until the log changes."""
+        self._of, self._reader = (found.size, found.modified), None
+
+    def work(self, session: LogSession, found: Found, most: int) -> None:
+        """Look through at most so many events; at once done where it is known from before."""
+        if self._reader is None:
+            self.leave(found)
+            self._tree = LogTree(self._settings, reading_cache(self._settings))
+            self._name = session_name(session)
+            known = self._tree.kept("cost", self._name, SessionCost)
+            if known is not None:
+                self._made = known
+                return
+            self._reader = CostReader(session, self._settings)
+        if self._reader.advance(most):
+            if self._tree is not None and self._name is not None:
+                self._tree.keep("cost", self._name, self._reader.made)
+            self._made, self._reader = self._reader.made, None
+
+    def told(self, row: FleetRow) -> FleetRow:
+        """The same row with the figures of the whole log, as far as they are known."""
+        made = self._made
+        if made is None or not row.partial:
+            return row
+        whole = made.sum
+        return replace(
+            row,
+            dollars=whole.dollars,
+            priced=whole.priced,
+            unpriced=whole.unpriced,
+            charges=tuple(made.charges[-_DAY:]) if made.dated else (),
+            calls=made.calls,
+            failures=made.failures,
+            uncounted=self._reader is not None,
+        )

@@ -1,0 +1,78 @@
+"""An agent with its screen, in a tmux pane that a test reads and types into."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from tests.agents.programs import LONGEST, Agent, Claude
+
+TMUX = shutil.which("tmux")
+
+
+class Pane:
+    """One program in a pane of a tmux of its own."""
+
+    def __init__(self, agent: Agent) -> None:
+        self._socket = str(agent.home.parent / "tmux")
+
+    def _do(self, *words: str) -> str:
+        done = subprocess.run(
+            [TMUX or "tmux", "-S", self._socket, "-f", "/dev/null", *words], capture_output=True, text=True
+        )
+        return done.stdout
+
+    def start(self, agent: Agent, command: list[str]) -> None:
+        """Begin; nothing of ours is in its environment."""
+        words = ["env", "-i", *(f"{name}={value}" for name, value in agent.environment().items())]
+        line = shlex.join([*words, "TERM=xterm-256color", *command])
+        self._do("new-session", "-d", "-x", "110", "-y", "40", "-c", str(agent.project), line)
+
+    def text(self) -> str:
+        """What it shows."""
+        return self._do("capture-pane", "-p")
+
+    def type(self, *keys: str) -> None:
+        """Press keys, by their names."""
+        self._do("send-keys", *keys)
+
+    def until(self, *words: str) -> None:
+        """Wait until it shows something."""
+        wait_for(lambda: all(word in self.text() for word in words), lambda: self.text())
+
+    def end(self) -> None:
+        """End it, and its tmux."""
+        self._do("kill-server")
+
+
+def wait_for(there: Callable[[], object], told: Callable[[], object] = lambda: "") -> None:
+    """Look until something is there."""
+    late = time.monotonic() + LONGEST / 4
+    while not there():
+        assert time.monotonic() < late, told()
+        time.sleep(0.1)
+
+
+@contextmanager
+def claude_screen(agent: Claude, *words: str) -> Iterator[Pane]:
+    """Claude Code with its screen, past its first questions."""
+    trusted = {"hasTrustDialogAccepted": True, "hasCompletedProjectOnboarding": True}
+    known = {
+        "hasCompletedOnboarding": True,
+        "theme": "dark",
+        "customApiKeyResponses": {"approved": ["none"], "rejected": []},
+        "projects": {str(agent.project): trusted},
+    }
+    (agent.home / ".claude.json").write_text(json.dumps(known))
+    pane = Pane(agent)
+    try:
+        pane.start(agent, ["claude", *words])
+        pane.until("Claude Code", "❯")
+        yield pane
+    finally:
+        pane.end()

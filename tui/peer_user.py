@@ -1,0 +1,54 @@
+"""Whose program is at the other end of a connection within this machine, as the kernel's table tells."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+from pathlib import Path
+
+_TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
+_LOCAL, _REMOTE, _USER = 1, 2, 7
+
+Address = tuple[str, int]
+
+
+def peer_user(peer: Address, here: Address, tables: tuple[Path, ...] = _TABLES) -> int | None:
+    """The user id behind `peer` of a connection to `here`; None where the system does not tell."""
+    wanted = {(ours, theirs) for ours in _written(here) for theirs in _written(peer)}
+    for table in tables:
+        with contextlib.suppress(OSError, ValueError):
+            for line in table.read_text("ascii").splitlines()[1:]:
+                row = line.split()
+                if len(row) > _USER and (row[_REMOTE], row[_LOCAL]) in wanted:
+                    return int(row[_USER])
+    return None
+
+
+def tells_users() -> bool:
+    """Whether the system tells who is at the other end, tried with a connection of our own."""
+    try:
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            here = server.getsockname()
+            with socket.create_connection(here) as client:
+                return peer_user(client.getsockname(), here) == os.getuid()
+    except (OSError, AttributeError):
+        return False
+
+
+def _written(address: Address) -> list[str]:
+    """As the table writes an address; one of the fourth version may stand among those of the sixth."""
+    host, port = address[0].partition("%")[0], address[1]
+    if ":" in host:
+        bits = socket.inet_pton(socket.AF_INET6, host)
+    else:
+        short = socket.inet_pton(socket.AF_INET, host)
+        mapped = b"\0" * 10 + b"\xff\xff" + short
+        return [f"{_turned(each)}:{port:04X}" for each in (short, mapped)]
+    return [f"{_turned(bits)}:{port:04X}"]
+
+
+def _turned(bits: bytes) -> str:
+    """Each four bytes in the order of this machine."""
+    words = [bits[place : place + 4] for place in range(0, len(bits), 4)]
+    return "".join(f"{int.from_bytes(word, 'little'):08X}" for word in words)
