@@ -96,7 +96,11 @@ class Film:
             mode=head.mode,
             playing=head.playing,
             speed=head.speed,
-            status=None if sight.facts is None else self._status(sight.facts, index, at, waiting),
+            status=None
+            if sight.facts is None
+            else self._status(
+                sight.facts, index, at, waiting, ended=head.mode == "replay" and index == total
+            ),
             spent=self._spending.at(index, at, held),
             preserved=self._preserved_at(index, shown),
             burn=tokens_a_minute(timeline.events, index, at, self._stretch, shown),
@@ -117,15 +121,18 @@ class Film:
             self._preserved = (cut, agent), made
         return made
 
-    def _status(self, facts: StatusFacts, index: int, at: float, waiting: Sequence[Open]) -> Status:
-        """How the session stood at a place."""
+    def _status(
+        self, facts: StatusFacts, index: int, at: float, waiting: Sequence[Open], *, ended: bool
+    ) -> Status:
+        """How the session stood at a place; after the last word of a saved log nothing more is to come."""
         limits = Limits.of(self.timeline.settings)
         calls = [
             *self._history.open_calls(index, at, limits.asking),
             *(one for one in waiting if one.at <= at),
         ]
         known = replace(facts, open=tuple(sorted(calls)))
-        return status_of(known, max(at, known.heard), limits)
+        quiet = limits.idle if ended and known.close == "said" else 0.0
+        return status_of(known, max(at, known.heard) + quiet, limits)
 
 
 def subject_of(session: LogSession | None, target: Target) -> Subject:

@@ -93,7 +93,7 @@ longer one. Logs that changed are read in the background. Secrets are taken out 
         self._hits: list[Hit] = []
         self._shown: str = ""
         """The words whose places are listed."""
-        self._reading = "reading the logs that changed …"
+        self._reading = "reading what is new …"
         self._fault = ""
 
     def compose(self) -> ComposeResult:
@@ -171,7 +171,7 @@ longer one. Logs that changed are read in the background. Secrets are taken out 
         if self._fault:
             told = self._fault
         elif sum(map(len, said.split())) < _LEAST:
-            told = "type a word; all words must stand in the same place"
+            told = "type words that stand together"
         elif self._shown != said:
             told = "looking …"
         elif not self._hits:

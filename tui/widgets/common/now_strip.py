@@ -57,7 +57,7 @@ def _status(view: View, width: int) -> Line:
     status = view.status
     if status is None:
         return []
-    ink = {3: "alert-tag", 2: "alert"}.get(status.level, "strong")
+    ink = "strong" if status.at_rest else {3: "alert-tag", 2: "alert"}.get(status.level, "strong")
     word = (
         f" {status.glyph} {status.word.upper()} "
         if ink == "alert-tag"

@@ -248,16 +248,17 @@ whenever they are shown: `✓` whole, `✗` names the first that was altered.
             why = f"{link.act} {plain(link.source, 16)}"
         moved = [change for change in link.changes if abs(change.after - change.before) >= CHANGED]
         moved.sort(key=lambda change: -abs(change.after - change.before))
+        when = f"{clock(link.at - view.start)} "
         words = ""
         for change in moved:
             said = f"{', ' if words else ''}{FIELD_NAMES[change.field]} {change.after - change.before:+.2f}"
-            if len(words) + len(said) > width - 9:
+            if len(words) + len(said) > width - len(when):
                 break
             words += said
         if not words:
             cuts = sorted({cut for change in link.changes for cut in change.cuts})
             words = f"held back by {', '.join(cuts)}" if cuts else "nothing to speak of"
         return [
-            [(f"{clock(link.at - view.start)} ", "quiet"), (fit(why, max(1, width - 9)), "plain")],
-            [(fit(f"         {words}", width), "quiet")],
+            [(when, "quiet"), (fit(why, max(1, width - len(when))), "plain")],
+            [(fit(" " * len(when) + words, width), "quiet")],
         ]

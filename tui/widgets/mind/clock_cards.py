@@ -122,7 +122,7 @@ The agent's own compaction always brings one.
         for dream in reversed(mind.dreams[-most:]):
             when = clock(dream.at - view.start)
             words = f"{dream.reason}, {dream.compressed} summed up, {dream.expired + dream.forgotten} dropped"
-            made.append([(f"◦ {when} ", "fatigue"), (fit(words, max(1, width - 11)), "plain")])
+            made.append([(f"◦ {when} ", "fatigue"), (fit(words, max(1, width - 3 - len(when))), "plain")])
         if mind.dreams and self.rich:
             made += sentence_lines(dream_sentence(mind.dreams[-1]), width)
         return made

@@ -187,11 +187,7 @@ What the mind and the rooms around it did, the newest first, each with its numbe
         made: list[Line] = [[(fit(f"{mind.emitted:,} so far", width), "quiet")]]
         for event in reversed(mind.events[-most:]):
             name, facts = event_name(event), plain(event_facts(event), 80)
-            made.append(
-                [
-                    (f"{clock(event.at - view.start)} ", "quiet"),
-                    (f"{name}  ", "plain"),
-                    (fit(facts, max(1, width - 11 - len(name))), "quiet"),
-                ]
-            )
+            when = f"{clock(event.at - view.start)} "
+            room = max(1, width - len(when) - len(name) - 2)
+            made.append([(when, "quiet"), (f"{name}  ", "plain"), (fit(facts, room), "quiet")])
         return made

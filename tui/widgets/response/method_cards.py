@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from core.report.event_words import firing_words
-from core.report.formatting import clock, count, fraction, plain
+from core.report.formatting import clock, count, fraction, plain, short
 from core.response.scoring import Candidate
 from tui.draw.line import Line, fit
 from tui.feed.view import View
@@ -179,7 +179,9 @@ Below, each loop detector and how far it is from speaking.
         ranked = sorted(response.loops.detectors, key=lambda one: -one.count / max(1, one.limit))
         for detector in ranked[:most]:
             name = _DETECTORS.get(detector.name, detector.name.replace("_", " "))
-            said = f"{detector.count} of {detector.limit}" if detector.enabled else "switched off"
+            said = (
+                f"{short(detector.count)} of {short(detector.limit)}" if detector.enabled else "switched off"
+            )
             made.append(pair(f"  {name}", said, width))
         return made
 
@@ -222,11 +224,12 @@ The last method that fired, what made it fire, and its words; below, how often e
         last = response.last
         if last is None:
             return [[("no method has fired so far", "quiet")]]
+        when = f" {clock(last.at - view.start)}"
         made: list[Line] = [
             [
                 ("◆ ", "strong"),
-                (fit(method_name(last.method), max(1, width - 11)), "strong"),
-                (f" {clock(last.at - view.start)}"[:9], "quiet"),
+                (fit(method_name(last.method), max(1, width - 2 - len(when))), "strong"),
+                (when, "quiet"),
             ],
             *sentence_lines(plain(last.text), width, "plain"),
             *sentence_lines(f"because {plain(last.reason)}", width),
