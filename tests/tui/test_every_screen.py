@@ -29,6 +29,8 @@ async def test_help_and_the_way_back(app_on: Callable[..., NooscopeApp], log: Pa
     app = app_on(log, live=False)
     async with app.run_test(size=(80, 24)) as pilot:
         await shown(app, pilot, lambda view: view.loading is None and view.total > 200)
+        await pilot.press("end")
+        await shown(app, pilot, lambda view: view.index == view.total)
 
         async def until(screen: type) -> None:
             async with asyncio.timeout(30):
