@@ -118,6 +118,8 @@ class Changes(Stateful):
     def _signals(self, fabric: Fabric, percept: Percept) -> None:
         at = percept.at
         standing = tuple([signal.name for signal in percept.signals])
+        if standing == self._standing:
+            return
         for name in self._standing:
             if name not in standing:
                 fabric.emit(FlowEnded(at) if name == "flow_active" else SignalReleased(at, name))

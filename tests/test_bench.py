@@ -28,7 +28,7 @@ def record(at: int, *figures: Figure) -> Record:
 
 @pytest.fixture(scope="module")
 def tiny() -> scale.Scale:
-    return scale.run([200, 400])
+    return scale.run([100, 200])
 
 
 def test_runs_come_back_as_they_were_kept(tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_a_run_over_sizes_comes_back_as_it_was_saved(tiny: scale.Scale, tmp_path
     scale.save(tiny, path)
     assert scale.load(path) == tiny
     heads, *rows = scale.rows(tiny)
-    assert heads[1:3] == ("200", "400")
+    assert heads[1:3] == ("100", "200")
     assert [row[0] for row in rows] == [measure.title for measure in scale.MEASURES.values()]
 
 

@@ -14,6 +14,7 @@ from core.agents.reader import AgentKit, AgentReader
 from core.agents.usage import ClosedTurns, Usage
 from core.events import MAIN, Event, Prompt, SessionStart, ToolUse, Where
 from core.logs.event_redaction import cleaned
+from core.logs.reader import PausingReader
 from core.logs.times import seconds
 
 STEP = 10.0
@@ -97,7 +98,7 @@ class _Paused(NamedTuple):
     """What the reader of one agent adds."""
 
 
-class LooseReader(AgentReader):
+class LooseReader(AgentReader, PausingReader):
     """A reader that looks at each field before it trusts it."""
 
     many: ClassVar[bool] = False

@@ -19,7 +19,7 @@ LONGEST = 20_000
 """Characters of one text that are handed out at most; of outputs, the last ones."""
 _WORDLESS = "nooscope"
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)?|[@-Z\\-_])")
-_WRAPPED = re.compile(r"</?tool_use_error>")
+_REFUSAL_MARKS = re.compile(r"</?tool_use_error>")
 """What Claude Code puts around the words of its own refusals."""
 _TRACEBACK = "Traceback (most recent call last)"
 _MARGIN = re.compile(r"^(?:E|>)\s+(?=\S)")
@@ -146,7 +146,7 @@ def _beginning(said: str) -> str:
 
 
 def _end(said: str) -> str:
-    said = _WRAPPED.sub("", _uncoloured(said[-LONGEST * 2 :]))
+    said = _REFUSAL_MARKS.sub("", _uncoloured(said[-LONGEST * 2 :]))
     return redact(said)[-LONGEST:].strip("\n").rstrip()
 
 

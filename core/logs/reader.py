@@ -78,10 +78,14 @@ class Reader(ABC):
         """What the log has begun and not ended so far; asking changes nothing."""
         return []
 
-    def pause(self) -> bytes | None:
-        """All it knows between two records, without any content of the log; None where that is not so."""
-        return None
 
+class PausingReader(Reader):
+    """One that can be put aside between two records, and gone on with by another of its kind."""
+
+    @abstractmethod
+    def pause(self) -> bytes | None:
+        """All it knows, without any content of the log; None where something is still open."""
+
+    @abstractmethod
     def resume(self, state: bytes) -> None:
         """Go on from what another reader of the same log knew when it paused."""
-        raise NotImplementedError

@@ -13,6 +13,7 @@ from core.events import Event
 from core.logs.diagnostics import Diagnostics
 from core.logs.door import HeldLog
 from core.logs.lines import is_packed
+from core.logs.reader import PausingReader
 from core.logs.records import admit, finish, records
 from core.store.log_stamp import FileStamp, has_grown, reading_stamp, stamp
 from core.store.reading_cache import ReadingCache, reading_cache
@@ -87,7 +88,8 @@ class KeptEvents:
             return
         reading = _Reading(log, kit, lines, session, now.size)
         pause = kept.pause if kept is not None else None
-        if kept is not None and pause is not None and has_grown(kept.stamp) and _between_lines(log, pause):
+        goes_on = pause is not None and reading.pausing is not None and _between_lines(log, pause)
+        if kept is not None and pause is not None and goes_on and has_grown(kept.stamp):
             yield from _again(kept, kit, log, pause.notes, reading.take_over(kept, pause))
         yield from reading.events()
         if reading.complete(now):
@@ -121,12 +123,15 @@ class _Reading(Diagnostics):
         "_pause",
         "_reader",
         "_size",
+        "pausing",
     )
 
     def __init__(self, log: Log, kit: Kit, lines: LineSettings, session: str, size: int) -> None:
         super().__init__(0)
         self._log, self._kit, self._lines, self._size = log, kit, lines, size
         self._reader: Reader = log.format.reader(kit.counting(self), agent=log.agent, session=session)
+        self.pausing = self._reader if isinstance(self._reader, PausingReader) else None
+        """The same reader, where it can be put aside and gone on with."""
         self._chunks: list[bytes] = []
         self._open: list[Event] = []
         self._packed = 0 if _utf8(log.path) else _MOST + 1
@@ -145,7 +150,8 @@ class _Reading(Diagnostics):
     def take_over(self, kept: KeptLog, pause: Pause) -> list[Event]:
         """Begin where an earlier reading paused; the events it had by then."""
         events = [event for chunk in kept.chunks for event in _decode(chunk)][: pause.events]
-        self._reader.resume(pause.reader)
+        if self.pausing is not None:
+            self.pausing.resume(pause.reader)
         self._notes = kept.notes[: pause.notes]
         self._pause = pause
         for event in events:
@@ -155,6 +161,7 @@ class _Reading(Diagnostics):
     def events(self) -> Iterator[Event]:
         """What is read from here on."""
         log, reader, size = self._log, self._reader, self._size
+        pausing = self.pausing
         due = size * (_PARTS - _LAST) // _PARTS
         if self._pause is not None:
             log = log._replace(start=self._pause.offset, line=self._pause.line)
@@ -163,7 +170,7 @@ class _Reading(Diagnostics):
                 self._keep(event)
                 yield event
             place = record.where.offset + len(record.data) + 1
-            if due <= place <= size and (state := reader.pause()) is not None:
+            if pausing is not None and due <= place <= size and (state := pausing.pause()) is not None:
                 due = place + size // _PARTS
                 self._pause = Pause(self._count, len(self._notes), place, record.line + 1, state)
         for event in finish(reader, self._log.path):

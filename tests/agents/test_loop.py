@@ -21,12 +21,12 @@ from core.live.hook_signs import HookBoard
 from core.store.permits import PermitJournal
 from core.store.said import SaidStore
 from tests.agents.fake_model import Answer, FakeModel, say
-from tests.agents.programs import LONGEST, Agent, Claude, Codex, OpenCode
+from tests.agents.programs import LONGEST, Agent, Claude, Codex, OpenCode, Pi
 from tests.agents.test_real_agents import only, read_back, run, write
 
 ROOT = Path(__file__).resolve().parents[2]
-NAMES = {Claude: "claude", Codex: "codex", OpenCode: "opencode"}
-HOOKED: tuple[type[Agent], ...] = (Claude, Codex, OpenCode)
+NAMES = {Claude: "claude", Codex: "codex", OpenCode: "opencode", Pi: "pi"}
+HOOKED: tuple[type[Agent], ...] = (Claude, Codex, OpenCode, Pi)
 SHARED: tuple[type[Agent], ...] = (Claude, Codex)
 """Those whose hooks stand in a file with other settings."""
 PATIENT = "5"
@@ -220,7 +220,7 @@ def test_an_agent_goes_on_when_nooscope_is_killed_or_hangs(kind: type[Agent], tm
     story += [run(kind, "touch made")]
     for end in (signal.SIGKILL, signal.SIGSTOP):
         with FakeModel({"make it work": [*story, say("done")]}) as model:
-            place = tmp_path / end.name
+            place = tmp_path / end.name[3]
             place.mkdir()
             (place / "project").mkdir()
             agent = kind(place, model.url)

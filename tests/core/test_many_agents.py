@@ -39,7 +39,7 @@ def family(number: int, *, deep: bool) -> Iterator[Event]:
         yield AgentEnd(at=2.0 * number, agent=parents[place], child=f"c{place}", outcome="success")
 
 
-@pytest.mark.parametrize(("number", "deep"), [(2_000, True), (2_000, False)])
+@pytest.mark.parametrize(("number", "deep"), [(600, True), (600, False)])
 def test_many_sub_agents_are_read_dumped_and_loaded(number: int, deep: bool) -> None:
     society = Society(SETTINGS)
     for event in family(number, deep=deep):
@@ -107,9 +107,9 @@ def test_an_engine_that_served_another_agent_goes_on_as_a_new_one(
     assert reusing._blank is not None and making._blank is None
 
 
-@pytest.mark.parametrize(("number", "deep"), [(2_000, True), (10_000, False)])
+@pytest.mark.parametrize(("number", "deep"), [(1_000, True), (4_000, False)])
 def test_very_many_sub_agents_cost_little_time(number: int, deep: bool) -> None:
-    """The aim, 2 s on a free machine, is measured by the bench; this holds on a busy one."""
+    """The aim, 2 s for 10,000 on a free machine, is measured by the bench; this holds on a busy one."""
     events = list(family(number, deep=deep))
     began = process_time()
     society = Society(SETTINGS)
@@ -119,7 +119,7 @@ def test_very_many_sub_agents_cost_little_time(number: int, deep: bool) -> None:
     society.frame()
     again = Society(SETTINGS)
     again.load(society.dump())
-    assert process_time() - began < 6.0
+    assert process_time() - began < 3.0
     assert again.read() == society.read()
 
 

@@ -95,8 +95,7 @@ async def switched(pilot: Pilot[None]) -> None:
     await settle(pilot)
 
 
-@pytest.mark.parametrize("theme", ["nocturne", "daylight"])
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize(("size", "theme"), [*((size, "nocturne") for size in SIZES), ("120x40", "daylight")])
 def test_turned(snap_compare: Compare, size: str, theme: str, tmp_path: Path) -> None:
     assert snap_compare(Stage(tmp_path, theme=theme), run_before=turned, terminal_size=SIZES[size])
 

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from core.agents.advice import ADVICE_BYTES, is_advice, said_event
-from core.agents.calls import AnsweredCalls, Calls, Result
+from core.agents.advice import said_event
+from core.agents.calls import AnsweredCalls, Calls
 from core.agents.claude_code.lines import (
     BackgroundTask,
     Block,
@@ -15,74 +15,28 @@ from core.agents.claude_code.lines import (
     Message,
     Queued,
     Tokens,
-    ToolDetails,
     read_line,
     read_part,
 )
 from core.agents.claude_code.links import ClaudeCodeLinks
 from core.agents.claude_code.order import HeldLines, Placed
-from core.agents.claude_code.subagents import Delegations, KnownAgents, is_agent_progress, sub_agent_files
-from core.agents.claude_code.texts import block_text, is_goodbye, is_prompt, result_text, user_words
+from core.agents.claude_code.relevance import matters, passes, told_by_us
+from core.agents.claude_code.results import STARTERS, read_result
+from core.agents.claude_code.subagents import Delegations, KnownAgents, sub_agent_files
+from core.agents.claude_code.texts import is_goodbye, is_prompt, user_words
 from core.agents.claude_code.titles import claude_title
 from core.agents.fingerprint import fingerprint
 from core.agents.loose import is_secret
-from core.agents.outcomes import exit_code
 from core.agents.reader import AgentKit, AgentReader
 from core.agents.usage import ClosedTurns, Usage
 from core.events import MAIN, Compaction, Event, Prompt, SessionEnd, SessionStart, Turn, Where
 from core.logs.format import Format, Sample
+from core.logs.reader import PausingReader
 from core.logs.times import seconds
 
-_PASSED_OVER = frozenset(
-    (
-        b"file-history-snapshot",
-        b"file-history-delta",
-        b"summary",
-        b"last-prompt",
-        b"mode",
-        b"permission-mode",
-        b"ai-title",
-        b"custom-title",
-        b"agent-name",
-        b"tag",
-        b"pr-link",
-    )
-)
-_ASIDES = frozenset(kind.decode() for kind in _PASSED_OVER)
-_SIGNS = {b"progress": b"agent_progress", b"queue-operation": b"<task-notification>"}
-"""What the other lines that are passed over hold where they matter after all."""
-_TYPE = b'"type":"'
-_PROGRESS = _TYPE + b'progress","data":{"type":"'
-_ATTACHMENT = _TYPE + b'attachment"'
-_STARTERS = frozenset(("Task", "Agent"))
-_TOLD = frozenset(("Grep", "Glob", "TaskOutput", "AgentOutputTool", "BashOutput", "WebFetch"))
 _ASIDE = (("file-history-snapshot", "snapshot"), ("summary", "leafUuid"), ("queue-operation", "sessionId"))
 """Kinds of lines that may come first, and a field only Claude Code's have."""
 _LARGEST = 1 << 53
-
-
-def passes(record: bytes) -> bool:
-    """Whether a line's beginning shows that nothing in it matters; anything doubtful is decoded.
-
-    Only a quicker way to what `_matters` says of the decoded line, for lines as Claude Code writes them.
-    """
-    if not record.endswith(b"}"):
-        return False
-    if record.startswith(b'{"type":"'):
-        kind = record[9 : record.find(b'"', 9, 64)]
-        if kind in _PASSED_OVER:
-            return True
-        sign = _SIGNS.get(kind)
-        return sign is not None and sign not in record and b"\\u" not in record
-    at = record.find(_TYPE, 20, 1000)
-    if at < 0 or record.find(b"{", 1, at) > 0:
-        return False
-    if record.startswith(_PROGRESS, at):
-        at += len(_PROGRESS)
-        return not record.startswith((b"agent_progress", b"\\"), at) and b"\\" not in record[at : at + 64]
-    if not record.startswith(_ATTACHMENT, at):
-        return False
-    return b"queued_command" not in record and ADVICE_BYTES not in record and b"\\u" not in record
 
 
 class _Paused(NamedTuple):
@@ -99,7 +53,7 @@ class _Paused(NamedTuple):
     agents: KnownAgents
 
 
-class ClaudeCode(AgentReader):
+class ClaudeCode(AgentReader, PausingReader):
     """Reads the lines of a session, or of one of its sub-agents."""
 
     name = "claude-code"
@@ -176,7 +130,7 @@ class ClaudeCode(AgentReader):
 
     def _take(self, line: ClaudeLine, where: Where, number: int, out: list[Event]) -> None:
         kind = line.type
-        if not _matters(line):
+        if not matters(line):
             return
         if line.uuid:
             if line.uuid in self.seen:
@@ -289,7 +243,7 @@ class ClaudeCode(AgentReader):
         if not block.id or not block.name:
             self.kit.diagnostics.note(where.file, number, "call without id or name")
             return
-        if self._calls.begin(block.id, block.name, block.input, at, agent, where) and block.name in _STARTERS:
+        if self._calls.begin(block.id, block.name, block.input, at, agent, where) and block.name in STARTERS:
             self._agents.called(block.id, block.input, at, agent)
             for root in self._parents.take("") if self._parents else ():
                 self._read(root, out)
@@ -327,33 +281,11 @@ class ClaudeCode(AgentReader):
             self._results.hold(call, Placed(line, at, where, number, block))
             return
         tool = self._calls.tool(call)
-        text = result_text(block)
-        failed = block.is_error is True
-        told: ToolDetails | None = None
-        empty: bool | None = None
-        running = False
-        code = exit_code(text) if failed else None
-        if tool in _TOLD or tool in _STARTERS:
-            told = _as_told(line)
-            if told is not None:
-                empty, running, code = _judge(tool, told, code)
-        elif failed and not text:
-            text = block_text(line.tool_use_result)
-        size = None
-        if not text and isinstance(block.content, list) and block.content:
-            size = sum(len(memoryview(piece.source)) for piece in block.content)
-            empty = False
-        use = self._calls.end(
-            call,
-            at,
-            Result(text, failed, code, False, False, empty, running, None, size),
-            where,
-            None,
-            number,
-        )
+        result, told = read_result(line, block, tool)
+        use = self._calls.end(call, at, result, where, None, number)
         if use is not None:
             out.append(use)
-            if tool in _STARTERS:
+            if tool in STARTERS:
                 self._agents.answered(use, told, out)
             elif told is not None and isinstance(
                 task := read_part(told.task, BackgroundTask), BackgroundTask
@@ -413,7 +345,7 @@ class ClaudeCode(AgentReader):
             if isinstance(prompt, list):
                 prompt = "\n".join(piece.text for piece in prompt if piece.text)
             self._prompt(prompt or "", at, self._agent(line, at, where, out), where, out)
-        elif isinstance(queued, Queued) and (said := _told_by_us(queued)):
+        elif isinstance(queued, Queued) and (said := told_by_us(queued)):
             out.append(said_event(said, at, self._agent(line, at, where, out), where))
 
     def _close(self, agent: str, out: list[Event]) -> None:
@@ -454,45 +386,6 @@ class ClaudeCode(AgentReader):
             for block in line.message.content:
                 if block.type == "tool_use" and block.id:
                     self._calls.settle(block.id)
-
-
-def _matters(line: ClaudeLine) -> bool:
-    """Whether a line tells anything; one that does not leaves no trace, not even its time."""
-    kind = line.type
-    if kind == "progress":
-        return is_agent_progress(line)
-    if kind == "queue-operation":
-        return "<task-notification>" in block_text(line.content)
-    if kind == "attachment":
-        queued = read_part(line.attachment, Queued)
-        return isinstance(queued, Queued) and (queued.type == "queued_command" or bool(_told_by_us(queued)))
-    return kind not in _ASIDES
-
-
-def _told_by_us(part: Queued) -> str:
-    """The sentence of ours that a hook handed to the agent; blank where it is none."""
-    if part.type != "hook_additional_context":
-        return ""
-    texts = [part.content] if isinstance(part.content, str) else part.content or []
-    return next((text for text in texts if is_advice(text)), "")
-
-
-def _as_told(line: ClaudeLine) -> ToolDetails | None:
-    told = read_part(line.tool_use_result, ToolDetails)
-    return told if isinstance(told, ToolDetails) else None
-
-
-def _judge(tool: str, told: ToolDetails, code: int | None) -> tuple[bool | None, bool, int | None]:
-    """Whether it found nothing, whether it still runs, and its exit code."""
-    if tool == "Grep" or tool == "Glob":
-        if told.mode == "count" and told.num_matches is not None:
-            return told.num_matches == 0, False, code
-        if told.num_files is not None and told.mode != "content":
-            return told.num_files == 0, False, code
-    task = read_part(told.task, BackgroundTask)
-    if isinstance(task, BackgroundTask):
-        return None, task.status == "running", code if task.exit_code is None else task.exit_code
-    return None, False, code
 
 
 def _count(value: int | None) -> int:

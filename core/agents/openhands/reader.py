@@ -33,6 +33,7 @@ class OpenHandsReader(LooseReader):
 
     name = "openhands"
     untold = ("cost",)
+    gaps = "times name no zone and are taken as UTC"
     many = True
 
     def read(self, value: Any, out: list[Event]) -> None:

@@ -46,5 +46,5 @@ HOOKS = AgentHooks(
     pi_hook_file,
     read_plugin_call,
     answer_plugin,
-    limits="written from its documents and not yet seen with the program itself",
+    limits="a call that needs you is denied at first and may be tried again",
 )

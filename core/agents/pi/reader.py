@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from core.agents.advice import is_advice, said_event
 from core.agents.calls import Result
 from core.agents.loose import LooseReader, amount, code, kept, table, text, whole_number, words
 from core.agents.pi.links import PiLinks
@@ -36,6 +37,11 @@ class PiReader(LooseReader):
                 self._header(entry)
             case "message":
                 self._message(entry, self.table(entry.get("message"), "message"), out)
+            case "custom_message" if entry.get("customType") == "nooscope":
+                said = words(entry.get("content"))
+                if is_advice(said):
+                    at = self.moment(entry.get("timestamp"))
+                    out.append(said_event(said, at, self.agent, self.here()))
             case "compaction":
                 at = self.moment(entry.get("timestamp"))
                 before = whole_number(entry.get("tokensBefore"))

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from core.agents.pi.reader import PiReader
-from core.events import Compaction, Prompt, SessionStart, Turn
+from core.events import Advice, Compaction, Prompt, SessionStart, Turn
+from core.logs.times import seconds
 from tests.core.agents.reading_more import iso, kinds, new_kit, read, uses
 from tests.core.agents.samples import feed
 from tests.core.agents.samples_more import PI, PI_HEADER, pi_answer, pi_entry, pi_result
@@ -48,6 +49,16 @@ def test_branches_in_place_are_all_read() -> None:
     events = read(PiReader, [PI_HEADER, *branch(2, "e1", "c1"), summary, *branch(5, "e1", "c2")])
     assert [use.id for use in uses(events)] == ["c1", "c2"]
     assert kinds(events).count("Compaction") == 0
+
+
+def test_a_sentence_of_ours_is_read_as_advice() -> None:
+    entry = {"type": "custom_message", "customType": "nooscope", "display": True, "timestamp": iso(3)}
+    told = {**entry, "content": "[nooscope] Seen from outside: make failed the same way 4 times."}
+    other = {**entry, "customType": "other", "content": "[nooscope] not ours"}
+    events = read(PiReader, [PI_HEADER, told, other, {**entry, "content": "no mark"}])
+    [advice] = [event for event in events if isinstance(event, Advice)]
+    assert (advice.characters, advice.at) == (len(str(told["content"])), seconds(iso(3)))
+    assert kinds(events) == ["SessionStart", "Advice"]
 
 
 def test_version_one_has_no_ids() -> None:

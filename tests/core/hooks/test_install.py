@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import stat
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -152,14 +154,36 @@ def test_links_and_other_things_are_refused(agent: str, tmp_path: Path) -> None:
         installer(tmp_path).install(HOOKS[agent], "advise")
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="everything is readable for root")
+def ordinary() -> list[str]:
+    """How a program is started for which files are closed, by root too."""
+    if os.geteuid():
+        return []
+    rights = "-dac_override,-dac_read_search"
+    return ["setpriv", f"--bounding-set={rights}", f"--inh-caps={rights}"]
+
+
+@pytest.mark.skipif(
+    os.geteuid() == 0 and shutil.which("setpriv") is None, reason="everything is readable for root"
+)
 def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
     path = settings_of("claude", tmp_path)
     path.parent.mkdir(parents=True)
-    path.write_bytes(b"{}")
+    path.write_bytes(KEPT)
     path.chmod(0)
-    with pytest.raises(HooksRefused, match="left alone"):
-        installer(tmp_path).install(HOOKS["claude"], "advise")
+    environment = {
+        **os.environ,
+        "HOME": str(tmp_path),
+        "XDG_DATA_HOME": str(tmp_path / "data"),
+        "PYTHONPATH": str(Path(__file__).resolve().parents[3]),
+    }
+    for word in ("install", "uninstall"):
+        command = [*ordinary(), sys.executable, "-m", "tui.cli", "hooks", word, "claude"]
+        done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 1
+        assert "settings.json: Permission denied; it is left alone" in done.stderr
+    assert path.stat().st_mode & 0o777 == 0
+    path.chmod(0o600)
+    assert path.read_bytes() == KEPT
 
 
 @pytest.mark.parametrize("agent", OWN)

@@ -106,7 +106,7 @@ def test_ticks_do_not_depend_on_how_events_are_batched(stream: list[Event], cuts
 
 
 def test_memory_stays_bounded() -> None:
-    """After 100,000 events a dump takes less than 200 kB, and is no longer than after 50,000."""
+    """After 40,000 events a dump takes less than 200 kB, and is no longer than after 20,000."""
 
     def novel(number: int, event: Event) -> Event:
         if not isinstance(event, ToolUse):
@@ -117,9 +117,9 @@ def test_memory_stays_bounded() -> None:
 
     mind = Mind(MindSettings())
     sizes = []
-    for number, (event, seen) in enumerate(perceive(map(novel, range(100_000), working_day(100_000)))):
+    for number, (event, seen) in enumerate(perceive(map(novel, range(40_000), working_day(40_000)))):
         mind.step(event, seen)
-        if number in (49_999, 99_999):
+        if number in (19_999, 39_999):
             sizes.append(len(frozen(mind.dump())))
             assert len(mind.heart.salience) <= 64
             assert len(mind.heart.habituation) <= 2048

@@ -213,8 +213,9 @@ async def test_a_figure_begins_with_what_holds_and_keeps_its_bounds(tmp_path: Pa
         await pilot.press("i", *"max_risk", "enter")
         assert app.bench.draft.value(OVERRIDE) == {"max_risk": 0.8}
         assert "without it 0.8" in seen(app)
-        for _ in range(30):
-            await pilot.press("right")
+        await pilot.press("enter")
+        app.bench.query_one(TypeLine).value = "1.9"
+        await pilot.press("enter", *["right"] * 5)
         assert app.bench.draft.value(OVERRIDE) == {"max_risk": 2.0}
         await pilot.press("shift+left")
         assert app.bench.draft.value(OVERRIDE) == {"max_risk": 1.99}
