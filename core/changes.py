@@ -68,9 +68,9 @@ class Changes(Stateful):
         leaves: int,
     ) -> None:
         """Put on the fabric what this step changed; `leaves` is how many files the work has seen."""
-        emit, at, kind = fabric.emit, event.at, type(event)
-        if kind is ToolUse:
-            self._opened(fabric, event, leaves)  # type: ignore[arg-type]
+        emit, at = fabric.emit, event.at
+        if isinstance(event, ToolUse):
+            self._opened(fabric, event, leaves)
         else:
             self._rarer(fabric, event)
         if percept.pattern != self._pattern:
@@ -118,6 +118,8 @@ class Changes(Stateful):
     def _signals(self, fabric: Fabric, percept: Percept) -> None:
         at = percept.at
         standing = tuple([signal.name for signal in percept.signals])
+        if standing == self._standing:
+            return
         for name in self._standing:
             if name not in standing:
                 fabric.emit(FlowEnded(at) if name == "flow_active" else SignalReleased(at, name))

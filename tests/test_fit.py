@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
-from bench.fit import impulses, outlook
+from bench.fit import felt, impulses, outlook
 from bench.fit.phrases import POOL
 from bench.fit.ridge import folds, logistic
 from bench.fit.runs import COLUMNS, Walked
+from core.receptor.emotion import EmotionEngine
+from core.settings.receptor import EmotionSettings
+from tests.core.receptor.acts import published
 
 CHECK, DOUBT = POOL.index(" verif"), POOL.index(" maybe ")
 
@@ -30,7 +34,20 @@ def made(count: int = 160) -> list[Walked]:
         spoken[:, DOUBT] = np.cumsum(odd)
         spoken[:, CHECK] = np.cumsum(~odd)
         times = tuple(20.0 * place for place in range(length))
-        runs.append(Walked(f"m{number % 3}", f"t{number % 20}", failed, counts, spoken, causes, times))
+        patterns = ("implementation",) * length
+        runs.append(
+            Walked(
+                f"m{number % 3}",
+                f"t{number % 20}",
+                failed,
+                counts,
+                spoken,
+                causes,
+                times,
+                patterns,
+                (0.0,) * length,
+            )
+        )
     return runs
 
 
@@ -69,6 +86,45 @@ def test_impulses_rise_with_what_foretells_failing() -> None:
     assert impulses.impulse("confidence", "new_file", fit) < 0.0
     assert impulses.impulse("frustration", "shell_success", fit) <= 0.0
     assert impulses.every_event("flow", fit) >= 0.0
+
+
+def test_impulses_under_given_half_lives_keep_the_sense_of_their_axes() -> None:
+    runs = made()
+    said = impulses.sentences(runs)
+    fits = felt.fit(runs, said)
+    for axis, one in fits.items():
+        shape, sign = felt.SHAPES[axis], felt.SHAPES[axis].sign
+        assert all(score > 0.8 for score in one.auc.values())
+        assert sign * one.impulses["new_file"] > 0.0
+        assert sign * one.impulses["test_run"] < 0.0
+        assert one.impulses["every_event"] == shape.every_event
+        for row, least in felt.LEAST.items():
+            if row != "trial_error":
+                assert sign * one.impulses[row] >= least * shape.cap - 1e-4
+        for row, most in felt.MOST.items():
+            assert sign * one.impulses[row] <= most * shape.cap + 1e-4
+
+
+def test_an_axis_that_is_fitted_is_felt_as_the_receptor_feels_it() -> None:
+    runs = made(20)
+    acts = felt._Acts(runs)
+    shape = felt.SHAPES["frustration"]
+    amounts = np.zeros(len(felt.COLUMNS))
+    amounts[[0, felt.COLUMNS.index("new_file"), felt.COLUMNS.index("test_run")]] = 0.01, 0.2, -0.3
+    means = felt._feel(acts, shape, acts.kept(shape.half_life), amounts).means["end"]
+    rows = {
+        "every_event": {"frustration": 0.01},
+        "new_file": {"frustration": 0.2},
+        "test_run": {"frustration": -0.3},
+    }
+    for run, mean in zip(runs, means, strict=True):
+        engine = EmotionEngine(EmotionSettings(), published(impulse=rows).impulse)
+        levels = []
+        for at, causes in zip(run.times, run.causes, strict=True):
+            causes = tuple(cause for cause in causes if cause != "shell_success")
+            engine.update(1, at, at, causes, "", False)
+            levels.append(engine.values[0])
+        assert mean == pytest.approx(sum(levels) / len(levels), abs=1e-6)
 
 
 def test_phrases_without_a_law_are_not_chosen() -> None:

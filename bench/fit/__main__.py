@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from bench.fit import impulses, outlook
+from bench.fit import felt, impulses, outlook
 from bench.fit.runs import walked
 from bench.fit.tables import write_impulses, write_lexicon, write_outlook
 
@@ -27,7 +27,8 @@ def main() -> None:
         write_lexicon(found, runs, given.date, data)
         write_outlook(found, runs, given.date, data)
     if given.only != "outlook":
-        write_impulses(impulses.fit(runs), runs, given.date, data)
+        said = impulses.sentences(runs)
+        write_impulses(felt.fit(runs, said), impulses.fit(runs, said), runs, given.date, data)
         subprocess.run([sys.executable, "-m", "bench.fit.profiles"], check=True)
 
 

@@ -1,4 +1,4 @@
-"""Impulses of frustration, confidence and flow, so that they rise and fall with the odds of a run."""
+"""Impulses of frustration, confidence and flow with half-lives that are free, from the odds of runs."""
 
 from __future__ import annotations
 
@@ -224,30 +224,16 @@ LEVEL, SPREAD = 0.08, 0.04
 The fit tells the order of runs and no unit: these two give the axis its own, low enough that a quick session,
 whose impulses have less time to fade, stays below 1. Every event lifts a usual run to its level.
 """
-DOCUMENT = {"frustration": 180.0, "confidence": 120.0, "flow": 180.0}
-"""Half-lives of the fitted axes in seconds, as published."""
+AXES = ("frustration", "confidence", "flow")
+"""Axes that are fitted; the last two to the odds of success."""
 FREE = ((1.0, "actions"), (2.0, "actions"), (4.0, "actions"), (16.0, "actions"), (600.0, "seconds"))
 """Half-lives tried where they are free."""
 
 
-class Fits(NamedTuple):
-    """Every fitted axis under the published half-lives, and with the best of others."""
-
-    default: dict[str, AxisFit]
-    free: dict[str, AxisFit]
-
-
-def fit(runs: list[Walked]) -> Fits:
-    """All three axes; confidence and flow are fitted to the odds of success."""
-    said = sentences(runs)
-    tried: dict[tuple[float, str], AxisFit] = {}
-    for half_life, unit in {*FREE, *((seconds, "seconds") for seconds in DOCUMENT.values())}:
-        tried[half_life, unit] = fit_axis(runs, said, half_life, unit)
-    best = max((tried[each] for each in FREE), key=lambda one: sum(one.auc.values()))
-    return Fits(
-        {axis: tried[seconds, "seconds"] for axis, seconds in DOCUMENT.items()},
-        dict.fromkeys(DOCUMENT, best),
-    )
+def fit(runs: list[Walked], said: Sentences) -> AxisFit:
+    """The best of the free half-lives; one fit serves all three axes."""
+    tried = [fit_axis(runs, said, half_life, unit) for half_life, unit in FREE]
+    return max(tried, key=lambda one: sum(one.auc.values()))
 
 
 def impulse(axis: str, row: str, fit: AxisFit) -> float:

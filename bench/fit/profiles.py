@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from core.settings.fitted import fitted_half_lives, fitted_impulses
+from core.settings.impulses import PUBLISHED
 from core.settings.layers import tunables
-from core.settings.receptor import ADDED
 from core.store.profile_files import PRESETS
 from core.store.profiles import profile_text
 
@@ -16,10 +16,6 @@ AS_PUBLISHED = (
     "Failures do not hold flow down, and a storm of them is not yet being stuck."
 )
 FITTED = "Fitted: impulses and half-lives both fitted to labelled runs; half-lives count the agent's actions."
-FITTED_UNDER = (
-    "Fitted impulses: the documents' half-lives with impulses fitted to labelled runs under them. "
-    "Long stretches of edits raise frustration even where nothing fails, as in runs that ended badly."
-)
 FORMER: dict[str, Any] = {
     "receptor.flow.bounded": False,
     "receptor.meta.stuck_failures": 0,
@@ -37,18 +33,9 @@ FORMER: dict[str, Any] = {
 
 def as_published() -> dict[str, Any]:
     """Every setting that differs from the default."""
-    added = {
-        f"receptor.impulse.{row}.{axis}": 0.0
-        for row in ADDED
-        for axis in ("frustration", "confidence", "flow")
-    }
-    wanted = {**added, **FORMER}
+    impulses = {f"receptor.impulse.{row}.{axis}": amount for (row, axis), amount in PUBLISHED.items()}
+    wanted = {**impulses, **FORMER}
     return {name: value for name, value in wanted.items() if tunables()[name].default != value}
-
-
-def fitted_under() -> dict[str, Any]:
-    """Impulses fitted under the documents' half-lives."""
-    return {f"receptor.impulse.{row}.{axis}": amount for row, axis, amount in fitted_impulses("default")}
 
 
 def fitted() -> dict[str, Any]:
@@ -63,11 +50,10 @@ def fitted() -> dict[str, Any]:
 
 
 def write_profiles(folder: Path = PRESETS) -> None:
-    """All three files."""
+    """Both files."""
     for name, sentence, values in (
         ("as-published", AS_PUBLISHED, as_published()),
         ("fitted", FITTED, fitted()),
-        ("fitted-impulses", FITTED_UNDER, fitted_under()),
     ):
         (folder / f"{name}.toml").write_text(profile_text(sentence, values))
 

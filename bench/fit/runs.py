@@ -18,9 +18,11 @@ from core.agents.labelled import LabelledRun, labelled_run, sources
 from core.agents.lexicon import Tone, plain_words
 from core.agents.registry import make_kit
 from core.events import Prompt, ToolUse, Turn
+from core.receptor.commander import Commander
 from core.receptor.facts import COUNTS, ActionFacts
 from core.receptor.receptor import EFFECTIVE
-from core.settings.receptor import FactSettings
+from core.receptor.subjective import SubjectiveTime
+from core.settings.receptor import CommanderSettings, FactSettings, TimeSettings
 
 RECENT = ("failures_recent", "stale_recent", "edits_recent", "new_files_recent")
 COLUMNS = (*COUNTS, *RECENT)
@@ -39,6 +41,10 @@ class Walked(NamedTuple):
     """A row an action, a column a phrase of the pool: answers up to then that held it."""
     causes: tuple[tuple[str, ...], ...]
     times: tuple[float, ...]
+    patterns: tuple[str, ...] = ()
+    """What the commander saw at each action."""
+    failing: tuple[float, ...] = ()
+    """Share of failing commands then."""
 
 
 @contextmanager
@@ -72,12 +78,17 @@ def walked(paths: list[Path]) -> list[Walked]:
 
 def _walk(run: LabelledRun, said: list[str]) -> Walked | None:
     facts = ActionFacts(FactSettings())
+    clock, commander = SubjectiveTime(TimeSettings()), Commander(CommanderSettings())
+    patterns: list[str] = []
+    failing: list[float] = []
     rows: list[list[float]] = []
     causes: list[tuple[str, ...]] = []
     times: list[float] = []
     spoken = np.zeros(len(POOL), np.int64)
     heard: list[Ints] = []
     for event in run.events:
+        clock.update(event.at, isinstance(event, ToolUse | Prompt))
+        commander.slide(clock.wall)
         if isinstance(event, Turn):
             words = plain_words(said[event.checking])
             spoken = spoken + [phrase in words for phrase in POOL]
@@ -85,6 +96,9 @@ def _walk(run: LabelledRun, said: list[str]) -> Walked | None:
             facts.asked(event)
         elif isinstance(event, ToolUse) and event.outcome in EFFECTIVE and event.action != "plan":
             causes.append(facts.update(event))
+            commander.update(clock.wall, event.action, event.outcome)
+            patterns.append(commander.pattern)
+            failing.append(commander.failure_rate)
             times.append(event.at)
             rows.append([getattr(facts, name) for name in COLUMNS])
             heard.append(spoken)
@@ -98,6 +112,8 @@ def _walk(run: LabelledRun, said: list[str]) -> Walked | None:
         np.array(heard, np.int16),
         tuple(causes),
         tuple(times),
+        tuple(patterns),
+        tuple(failing),
     )
 
 

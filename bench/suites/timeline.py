@@ -134,7 +134,7 @@ def _first_screen() -> Figure:
 
         def tail() -> None:
             with path.open("rb") as file:
-                file.seek(-TAIL, 2)
+                file.seek(max(0, path.stat().st_size - TAIL))
                 file.read()
 
         bare = best_of(tail, 3)

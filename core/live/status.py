@@ -289,7 +289,8 @@ def _was(facts: StatusFacts) -> str:
 
 def _trouble(facts: StatusFacts, limits: Limits) -> Status | None:
     if facts.loop is not None:
-        return Status("looping", 3, *facts.loop)
+        since, why = facts.loop
+        return Status("looping", 3, since, f"stuck: {why}" if facts.stuck is not None else why)
     if facts.halt is not None and not facts.fuse:
         return Status("would halt", 3, *facts.halt)
     if facts.quarantine is not None:

@@ -12,7 +12,8 @@ from core.percept import AXES, Axis
 from core.receptor.impulse import IMPLEMENTATION, Impulses
 from core.receptor.readings import Contribution, Why
 from core.receptor.vector import CONFIDENCE, FATIGUE, FLOW, POSITION, ZERO, Vector
-from core.settings.receptor import EmotionSettings, ImpulseSettings
+from core.settings.impulses import ImpulseSettings
+from core.settings.receptor import EmotionSettings
 from core.state import Stateful, each, tupled
 
 COMPACTION = "compaction"

@@ -8,7 +8,7 @@ from core.events import Action, Outcome
 from core.percept import AXES
 from core.receptor.vector import FATIGUE, ZERO, Vector
 from core.settings.derived import Derived
-from core.settings.receptor import Impulse, ImpulseSettings
+from core.settings.impulses import Impulse, ImpulseSettings
 
 CAUSES: dict[tuple[Action, Outcome], str] = {
     ("shell_exec", "failure"): "shell_failure",

@@ -45,6 +45,14 @@ class Ranking:
         """How many models have runs of both ends."""
         return len(self._groups)
 
+    def auc(self, values: Floats) -> float:
+        """The AUC for failing alone; a half where no model has runs of both ends."""
+        areas = [
+            float(weighted_auc(values[rows], self._failed[rows], np.ones((len(rows), 1)))[0])
+            for rows in self._groups
+        ]
+        return float(np.mean(areas)) if areas else 0.5
+
     def rank(self, values: Floats) -> Ranked | None:
         """The AUC for failing, and its interval; None where no model has runs of both ends."""
         if not self._groups:

@@ -15,7 +15,10 @@ from core.logs.reader import Kit
 from core.logs.session import LogSession, read_session
 from core.report.summary import Gatherer, Summary
 from core.settings import Settings
+from core.settings.layers import with_value
 from core.society import Society, SocietyReading
+from core.store.profile_files import PRESETS
+from core.store.profiles import read_profile
 from core.timeline.marks import Mark, Marks
 from core.timeline.opening import seed_of
 
@@ -52,9 +55,17 @@ class Evidence(NamedTuple):
         return self.of(what, agent)[0].at
 
 
-def watch(path: Path) -> Evidence:
-    """A log through the real readers and engine, on default settings."""
+def published() -> Settings:
+    """Settings of the profile that the stories are played with."""
     settings = Settings()
+    for name, value in read_profile(PRESETS / "as-published.toml", "built-in").values.items():
+        settings = with_value(settings, name, value)
+    return settings
+
+
+def watch(path: Path) -> Evidence:
+    """A log through the real readers and engine, with the figures that its story tells of."""
+    settings = published()
     kit = make_kit(settings.ingest)
     (session,) = sessions([path], kit, settings.ingest.lines)
     events = list(read_session(session, kit, settings.ingest.lines))

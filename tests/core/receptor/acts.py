@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from core.events import Action, Event, Outcome, Prompt, ToolUse
-from core.settings.receptor import ADDED, ReceptorSettings
+from core.settings.impulses import PUBLISHED
+from core.settings.receptor import ReceptorSettings
 
 START = 1_700_000_000.0
 DEFAULTS = ReceptorSettings()
@@ -11,7 +12,10 @@ DEFAULTS = ReceptorSettings()
 
 def published_impulses() -> dict[str, dict[str, float]]:
     """The documents' own table, as changes to the default one."""
-    return {row: dict.fromkeys(("frustration", "confidence", "flow"), 0.0) for row in ADDED}
+    table: dict[str, dict[str, float]] = {}
+    for (row, axis), amount in PUBLISHED.items():
+        table.setdefault(row, {})[axis] = amount
+    return table
 
 
 def published(**changes: object) -> ReceptorSettings:

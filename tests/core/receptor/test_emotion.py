@@ -13,7 +13,8 @@ from core.events import ToolUse
 from core.percept import AXES, PATTERNS, Axis, Pattern
 from core.receptor.emotion import EmotionEngine
 from core.receptor.impulse import CAUSES
-from core.settings.receptor import EmotionSettings, ImpulseSettings
+from core.settings.impulses import ImpulseSettings
+from core.settings.receptor import EmotionSettings
 from tests.core.receptor.acts import LETTERS, published, spell
 
 

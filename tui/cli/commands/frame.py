@@ -55,6 +55,7 @@ def _run(args: argparse.Namespace) -> int:
         print(words.readable_json(whole))
         return 0
     print(f"after {index} of {words.count(len(timeline), 'event')}, agent {words.plain(frame.agent)}")
+    print(f"state   {frame.story.state.replace('_', ' ')}")
     for line in now_lines(
         Teller().now(Landmarks(timeline.events, frame.agent), index), timeline.time_of(index)
     ):

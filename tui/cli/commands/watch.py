@@ -95,7 +95,7 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _refuse_other_files(path: Path, settings: Settings) -> None:
-    """A log that is not there yet is waited for; a file that is no log never becomes one."""
+    """A log that is not there yet is waited for; a file that is not a log never becomes one."""
     from core.agents.registry import make_kit
     from core.errors import UnreadableLog
     from core.logs.finder import Finder
@@ -180,6 +180,7 @@ class Watch:
         self._mind: Subscriber | None = self.driver.bus.subscribe("standard output") if args.mind else None
         self._limits_said: set[str] = set()
         self._lag_said = 0.0
+        self._stuck_said: float | None = None
         self._news = False
         """Something came since the watch began, or since it was last said to be still."""
 
@@ -264,6 +265,23 @@ class Watch:
                 _say(sentence)
             self._say_lag()
             more = driver.source.behind
+        self._tell_stuck()
+
+    def _tell_stuck(self) -> None:
+        """That so much failed in a row that the agent is stuck: once each time, and no bell."""
+        from msgspec.json import encode
+
+        from core.report.formatting import moment, plain
+
+        stuck = self.driver.facts().stuck
+        since = None if stuck is None else stuck.since
+        if stuck is not None and since != self._stuck_said:
+            if self._args.json:
+                told = {"kind": "stuck", "at": stuck.since, "text": plain(stuck.why)}
+                print(encode(told).decode(), flush=True)
+            else:
+                print(f"{moment(stuck.since)}  ✗ stuck: {plain(stuck.why)}", flush=True)
+        self._stuck_said = since
 
     def _tell_preserved(self) -> None:
         """What was open when the context was cut."""
