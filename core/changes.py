@@ -68,9 +68,9 @@ class Changes(Stateful):
         leaves: int,
     ) -> None:
         """Put on the fabric what this step changed; `leaves` is how many files the work has seen."""
-        emit, at, kind = fabric.emit, event.at, type(event)
-        if kind is ToolUse:
-            self._opened(fabric, event, leaves)  # type: ignore[arg-type]
+        emit, at = fabric.emit, event.at
+        if isinstance(event, ToolUse):
+            self._opened(fabric, event, leaves)
         else:
             self._rarer(fabric, event)
         if percept.pattern != self._pattern:

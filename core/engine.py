@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
 
 from msgspec import Struct
 
@@ -16,7 +16,7 @@ from core.percept import Percept
 from core.receptor import Receptor, ReceptorReading
 from core.response import Learned, Reaction, Response, ResponseReading, RuleSet
 from core.settings import Settings
-from core.state import Stateful, inner
+from core.state import KeptField, Stateful, inner
 from core.story import Facts as StoryFacts
 from core.story import Story, tell
 
@@ -67,7 +67,7 @@ class Engine(Stateful):
     )
     VERSION = 5
     NAMED = True
-    STATE = (
+    STATE: ClassVar[Sequence[str | KeptField]] = (
         "agent",
         "_at",
         "_events",

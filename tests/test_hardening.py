@@ -224,7 +224,7 @@ def test_such_a_name_can_be_kept_out_of_the_cache(log: Path, run: Run) -> None:
         (("export", "{}", "--format", "html", "-o", "/nowhere/x"), 2, "cannot write"),
         (("export", "{}", "--format", "otlp", "-o", "/nowhere/x"), 2, "cannot write"),
         (("export", "{}", "--format", "otlp", "-o", "{}"), 2, "the log itself"),
-        (("export", "{}", "--otlp", "nowhere"), 2, "no address"),
+        (("export", "{}", "--otlp", "nowhere"), 2, "not an address"),
         (("export", "{}", "-o", "{}"), 2, "the log itself"),
         (("frame", "{}", "--at", "soon"), 2, "is not a place"),
         (("frame", "{}", "--agent", "nobody"), 2, "no agent is named 'nobody'"),

@@ -394,7 +394,7 @@ _AFFECT = _rows(
     ),
     (
         "acceptance of a model's words",
-        "narrator.claims:taken_over",
+        "narrator.claims:accepted_claims",
         "how much of a sentence its facts must hold before it is taken over",
         "`why`, `recap --prose`, `i` in the recap: *not taken over*",
         "core/narrator/test_router.py::"
@@ -480,7 +480,7 @@ _AFFECT = _rows(
     (
         "separation",
         "governor.governor:Governor.step",
-        "affect is no input of the governor's gate",
+        "affect is not an input of the governor's gate",
         "the same halts at any affect",
         "core/affect/test_separation.py::test_maximal_and_minimal_affect_give_the_same_verdicts",
     ),

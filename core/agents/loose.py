@@ -104,7 +104,7 @@ class LooseReader(AgentReader, PausingReader):
     many: ClassVar[bool] = False
     """Whether one log may hold several sessions; each begins with a `SessionStart` of the main agent."""
     idle_starts: ClassVar[bool] = False
-    """Whether such a log also tells of starts after which nothing happened; they are no sessions."""
+    """Whether such a log also tells of starts after which nothing happened; they are not sessions."""
 
     def __init__(self, kit: AgentKit, *, agent: str = MAIN, session: str = "") -> None:
         super().__init__(kit, agent=agent, session=session)

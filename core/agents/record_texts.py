@@ -64,7 +64,7 @@ _NAMES = frozenset(
         *("system", "system_prompt", "tools", "snapshot", "metadata", "tokens", "cost", "thoughts"),
     )
 )
-"""Names of values that are no words, or that repeat what stands elsewhere in the record."""
+"""Names of values that are not words, or that repeat what stands elsewhere in the record."""
 _SPEAKERS: dict[str, Speaker] = {
     **dict.fromkeys(("user", "human", "user_message", "user.message", "USER_INPUT", "UserMessage"), "asked"),
     **dict.fromkeys(("assistant", "model", "gemini", "agent_message", "assistant.message", "agent"), "said"),

@@ -269,7 +269,7 @@ def _plain_git(words: list[str]) -> list[str]:
 
 
 def _operands(words: list[str], program: str) -> list[str]:
-    """The words that are no options; numbers, ranges and expansions are left out of reading commands."""
+    """The words that are not options; numbers, ranges and expansions are left out of reading commands."""
     valued = _VALUED.get(program, "")
     found: list[str] = []
     skip = False

@@ -105,7 +105,7 @@ class ExtendedEngine(Engine):
     """
 
     __slots__ = ("_counts", "_find", "_order", "_stages", "_states", "troubles")
-    STATE = (*Engine.STATE, through("extended", "_take_extended"))  # type: ignore[assignment]
+    STATE = (*Engine.STATE, through("extended", "_take_extended"))
 
     def __init__(self, settings: Settings, *, extensions: Sequence[StepMaker], **given: Any) -> None:
         super().__init__(settings, **given)

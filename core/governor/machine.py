@@ -207,7 +207,7 @@ class Machine(Stateful):
         return ""
 
     def restored(self) -> None:
-        """Refuse names and numbers that are no machine's."""
+        """Refuse names and numbers that no machine has."""
         if self.state not in STATES or self.halt not in ("", *HALT_REASONS):
             raise ValueError("its state has no known name")
         if (len(self._budgets), len(self.brink), len(self._pressures)) != (4, 4, 5):

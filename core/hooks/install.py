@@ -115,7 +115,7 @@ class Installer:
             known = settings.get("statusLine")
             line = known.get("command", "") if isinstance(known, dict) else ""
             more["statusLine"] = {"type": "command", "command": quote(str(shown)), "padding": 0}
-        return settings_file.written(settings_file.added(settings, wanted.entries, more), before), line
+        return settings_file.written(settings_file.put_hooks(settings, wanted.entries, more), before), line
 
     def uninstall(self, hooks: AgentHooks, project: Path | None = None) -> bool:
         """Take the hooks out; False where there are none. The rest of the file stays byte for byte."""

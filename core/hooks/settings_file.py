@@ -32,7 +32,7 @@ def read_settings_file(path: Path) -> bytes | None:
             f"{path} is a link to {path.readlink()}; it is left alone, name the hooks there yourself"
         )
     if not stat.S_ISREG(found.st_mode) or found.st_size > _LARGEST:
-        raise HooksRefused(f"{path} is no settings file; it is left alone")
+        raise HooksRefused(f"{path} is not a settings file; it is left alone")
     try:
         return path.read_bytes()
     except OSError as error:
@@ -48,10 +48,10 @@ def parse(path: Path, data: bytes) -> dict[str, Any]:
             f"{path} is not plain JSON ({error}); comments would be lost, so it is left alone"
         ) from error
     if not isinstance(value, dict) or not isinstance(value.get("hooks", {}), dict):
-        raise HooksRefused(f"{path}: `hooks` is no table there; it is left alone")
+        raise HooksRefused(f"{path}: `hooks` is not a table there; it is left alone")
     for name, entries in value.get("hooks", {}).items():
         if not isinstance(entries, list):
-            raise HooksRefused(f"{path}: `hooks.{name}` is no list; it is left alone")
+            raise HooksRefused(f"{path}: `hooks.{name}` is not a list; it is left alone")
     return value
 
 
@@ -62,7 +62,9 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def added(settings: Mapping[str, Any], entries: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+def put_hooks(
+    settings: Mapping[str, Any], entries: Mapping[str, Any], more: Mapping[str, Any]
+) -> dict[str, Any]:
     """The settings with our entries at the end of each list."""
     result = taken_out(settings, {})
     hooks = dict(result.get("hooks", {}))

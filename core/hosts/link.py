@@ -55,7 +55,7 @@ def server_of(url: str, environment: Mapping[str, str]) -> Server:
     for each in url.split(","):
         if urlsplit(each).scheme not in ("nats", "tls", "ws", "wss") or not urlsplit(each).hostname:
             raise UsageError(
-                f"{_without_user(each)!r} is no address of a NATS server; write nats://host:4222"
+                f"{_without_user(each)!r} is not an address of a NATS server; write nats://host:4222"
             )
     told = {name: environment.get(f"NATS_{name}", "") for name in ("USER", "PASSWORD", "TOKEN", "CREDS")}
     options: dict[str, Any] = {}

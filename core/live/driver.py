@@ -30,7 +30,7 @@ from core.report.compaction import Preserved, Preserver
 from core.response import Notice
 from core.settings import Settings
 from core.society import Society
-from core.store.bookmarks import Bookmarks, free_name
+from core.store.bookmarks import Bookmarks, free_bookmark_name
 from core.timeline.checkpoint import checkpoint_of
 from core.timeline.checkpoints import Checkpoints
 from core.timeline.opening import seed_of
@@ -243,7 +243,7 @@ class Driver:
         store = Checkpoints(bookmarks, self.settings.timeline.checkpoints.kept)
         try:
             for asked in step.reaction.checkpoints:
-                name = free_name(asked.name, {one.name for one in bookmarks.read()})
+                name = free_bookmark_name(asked.name, {one.name for one in bookmarks.read()})
                 checkpoint = checkpoint_of(self.society, name, self._wall(), self.count)
                 note = f"kept by itself: {asked.pattern.replace('_', ' ')}"
                 self.saved += store.keep_automatic(checkpoint, asked.at, note)

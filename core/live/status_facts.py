@@ -16,7 +16,7 @@ GOODBYE = 5.0
 
 _FAILED = frozenset(("error", "failed"))
 _TOTALS = frozenset(("total", "shutdown"))
-"""Turns that only tell what a session spent as a whole, and are no answers."""
+"""Turns that only tell what a session spent as a whole, and are not answers."""
 """Words with which logs say that an error ended a turn."""
 
 
@@ -201,7 +201,7 @@ def _first(since: Mapping[str, float], working: Sequence[str], why: str) -> Agen
 
 
 def _stuck(since: Mapping[str, float], society: Society, working: Sequence[str]) -> AgentTrouble | None:
-    """A storm of failures; the state alone, which good runs see as well, is no reason to call a person."""
+    """A storm of failures; the state alone, which good runs see as well, is not a reason to call a person."""
     for name in working:
         if name in since:
             receptor = society.engine(name).receptor

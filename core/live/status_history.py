@@ -35,7 +35,7 @@ class StatusHistory:
         self._began = array("d")
         """When each of them was made."""
         self._answered: dict[str, int] = {}
-        """Place of each agent's last event that is no call without an answer."""
+        """Place of each agent's last event that is not a call without an answer."""
         self._clocks: list[tuple[int, bool]] = []
         """Where the log's times begin to be made up, or not to be."""
         self._turns = array("q")

@@ -54,7 +54,7 @@ def panes(run: Run = ask_tmux) -> list[Pane]:
 def pane_of(found: Sequence[Pane], project: str, program: str, own: str = "") -> Pane | None:
     """The pane in a session's folder, one that runs its program before others; never our own.
 
-    Shells are no agents: a pane with only a shell in it is not taken.
+    Shells are not agents: a pane with only a shell in it is not taken.
     """
     if not project:
         return None

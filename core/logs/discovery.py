@@ -164,7 +164,7 @@ def _counted(agents: tuple[Agent, ...], found: list[Found], shared: set[Path] | 
 
 
 def _elsewhere(one: Found) -> bool:
-    """Whether a session shares its file with others, or is no file."""
+    """Whether a session shares its file with others, or is not a file."""
     return is_folder(one.path) or one.path.suffix == ".db"
 
 

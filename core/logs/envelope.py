@@ -14,7 +14,7 @@ FAULTS = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
 NOTHING = Raw(b"null")
 """A field that is not there."""
 _LONGEST = 256
-"""Characters beyond which a text is no id."""
+"""Characters beyond which a text is not an id."""
 _MOST = 1 << 53
 
 Role = Literal[

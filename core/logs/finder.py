@@ -95,7 +95,7 @@ class Finder:
         return self._gather(list(found.values()))
 
     def format(self, path: Path) -> tuple[Format | None, str]:
-        """What a file's content shows it to be, or why it is no log."""
+        """What a file's content shows it to be, or why it is not a log."""
         try:
             status = path.stat()
             known = self._known.get(path)

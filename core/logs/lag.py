@@ -5,7 +5,7 @@ from __future__ import annotations
 SAID = 200
 """Events behind from which on it is said; less is what comes between two looks at a busy log."""
 UNKNOWN = -1
-"""Behind, but nobody can say by how much: the log is no file of lines."""
+"""Behind, but nobody can say by how much: the log is not a file of lines."""
 
 
 def is_late(events: int) -> bool:

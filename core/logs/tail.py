@@ -76,7 +76,7 @@ class Tail(ABC):
         self._session = session
         self._reader = self._new_reader(kit)
         self.place: int | None = None
-        """Bytes of the log whose events were handed on; None where it is no file of lines."""
+        """Bytes of the log whose events were handed on; None where it is not a file of lines."""
         self._in_flight: list[ToolUse] | None = []
         self._run = -1
         if passed is not None:

@@ -224,7 +224,7 @@ class CorticalState:
             economic, composite, phase, regime, budget_remaining, tier = signals[6:]
             names = EMOTIONS[emotion], PHASES[phase], REGIMES[regime], TIERS[tier]
         except (struct.error, ValueError, IndexError, TypeError) as error:
-            raise StateError(f"this is no packed cortical state: {error}") from None
+            raise StateError(f"this is not a packed cortical state: {error}") from None
         self._pleasure, self._arousal, self._dominance = pleasure, arousal, dominance
         self._accuracy, self._trend = accuracy, trend
         self._economic, self._composite = economic, composite

@@ -73,7 +73,7 @@ class EpisodesReading(Struct, frozen=True):
 class Episodes(Stateful):
     """The open episode, the closed ones of this session, and those of saved sessions.
 
-    Saved ones are handed in like settings: they are no part of a dump.
+    Saved ones are handed in like settings: they are not part of a dump.
     """
 
     __slots__ = (

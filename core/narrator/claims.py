@@ -87,7 +87,7 @@ def support_of(claim: Claim, facts: Iterable[Fact]) -> float:
     return len(told & known) / len(told) if told else 1.0
 
 
-def taken_over(
+def accepted_claims(
     claims: Sequence[Claim], facts: Sequence[Fact], template: Sequence[Claim], acceptance: float
 ) -> tuple[tuple[Claim, ...], tuple[Claim, ...]]:
     """What is taken over of a model's sentences, and what is left to the person.

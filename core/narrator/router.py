@@ -16,7 +16,7 @@ from core.extension.registry import Registry
 from core.extension.use import program_registry
 from core.logs.redaction import redact
 from core.mind.cortical import Tier
-from core.narrator.claims import SYSTEM, WrongAnswer, read_claims, taken_over
+from core.narrator.claims import SYSTEM, WrongAnswer, accepted_claims, read_claims
 from core.narrator.facts import Fact
 from core.narrator.providers import ModelFailed, ModelReply, Provider, api_key, ask_model, provider_of
 from core.narrator.templates import Claim
@@ -145,7 +145,7 @@ class Router:
         if told.tier == "T0":
             return told
         acceptance = frame.affect.modulation.mutation_acceptance
-        claims, left = taken_over(told.claims, facts, template, acceptance)
+        claims, left = accepted_claims(told.claims, facts, template, acceptance)
         return told._replace(claims=claims or tuple(template), left=left)
 
     def _routed(

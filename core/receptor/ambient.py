@@ -49,7 +49,7 @@ class AmbientEstimator(Stateful):
         self._seeded = True
 
     def freeze(self) -> None:
-        """A silence: what comes next is no continuation."""
+        """A silence: what comes next does not continue what came before."""
         self._seeded = False
 
     def reset(self) -> None:

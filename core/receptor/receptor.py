@@ -226,7 +226,7 @@ class Receptor(Stateful):
         )
 
     def _stand(self, at: float) -> Percept:
-        """What an event that is no act finds: everything as it was, but for the time gone by."""
+        """What an event that is not an act finds: everything as it was, but for the time gone by."""
         clock, commander = self._clock, self._commander
         rate = commander.failure_rate
         signals = self._signals

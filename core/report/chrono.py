@@ -208,7 +208,7 @@ class Trail:
         try:
             visits = [Visit(*row) for row in state]
         except TypeError as error:
-            raise StoreError(f"this is no record of moves: {error}") from error
+            raise StoreError(f"this is not a record of moves: {error}") from error
         trail = Trail(max(1, len(visits)))
         trail._visits.extend(visits)
         trail.head = visits[-1].hash if visits else ""

@@ -210,7 +210,7 @@ class ConversationTree:
         return self._nodes[found[0]] if len(found) == 1 and wanted else None
 
     def verify(self, links: Iterable[Link]) -> Node | None:
-        """The first node that its log, read again, does not hold as it was; a log that grew is no edit."""
+        """The first node that its log, read again, does not hold as it was; a grown log is not an edit."""
         seen = dict.fromkeys(self._files, 0)
         for each in links:
             file = each.where.file

@@ -98,7 +98,7 @@ class LogTree:
         return found
 
     def sessions_or_none(self, paths: Sequence[Path]) -> list[SessionName]:
-        """The same where it is no fault that there is none."""
+        """The same where it is fine that there is none."""
         try:
             return self.sessions(paths)
         except UnreadableLog:

@@ -64,7 +64,7 @@ def learn(
 
 @Derived
 def cue_deltas(learned: Learned, settings: LearningSettings) -> dict[Cue, float]:
-    """For each cue the delta of largest magnitude among its axes; none for what is no axis."""
+    """For each cue the delta of largest magnitude among its axes; none for what is not an axis."""
     if not settings.enabled:
         return {}
     found: dict[Cue, float] = {}

@@ -74,7 +74,7 @@ def _states(given: Any) -> Any:
 def _sentence(text: str) -> str:
     unknown = [name for name in _BRACES.findall(text) if name not in PLACES]
     if unknown:
-        raise ValueError(f"{{{unknown[0]}}} is no place for a value")
+        raise ValueError(f"{{{unknown[0]}}} is not a place for a value")
     return text
 
 

@@ -1,6 +1,6 @@
 """Who may do what: three tiers of calls, and permits that only the safety module here can make.
 
-Affect is no input: nothing in here knows of it.
+Affect is not an input: nothing in here knows of it.
 """
 
 from __future__ import annotations

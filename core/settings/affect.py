@@ -144,7 +144,7 @@ class EscalationSettings(FieldSettings):
 
     rest: float = _rest(0.3, "Low, as without pressure nobody need be asked.")
     time_constant: float = _tau(300, "Five minutes, about as long as a push lasts.")
-    rate_limit: float = _rate(0.1, "Wide, as help that comes late is no help.", PERSON)
+    rate_limit: float = _rate(0.1, "Wide, as help that comes late does not help.", PERSON)
     ceiling: float = tunable(
         0.95, "Highest value it may take; never absolute.", ge=0.75, le=1, step=0.01, project=PERSON
     )
@@ -176,7 +176,7 @@ class CooperationSettings(FieldSettings):
     """How far working with others is preferred to working alone."""
 
     time_constant: float = _tau(1200, "Long, as habits of working together change slowly.")
-    rate_limit: float = _rate(0.05, "Narrow, as one event is no reason to change habits.")
+    rate_limit: float = _rate(0.05, "Narrow, as one event is not a reason to change habits.")
     on_competing: float = _gain(0.03, "Several objectives can be shared out.")
     on_success: float = _gain(0.015, "What works alone and together is done again.")
     inherits: Mask = tunable("excluded", "A sub-agent must not delegate because its parent did.")
@@ -285,7 +285,7 @@ class ContagionSettings(Group, project=PERSON):
     paths: int = tunable(512, "Files whose last visitor is remembered.", ge=16, le=65536, step=16)
     sessions: bool = tunable(True, "Hear of other sessions at work in the same folder.")
     recent: float = tunable(
-        1800, "Age of a report beyond which a session is no neighbour.", ge=10, le=86400, step=60, unit="s"
+        1800, "Age of a report beyond which a session is not a neighbour.", ge=10, le=86400, step=60, unit="s"
     )
 
 

@@ -14,7 +14,7 @@ class HostsSettings(Group, project=PERSON):
     )
     most: float = tunable(
         0.0,
-        "The stream forgets its oldest events beyond this size; 0 is no limit.",
+        "The stream forgets its oldest events beyond this size; 0 means no limit.",
         ge=0,
         le=1e7,
         step=100,

@@ -150,7 +150,7 @@ def resolve(layers: Sequence[Layer]) -> Resolved:
         strange = [given for given in layer.values if given.name not in tunables()]
         if len(strange) > _STRANGE:
             left = len(strange) - _STRANGE
-            complaints.append(Complaint(layer.origin, 0, "", f"{left} more names in it are no settings"))
+            complaints.append(Complaint(layer.origin, 0, "", f"{left} more names in it are not settings"))
         unsaid = {given.name for given in strange[_STRANGE:]}
         for given in layer.values:
             if given.name in unsaid:

@@ -156,7 +156,7 @@ class Bookmarks:
             added: list[dict[str, Any]] = []
             for row in given:
                 if bookmarks_fingerprint(row) not in same:
-                    name = free_name(str(row.get("name") or "bookmark"), names)
+                    name = free_bookmark_name(str(row.get("name") or "bookmark"), names)
                     names.add(name)
                     same.add(bookmarks_fingerprint(row))
                     added.append({**row, "name": name})
@@ -261,7 +261,7 @@ def _check(body: bytes) -> str:
     return blake3(body).hexdigest(length=16)
 
 
-def free_name(name: str, taken: set[str]) -> str:
+def free_bookmark_name(name: str, taken: set[str]) -> str:
     """The name, with a number where it is taken."""
     free, number = name, 2
     while free in taken:

@@ -48,7 +48,7 @@ class PersonaStore:
         self.folder = folder
         self.record_path = record or persona_path()
         self.skipped = 0
-        """Files that are no persona."""
+        """Files that hold no persona."""
         self.notices: list[str] = []
         """What a person should know: a record that was set aside."""
 

@@ -24,7 +24,7 @@ class Inbox:
         self.written = 0
 
     def path(self, session: str) -> Path:
-        """The file of a session; an id that is no fit name gets one made of its hash."""
+        """The file of a session; an id that is not a fit name gets one made of its hash."""
         fit = _FIT.fullmatch(session) is not None
         name = session if fit else blake3(session.encode("utf-8", "surrogatepass")).hexdigest(length=16)
         return self.folder / f"{name}.jsonl"

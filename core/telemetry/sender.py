@@ -40,7 +40,7 @@ class Collector:
         except ValueError:
             port = -1
         if parts.scheme not in ("http", "https") or not parts.hostname or port == -1:
-            raise UsageError(f"{url!r} is no address to send to; write http://127.0.0.1:4318")
+            raise UsageError(f"{url!r} is not an address to send to; write http://127.0.0.1:4318")
         self._secure = parts.scheme == "https"
         self._host, self._port = parts.hostname, port
         path = parts.path.rstrip("/")

@@ -48,7 +48,7 @@ class Walk(Struct, frozen=True):
 
 
 class Missed(NamedTuple):
-    """A line that is no labelled run, and why."""
+    """A line that is not a labelled run, and why."""
 
     reason: str
 

@@ -114,7 +114,7 @@ class FeltSweep:
 
 
 class _Receptor(Feelings):
-    """The second half of a receptor that also says how it stands after an event that is no act."""
+    """The second half of a receptor that also says how it stands after an event that is not an act."""
 
     __slots__ = ()
 

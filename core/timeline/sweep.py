@@ -95,7 +95,7 @@ def spoken_sweep(text: str) -> tuple[str, list[float]]:
     parts = span.split(":")
     tunable = tunables().get(name.strip())
     if tunable is None:
-        raise UsageError(f"{name.strip()!r} is no setting; `nooscope settings WORD` finds one")
+        raise UsageError(f"{name.strip()!r} is not a setting; `nooscope settings WORD` finds one")
     try:
         low, high, count = float(parts[0]), float(parts[1]), int(parts[2])
     except (ValueError, IndexError):

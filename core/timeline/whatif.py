@@ -30,7 +30,7 @@ _EVERY = 0.25
 _BREATH = 0.002
 """Seconds between two batches that nobody waits for, so that a key press is answered first."""
 _LEAST = 1e-4
-"""Smaller differences are no difference to the eye."""
+"""Smaller differences cannot be seen."""
 
 
 class TextChange(NamedTuple):

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from tests.agents.programs import LONGEST, Agent, Claude
+from tests.agents.programs import LONGEST, Agent, Claude, Codex
 
 TMUX = shutil.which("tmux")
 
@@ -76,3 +76,37 @@ def claude_screen(agent: Claude, *words: str) -> Iterator[Pane]:
         yield pane
     finally:
         pane.end()
+
+
+@contextmanager
+def codex_screen(agent: Codex) -> Iterator[Pane]:
+    """Codex with its screen, without a server in the background."""
+    agent.settings = "[features]\ndefault_mode_request_user_input = true\ndaemon_auto_start = false\n"
+    agent.command("")
+    settings = agent.home / ".codex" / "config.toml"
+    trusted = f'\n[projects."{agent.project}"]\ntrust_level = "trusted"\n'
+    settings.write_text(settings.read_text() + trusted)
+    pane = Pane(agent)
+    try:
+        pane.start(agent, ["codex", "--sandbox", "danger-full-access", "--ask-for-approval", "never"])
+        yield pane
+    finally:
+        pane.end()
+
+
+def ask_codex(pane: Pane, prompt: str) -> None:
+    """Type a prompt; the offer of another model, which may come at any moment before, is declined."""
+
+    def typed() -> bool:
+        shown = pane.text()
+        if "Use existing model" in shown:
+            pane.type("2")
+        elif f"› {prompt}" in shown:
+            return True
+        elif "Ask Codex" in shown:
+            pane.type(prompt)
+            time.sleep(1)
+        return False
+
+    wait_for(typed, pane.text)
+    pane.type("Enter")

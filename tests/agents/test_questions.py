@@ -17,8 +17,8 @@ from core.live.status import Status
 from core.settings import Settings
 from core.timeline.run_inputs import InitialStates
 from tests.agents.fake_model import Answer, FakeModel, say, use
-from tests.agents.panes import TMUX, claude_screen, wait_for
-from tests.agents.programs import Claude
+from tests.agents.panes import TMUX, ask_codex, claude_screen, codex_screen, wait_for
+from tests.agents.programs import Agent, Claude, Codex, program
 from tests.agents.test_loop import Nooscope
 from tests.agents.test_real_agents import only, read_back, run
 
@@ -31,7 +31,7 @@ QUESTION = {"question": "Which colour?", "header": "Colour", "multiSelect": Fals
 class Watching:
     """A session that is followed as `watch` does, with what hooks tell."""
 
-    def __init__(self, agent: Claude, nooscope: Nooscope | None = None) -> None:
+    def __init__(self, agent: Agent, nooscope: Nooscope | None = None) -> None:
         settings = Settings()
         self._board = None if nooscope is None else IntakeFolder(nooscope.data / "intake")
         source = Followed(agent.logs()[0], make_kit(settings.ingest), settings)
@@ -68,6 +68,28 @@ def test_a_question_is_seen_while_it_waits_and_read_with_its_answer(tmp_path: Pa
             watching.until("done", "")
     events = read_back(agent)
     assert [(call.tool, call.outcome) for call in only(events, ToolUse)] == [("AskUserQuestion", "success")]
+
+
+@pytest.mark.skipif(program("codex") is None, reason="codex is not installed")
+def test_a_question_of_codex_is_seen_while_it_waits(tmp_path: Path) -> None:
+    """Its request for a title takes an answer of the story too."""
+    asked = {**QUESTION, "id": "colour"}
+    del asked["multiSelect"]
+    story = [use("request_user_input", questions=[asked]), say("It is red."), say("It is red.")]
+    with FakeModel({"make it work": story}) as model:
+        agent = Codex(tmp_path, model.url)
+        with codex_screen(agent) as pane:
+            ask_codex(pane, "make it work")
+            pane.until("Which colour?", "blue")
+            wait_for(agent.logs)
+            watching = Watching(agent)
+            assert watching.until("needs you", "Which colour?").need == "question"
+            pane.type("Enter")
+            pane.until("answered", "Ask Codex")
+    events = read_back(agent)
+    assert [(call.tool, call.outcome) for call in only(events, ToolUse)] == [
+        ("request_user_input", "success")
+    ]
 
 
 def test_a_plan_waits_for_approval(tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ class Terminal(io.StringIO):
 
 
 def notifier_of(app: LiveApp) -> Notifier:
-    """Ways to reach the person who looks at the application; a finished turn is no toast."""
+    """Ways to reach the person who looks at the application; a finished turn is not a toast."""
 
     def show(told: ShownNotice) -> None:
         if told.kind != "done":

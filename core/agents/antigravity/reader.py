@@ -47,7 +47,7 @@ _NAMES = {
 
 
 class AntigravityReader(LooseReader):
-    """A step of the model that is no answer is the result of the next call that waits."""
+    """A step of the model that is not an answer is the result of the next call that waits."""
 
     name = "antigravity"
     untold = ("tokens", "model", "cost")

@@ -221,7 +221,7 @@ def _lines(sample: Sample) -> int:
 
 
 def _document(sample: Sample) -> int:
-    """The beginning of a first line that is still being written is no document."""
+    """The beginning of a first line that is still being written is not a document."""
     return 0 if _lines(sample) or b'"messages"' not in sample.head else _sniff(sample)
 
 

@@ -19,7 +19,7 @@ _REJECTED = re.compile(r"\ACommand not executed\b|user rejected your command", r
 
 
 class MiniSweAgentReader(LooseReader):
-    """An answer without exactly one command is no call; the program then asks again."""
+    """An answer without exactly one command is not a call; the program then asks again."""
 
     name = "mini-swe-agent"
     gaps = "of a result the time of the next answer, in older versions"

@@ -29,7 +29,7 @@ _LINES = ".jsonl"
 _OLDER = 2_000
 """Sessions listed at most beside those that are followed."""
 _FOREIGN = 10_000
-"""Files remembered that are no session's."""
+"""Files remembered that belong to no session."""
 
 
 class Roster:

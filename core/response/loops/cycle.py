@@ -11,7 +11,7 @@ from core.state import Stateful, each, plain_list, queued
 
 PERIODS = 6
 _FEWEST = 2
-"""Less is no repeat."""
+"""Less is not a repeat."""
 Key = tuple[int, int, tuple[str, ...]]
 """What makes two calls equal here."""
 

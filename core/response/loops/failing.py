@@ -17,7 +17,7 @@ def _written(failures: dict[int, list[Any]]) -> tuple[tuple[Any, ...], ...]:
 
 
 _FEWEST = 2
-"""Less is no repeat."""
+"""Less is not a repeat."""
 
 
 class Failing(Stateful):

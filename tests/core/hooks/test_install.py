@@ -19,7 +19,7 @@ from core.agents.hook import MODES, HookMode
 from core.agents.hooks import HOOKS
 from core.hooks import settings_file
 from core.hooks.install import Installer
-from core.hooks.settings_file import HooksRefused, added, holds_ours, taken_out, written
+from core.hooks.settings_file import HooksRefused, holds_ours, put_hooks, taken_out, written
 from core.hooks.stub import hook_stub, status_stub
 
 SHARED = ("claude", "codex", "gemini")
@@ -104,7 +104,7 @@ def test_taking_out_undoes_adding(rest: dict[str, Any], hooks: dict[str, Any]) -
     settings = {**rest, "hooks": hooks} if hooks else rest
     entry = {"hooks": [{"type": "command", "command": "/x/nooscope/hooks/claude-advise"}]}
     more = {"statusLine": {"type": "command", "command": "/x/nooscope/hooks/statusline"}}
-    put = added(settings, {"Stop": entry, "PostToolUse": entry}, more)
+    put = put_hooks(settings, {"Stop": entry, "PostToolUse": entry}, more)
     assert holds_ours(put) == ["/x/nooscope/hooks/claude-advise", "/x/nooscope/hooks/statusline"]
     assert written(taken_out(put, settings), b"") == written(settings, b"")
 
@@ -116,9 +116,9 @@ def test_taking_out_undoes_adding(rest: dict[str, Any], hooks: dict[str, Any]) -
         (b'{"a": 1,}', "not plain JSON"),
         (b'// mine\n{"a": 1}', "not plain JSON"),
         (b'{"a": 1, "a": 2}', "twice"),
-        (b"[]", "no table"),
-        (b'{"hooks": []}', "no table"),
-        (b'{"hooks": {"Stop": {}}}', "no list"),
+        (b"[]", "not a table"),
+        (b'{"hooks": []}', "not a table"),
+        (b'{"hooks": {"Stop": {}}}', "not a list"),
         (b"\xff\xfe", "not plain JSON"),
         (b"[" * 100_000, "not plain JSON"),
     ],
@@ -150,7 +150,7 @@ def test_links_and_other_things_are_refused(agent: str, tmp_path: Path) -> None:
     assert path.is_symlink() and real.read_bytes() == b"{}"
     path.unlink()
     path.mkdir()
-    with pytest.raises(HooksRefused, match="no settings file"):
+    with pytest.raises(HooksRefused, match="not a settings file"):
         installer(tmp_path).install(HOOKS[agent], "advise")
 
 

@@ -333,7 +333,7 @@ async def test_a_status_line_brings_the_true_window(intake: IntakeServer) -> Non
         "rate_limits": {"five_hour": {"used_percentage": 61}},
     }
     said = await ask(intake, "statusline", value)
-    assert said.startswith("● working · frustration 0.0")
+    assert said.startswith(("● working · frustration 0.0", "● working · flow 0.0"))
     assert said.endswith(" · context 42% · $1.23 · 5h 61%")
     (status,) = await ask(intake, "sessions", {})
     assert (status["window"], status["five_hour"], status["cost"]) == (1_000_000, 0.61, 1.234)

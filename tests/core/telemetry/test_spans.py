@@ -95,7 +95,7 @@ def test_a_strict_trace_names_nothing() -> None:
     "url", ["", "collector", "ftp://x", "file:///etc/passwd", "http://", "http://x:99999"]
 )
 def test_only_an_address_is_sent_to(url: str) -> None:
-    with pytest.raises(UsageError, match="no address"):
+    with pytest.raises(UsageError, match="not an address"):
         Collector(url)
 
 

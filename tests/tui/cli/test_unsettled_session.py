@@ -18,7 +18,7 @@ START = 1_750_000_000.0
 HELD = "Not told to the agent while its affect is unsettled"
 
 
-def unsettled(calls: int = 110) -> list[Event]:
+def unsettled(calls: int = 200) -> list[Event]:
     """Six failures, six successes, two seconds apart, and again."""
     events: list[Event] = [
         SessionStart(at=START, session="unsettled", tool="nooscope", project="/p"),

@@ -123,3 +123,26 @@ async def test_labels_are_kept_beside_the_bookmarks(log: Path, app_on: Make, tmp
         store = Labels(folder=path.parent, key=path.stem)
         assert [label.verdict for label in store.judged()] == ["missed"]
         assert len(store.read()) == 1
+
+
+async def test_a_real_session_says_why_nothing_changed(
+    app_on: Callable[..., NooscopeApp], shared_data: Path
+) -> None:
+    """The threshold cannot fall below a bound, which is named, so that one knows what to turn instead."""
+    log = shared_data / "real_sessions" / "codex" / "rollout-tracker.jsonl"
+    app = app_on(log, live=False)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await shown(app, pilot, lambda view: view.loading is None and view.total > 30)
+        await pilot.press("end", "t")
+        await pilot.pause()
+        app.show_setting("receptor.ambient.offset.frustration")
+        await pilot.pause()
+        await pilot.press("enter", "0", "enter")
+        text = ""
+        for _ in range(400):
+            await pilot.pause(0.02)
+            text = " ".join(strip.text for strip in app.screen._compositor.render_strips())
+            if "nothing changed, because" in text:
+                break
+        assert "nothing changed, because frustration never reaches its" in text
+        assert "receptor.ambient.low" in text

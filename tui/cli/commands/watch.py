@@ -95,7 +95,7 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _refuse_other_files(path: Path, settings: Settings) -> None:
-    """A log that is not there yet is waited for; a file that is no log never becomes one."""
+    """A log that is not there yet is waited for; a file that is not a log never becomes one."""
     from core.agents.registry import make_kit
     from core.errors import UnreadableLog
     from core.logs.finder import Finder
