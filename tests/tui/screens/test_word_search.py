@@ -55,7 +55,7 @@ async def test_it_says_when_nothing_is_found_and_esc_goes_back(
         await pilot.press("F")
         await until(pilot, lambda: isinstance(app.screen, WordSearchScreen))
         line = app.screen.query_one("#found", Static)
-        assert str(line.content).startswith("type a word")
+        assert str(line.content).startswith("type words")
         app.screen.query_one(Input).value = "haystack"
         await until(pilot, lambda: str(line.content).startswith("nothing found; try fewer words"))
         await pilot.press("escape")
