@@ -76,6 +76,7 @@ class OutlookReading(Struct, frozen=True):
     reasons: tuple[Reason, ...]
     """What counts most first."""
     fitted_on: str
+    """Runs the weights were fitted on: how many, of what kind, when."""
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -87,7 +88,7 @@ class OutlookReading(Struct, frozen=True):
         return (
             f"goes {goes}: {band_words(self)} log-odds{known}",
             *(reason.text for reason in self.reasons),
-            f"fitted on {self.fitted_on}",
+            f"learned from {self.fitted_on}",
         )
 
 
@@ -117,7 +118,8 @@ def read_fits(table: Mapping[str, Any]) -> tuple[dict[str, _Fit], str]:
             tuple(row["weight"] for row in counts.values()),
             float(rows["band"]),
         )
-    return fits, str(table["about"]["data"])
+    about = table["about"]
+    return fits, f"{about['runs']:,} repairs of Python projects by {about['models']} models, {about['date']}"
 
 
 def stage_of(actions: int, ended: bool) -> Stage:

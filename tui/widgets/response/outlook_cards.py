@@ -50,7 +50,7 @@ alarm. A chance is shown only where the agent's own share of failing runs is set
         return [*made, *self._source(outlook, width)]
 
     def _source(self, outlook: OutlookReading, width: int) -> list[Line]:
-        return sentence_lines(f"weights: {outlook.fitted_on}", width) if self.rich else []
+        return sentence_lines(f"learned from {outlook.fitted_on}", width) if self.rich else []
 
 
 class FactsCard(Card):
