@@ -165,7 +165,7 @@ class ContextGauge(Stateful):
         self.fill = min(1.0, tokens_after / self.point)
 
     def turns_left(self) -> int | None:
-        """Turns until the compaction point at the usual growth; None while that is unknown, or too far off."""
+        """Turns until the compaction point at the usual growth; None while unknown, or too far off."""
         if self._growth <= 0.0:
             return None
         left = max(0, ceil((self.point - self.tokens) / self._growth))
