@@ -95,6 +95,8 @@ class NooscopeApp(App[None]):
     recording: var[Timeline | None] = var(None)
     bookmarks: var[tuple[Bookmark, ...]] = var(())
     hooks: var[HookBoard] = var(HookBoard())
+    words: var[bool] = var(True)
+    """What the person and the agent wrote is shown."""
 
     def __init__(
         self,
@@ -134,7 +136,6 @@ class NooscopeApp(App[None]):
         self._terminal_title: str = self.TITLE
         self._day: DaySpent | None = None
         """What all agents cost today, where there is a budget."""
-        self._words = True
         """Words of the log may be shown."""
         self._look: Look | None = None
         """How far the session on the screen was seen before."""
@@ -267,7 +268,7 @@ class NooscopeApp(App[None]):
         if self.feed is not None:
             front = next((one for one in reversed(self.screen_stack) if not one.is_modal), None)
             watched = front is not None and bool(front.query(NowStrip))
-            self.feed.ask(messages.ReadWords(self._words, watched))
+            self.feed.ask(messages.ReadWords(self.words, watched))
 
     @on(messages.Apply)
     def _apply(self, message: messages.Apply) -> None:
@@ -398,10 +399,10 @@ class NooscopeApp(App[None]):
 
     def action_words(self) -> None:
         """Hide all words of the log, or show them again, until the program ends."""
-        self._words = not self._words
+        self.words = not self.words
         if self.view is not None:
             self.view = replace(
-                self.view, words=self._words, now=Now(), subject=replace(self.view.subject, title="")
+                self.view, words=self.words, now=Now(), subject=replace(self.view.subject, title="")
             )
         self._tell_words()
 
@@ -439,7 +440,7 @@ class NooscopeApp(App[None]):
             from tui.screens.fleet import FleetScreen
 
             fleet = FleetScreen(self.settings, self._fleet, self._initial_states(self._initial()))
-            self.install_screen(fleet.data_bind(NooscopeApp.hooks), "fleet")
+            self.install_screen(fleet.data_bind(NooscopeApp.hooks, NooscopeApp.words), "fleet")
         self.push_screen("fleet")
 
     def action_find(self) -> None:

@@ -71,6 +71,9 @@ class FleetScreen(Screen[None]):
             "h,o", "fold", "all", key_display="h", id="fleet.fold", tooltip="List sessions at rest, or not"
         ),
         Binding(
+            "H", "app.words", "hide words", show=False, id="fleet.words", tooltip="Hide titles and questions"
+        ),
+        Binding(
             "R", "resume", "resume", show=False, id="fleet.resume", tooltip="Copy the command that resumes it"
         ),
         *permit_bindings("fleet"),
@@ -90,6 +93,8 @@ class FleetScreen(Screen[None]):
     rows: var[tuple[FleetRow, ...]] = var(())
     now: var[float] = var(0.0)
     hooks: var[HookBoard] = var(HookBoard())
+    words: var[bool] = var(True)
+    """Titles and questions are shown; the app's `words` decides."""
 
     @dataclass
     class Seen(Message):
@@ -164,7 +169,13 @@ class FleetScreen(Screen[None]):
     def _lay_out(self) -> None:
         """The rows as the logs and the hooks together tell them."""
         limits, told = Limits.of(self._settings), self.hooks
-        self.rows = tuple(row.hooked(told.of(row.session), self.now, limits) for row in self._seen)
+        rows = tuple(row.hooked(told.of(row.session), self.now, limits) for row in self._seen)
+        self.rows = rows if self.words else tuple(row.wordless() for row in rows)
+
+    def watch_words(self) -> None:
+        if self.is_mounted:
+            self._lay_out()
+            self._detail(self.query_one(FleetTable).chosen)
 
     def watch_order(self) -> None:
         if self.is_mounted:

@@ -97,6 +97,10 @@ class FleetRow(Struct, frozen=True):
         facts = replace(self.facts, asks=told.asking(), open=calls, heard=heard)
         return replace(self, facts=facts, signs=signs).at(now, limits)
 
+    def wordless(self) -> FleetRow:
+        """The same session without what the person and the agent wrote, for a shared screen."""
+        return replace(self, title="", status=replace(self.status, words=""))
+
     @property
     def name(self) -> str:
         """The project in a word."""

@@ -410,3 +410,19 @@ async def test_sessions_of_long_ago_are_listed_unread_behind_the_fold(
         await pilot.press("enter")
         await until(pilot, lambda: len(app.opened) == 1)
         assert not app.opened[0].live
+
+
+async def test_one_key_hides_titles_and_questions_and_shows_them_again(app: FleetApp) -> None:
+    async with app.run_test(size=(200, 40)) as pilot:
+        app.action_fleet()
+        await until(pilot, lambda: read(app, 10))
+        titles = [row.title for row in app.screen.rows if row.title]  # type: ignore[attr-defined]
+        shown = [title for title in titles if any(title[:12] in line for line in seen(app))]
+        assert shown
+        await pilot.press("H")
+        await pilot.pause()
+        assert not any(title[:12] in line for title in shown for line in [*seen(app), said(app, "detail")])
+        assert not app.words and names(app)
+        await pilot.press("H")
+        await pilot.pause()
+        assert all(any(title[:12] in line for line in seen(app)) for title in shown)
