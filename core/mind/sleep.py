@@ -7,6 +7,9 @@ from math import ceil
 from core.settings.mind import ContextSettings, SleepSettings
 from core.state import Stateful, through
 
+FARTHEST = 10_000
+"""Turns; a compaction farther off is not foreseen."""
+
 
 class SleepPressure(Stateful):
     """Accumulate the need to consolidate; a fuller context tires faster."""
@@ -162,10 +165,11 @@ class ContextGauge(Stateful):
         self.fill = min(1.0, tokens_after / self.point)
 
     def turns_left(self) -> int | None:
-        """Turns until the compaction point at the usual growth; None while no growth is known."""
+        """Turns until the compaction point at the usual growth; None while unknown, or too far off."""
         if self._growth <= 0.0:
             return None
-        return max(0, ceil((self.point - self.tokens) / self._growth))
+        left = max(0, ceil((self.point - self.tokens) / self._growth))
+        return left if left <= FARTHEST else None
 
     def restored(self) -> None:
         """Measure the fill against this gauge's own point."""

@@ -85,6 +85,15 @@ def test_compaction_point_fits_small_and_large_windows(window: int, point: int) 
     assert gauge.fill == pytest.approx(0.5)
 
 
+@pytest.mark.parametrize(("left", "told"), [(9_999, 9_999), (10_000, 10_000), (10_001, None)])
+def test_a_compaction_too_far_off_is_not_foreseen(left: int, told: int | None) -> None:
+    gauge = ContextGauge(ContextSettings())
+    gauge.turn(10, 1_000_000)
+    gauge.turn(11, 1_000_000)
+    gauge.tokens = gauge.point - left
+    assert gauge.turns_left() == told
+
+
 def test_the_gauge_counts_turns_to_compaction_and_compactions() -> None:
     gauge = ContextGauge(ContextSettings())
     gauge.turn(100_000, 200_000)
