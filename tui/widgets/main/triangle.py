@@ -63,8 +63,8 @@ published figures the triangle hardly tells failing runs from succeeding ones.
         now = neurons(view, self.recording)
         if width < 50 or height < 18:
             return self.lines(view, width, height)
-        made = _large(now, width, min(20, height - 8))
-        return [*made, [], *_memory(now, width), [], *_acting(now)]
+        below: list[Line] = [[], *_memory(now, width), [], *_acting(now)]
+        return [*_large(now, width, min(20, max(10, height - len(below)))), *below][:height]
 
 
 def _title(now: Neurons, node: str) -> tuple[str, str]:
