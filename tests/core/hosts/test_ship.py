@@ -9,6 +9,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from core.events import Event
 from core.hosts.link import Reading, StreamItem, connect_nats, server_of
@@ -17,7 +18,7 @@ from core.hosts.subjects import token
 from tests.core.hosts.servers import NatsServer, begins, ended, lines, ship, use
 
 SESSIONS = 20
-EACH = 2_000
+EACH = 5_000 if settings.get_current_profile_name() == "full" else 1_000
 ALL = SESSIONS * EACH
 
 
@@ -69,7 +70,7 @@ def mirrored(folder: Path) -> list[bytes]:
 
 @pytest.mark.slow
 def test_nothing_is_lost_or_doubled_over_kills_of_either_side(server: NatsServer, home: Path) -> None:
-    """40,000 events; the sender and the server are killed with -9 in the middle, the reader is slow."""
+    """100,000 events in the full run; the sender and the server are killed with -9 in the middle, the reader is slow."""
     tree = home / "logs"
     tree.mkdir()
     half = EACH // 2
