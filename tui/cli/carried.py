@@ -29,7 +29,19 @@ def edits_of(settings: Settings, assignments: list[str]) -> Mapping[str, Any]:
     from core.settings.layers import read_assignments, tunables, value_of
 
     layer, _ = read_assignments(assignments)
-    return {one.name: value_of(settings, one.name) for one in layer.values if one.name in tunables()}
+    names = [one.name for one in layer.values if one.name in tunables()]
+    if "receptor.profile" in names:
+        names += _profiled()
+    return {name: value_of(settings, name) for name in names}
+
+
+def _profiled() -> list[str]:
+    """Every setting that a profile of figures names: choosing one is an edit of all of them."""
+    from core.settings.layers import read_file
+    from core.store.profile_files import PRESETS
+
+    layers = [read_file(PRESETS / f"{name}.toml", "person")[0] for name in ("fitted", "as-published")]
+    return list(dict.fromkeys(given.name for layer in layers for given in layer.values))
 
 
 def initial_states_of(args: argparse.Namespace, settings: Settings) -> InitialStates:

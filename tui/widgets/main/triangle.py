@@ -63,8 +63,11 @@ published figures the triangle hardly tells failing runs from succeeding ones.
         now = neurons(view, self.recording)
         if width < 50 or height < 18:
             return self.lines(view, width, height)
+        made = _large(now, width, min(20, height - 8))
         below: list[Line] = [[], *_memory(now, width), [], *_acting(now)]
-        return [*_large(now, width, min(20, max(10, height - len(below)))), *below][:height]
+        if len(made) + len(below) > height:
+            below = [line for line in below if line]
+        return [*made, *below][:height]
 
 
 def _title(now: Neurons, node: str) -> tuple[str, str]:
