@@ -70,7 +70,7 @@ def mirrored(folder: Path) -> list[bytes]:
 
 @pytest.mark.slow
 def test_nothing_is_lost_or_doubled_over_kills_of_either_side(server: NatsServer, home: Path) -> None:
-    """100,000 events in the full run; the sender and the server are killed with -9 in the middle, the reader is slow."""
+    """100,000 events in the full run; sender and server are killed with -9 on the way, the reader is slow."""
     tree = home / "logs"
     tree.mkdir()
     half = EACH // 2
