@@ -103,12 +103,12 @@ def persist(scene: Scene, method: Method) -> ActionResult:
 
 def note(scene: Scene, method: Method) -> ActionResult:
     """Write down what the agent is at."""
-    said = fill(method.action.say, scene.words())
-    percept = scene.percept
+    words = scene.words()
+    said = fill(method.action.say, words)
     return ActionResult(
         said
-        or f"{percept.state}, {percept.pattern}, {scene.cue} +{scene.intensity:.2f}, "
-        f"{100 * percept.failure_rate:.0f}% of commands fail"
+        or f"{words['state']}, {words['pattern']}, {scene.cue} +{scene.intensity:.2f}, "
+        f"{words['failures']} of commands fail"
     )
 
 

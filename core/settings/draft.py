@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from core.settings import Settings
@@ -34,7 +34,13 @@ class Drafted(NamedTuple):
 class Draft:
     """Edits laid over the settings in force; an edit that says what already holds is none."""
 
-    def __init__(self, base: Settings) -> None:
+    def __init__(
+        self,
+        base: Settings,
+        implied: Callable[[Settings, Mapping[str, Any]], Mapping[str, Any]] | None = None,
+    ) -> None:
+        self._implied = implied
+        """What else changes with some values, where one setting chooses many."""
         self.base = base
         """The settings in force."""
         self.settings = base
@@ -72,7 +78,7 @@ class Draft:
 
     def lay(self, values: Mapping[str, Any], *, joined: bool = False) -> str:
         """Change several settings in one step; the first fault, where there is any."""
-        edits = {**self.edits, **values}
+        edits = {**self.edits, **self._more(values), **values}
         found = resolve([self._standing, _layer(edits)])
         if found.complaints:
             fault = found.complaints[0]
@@ -88,7 +94,9 @@ class Draft:
         edited = [name for name in wanted if name in self.edits]
         if edited:
             self._note()
-            self._enter({name: value for name, value in self.edits.items() if name not in edited})
+            more = self._more({name: value_of(self.base, name) for name in edited})
+            kept = {**self.edits, **more}
+            self._enter({name: value for name, value in kept.items() if name not in edited})
             return True
         known = tunables()
         values = {
@@ -111,6 +119,9 @@ class Draft:
         self._past.append(self.edits)
         self._enter(self._future.pop())
         return True
+
+    def _more(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {} if self._implied is None else self._implied(self.settings, values)
 
     def _note(self, *, joined: bool = False) -> None:
         if not (joined and self._past):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from core.errors import StoreError
 from core.settings import Settings
 from core.settings.file import small_file
-from core.settings.layers import tunables, value_of
+from core.settings.layers import Layer, read_file, resolve, tunables, value_of
 from core.settings.toml_text import with_values
 from core.store.compensation import Chain, recover
 from core.store.config_path import PROJECT_SETTINGS, user_settings_file
@@ -25,8 +26,37 @@ from core.store.profiles import (
 )
 
 PRESETS = Path(__file__).parent / "presets"
+PROFILE = "receptor.profile"
+"""The setting that chooses a profile of figures; ours lie in `PRESETS`, `default` is what is built in."""
 
 Kind = Literal["profile", "settings"]
+
+
+@cache
+def figures_of(profile: str) -> Settings:
+    """The settings as a profile of figures alone makes them."""
+    return resolve(_figures(profile)).settings
+
+
+def figure_names() -> tuple[str, ...]:
+    """Every setting that a profile of figures names."""
+    layers = [layer for profile in tunables()[PROFILE].choices for layer in _figures(profile)]
+    return tuple(dict.fromkeys(given.name for layer in layers for given in layer.values))
+
+
+def _figures(profile: str) -> list[Layer]:
+    path = PRESETS / f"{profile}.toml"
+    return [read_file(path, "person")[0]] if profile in tunables()[PROFILE].choices and path.exists() else []
+
+
+def other_figures(settings: Settings, profile: str) -> dict[str, Any]:
+    """What the choice of another profile of figures changes; figures that were set otherwise stand."""
+    before, after = figures_of(settings.receptor.profile), figures_of(profile)
+    return {
+        name: value_of(after, name)
+        for name in figure_names()
+        if value_of(settings, name) == value_of(before, name)
+    }
 
 
 class ProfileFiles(NamedTuple):
@@ -77,6 +107,14 @@ class ProfileFiles(NamedTuple):
     def save_settings(self, edits: Mapping[str, Any], scope: Scope) -> Path:
         """Put changed values into a settings file, so that they hold the next time."""
         path = self.file(scope)
+        if PROFILE in edits:
+            chosen = figures_of(edits[PROFILE])
+            known = {name for name in figure_names() if name in edits}
+            edits = {
+                name: value
+                for name, value in edits.items()
+                if name not in known or value != value_of(chosen, name)
+            }
         if scope == "project":
             refuse_foreign(edits)
             self._refuse_outside(path)

@@ -27,21 +27,13 @@ def add_plain_option(parser: argparse.ArgumentParser) -> None:
 def edits_of(settings: Settings, assignments: list[str]) -> Mapping[str, Any]:
     """What `--set` asks for, by name."""
     from core.settings.layers import read_assignments, tunables, value_of
+    from core.store.profile_files import PROFILE, figure_names
 
     layer, _ = read_assignments(assignments)
     names = [one.name for one in layer.values if one.name in tunables()]
-    if "receptor.profile" in names:
-        names += _profiled()
+    if PROFILE in names:
+        names += figure_names()
     return {name: value_of(settings, name) for name in names}
-
-
-def _profiled() -> list[str]:
-    """Every setting that a profile of figures names: choosing one is an edit of all of them."""
-    from core.settings.layers import read_file
-    from core.store.profile_files import PRESETS
-
-    layers = [read_file(PRESETS / f"{name}.toml", "person")[0] for name in ("fitted", "as-published")]
-    return list(dict.fromkeys(given.name for layer in layers for given in layer.values))
 
 
 def initial_states_of(args: argparse.Namespace, settings: Settings) -> InitialStates:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
 from textual import on
@@ -21,7 +22,7 @@ from core.settings.editing import Editing
 from core.settings.layers import tunables
 from core.settings.table_rows import TableRow
 from core.store.labels import Label
-from core.store.profile_files import ProfileFiles
+from core.store.profile_files import PROFILE, ProfileFiles, other_figures
 from core.store.profiles import SettingsProfile, taken_over
 from core.timeline.labelling import judged_labels, missed_label
 from core.timeline.timeline import Timeline
@@ -38,6 +39,11 @@ from tui.widgets.tuning.type_line import TypeLine
 
 _DRAFTS: WeakKeyDictionary[Timeline, Draft] = WeakKeyDictionary()
 """One draft for each recording, so that nothing is lost when the bench is left."""
+
+
+def _implied(standing: Settings, values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The figures that come with another profile of them."""
+    return other_figures(standing, str(values[PROFILE])) if PROFILE in values else {}
 
 
 class Bench(Horizontal):
@@ -72,7 +78,7 @@ applied, and nothing is kept before it is saved.
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
         self.profile_files = ProfileFiles.usual()
-        self._edit(Draft(Settings()))
+        self._edit(Draft(Settings(), _implied))
 
     def _edit(self, draft: Draft) -> None:
         self._editing = Editing(draft)
@@ -106,7 +112,7 @@ applied, and nothing is kept before it is saved.
 
     def watch_recording(self, recording: Timeline | None) -> None:
         if recording is not None:
-            self._edit(_DRAFTS.setdefault(recording, Draft(recording.settings)))
+            self._edit(_DRAFTS.setdefault(recording, Draft(recording.settings, _implied)))
         if self.is_mounted:
             self.effects.forget()
             if recording is not None:
