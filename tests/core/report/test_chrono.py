@@ -18,6 +18,7 @@ from core.logs.links import Link, session_links
 from core.logs.session import read_session
 from core.report.chrono import ChronoNav, Destination, SummaryPolicy, Trail, Visit
 from core.report.conversation import ConversationTree
+from core.report.event_words import firing_words
 from core.report.recap import narrative, short_clock, structural, token_estimate
 from core.settings import Settings
 from core.timeline.snapshot import encode
@@ -87,7 +88,7 @@ def test_a_structural_summary_counts_what_lies_between(timeline: Timeline) -> No
     signals = [mark.name for mark in timeline.marks.between(100, 600) if mark.kind == "signal"]
     assert signals
     told = next(line for line in said if line.startswith("signals: "))
-    assert all(f"{name.replace('_', ' ')} {signals.count(name)}" in told for name in signals)
+    assert all(f"{firing_words(name)} {signals.count(name)}" in told for name in signals)
     assert "_" not in told
     assert structural(timeline, 50, 50) == ["nothing lies between"]
 
@@ -197,7 +198,7 @@ def test_a_removed_or_swapped_move_is_found(change: str) -> None:
         state[1], state[2] = state[2], state[1]
     with pytest.raises(StoreError, match="damaged"):
         Trail().load(state)
-    with pytest.raises(StoreError, match="no record"):
+    with pytest.raises(StoreError, match="not a record"):
         Trail().load([(1, 2)])
 
 
