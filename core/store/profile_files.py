@@ -33,7 +33,7 @@ Kind = Literal["profile", "settings"]
 
 
 @cache
-def figures_of(profile: str) -> Settings:
+def profile_settings(profile: str) -> Settings:
     """The settings as a profile of figures alone makes them."""
     return resolve(_figures(profile)).settings
 
@@ -51,7 +51,7 @@ def _figures(profile: str) -> list[Layer]:
 
 def other_figures(settings: Settings, profile: str) -> dict[str, Any]:
     """What the choice of another profile of figures changes; figures that were set otherwise stand."""
-    before, after = figures_of(settings.receptor.profile), figures_of(profile)
+    before, after = profile_settings(settings.receptor.profile), profile_settings(profile)
     return {
         name: value_of(after, name)
         for name in figure_names()
@@ -108,7 +108,7 @@ class ProfileFiles(NamedTuple):
         """Put changed values into a settings file, so that they hold the next time."""
         path = self.file(scope)
         if PROFILE in edits:
-            chosen = figures_of(edits[PROFILE])
+            chosen = profile_settings(edits[PROFILE])
             known = {name for name in figure_names() if name in edits}
             edits = {
                 name: value

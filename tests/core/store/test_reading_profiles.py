@@ -9,7 +9,7 @@ import pytest
 from core.settings import Settings
 from core.settings.draft import Draft
 from core.settings.layers import tunables, value_of, with_value
-from core.store.profile_files import PROFILE, ProfileFiles, figure_names, figures_of
+from core.store.profile_files import PROFILE, ProfileFiles, figure_names, profile_settings
 from tui.screens.tuning_bench.bench import _implied
 
 OTHERS = ("fitted", "as-published")
@@ -17,7 +17,7 @@ OTHERS = ("fitted", "as-published")
 
 def test_each_profile_has_figures_of_its_own() -> None:
     assert set(tunables()[PROFILE].choices) == {"default", *OTHERS}
-    made = [figures_of(name) for name in ("default", *OTHERS)]
+    made = [profile_settings(name) for name in ("default", *OTHERS)]
     figures = [tuple(str(value_of(one, name)) for name in figure_names()) for one in made]
     assert len(set(figures)) == 3 and made[0] == Settings()
 
@@ -27,7 +27,7 @@ def test_turning_it_changes_the_figures_and_turning_back_none(profile: str) -> N
     draft = Draft(Settings(), _implied)
     assert draft.set(PROFILE, profile) == "" and len(draft.edits) > 10
     for name in figure_names():
-        assert value_of(draft.settings, name) == value_of(figures_of(profile), name)
+        assert value_of(draft.settings, name) == value_of(profile_settings(profile), name)
     for other in (*OTHERS, "default"):
         assert draft.set(PROFILE, other) == ""
     assert draft.edits == {} and draft.settings == Settings()
