@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Literal
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from core.events import Action, Event, Outcome, ToolUse
 from core.live.status import AgentTrouble
@@ -30,18 +31,23 @@ class HookOpenCall(Struct, frozen=True):
     tool: str
     action: Action
 
+    def event(self) -> ToolUse:
+        """As the log would tell it."""
+        return ToolUse(
+            at=self.at, agent=self.agent, tool=self.tool, action=self.action, id=self.id, outcome="pending"
+        )
 
-class HookEndedCall(Struct, frozen=True):
+
+class HookEndedCall(HookOpenCall, frozen=True):
     """A call that hooks say has ended and of whose end the log tells nothing yet."""
 
-    id: str
-    at: float
-    agent: str
-    tool: str
-    action: Action
     outcome: Outcome
     program: str = ""
     targets: tuple[str, ...] = ()
+
+    def event(self) -> ToolUse:
+        """As the log would tell it."""
+        return replace(super().event(), outcome=self.outcome, program=self.program, targets=self.targets)
 
 
 class PermitQuestion(Struct, frozen=True):
@@ -102,31 +108,8 @@ class HookSigns(Struct, frozen=True):
         over = {call.id: call for call in self.ended if call.id not in known}
         told = [event for event in held if not isinstance(event, ToolUse) or event.id not in over]
         named = known | over.keys() | {event.id for event in told if isinstance(event, ToolUse)}
-        begun = (
-            ToolUse(
-                at=call.at,
-                agent=call.agent,
-                tool=call.tool,
-                action=call.action,
-                id=call.id,
-                outcome="pending",
-            )
-            for call in self.open
-            if call.id and call.id not in named
-        )
-        done = (
-            ToolUse(
-                at=call.at,
-                agent=call.agent,
-                tool=call.tool,
-                action=call.action,
-                id=call.id,
-                outcome=call.outcome,
-                program=call.program,
-                targets=call.targets,
-            )
-            for call in over.values()
-        )
+        done = (call.event() for call in over.values())
+        begun = (call.event() for call in self.open if call.id and call.id not in named)
         return (*told, *done, *begun)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 
 from core.receptor.readings import NodeReading, PathReading
@@ -20,9 +20,9 @@ class _Node:
         self.children: dict[str, _Node] = {}
 
     def read(self) -> NodeReading:
-        children = self.children.values()
+        children: Collection[_Node] = self.children.values()
         if len(children) > 1:
-            children = sorted(children, key=lambda child: (-child.heat, child.name))  # type: ignore[assignment]
+            children = sorted(children, key=lambda child: (-child.heat, child.name))
         return NodeReading(
             self.name,
             self.path,

@@ -10,12 +10,14 @@ import pytest
 
 from core.agents.registry import make_kit
 from core.events import Event
+from core.live.fleet import whole_cost
+from core.live.fleet.member import Member
 from core.live.fleet.roster import Roster
 from core.live.fleet.thread import once
 from core.live.source import Followed
 from core.logs.finder import Finder
 from core.logs.session import LogSession
-from core.report.cost import Sum, session_cost
+from core.report.cost import CostReader, Sum, session_cost
 from core.report.spending import Spending
 from core.settings import Settings
 from tests.core.logs import log_lines as logs
@@ -112,3 +114,68 @@ def test_a_fork_is_charged_for_its_own_turns_only(home: Path) -> None:
     rows, _ = once(Roster(settings, {}, home, paths=[first, fork], wall=lambda: now))
     assert own == {"s-1": 3, "s-2": 1}
     assert {row.session: row.priced for row in rows} == own
+
+
+def growing(home: Path) -> tuple[Path, Settings, list[float]]:
+    """A log of which the fleet reads the end, changed long ago; and the clock."""
+    path = home / "s-1.jsonl"
+    path.write_bytes(logs.session(400))
+    os.utime(path, (logs.START + 20_000, logs.START + 20_000))
+    return path, everyone(tail=0.01), [logs.START + 90_000.0]
+
+
+def grow(path: Path, roster: Roster) -> None:
+    at = roster.wall() - logs.START
+    with path.open("ab") as file:
+        file.write(logs.call(at, f"t{at}") + logs.result(at + 0.5, f"t{at}"))
+    os.utime(path, (roster.wall(), roster.wall()))
+    roster.look()
+    while roster.work(5.0):
+        pass
+
+
+def test_a_log_at_rest_that_goes_on_is_read_whole_once_and_then_followed(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, settings, wall = growing(home)
+    made: list[LogSession] = []
+
+    class Counted(CostReader):
+        def __init__(self, session: LogSession, settings: Settings) -> None:
+            made.append(session)
+            super().__init__(session, settings)
+
+    monkeypatch.setattr(whole_cost, "CostReader", Counted)
+    roster = Roster(settings, {}, home, paths=[path], wall=lambda: wall[0])
+    roster.look()
+    while roster.work(5.0):
+        pass
+    [row] = roster.rows(wall[0])
+    assert row.partial and not row.uncounted and len(made) == 1
+    for _ in range(3):
+        wall[0] += 1.0
+        grow(path, roster)
+    [row] = roster.rows(wall[0])
+    assert not row.partial and not row.uncounted and len(made) == 1
+    [session] = found(settings, [path])
+    assert round(row.dollars, 6) == figures(session_cost(session, settings).sum)[0]
+
+
+def test_a_sum_that_could_not_be_renewed_is_said_to_be_a_lower_bound(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, settings, wall = growing(home)
+    roster = Roster(settings, {}, home, paths=[path], wall=lambda: wall[0])
+    roster.look()
+    while roster.work(5.0):
+        pass
+
+    def broken(*_: object) -> None:
+        raise RuntimeError("no")
+
+    monkeypatch.setattr(whole_cost, "CostReader", broken)
+    monkeypatch.setattr(Member, "_fill_active", lambda self: None)
+    wall[0] += 1.0
+    grow(path, roster)
+    [row] = roster.rows(wall[0])
+    assert row.partial and row.uncounted

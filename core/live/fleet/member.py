@@ -77,6 +77,8 @@ class Member:
         if found.modified > self.found.modified:
             self.due = True
         self.found = found
+        if self.awake and self._cut and not self.filling:
+            self._fill_active()
 
     @property
     def changed(self) -> float:
@@ -142,10 +144,17 @@ class Member:
         end, self._cut = cut(session, round(settings.screen.fleet.tail * _MB), _size)
         if found.active:
             self.heard = found.last
-            if self._cut and found.size <= settings.screen.fleet.whole * _MB:
-                self._whole = self._make(session)
+        if self._cut:
+            self._fill_active()
         self._model = self._make(end)
         return self._model
+
+    def _fill_active(self) -> None:
+        """Read the whole log behind its end, once somebody works there."""
+        found = self.found
+        if found.active and found.size <= self._settings.screen.fleet.whole * _MB:
+            session = self._session()
+            self._whole = None if session is None else self._make(session)
 
     def _open_whole(self) -> None:
         """Its end tells nothing, such as one long line: read it all at once."""
@@ -180,7 +189,7 @@ class Member:
         if model is not None and self._caught_up and (model.fresh or now - self._taken >= _REDRAWN):
             self._row, self._taken = self._take(model, now), now
         row = self._row or self._blank(now)
-        return self._cost.told(row).at(now, self._limits)
+        return self._cost.told(row, self.found).at(now, self._limits)
 
     def _blank(self, now: float) -> FleetRow:
         return _blank_row(self.found, StatusFacts(heard=self.found.last, read=0.0), now, self._limits)

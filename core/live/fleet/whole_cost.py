@@ -23,8 +23,10 @@ class WholeCost:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._made: SessionCost | None = None
+        self._made_of = (0, 0.0)
+        """Size and change of the logs that this is the cost of."""
         self._of = (0, 0.0)
-        """Size and change of the logs when they were last looked through."""
+        """Size and change of the logs when they were last looked at."""
         self._name: SessionName | None = None
         self._tree: LogTree | None = None
         self._reader: CostReader | None = None
@@ -51,15 +53,15 @@ class WholeCost:
             self._name = session_name(session)
             known = self._tree.kept("cost", self._name, SessionCost)
             if known is not None:
-                self._made = known
+                self._made, self._made_of = known, self._of
                 return
             self._reader = CostReader(session, self._settings)
         if self._reader.advance(most):
             if self._tree is not None and self._name is not None:
                 self._tree.keep("cost", self._name, self._reader.made)
-            self._made, self._reader = self._reader.made, None
+            self._made, self._made_of, self._reader = self._reader.made, self._of, None
 
-    def told(self, row: FleetRow) -> FleetRow:
+    def told(self, row: FleetRow, found: Found) -> FleetRow:
         """The same row with the figures of the whole log, as far as they are known."""
         made = self._made
         if made is None or not row.partial:
@@ -73,5 +75,5 @@ class WholeCost:
             charges=tuple(made.charges[-_DAY:]) if made.dated else (),
             calls=made.calls,
             failures=made.failures,
-            uncounted=self._reader is not None,
+            uncounted=self._made_of != (found.size, found.modified),
         )
