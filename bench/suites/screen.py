@@ -116,7 +116,7 @@ async def _paints() -> tuple[float, float]:
     for index in range(1000, 1100):
         head.seek(index)
         views.append(film.view(head, "main", None))
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         app = _app(Path(folder))
         async with app.run_test(size=SIZE) as pilot:
             app.pop_screen()
@@ -165,7 +165,7 @@ async def _appends() -> list[float]:
     events = session(300 + _APPENDED)
     shift = time.time() - events[-1].at
     events = [replace(event, at=event.at + shift) for event in events]
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         folder = Path(name)
         log = folder / "log.jsonl"
         log.write_bytes(_lines(events[:300]))
@@ -192,7 +192,7 @@ async def _idle(seconds: float) -> float:
     """Share of a core that a live screen takes while nothing comes."""
     events = session(2000)
     shift = time.time() - events[-1].at
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         log = Path(name) / "log.jsonl"
         log.write_bytes(_lines([replace(event, at=event.at + shift) for event in events]))
         app = _app(Path(name))
@@ -209,7 +209,7 @@ async def _idle(seconds: float) -> float:
 
 def _start(count: int) -> float:
     """Seconds from the start of a process to the first picture with events in it, the best of five."""
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         log = Path(folder) / "log.jsonl"
         write_log(log, count * _EACH)
         taken = []

@@ -73,7 +73,10 @@ def kind_of(event: Event) -> str:
 def firing_words(name: str) -> str:
     """What a signal or a method is called on a screen, with what is said after its name."""
     first, space, rest = name.partition(" ")
-    return f"{SIGNAL_WORDS.get(first) or METHOD_WORDS.get(first) or first.replace('_', ' ')}{space}{rest}"
+    words = SIGNAL_WORDS.get(first) or METHOD_WORDS.get(first)
+    if words is None:
+        words = f"would halt: {first.lower()}" if first.isupper() else first.replace("_", " ")
+    return f"{words}{space}{rest}"
 
 
 def outcome_of(event: Event) -> str:

@@ -77,7 +77,7 @@ def frame_lines(frame: Frame) -> list[str]:
     """A frame in a handful of lines."""
     receptor, mind, story = frame.receptor, frame.mind, frame.story
     lines = [
-        f"{one_line(frame.agent)} after {_many(frame.events, 'event')}: {story.state} "
+        f"{one_line(frame.agent)} after {_many(frame.events, 'event')}: {story.state.replace('_', ' ')} "
         f"({receptor.behaviour.short.pattern}), regime {story.regime}, phase {story.phase}, "
         f"governor {story.governor}",
         ", ".join(
