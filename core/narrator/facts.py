@@ -62,11 +62,12 @@ def _asked(events: Sequence[Event], start: int, read: Read) -> list[Fact]:
     return found
 
 
-def _failed(events: Sequence[Event], start: int, read: Read) -> list[Fact]:
+def _failed(events: Sequence[Event], start: int, read: Read, *, solved: bool = True) -> list[Fact]:
+    """What failed, and whether it worked later; on wish without what did."""
     found = []
     for trouble in troubles(events):
         use = events[trouble.last]
-        if not isinstance(use, ToolUse):
+        if not isinstance(use, ToolUse) or (trouble.solved is not None and not solved):
             continue
         words = read(use)
         what = log_words(words.command, 80) or " ".join(use.targets[:2]) or use.program
@@ -80,10 +81,14 @@ def _failed(events: Sequence[Event], start: int, read: Read) -> list[Fact]:
             edits = ", ".join(plain(path, 50) for path in trouble.edits[:3])
             after = f" after changing {edits}" if edits else ""
             found.append(Fact(start + trouble.solved + 1, f"{named} worked{after}", "solved"))
-        elif trouble.edits:
-            edits = count(len(trouble.edits), "file")
+        elif trouble.in_vain:
+            edits = count(trouble.in_vain, "file")
             found.append(
-                Fact(start + trouble.last + 1, f"{edits} changed since, and it still fails", "unsolved")
+                Fact(
+                    start + trouble.last + 1,
+                    f"{named} failed again after {edits} had been changed",
+                    "unsolved",
+                )
             )
     return found
 
@@ -137,9 +142,11 @@ def stuck_facts(timeline: Timeline, stop: int, read: Read = words_of) -> list[Fa
         return []
     asked = max((place for place, one in enumerate(events) if isinstance(one, Prompt)), default=0)
     found = _asked(events[asked : asked + 1], asked, read)
-    found += [fact for fact in _failed(events[asked:], asked, read) if fact.kind != "solved"][-8:]
+    found += _failed(events[asked:], asked, read, solved=False)[-8:]
     found += _now(frame, stop)
-    found += [fact for fact in _done(events[asked:], asked) if fact.kind in ("passed", "edited")][-6:]
+    done = _done(events[asked:], asked)
+    for kind in ("passed", "edited"):
+        found += [fact for fact in done if fact.kind == kind][-6:]
     found += _ended(events, 0, read)
     return sorted(dict.fromkeys(found), key=lambda fact: (fact.number, fact.words))
 
@@ -156,7 +163,7 @@ def _now(frame: Frame, stop: int) -> list[Fact]:
         found.append(Fact(stop, f"the governor: {plain(frame.governor.would_halt, 80)}", "halt"))
     behaviour = frame.receptor.behaviour.short
     if behaviour.failure_rate >= 0.2:
-        rate = f"{100 * behaviour.failure_rate:.0f}% of the calls of the last minutes failed"
+        rate = f"{100 * behaviour.failure_rate:.0f}% of the commands of the last minutes failed"
         found.append(Fact(stop, rate, "rate"))
     if frame.mind.sleep.context >= 0.9:
         full = f"its context is {100 * frame.mind.sleep.context:.0f}% full"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from core.narrator.facts import Fact
@@ -62,10 +62,17 @@ def told_why(facts: Sequence[Fact]) -> list[Claim]:
     if failing and not of("passed"):
         words = "No test, build or commit has passed since it was last asked for something."
         claims.append(Claim(words, (failing[0].number,)))
-    if not claims and of("state"):
-        state = of("state")[-1]
+    state = of("state")[-1] if of("state") else None
+    if state is not None and not claims:
         claims.append(Claim(f"Nothing in the log speaks for being stuck; {state.words}.", (state.number,)))
+    elif state is not None and not _is_stuck(by_kind) and "stuck" not in state.words:
+        claims.insert(0, Claim(f"It does not look stuck; {state.words}.", (state.number,)))
     return claims or [Claim("The log holds no events.", ())]
+
+
+def _is_stuck(by_kind: Mapping[str, Sequence[Fact]]) -> bool:
+    """Whether more than a failure or two speaks for it."""
+    return any(by_kind.get(kind) for kind in ("loop", "halt", "unsolved", "rate", "context"))
 
 
 def _sentence(words: str) -> str:

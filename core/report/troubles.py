@@ -19,18 +19,21 @@ class Trouble(NamedTuple):
     """Place of the success that ended it."""
     edits: tuple[str, ...]
     """Files changed between the first failure and the success, in the order they came."""
+    in_vain: int
+    """How many of them had been changed when it failed last."""
 
 
 class _Open:
-    __slots__ = ("edits", "failures", "first", "last")
+    __slots__ = ("edits", "failures", "first", "in_vain", "last")
 
     def __init__(self, place: int) -> None:
         self.first = self.last = place
         self.failures = 1
+        self.in_vain = 0
         self.edits: dict[str, None] = {}
 
     def closed(self, solved: int | None) -> Trouble:
-        return Trouble(self.first, self.last, self.failures, solved, tuple(self.edits))
+        return Trouble(self.first, self.last, self.failures, solved, tuple(self.edits), self.in_vain)
 
 
 def troubles(events: Sequence[Event]) -> list[Trouble]:
@@ -48,6 +51,7 @@ def troubles(events: Sequence[Event]) -> list[Trouble]:
             else:
                 known.failures += 1
                 known.last = place
+                known.in_vain = len(known.edits)
         elif event.outcome == "success":
             if event.action == "file_edit":
                 for (agent, _), trouble in running.items():

@@ -37,7 +37,7 @@ def test_a_trouble_lasts_until_the_same_thing_works() -> None:
         use(8, "failure", shape=3),
         use(9, "pending", shape=3),
     ]
-    assert troubles(events) == [Trouble(1, 3, 2, 7, ("a", "b")), Trouble(8, 8, 1, None, ())]
+    assert troubles(events) == [Trouble(1, 3, 2, 7, ("a", "b"), 1), Trouble(8, 8, 1, None, (), 0)]
 
 
 def test_another_agents_success_solves_nothing() -> None:

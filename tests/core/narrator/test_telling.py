@@ -7,11 +7,14 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from bench.workload import session
 from core.agents.registry import make_kit
+from core.events import Prompt, ToolUse
 from core.logs.finder import sessions
 from core.logs.session import read_session
 from core.narrator.claims import WrongAnswer, read_claims
@@ -63,6 +66,39 @@ def test_why_names_the_loop_the_failure_and_its_error(stuck: Timeline) -> None:
 def test_why_says_so_where_nothing_is_wrong(stuck: Timeline) -> None:
     [claim] = told_why(stuck_facts(stuck, len(stuck)))
     assert claim.words.startswith("Nothing in the log speaks for being stuck")
+
+
+def _worked(*last: ToolUse) -> Timeline:
+    """A prompt, eight files changed, a failure that was solved by it, and what comes last."""
+    test: dict[str, Any] = {"tool": "Bash", "action": "shell_exec", "purpose": "test", "program": "pytest"}
+    edit = ToolUse(at=2.0, tool="Edit", action="file_edit", outcome="success")
+    uses = [
+        ToolUse(at=1.0, id="red", outcome="failure", **test),
+        *(replace(edit, at=2.0 + number, targets=(f"f{number}",)) for number in range(8)),
+        *(ToolUse(at=20.0 + number, id="green", outcome="success", **test) for number in range(5)),
+        *last,
+    ]
+    timeline = Timeline(SETTINGS)
+    told = (replace(use, call=number, shape=number, result=number) for number, use in enumerate(uses, 1))
+    timeline.extend([Prompt(at=0.0, characters=5), *told])
+    return timeline
+
+
+def test_why_does_not_blame_what_was_solved_nor_forget_what_passed() -> None:
+    lost = ToolUse(at=30.0, tool="Read", action="file_read", outcome="failure", targets=("gone",))
+    timeline = _worked(lost)
+    words = [claim.words for claim in told_why(stuck_facts(timeline, len(timeline)))]
+    assert words[0].startswith("It does not look stuck")
+    assert words[1:] == ["Read gone failed once."]
+
+
+def test_why_says_that_edits_were_in_vain_only_where_it_failed_after_them() -> None:
+    lost = ToolUse(at=30.0, tool="Read", action="file_read", outcome="failure", targets=("gone",))
+    edit = ToolUse(at=31.0, tool="Edit", action="file_edit", outcome="success", targets=("f1",))
+    for last, vain in (((lost, edit), False), ((lost, edit, lost), True)):
+        timeline = _worked(*last)
+        words = " ".join(claim.words for claim in told_why(stuck_facts(timeline, len(timeline))))
+        assert ("failed again after 1 file had been changed" in words) == vain
 
 
 def test_a_recap_says_the_same_once(stuck: Timeline) -> None:
