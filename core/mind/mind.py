@@ -260,8 +260,7 @@ class Mind(Stateful):
     def _compaction(self, event: Compaction) -> None:
         heart = self.heart
         heart.emit(Compacted(event.at, event.tokens_before, event.tokens_after, event.trigger))
-        full = event.tokens_before or heart.gauge.tokens
-        heart.gauge.compacted(event.at, event.tokens_after, full if event.trigger == "auto" else 0)
+        heart.gauge.record(event)
 
     def _regime_changed(self, before: Regime) -> None:
         heart = self.heart

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import ceil
 
+from core.events import Compaction
 from core.settings.mind import ContextSettings, SleepSettings
 from core.state import Stateful, through
 
@@ -154,8 +155,13 @@ class ContextGauge(Stateful):
             self.tokens = tokens
             self.fill = min(1.0, tokens / self.point)
 
+    def record(self, event: Compaction) -> None:
+        """Take in that the agent's context was really compacted, and where if nobody asked for it."""
+        full = event.tokens_before or self.tokens
+        self.compacted(event.at, event.tokens_after, full if event.trigger == "auto" else 0)
+
     def compacted(self, at: float, tokens_after: int, by_itself_at: int = 0) -> None:
-        """Record that the agent's context was really compacted, and at how many tokens if nobody asked."""
+        """Measure from here on, and against the tokens at which it was compacted by itself, if it was."""
         if by_itself_at >= _LEAST_SEEN:
             self._seen = by_itself_at
             self.point = self._point(self._window)

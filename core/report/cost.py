@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import msgspec
 
-from core.events import MAIN, Event, SessionStart, ToolUse, Turn
+from core.events import MAIN, Compaction, Event, SessionStart, ToolUse, Turn
 
 if TYPE_CHECKING:
     from core.logs.session import LogSession
@@ -61,6 +61,10 @@ class SessionCost(msgspec.Struct, array_like=True):
     charges: list[Charge] = msgspec.field(default_factory=list)
     calls: int = 0
     failures: int = 0
+    compaction_point: int = 0
+    """Tokens at which the main agent's context is compacted, as the whole log tells; 0 where it was not read."""
+    turns_left: int | None = None
+    """Turns until then, at the usual growth."""
 
     @property
     def sum(self) -> Sum:
@@ -172,6 +176,7 @@ class CostReader:
     def __init__(self, session: LogSession, settings: Settings) -> None:
         from core.logs.session import read_session
         from core.logs.titles import title_of
+        from core.mind.sleep import ContextGauge
         from core.store.kept_events import reading_kit
 
         self.made = SessionCost(session.id, session.tool, "", title_of(session), str(session.path), True)
@@ -179,6 +184,7 @@ class CostReader:
         self._events = read_session(session, reading_kit(settings), settings.ingest.lines)
         self._sums: dict[tuple[int, str, bool], Charge] = {}
         self._subs: set[str] = set()
+        self._gauge = ContextGauge(settings.mind.context)
 
     def advance(self, most: int | None = None) -> bool:
         """Read on, at most so many events; whether it is done."""
@@ -188,6 +194,7 @@ class CostReader:
             self._take(event)
         self.made.subs = len(self._subs)
         self.made.charges = list(self._sums.values())
+        self.made.compaction_point, self.made.turns_left = self._gauge.point, self._gauge.turns_left()
         return most is None or read < most
 
     def _take(self, event: Event) -> None:
@@ -196,12 +203,16 @@ class CostReader:
             charge = charge_of(event)
             if charge.sub:
                 self._subs.add(event.agent)
+            else:
+                self._gauge.turn(event.context_tokens, event.context_window)
             known = self._sums.setdefault((charge.minute, charge.model, charge.sub), charge)
             if known is not charge:
                 known.add(charge)
         elif isinstance(event, ToolUse):
             made.calls += 1
             made.failures += event.outcome == "failure"
+        elif isinstance(event, Compaction) and event.agent == MAIN:
+            self._gauge.record(event)
         elif isinstance(event, SessionStart) and event.agent == MAIN:
             made.project = made.project or event.project
             made.agent = event.tool or made.agent

@@ -161,6 +161,26 @@ def test_a_log_at_rest_that_goes_on_is_read_whole_once_and_then_followed(
     assert round(row.dollars, 6) == figures(session_cost(session, settings).sum)[0]
 
 
+def test_the_context_of_a_log_at_rest_is_measured_against_where_its_agent_compacted(home: Path) -> None:
+    path, settings, wall = growing(home)
+    seen = {"trigger": "auto", "preTokens": 1000}
+    boundary = logs.line(2.5, type="system", subtype="compact_boundary", compactMetadata=seen)
+    start, *rest = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([start, *rest[:2], boundary, *rest[2:]]))
+    os.utime(path, (logs.START + 20_000, logs.START + 20_000))
+    roster = Roster(settings, {}, home, paths=[path], wall=lambda: wall[0])
+    roster.look()
+    while roster.work(5.0):
+        pass
+    [row] = roster.rows(wall[0])
+    assert row.partial and not row.uncounted
+    assert (row.context_tokens, row.compaction_point, row.facts.context) == (905, 1000, 0.905)
+    grow(path, roster)
+    [row] = roster.rows(wall[0])
+    assert not row.partial
+    assert (row.compaction_point, row.facts.context) == (1000, 0.905)
+
+
 def test_a_sum_that_could_not_be_renewed_is_said_to_be_a_lower_bound(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

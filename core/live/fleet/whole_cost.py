@@ -1,4 +1,4 @@
-"""What a session's whole log cost, where its minds read only the end; looked through once, then kept."""
+"""What a session's whole log tells of cost and context, where its minds read only the end; kept once read."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class WholeCost:
             return row
         whole = made.sum
         return replace(
-            row,
+            self._measured(row, made, found),
             dollars=whole.dollars,
             priced=whole.priced,
             unpriced=whole.unpriced,
@@ -77,3 +77,13 @@ class WholeCost:
             failures=made.failures,
             uncounted=self._made_of != (found.size, found.modified),
         )
+
+    def _measured(self, row: FleetRow, made: SessionCost, found: Found) -> FleetRow:
+        """The row's context against the point its agent was seen to compact at before the end that was read."""
+        point = made.compaction_point
+        if not 0 < point < row.compaction_point:
+            return row
+        known = self._made_of == (found.size, found.modified)
+        context = min(1.0, row.context_tokens / point)
+        facts = replace(row.facts, context=context, turns_left=made.turns_left if known else None)
+        return replace(row, facts=facts, compaction_point=point)
