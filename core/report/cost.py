@@ -62,7 +62,7 @@ class SessionCost(msgspec.Struct, array_like=True):
     calls: int = 0
     failures: int = 0
     compaction_point: int = 0
-    """Tokens at which the main agent's context is compacted, as the whole log tells; 0 where it was not read."""
+    """Tokens at which the main agent's context is compacted, as the whole log tells; 0 where unread."""
     turns_left: int | None = None
     """Turns until then, at the usual growth."""
 
