@@ -79,7 +79,7 @@ class WholeCost:
         )
 
     def _measured(self, row: FleetRow, made: SessionCost, found: Found) -> FleetRow:
-        """The row's context against where its agent was seen to compact, maybe before the end that was read."""
+        """The row's context against where its agent was seen to compact before the end that was read."""
         point = made.compaction_point
         if not 0 < point < row.compaction_point:
             return row
