@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.agents.loose import decode
-from core.agents.record_words import answer, arguments, change, gist, spoken, task
+from core.agents.record_words import answer, arguments, change, fault_words, gist, spoken, task
 from core.events import AgentStart, Event, Prompt, ToolUse, Turn, Where
 from core.logs.excerpt import Documents
 from core.logs.redaction import redact
@@ -77,8 +77,8 @@ class WordReader:
                 values = self._values(event.where)
                 return Words(said=_beginning(spoken(values, agent=False) or task(values)))
             if isinstance(event, Turn):
-                place = event.said or event.where
-                return Words(said=_beginning(spoken(self._values(place), agent=True)))
+                values = self._values(event.said or event.where)
+                return Words(said=_beginning(spoken(values, agent=True) or fault_words(values)))
         except OSError as fault:
             return Words(fault=fault.strerror or str(fault))
         return NOTHING

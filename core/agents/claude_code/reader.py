@@ -28,7 +28,7 @@ from core.agents.claude_code.titles import claude_title
 from core.agents.fingerprint import fingerprint
 from core.agents.loose import is_secret
 from core.agents.reader import AgentKit, AgentReader
-from core.agents.usage import ClosedTurns, Usage
+from core.agents.usage import ClosedTurns, Usage, failed_turn
 from core.events import MAIN, Compaction, Event, Prompt, SessionEnd, SessionStart, Turn, Where
 from core.logs.format import Format, Sample
 from core.logs.reader import PausingReader
@@ -238,6 +238,8 @@ class ClaudeCode(AgentReader, PausingReader):
                     self._call(block, at, agent, where, number, out)
         if message.stop_reason in ("end_turn", "stop_sequence", "max_tokens", "refusal"):
             self._close(agent, out)
+        if line.is_api_error_message:
+            out.append(failed_turn(at, agent, where, message.id or ""))
 
     def _call(self, block: Block, at: float, agent: str, where: Where, number: int, out: list[Event]) -> None:
         if not block.id or not block.name:
