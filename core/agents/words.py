@@ -128,7 +128,8 @@ def words_of(event: Event) -> Words:
 
 def telling_line(output: str) -> str:
     """The line of an output that best says what went wrong, else the last; of exceptions the last too."""
-    lines = [_WRAPPED.sub(r"\2", line.strip()) for line in output.splitlines() if line.strip()]
+    said = output.replace("\\n\\n", "\n").replace("\\n", "\n") if "\\n\\n" in output else output
+    lines = [_WRAPPED.sub(r"\2", line.strip()) for line in said.splitlines() if line.strip()]
     for sign in _TELLING:
         for line in reversed(lines) if _TRACEBACK in output else lines:
             if sign.search(line) and not _NONE.search(line):
