@@ -30,8 +30,9 @@ _MORE = (
 class KeyLine(Footer):
     """The keys of the moment, nearest first; those that are left away stand in help."""
 
-    def __init__(self) -> None:
+    def __init__(self, more: Sequence[str] = _MORE) -> None:
         super().__init__(compact=True, show_command_palette=False)
+        self._wanted = more
         self._laid_for = 0
 
     @property
@@ -55,7 +56,7 @@ class KeyLine(Footer):
         found = {
             binding.id: binding for _, binding, enabled, _ in self.screen.active_bindings.values() if enabled
         }
-        for name in _MORE:
+        for name in self._wanted:
             binding = found.get(name)
             if binding is None:
                 continue
