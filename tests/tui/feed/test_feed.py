@@ -358,5 +358,5 @@ def test_pictures_come_half_as_often_once_nothing_has_come_for_a_while(
     tmp_path: Path, still: int, times: int
 ) -> None:
     feed = Feed(Target(tmp_path / "log.jsonl", True), Settings(), Mail().post)
-    feed._still = still
-    assert feed._rest() == times * Settings().screen.idle
+    feed._pace.still = still
+    assert feed._pace.rest() == times * Settings().screen.idle
