@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from datetime import time
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
+from core.events import ToolUse
 from core.live.notices import quiet
+from core.live.open_events import _ENDED, OpenEvents
 from core.live.status import Open, StatusFacts
 from core.settings.response import NoticeSettings
 from tests.core.live.test_status import ASK, BASH, BUSY, EDIT, HURT, LIMITS, NOW, stand
@@ -123,3 +127,12 @@ def test_quiet_hours_begin_at_their_start_and_end_at_their_end(
     start: str, end: str, now: time, is_quiet: bool
 ) -> None:
     assert quiet(NoticeSettings(quiet_from=start, quiet_until=end), now) is is_quiet
+
+
+@pytest.mark.parametrize(("others", "known"), [(_ENDED - 1, True), (_ENDED, False)])
+def test_so_many_ended_calls_are_remembered(others: int, known: bool) -> None:
+    source: Any = SimpleNamespace(behind=False, session=None, held=tuple)
+    open_events = OpenEvents(source, lambda _: None)
+    for name in ["first", *(f"call {number}" for number in range(others))]:
+        open_events.take(ToolUse(at=0.0, id=name, outcome="success"))
+    assert ("first" in open_events._ended) is known
