@@ -208,7 +208,7 @@ class ObservationSettings(Group, project=PERSON):
     context_share: float = tunable(
         0.8, "Share of the context window from which room runs out.", ge=0.1, le=0.99, step=0.01
     )
-    novelty: float = tunable(0.8, "Novelty from which an event counts as new.", ge=0, le=0.95, step=0.05)
+    novelty: float = tunable(0.8, "Novelty above which an event counts as new.", ge=0, le=0.95, step=0.05)
     novelty_memory: float = tunable(
         0.15, "How fast the worth of novelty follows its outcomes.", ge=0.01, le=1, step=0.01
     )

@@ -221,8 +221,13 @@ STORIES: dict[str, Callable[..., Story]] = {
 }
 """A question in every format."""
 OTHERS: dict[tuple[str, str], Callable[..., Story]] = {
-    (need, name): partial(lines, name=name, need=need) for need in ("plan", "error") for name in NEEDS[need]
-} | {("error", "opencode"): partial(opencode, need="error")}
+    **{
+        (need, name): partial(lines, name=name, need=need)
+        for need in ("plan", "error")
+        for name in NEEDS[need]
+    },
+    ("error", "opencode"): partial(opencode, need="error"),
+}
 """What else the log of a format can tell."""
 
 
