@@ -12,8 +12,8 @@ from core.engine import Engine, Frame, Step
 from core.events import MAIN, AgentEnd, AgentStart, Event, ToolUse
 from core.response import Learned, RuleSet
 from core.settings import Settings
-from core.society.members import EngineMaker, Member, Members
 from core.society.readings import SocietyReading, tree
+from core.society.session_agents import EngineMaker, SessionAgent, SessionAgents
 from core.state import KeptField, Stateful, inner, mapped
 
 _NEIGHBOURS = 16
@@ -56,7 +56,7 @@ class Society(Stateful):
         given = {"rules": rules, "learned": learned}
         inputs = {one: value for one, value in given.items() if value is not None}
         make = partial(make_engine, settings, policy=policy, **inputs)
-        self._members = Members(affect.society, make, seed)
+        self._members = SessionAgents(affect.society, make, seed)
         self._every = affect.contagion.every
         self._inherited = affect.inheritance.depth
         self._commons = Commons(affect.contagion)
@@ -151,7 +151,7 @@ class Society(Stateful):
             neighbours=self.neighbours,
         )
 
-    def _begin(self, parent: Member, event: AgentStart) -> None:
+    def _begin(self, parent: SessionAgent, event: AgentStart) -> None:
         name = event.child
         members = self._members
         if name == MAIN or members.descends(parent.name, name):
@@ -166,7 +166,7 @@ class Society(Stateful):
         if legacy is not None:
             child.engine.affect.receive(legacy, "inheritance", parent.name)
 
-    def _end(self, parent: Member, event: AgentEnd) -> None:
+    def _end(self, parent: SessionAgent, event: AgentEnd) -> None:
         name = event.child
         members = self._members
         child = members.awake.get(name)

@@ -157,6 +157,6 @@ def read_part(
         return None
 
 
-def count(value: int | None) -> int:
+def token_count(value: int | None) -> int:
     """A number of tokens; 0 where a line tells none, or one that cannot be."""
     return value if value is not None and 0 < value < _LARGEST else 0

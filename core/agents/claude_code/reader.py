@@ -15,9 +15,9 @@ from core.agents.claude_code.lines import (
     ClaudeLine,
     Message,
     Queued,
-    count,
     read_line,
     read_part,
+    token_count,
 )
 from core.agents.claude_code.links import ClaudeCodeLinks
 from core.agents.claude_code.order import HeldLines, Placed
@@ -313,8 +313,8 @@ class ClaudeCode(AgentReader, PausingReader):
                     agent=agent,
                     where=where,
                     trigger=(said.trigger if said else None) or "",
-                    tokens_before=count(said.pre_tokens if said else None),
-                    tokens_after=count(said.post_tokens if said else None),
+                    tokens_before=token_count(said.pre_tokens if said else None),
+                    tokens_after=token_count(said.post_tokens if said else None),
                 )
             )
         elif line.subtype in ("turn_duration", "stop_hook_summary"):
