@@ -7,8 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
-import msgspec
-
 from core.agents.arguments import Arguments
 from core.agents.loose import decode, items, table, text, words
 from core.agents.tables import read_tables
@@ -36,6 +34,8 @@ _INSIDE = ("message", "payload", "data", "args", "llm_message", "attachment", "i
 _FENCED = re.compile(r"```(?:mswea_bash_command|bash|sh)?[ \t]*\n(.*?)\n```", re.DOTALL)
 _ADDED = ("<system-reminder>", "<ide_opened_file>", "<ide_selection>", "<environment_context>")
 """How parts begin that a program adds to what a person says."""
+_TASKS = ("task_id", "taskId", "bash_id", "shell_id", "shellId", "agent_id", "agentId")
+"""Arguments that name something which runs in the background."""
 _ABOUT = (
     "plan",
     "pattern",
@@ -103,8 +103,19 @@ def gist(given: Any, paths: tuple[str, ...]) -> str:
         listed = [told for item in items(inner) if (told := item if isinstance(item, str) else _item(item))]
         if listed:
             return "\n".join(listed)
-    short = {name: item for name, item in given.items() if isinstance(item, str | int | float | bool)}
-    return msgspec.json.encode(short).decode() if short else ""
+    for name in _TASKS:
+        if text(given.get(name)):
+            return f"task {given[name]}"
+    told = {name: value for name, value in given.items() if isinstance(value, str | int | float)}
+    return ", ".join(_argument(name, value) for name, value in told.items() if value != "")
+
+
+def _argument(name: str, value: str | float) -> str:
+    """One argument in words."""
+    spelled = name.replace("_", " ")
+    if isinstance(value, bool):
+        return spelled if value else f"no {spelled}"
+    return f"{spelled} {value}"
 
 
 def spoken(values: Iterable[Any], *, agent: bool) -> str:

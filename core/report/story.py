@@ -76,6 +76,17 @@ _CHECKED: dict[Outcome, str] = {
     "collateral": "did not run",
 }
 """What a test, a build or a commit came to; what the log does not tell is never a pass."""
+_CHECKS = {
+    ("test", "passed"): "tests passed",
+    ("test", "failed"): "tests failed",
+    ("test", "ran without an outcome"): "tests ran without an outcome",
+    ("commit", "passed"): "committed",
+    ("commit", "failed"): "a commit failed",
+    ("commit", "was refused"): "a commit was refused",
+    ("build", "passed"): "built",
+    ("build", "failed"): "a build failed",
+}
+"""The same in the words one uses for it."""
 
 
 def _done(events: Sequence[Event]) -> Iterator[str]:
@@ -103,7 +114,7 @@ def _done(events: Sequence[Event]) -> Iterator[str]:
     )
     if checks:
         yield ", ".join(
-            f"{purpose} {ended} {_times(number)}"
+            f"{_CHECKS.get((purpose, ended), f'{purpose} {ended}')} {_times(number)}"
             for (purpose, ended), number in sorted(
                 checks.items(), key=lambda item: (item[0][0], item[0][1] == "failed")
             )

@@ -11,7 +11,7 @@ from core.agents.claude_code.reader import ClaudeCode
 from core.agents.codex.reader import Codex
 from core.agents.record_words import answer, arguments, gist, spoken
 from core.agents.registry import make_kit
-from core.agents.words import WordReader, telling_line, words_of
+from core.agents.words import WordReader, _end, telling_line, words_of
 from core.events import Event, Prompt, ToolUse, Turn, Where
 from core.logs.finder import sessions
 from core.logs.session import read_session
@@ -71,7 +71,9 @@ def test_an_answer_is_found_in_codex_not_its_tokens(tmp_path: Path) -> None:
         ({"command": "make test", "description": "run"}, "make test"),
         ({"command": ["make", "test"]}, "make test"),
         ({"query": "words", "limit": 3}, "words"),
-        ({"limit": 3}, '{"limit":3}'),
+        ({"limit": 3}, "limit 3"),
+        ({"task_id": "b12", "block": True, "timeout": 30000}, "task b12"),
+        ({"first_line": 3, "follow": False, "deep": True, "in": []}, "first line 3, no follow, deep"),
         ({}, ""),
         (None, ""),
     ],
@@ -196,6 +198,18 @@ def test_an_error_that_is_none_is_not_what_went_wrong() -> None:
 )
 def test_the_marks_an_agent_puts_round_an_error_are_left_out(output: str, line: str) -> None:
     assert telling_line(output) == line
+
+
+def test_what_codex_puts_before_an_output_is_left_away() -> None:
+    told = (
+        "Chunk ID: 617d2b",
+        "Wall time: 0.94 seconds",
+        "Process exited with code 1",
+        "Original token count: 29",
+    )
+    head = "\n".join((*told, "Output:", ""))
+    assert _end(head + "fatal: no such branch") == "fatal: no such branch"
+    assert _end(head) == "" and _end("Output:\nmine") == "Output:\nmine"
 
 
 def test_line_ends_that_were_escaped_are_line_ends() -> None:
