@@ -106,8 +106,8 @@ def gist(given: Any, paths: tuple[str, ...]) -> str:
     for name in _TASKS:
         if text(given.get(name)):
             return f"task {given[name]}"
-    told = {name: value for name, value in given.items() if isinstance(value, str | int | float)}
-    return ", ".join(_argument(name, value) for name, value in told.items() if value != "")
+    short = {name: value for name, value in given.items() if isinstance(value, str | int | float)}
+    return ", ".join(_argument(name, value) for name, value in short.items() if value != "")
 
 
 def _argument(name: str, value: str | float) -> str:
