@@ -276,7 +276,7 @@ def _hanging(facts: StatusFacts, now: float, quiet: float, limits: Limits) -> St
     call = facts.open[0] if facts.open else None
     if call is None and facts.close == "said":
         level: Level = 2 if quiet < fleet.news else 0
-        why = "its last word was an answer; this log does not say whether it is done"
+        why = "it answered; this log does not say whether it is done"
         return Status("done?", level, facts.closed, why + was)
     if quiet >= fleet.left:
         with_what = f"with {call.tool} open" if call else "amid its work"
