@@ -30,7 +30,7 @@ _ANSWERS = frozenset(("tool_result", "function_call_output", "custom_tool_call_o
 _CALLS = frozenset(("tool_use", "toolCall", "function_call", "custom_tool_call", "local_shell_call"))
 _THOUGHTS = frozenset(("thinking", "reasoning", "redacted_thinking", "thought"))
 _SPOKEN = ("content", "text", "message", "parts", "response", "prompt", "last_agent_message", "thought")
-_INSIDE = ("message", "payload", "data", "args", "llm_message", "attachment", "item")
+_INSIDE = ("message", "payload", "data", "args", "llm_message", "attachment", "item", "event", "part")
 _FENCED = re.compile(r"```(?:mswea_bash_command|bash|sh)?[ \t]*\n(.*?)\n```", re.DOTALL)
 _ADDED = ("<system-reminder>", "<ide_opened_file>", "<ide_selection>", "<environment_context>")
 """How parts begin that a program adds to what a person says."""
@@ -226,6 +226,8 @@ def _opened(value: Any) -> Any:
 def _text(holder: Any, agent: bool, depth: int) -> str:
     if isinstance(holder, str):
         return "" if depth == 0 else holder
+    if isinstance(holder, list) and depth == 0:
+        return _plain(holder)
     told = table(holder)
     if depth > _DEEPEST or not told or not _is_theirs(text(told.get("role")), agent):
         return ""
@@ -240,7 +242,7 @@ def _text(holder: Any, agent: bool, depth: int) -> str:
             said = _text(table(choice).get("message"), agent, depth + 1)
             if said:
                 return said
-    for name in _SPOKEN:
+    for name in ("input",) if told.get("type") == "turn.prompt" else _SPOKEN:
         said = _plain(told.get(name))
         if said:
             return said
@@ -263,7 +265,8 @@ def _plain(value: Any, depth: int = 0) -> str:
     kind = text(part.get("type"))
     if kind in _THOUGHTS or kind in _ANSWERS or kind in _CALLS:
         return ""
-    return _plain(text(part.get("text")), depth + 1) or _plain(items(part.get("content")), depth + 1)
+    said = text(part.get("text")) or (text(table(part.get("data")).get("text")) if kind == "text" else "")
+    return _plain(said, depth + 1) or _plain(items(part.get("content")), depth + 1)
 
 
 def _walk(value: Any, depth: int = 0) -> Iterator[dict[str, Any]]:

@@ -26,6 +26,8 @@ _CHUNK = re.compile(
     r"(?:Original token count: .*\n)?Output:(?:\n|\Z)"
 )
 """What Codex puts before an output: its exit code and duration are shown beside the call."""
+_SHELL = re.compile(r"\n?<shellId: \d+ completed with exit code -?\d+>\s*\Z")
+"""What Copilot CLI puts after one, for the same reason."""
 _TRACEBACK = "Traceback (most recent call last)"
 _MARGIN = re.compile(r"^(?:E|>)\s+(?=\S)")
 """What test runners put before the lines of an error."""
@@ -152,6 +154,7 @@ def _beginning(said: str) -> str:
 
 
 def _end(said: str) -> str:
+    said = _SHELL.sub("", said)
     said = _CHUNK.sub("", _REFUSAL_MARKS.sub("", _uncoloured(said[-LONGEST * 2 :])))
     return redact(said)[-LONGEST:].strip("\n").rstrip()
 

@@ -7,10 +7,11 @@ from bisect import bisect_left
 from collections.abc import Collection, Sequence
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from core.events import MAIN, Prompt, SessionStart, ToolUse
-from core.live.status import Close, Open, StatusFacts
+from core.live.status import Close, Limits, Open, Status, StatusFacts, status_of
 from core.live.status_facts import begins_turn, closing, was_left_open, with_minds
 from core.percept import AGENT_STATES, SIGNALS
 from core.society import Society
@@ -92,6 +93,25 @@ class StatusHistory:
             for since, call in calls
             if isinstance(call, ToolUse)
         )
+
+    def status(
+        self,
+        facts: StatusFacts,
+        index: int,
+        at: float,
+        limits: Limits,
+        *,
+        waiting: Sequence[Open] = (),
+        ended: bool = False,
+    ) -> Status:
+        """How the session stood at a place, from the facts there.
+
+        `waiting` are calls the log has not answered; after a saved log's last word (`ended`) nothing comes.
+        """
+        calls = [*self.open_calls(index, at, limits.asking), *(one for one in waiting if one.at <= at)]
+        known = replace(facts, open=tuple(sorted(calls)))
+        quiet = limits.idle if ended and known.close == "said" else 0.0
+        return status_of(known, max(at, known.heard) + quiet, limits)
 
     def _grow(self) -> None:
         events = self._timeline.events

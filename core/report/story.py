@@ -148,7 +148,7 @@ def _trouble(events: Sequence[Event], trouble: Trouble, start: float, read: Read
     what = _line(words.command) or " ".join(use.targets[:2]) or use.program
     named = plain(f"{use.tool} {what}".strip(), _WIDE // 2)
     error = plain(telling_line(words.output), _WIDE // 2)
-    why = f": {error}" if error else ""
+    why = f": {error}" if error else f", exit {use.exit_code}" if use.exit_code else ""
     yield f"{_when(events[trouble.first], start)} {named}, {_times(trouble.failures)}{why}"
     if trouble.solved is None:
         yield "  not seen to work again"

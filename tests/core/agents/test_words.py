@@ -216,3 +216,32 @@ def test_line_ends_that_were_escaped_are_line_ends() -> None:
     said = '{"reason": "Pre-commit failed:\\n\\n[DIALYZER]\\nerror: no PLT\\n"}'
     assert telling_line(said) == "error: no PLT"
     assert telling_line("error: C:\\new\\name is missing") == "error: C:\\new\\name is missing"
+
+
+@pytest.mark.parametrize(
+    ("record", "said"),
+    [
+        (
+            [{"type": "text", "data": {"text": "mend the mill"}}, {"type": "finish", "data": {}}],
+            "mend the mill",
+        ),
+        (
+            {"type": "turn.prompt", "input": [{"type": "text", "text": "mend"}], "origin": {"kind": "user"}},
+            "mend",
+        ),
+    ],
+)
+def test_a_prompt_is_read_in_the_forms_of_crush_and_kimi(record: object, said: str) -> None:
+    assert spoken([record], agent=False) == said
+
+
+def test_an_answer_of_kimi_is_read_from_its_part() -> None:
+    part = {"type": "content.part", "part": {"type": "text", "text": "All is green."}}
+    assert spoken([{"type": "context.append_loop_event", "event": part}], agent=True) == "All is green."
+    thought = {"type": "content.part", "part": {"type": "think", "think": "hm", "text": ""}}
+    assert spoken([{"type": "context.append_loop_event", "event": thought}], agent=True) == ""
+
+
+def test_what_copilot_puts_after_an_output_is_left_away() -> None:
+    assert _end("no match\n<shellId: 50 completed with exit code 1>") == "no match"
+    assert _end("<shellId: 50 completed with exit code 1>") == ""
