@@ -23,7 +23,6 @@ CREATE INDEX part_message_id_id_idx ON part (message_id, id);
 CREATE INDEX part_session_idx ON part (session_id);
 CREATE INDEX session_parent_idx ON session (parent_id);
 """
-_FEW, _MANY = 10, 10_000
 
 
 def insert(database: sqlite3.Connection, table: str, **row: Any) -> None:

@@ -20,6 +20,8 @@ from core.logs.session import identity, read_session
 from tests.core.agents.database_writers import WRITERS, Writer
 from tests.core.agents.tables_of_databases import made
 
+_FEW, _MANY = 10, 10_000
+
 
 class Followed(NamedTuple):
     """A database that is written and followed."""
