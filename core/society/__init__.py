@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from core.society.members import EngineMaker
 from core.society.readings import AgentReading, SocietyReading
+from core.society.session_agents import EngineMaker
 from core.society.society import Society
 
 __all__ = ["AgentReading", "EngineMaker", "Society", "SocietyReading"]

@@ -280,8 +280,15 @@ class Feed:
         """Take over what hooks told: calls that are open before the log says so."""
         if self._hooks_told and not driver.source.behind:
             self._hooks_told = False
-            self._held = tuple(driver.held())
-            self._waiting = open_calls(self._held)
+            self._hold(driver)
+
+    def _hold(self, driver: Driver) -> None:
+        """Take over what the log has begun and not ended: a question is no event before it is answered."""
+        held = tuple(driver.held())
+        if held != self._held:
+            self._held = held
+            self._waiting = open_calls(held)
+            self._pace.due = True
 
     def _open_shelf(self, source: Source) -> None:
         if source.session is not None:
@@ -291,8 +298,7 @@ class Feed:
 
     def _caught_up(self, driver: Driver) -> None:
         source = driver.source
-        self._held = tuple(driver.held())
-        self._waiting = open_calls(self._held)
+        self._hold(driver)
         self._even = time.monotonic()
         self._pace.due = self._pace.due or self._late
         if source.growing:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.agents.claude_code.lines import Message, Tokens, count
+from core.agents.claude_code.lines import Message, Tokens, token_count
 from core.agents.claude_code.texts import user_words
 from core.agents.reader import AgentKit
 from core.agents.usage import ClosedTurns, Usage
@@ -69,11 +69,11 @@ class OpenAnswers:
         return self._kit.models.turn(
             at,
             model=message.model or "",
-            input_tokens=count(usage.input_tokens),
-            output_tokens=count(usage.output_tokens),
-            cache_read=count(usage.cache_read_input_tokens),
-            cache_write=count(usage.cache_creation_input_tokens),
-            cache_write_1h=count(usage.cache_creation.ephemeral_1h_input_tokens)
+            input_tokens=token_count(usage.input_tokens),
+            output_tokens=token_count(usage.output_tokens),
+            cache_read=token_count(usage.cache_read_input_tokens),
+            cache_write=token_count(usage.cache_creation_input_tokens),
+            cache_write_1h=token_count(usage.cache_creation.ephemeral_1h_input_tokens)
             if usage.cache_creation is not None
             else 0,
             message=message.id or "",

@@ -15,9 +15,9 @@ from core.agents.claude_code.lines import (
     ClaudeLine,
     Message,
     Queued,
-    count,
     read_line,
     read_part,
+    token_count,
 )
 from core.agents.claude_code.links import ClaudeCodeLinks
 from core.agents.claude_code.order import HeldLines, Placed
@@ -29,7 +29,7 @@ from core.agents.claude_code.titles import claude_title
 from core.agents.fingerprint import fingerprint
 from core.agents.loose import is_secret, kept
 from core.agents.reader import AgentKit, AgentReader
-from core.agents.usage import ClosedTurns
+from core.agents.usage import ClosedTurns, failed_turn
 from core.events import MAIN, Compaction, Event, Prompt, SessionEnd, SessionStart, Where
 from core.logs.format import Format, Sample
 from core.logs.reader import PausingReader
@@ -225,6 +225,8 @@ class ClaudeCode(AgentReader, PausingReader):
                     self._call(block, at, agent, where, number, out)
         if is_final(message):
             self._close(agent, out)
+        if line.is_api_error_message:
+            out.append(failed_turn(at, agent, where, message.id or ""))
 
     def _call(self, block: Block, at: float, agent: str, where: Where, number: int, out: list[Event]) -> None:
         if not block.id or not block.name:
@@ -311,8 +313,8 @@ class ClaudeCode(AgentReader, PausingReader):
                     agent=agent,
                     where=where,
                     trigger=(said.trigger if said else None) or "",
-                    tokens_before=count(said.pre_tokens if said else None),
-                    tokens_after=count(said.post_tokens if said else None),
+                    tokens_before=token_count(said.pre_tokens if said else None),
+                    tokens_after=token_count(said.post_tokens if said else None),
                 )
             )
         elif line.subtype in ("turn_duration", "stop_hook_summary"):

@@ -20,6 +20,7 @@ from core.agents.fingerprint import fingerprint
 from core.agents.loose import STEP, LooseReader, decode, is_secret, kept, table, text, words
 from core.agents.normalizer import Sorted
 from core.agents.reader import AgentKit
+from core.agents.usage import failed_turn
 from core.events import MAIN, Compaction, Event
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
@@ -285,6 +286,8 @@ class Codex(LooseReader):
             self._turns.told(model=table(event.get("thread_settings")).get("model"))
         elif kind == "turn_aborted" and event.get("reason") in (None, "interrupted"):
             out.append(self.prompt(self.now, "", self.here(), interrupt=True))
+        elif kind == "error":
+            out.append(failed_turn(self.now, self.agent, self.here()))
         elif kind == "context_compacted":
             self._compact("event", out)
         elif kind in _ENDS:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from rich.cells import cell_len
 from textual.app import ComposeResult
@@ -11,13 +11,28 @@ from textual.widgets import Footer
 from textual.widgets._footer import FooterKey
 
 _ALWAYS = "show('help')"
+_MORE = (
+    "show.recap",
+    "show.agents",
+    "show.response",
+    "show.mind",
+    "show.governance",
+    "find.words",
+    "hand.next",
+    "hand.resume",
+    "hand.pane",
+    "jump.goto",
+    "quit",
+)
+"""Keys that stand in the line only where all others have room, the most wanted first."""
 
 
 class KeyLine(Footer):
     """The keys of the moment, nearest first; those that are left away stand in help."""
 
-    def __init__(self) -> None:
+    def __init__(self, more: Sequence[str] = _MORE) -> None:
         super().__init__(compact=True, show_command_palette=False)
+        self._wanted = more
         self._laid_for = 0
 
     @property
@@ -30,8 +45,27 @@ class KeyLine(Footer):
         keys = [key for key in super().compose() if isinstance(key, FooterKey)]
         widths = [cell_len(key.key_display) + 1 + cell_len(key.description) for key in keys]
         needed = [place for place, key in enumerate(keys) if key.action == _ALWAYS]
-        for place in fitting_keys(widths, self._laid_for, needed):
-            yield keys[place]
+        fitting = [keys[place] for place in fitting_keys(widths, self._laid_for, needed)]
+        if len(fitting) == len(keys) and keys:
+            fitting += self._more(self._laid_for - sum(widths) - len(widths))
+        self.styles.grid_size_columns = max(1, len(fitting))
+        yield from fitting
+
+    def _more(self, room: int) -> Iterator[FooterKey]:
+        """Keys that are not shown elsewhere, where a wide screen has room for them."""
+        found = {
+            binding.id: binding for _, binding, enabled, _ in self.screen.active_bindings.values() if enabled
+        }
+        for name in self._wanted:
+            binding = found.get(name)
+            if binding is None:
+                continue
+            shown = self.app.get_key_display(binding)
+            room -= cell_len(shown) + cell_len(binding.description) + 2
+            if room < 0:
+                return
+            key = FooterKey(binding.key, shown, binding.description, binding.action, tooltip=binding.tooltip)
+            yield key.data_bind(compact=Footer.compact)
 
     async def on_resize(self) -> None:
         if self._room != self._laid_for:

@@ -110,6 +110,8 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
         """The end is in sight and stays there."""
         self._centred = False
         """The bar stays in the upper third until the reader moves, however long the entries turn out."""
+        self._in_sight = False
+        """The bar stays in sight until the reader moves: entries grow once their words are read."""
         self._entries = Entries()
         self._searching = False
         self._shown: list[int] = []
@@ -227,6 +229,8 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
         elif self._centred:
             self._scroll.to(self._cursor)
             self._scroll.up(height // 3, self._height(view, width))
+        elif self._in_sight:
+            self._scroll.reveal(self._cursor, height, self._height(view, width))
         made, owners = self._page(view, width, height)
         lacking = height + self._scroll.skipped - len(made)
         if lacking > 0:
@@ -302,7 +306,7 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
             return
         self._cursor = self._scroll.near(place)
         self._tail = False
-        self._centred = middle
+        self._centred, self._in_sight = middle, not middle
         if not middle:
             self._scroll.reveal(self._cursor, self.size.height, self._height(view, self.size.width))
         self.post_message(self.Moved(self._cursor))
@@ -317,7 +321,7 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
         row = self._scroll.row(self._cursor)
         seen = self._scroll.skipped + self._shown.count(self._cursor)
         at_top = self._scroll.top == self._cursor
-        self._centred = False
+        self._centred = self._in_sight = False
         if by > 0 and at_top and seen < len(self._lay(self._cursor, view, width)):
             self._tail = False
             self._scroll.up(-max(1, height // 3), self._height(view, width))
@@ -335,7 +339,7 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
         view = self.view
         if self._scroll.places and view is not None:
             width, height = self.size
-            self._tail = self._centred = False
+            self._tail = self._centred = self._in_sight = False
             self._scroll.up(-by * max(1, height - 2), self._height(view, width))
             self.lines(view, width, height)
             whole = [
@@ -367,7 +371,7 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
 
     def action_whole(self) -> None:
         self._entries.whole ^= {self.place}
-        self._tail = self._centred = False
+        self._tail = self._centred = self._in_sight = False
         self.redraw()
 
     def action_raw(self) -> None:
@@ -383,7 +387,7 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
     def _wheel(self, event: events.MouseEvent, by: int) -> None:
         event.stop()
         if self._scroll.places and self.view is not None:
-            self._tail = self._centred = False
+            self._tail = self._centred = self._in_sight = False
             self._scroll.up(by, self._height(self.view, self.size.width))
             self.redraw()
 

@@ -58,3 +58,13 @@ async def test_keys_make_room_for_the_bench_beside_and_when_the_terminal_shrinks
         await until(pilot, lambda: not app.screen.query(".-side"))
         await pilot.resize_terminal(60, 24)
         await until(pilot, lambda: app.size.width == 60 and within(60))
+
+
+@pytest.mark.parametrize(("width", "more"), [(120, False), (200, True)])
+async def test_a_wide_screen_shows_more_keys(width: int, more: bool) -> None:
+    app = Observatory(recorded(60, 1), 40)
+    async with app.run_test(size=(width, 60)) as pilot:
+        await until(pilot, lambda: bool(app.screen.query("FooterKey")))
+        shown = [getattr(key, "description", "") for key in app.screen.query("FooterKey")]
+        assert ("mind" in shown) is more and ("recap" in shown) is more
+        assert len(shown) == len(set(shown))

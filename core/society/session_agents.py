@@ -22,7 +22,7 @@ _SPARE = 2
 EngineMaker = Callable[..., Engine]
 
 
-class Member(Stateful):
+class SessionAgent(Stateful):
     """One agent and its engine."""
 
     __slots__ = (
@@ -88,7 +88,7 @@ class Member(Stateful):
         )
 
 
-class Members:
+class SessionAgents:
     """Keep only so many agents awake; a finished one goes first, then who was still for longest."""
 
     __slots__ = (
@@ -111,7 +111,7 @@ class Members:
         self._spare: list[Engine] = []
         self._blank: Mapping[str, Any] | None = None
         """An engine that has seen nothing, dumped."""
-        self.awake: dict[str, Member] = {}
+        self.awake: dict[str, SessionAgent] = {}
         """In the order they came."""
         self.order: dict[str, None] = {}
         """Those awake, the one that was still for longest first."""
@@ -121,9 +121,9 @@ class Members:
         self.forgotten = 0
         """Finished agents whose summary was given up for want of room."""
 
-    def join(self, name: str, count: int) -> Member:
+    def join(self, name: str, count: int) -> SessionAgent:
         """Wake an agent that comes with an event of that number, for the first time or again."""
-        member = Member(name, self._engine(name))
+        member = SessionAgent(name, self._engine(name))
         member.last = count
         past = self.summaries.pop(name, None)
         if past is not None:
@@ -192,7 +192,7 @@ class Members:
         before, self.awake = self.awake, {}
         for saved in members:
             name = saved[0]
-            member = before.get(name) or Member(name, self._engine(name))
+            member = before.get(name) or SessionAgent(name, self._engine(name))
             member.load(saved)
             self.awake[name] = member
         self.order = dict.fromkeys(sorted(self.awake, key=lambda name: self.awake[name].last))
