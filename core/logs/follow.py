@@ -12,8 +12,8 @@ from pathlib import Path
 
 from core.events import Event, ToolUse
 from core.logs.document_tail import tail
-from core.logs.door import is_file, is_folder
 from core.logs.finder import Finder
+from core.logs.log_files import is_file, is_folder
 from core.logs.reader import Kit
 from core.logs.records import Log, stem
 from core.logs.session import LogSession, merge

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from math import inf
+from typing import Any
 
 from core.affect import BUILT_IN, Commons, Emission, Neighbour, Peer, Policy
 from core.affect.lineage import NO_PARTNER
@@ -20,24 +21,35 @@ _NEIGHBOURS = 16
 """Other sessions in the same folder whose last report is remembered."""
 
 
+def _of_agents(
+    name: str, save: Callable[[SessionAgents], Any], load: Callable[[SessionAgents, Any], None]
+) -> KeptField:
+    return KeptField(
+        name,
+        "save_{name}(self._agents)",
+        "load_{name}(self._agents, {value})",
+        ((f"save_{name}", save), (f"load_{name}", load)),
+    )
+
+
 class Society(Stateful):
     """Route each event to its agent's engine, and let affect pass along delegation, files and broadcast.
 
     An event costs one engine's step; what concerns all agents happens in rounds, every so many events.
     """
 
-    __slots__ = ("_commons", "_count", "_every", "_heard", "_inherited", "_members", "settings")
+    __slots__ = ("_agents", "_commons", "_count", "_every", "_heard", "_inherited", "settings")
     VERSION = 2
     NAMED = True
     STATE = (
         "_count",
-        KeptField("forgotten", "self._members.forgotten", "self._members.forgotten = {value}"),
+        KeptField("forgotten", "self._agents.forgotten", "self._agents.forgotten = {value}"),
         mapped("_heard"),
-        KeptField("members", "self._members.dump_awake()", "self._members.load_awake({value})"),
+        _of_agents("members", SessionAgents.dump_awake, SessionAgents.load_awake),
         KeptField(
-            "finished", "tuple(self._members.finished)", "self._members.finished = dict.fromkeys({value})"
+            "finished", "tuple(self._agents.finished)", "self._agents.finished = dict.fromkeys({value})"
         ),
-        KeptField("summaries", "self._members.dump_summaries()", "self._members.load_summaries({value})"),
+        _of_agents("summaries", SessionAgents.dump_summaries, SessionAgents.load_summaries),
         inner("_commons"),
     )
 
@@ -56,33 +68,33 @@ class Society(Stateful):
         given = {"rules": rules, "learned": learned}
         inputs = {one: value for one, value in given.items() if value is not None}
         make = partial(make_engine, settings, policy=policy, **inputs)
-        self._members = SessionAgents(affect.society, make, seed)
+        self._agents = SessionAgents(affect.society, make, seed)
         self._every = affect.contagion.every
         self._inherited = affect.inheritance.depth
         self._commons = Commons(affect.contagion)
         self._heard: dict[str, float] = {}
         """Other sessions in the same folder, and when each last reported."""
         self._count = 0
-        self._members.join(MAIN, 0)
+        self._agents.join(MAIN, 0)
 
     @property
     def agents(self) -> tuple[str, ...]:
         """Every agent that is awake, in the order they came."""
-        return tuple(self._members.awake)
+        return tuple(self._agents.awake)
 
     def engine(self, agent: str = MAIN) -> Engine:
         """The engine of an agent that is awake; once that one is summed up, it serves another."""
-        return self._members.awake[agent].engine
+        return self._agents.awake[agent].engine
 
     def step(self, event: Event) -> Step:
         """Let one agent take in one event."""
         agent = event.agent
-        members = self._members
-        member = members.awake.get(agent) or members.join(agent, self._count)
+        agents = self._agents
+        member = agents.awake.get(agent) or agents.join(agent, self._count)
         self._count += 1
         member.events += 1
         member.last = self._count
-        order = members.order
+        order = agents.order
         del order[agent]
         order[agent] = None
         step = member.engine.step(event)
@@ -132,12 +144,12 @@ class Society(Stateful):
 
     def read(self) -> SocietyReading:
         """All agents and what they make together."""
-        known = self._members.read()
-        running = [member for member in self._members.awake.values() if member.ended is None]
+        known = self._agents.read()
+        running = [member for member in self._agents.awake.values() if member.ended is None]
         moved = [member.engine.affect.deviations for member in running]
         loudest = max(range(len(running)), key=lambda place: max(map(abs, moved[place])))
         over = sum(1 for reading in known.values() if reading.ended is not None)
-        forgotten = self._members.forgotten
+        forgotten = self._agents.forgotten
         return SocietyReading(
             agents=tuple(tree(known)),
             running=len(running),
@@ -153,29 +165,29 @@ class Society(Stateful):
 
     def _begin(self, parent: SessionAgent, event: AgentStart) -> None:
         name = event.child
-        members = self._members
-        if name == MAIN or members.descends(parent.name, name):
+        agents = self._agents
+        if name == MAIN or agents.descends(parent.name, name):
             return
-        child = members.awake.get(name) or members.join(name, self._count)
+        child = agents.awake.get(name) or agents.join(name, self._count)
         if child.parent and child.ended is None:
             return
-        members.finished.pop(name, None)
+        agents.finished.pop(name, None)
         child.parent, child.role = parent.name, event.role
         child.started, child.ended, child.outcome = event.at, None, ""
-        legacy = parent.engine.affect.bequeath(name, members.generation(name, self._inherited))
-        if legacy is not None:
-            child.engine.affect.receive(legacy, "inheritance", parent.name)
+        handed = parent.engine.affect.hand_down(name, agents.generation(name, self._inherited))
+        if handed is not None:
+            child.engine.affect.receive(handed, "inheritance", parent.name)
 
     def _end(self, parent: SessionAgent, event: AgentEnd) -> None:
         name = event.child
-        members = self._members
-        child = members.awake.get(name)
+        agents = self._agents
+        child = agents.awake.get(name)
         if child is None:
-            members.finish_unseen(parent.name, event)
+            agents.finish_unseen(parent.name, event)
             return
         if name == MAIN or child.ended is not None:
             return
-        if child.parent != parent.name and members.descends(parent.name, name):
+        if child.parent != parent.name and agents.descends(parent.name, name):
             return
         child.parent = child.parent or parent.name
         child.ended, child.outcome = event.at, event.outcome
@@ -183,12 +195,12 @@ class Society(Stateful):
             last = child.engine.affect.report(parent.name)
             if last is not None:
                 parent.engine.affect.receive(last, "return", name)
-        members.finish(name)
+        agents.finish(name)
 
     def _round(self) -> None:
         peers = {
             name: Peer(member.engine.affect, member.parent)
-            for name, member in self._members.awake.items()
+            for name, member in self._agents.awake.items()
             if member.ended is None
         }
         self._commons.round(peers, MAIN)

@@ -69,7 +69,7 @@ def test_engines_are_made_for_those_awake_only(number: int, deep: bool) -> None:
         society.step(event)
     awake = SETTINGS.affect.society.awake
     assert made["engines"] <= awake + 2
-    assert len(society._members._spare) <= _SPARE
+    assert len(society._agents._spare) <= _SPARE
 
 
 @pytest.mark.parametrize("deep", [True, False])
@@ -106,7 +106,7 @@ def test_an_engine_that_served_another_agent_goes_on_as_a_new_one(
         if row is not None:
             record, other = (one.engine(name).mind.heart.metrics.record for one in (reusing, making))
             assert record(row) == other(row)
-    assert reusing._members._blank is not None and making._members._blank is None
+    assert reusing._agents._blank is not None and making._agents._blank is None
 
 
 @pytest.mark.parametrize(("number", "deep"), [(1_000, True), (4_000, False)])
@@ -152,8 +152,8 @@ def test_generations_are_counted_as_far_as_affect_is_handed_down(generation: int
         if isinstance(event, AgentStart):
             society.step(event)
     name = f"c{depth + generation - 1}" if depth + generation else MAIN
-    assert society._members.generation(name, depth) == depth + generation
-    assert society._members.generation(f"c{depth + 2}", depth) == depth + 1
+    assert society._agents.generation(name, depth) == depth + generation
+    assert society._agents.generation(f"c{depth + 2}", depth) == depth + 1
 
 
 @pytest.mark.parametrize("deep", [True, False])

@@ -322,5 +322,5 @@ def test_who_was_still_for_longest_is_known_without_looking(names: list[str], da
         if data.draw(st.booleans()):
             society, before = Society(SMALL), society
             society.load(before.dump())
-        awake = society._members.awake
-        assert list(society._members.order) == sorted(awake, key=lambda one: awake[one].last)
+        awake = society._agents.awake
+        assert list(society._agents.order) == sorted(awake, key=lambda one: awake[one].last)

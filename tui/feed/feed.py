@@ -22,8 +22,8 @@ from core.live.source import Source, Target
 from core.live.status import Limits, Open, Status, StatusFacts, status_of
 from core.live.status_facts import open_calls
 from core.live.watcher import Watcher
-from core.logs.door import closed_at
 from core.logs.lag import UNKNOWN, is_late
+from core.logs.log_files import closed_at
 from core.report.formatting import plain
 from core.report.steer import steer_preview
 from core.settings import Settings

@@ -12,9 +12,9 @@ from core.agents.gemini.links import GeminiLinks
 from core.agents.loose import LooseReader, decode, items, table, text, whole_number, words
 from core.agents.usage import failed_turn
 from core.events import AgentEnd, AgentStart, Compaction, Event, ToolUse, Where
-from core.logs.door import is_folder
 from core.logs.format import Companion, Format, Sample
 from core.logs.lines import head
+from core.logs.log_files import is_folder
 from core.logs.times import seconds
 from core.logs.titles import Title
 

@@ -16,9 +16,9 @@ from core.live.status import Limits
 from core.logs.agent import Agent, roots
 from core.logs.diagnostics import Diagnostics
 from core.logs.discovery import describe_sessions, find
-from core.logs.door import is_folder, is_there
 from core.logs.finder import Finder
 from core.logs.found import Found
+from core.logs.log_files import is_folder, is_there
 from core.logs.records import Log
 from core.settings import Settings
 from core.timeline.run_inputs import InitialStates

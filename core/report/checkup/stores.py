@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from platformdirs import user_cache_path, user_data_path
 
 from core.errors import StoreError
-from core.logs.door import is_folder, is_there
+from core.logs.log_files import is_folder, is_there
 from core.report.checkup import Finding, Section
 from core.report.formatting import count, plain
 from core.store.affect import AffectStore

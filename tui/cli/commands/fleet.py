@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.errors import UnreadableLog
-from core.logs.door import is_there
+from core.logs.log_files import is_there
 from tui.cli.carried import add_plain_option, edits_of, initial_states_of
 from tui.cli.command import CliCommand
 from tui.cli.hooked import add_hooks_option, serving_hooks
