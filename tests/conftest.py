@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from bench.claude import lines
-from tests import idle
+from tests import pilots
 
 for name in list(os.environ):
     ours = name.startswith(("TEXTUAL", "NOOSCOPE")) and not name.startswith("TEXTUAL_SNAPSHOT")
@@ -24,7 +24,7 @@ settings.register_profile(
 )
 settings.register_profile("quick", settings.get_profile("full"))
 settings.load_profile("quick")
-idle.install()
+pilots.install()
 
 
 def _fewer_examples(tests: set[Any]) -> None:

@@ -1,17 +1,21 @@
-"""How a pilot waits: until the app has done all that it was asked, and not longer."""
+"""Apps under test wait no longer than they must, and do not do again what every app does alike."""
 
 from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from time import process_time
 from typing import Any
+from weakref import WeakSet
 
 import textual.app
 import textual.pilot
 from rich.console import RenderableType
 from textual._compositor import Compositor
+from textual.app import App
+from textual.css.model import RuleSet
+from textual.css.stylesheet import Stylesheet
 from textual.screen import Screen
 
 _SOON = 0.02
@@ -20,7 +24,11 @@ _GLANCE = 0.002
 """Seconds in which threads that work show that they do."""
 
 _draw = Compositor.render_update
+_parse = Stylesheet._parse_rules
+_parsed: dict[Hashable, list[RuleSet]] = {}
 _undrawn: dict[Compositor, list[Screen[Any]] | None] = {}
+_drawn: WeakSet[App[Any]] = WeakSet()
+"""Apps that were drawn; the first time is when a pilot first waits for one."""
 _waiting = 0
 
 
@@ -44,6 +52,7 @@ async def wait_until_idle(_least: float = 0.0, longest: float = 1.0) -> None:
         while _undrawn:
             compositor, screens = _undrawn.popitem()
             if compositor.root is not None and compositor.root.is_attached:
+                _drawn.add(compositor.root.app)
                 _draw(compositor, screen_stack=screens)
 
 
@@ -68,16 +77,29 @@ def _first_due(timers: Iterable[asyncio.TimerHandle]) -> float:
 
 
 def _draw_at_the_end(
-    self: Compositor, full: bool = False, screen_stack: list[Screen[Any]] | None = None, simplify: bool = False
+    self: Compositor,
+    full: bool = False,
+    screen_stack: list[Screen[Any]] | None = None,
+    simplify: bool = False,
 ) -> RenderableType | None:
-    if full or not _waiting:
+    app = None if self.root is None else self.root.app
+    if full or app is None or not app.is_headless or (app in _drawn and not _waiting):
         return _draw(self, full, screen_stack, simplify)
     _undrawn[self] = screen_stack
     return None
 
 
+def _parse_once(self: Stylesheet, css: str, *args: Any, **options: Any) -> list[RuleSet]:
+    """Rules are only read once they are there, so that apps can share them."""
+    key = (css, args, tuple(options.items()), frozenset(self._variables.items()))
+    if key not in _parsed:
+        _parsed[key] = _parse(self, css, *args, **options)
+    return _parsed[key]
+
+
 def install() -> None:
-    """Let every pilot wait like this."""
-    textual.app.wait_for_idle = wait_until_idle  # type: ignore[assignment]
-    textual.pilot.wait_for_idle = wait_until_idle
+    """Let every app of every test run like this."""
+    Stylesheet._parse_rules = _parse_once  # type: ignore[method-assign]
     Compositor.render_update = _draw_at_the_end  # type: ignore[method-assign]
+    for waits in (textual.app, textual.pilot):
+        setattr(waits, "wait_for_idle", wait_until_idle)  # noqa: B010 it is no name of theirs
