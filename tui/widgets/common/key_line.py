@@ -19,19 +19,31 @@ class KeyLine(Footer):
     def __init__(self) -> None:
         super().__init__(compact=True, show_command_palette=False)
         self._laid_for = 0
+        self._shown: tuple[object, ...] = ()
+        """What the keys on the screen were made of."""
 
     @property
     def _room(self) -> int:
         beside = sum(widget.size.width for widget in self.screen.query(".-side"))
         return (self.size.width or self.app.size.width) - beside
 
+    def _told(self) -> tuple[object, ...]:
+        bindings = self.screen.active_bindings.values() if self._bindings_ready else ()
+        return (self._room, *(tuple(each)[1:] for each in bindings if each.binding.show))
+
     def compose(self) -> ComposeResult:
         self._laid_for = self._room
+        self._shown = self._told()
         keys = [key for key in super().compose() if isinstance(key, FooterKey)]
         widths = [cell_len(key.key_display) + 1 + cell_len(key.description) for key in keys]
         needed = [place for place, key in enumerate(keys) if key.action == _ALWAYS]
         for place in fitting_keys(widths, self._laid_for, needed):
             yield keys[place]
+
+    async def recompose(self) -> None:
+        """Only where other keys are to be shown: the bindings are told anew at every change of focus."""
+        if self._told() != self._shown:
+            await super().recompose()
 
     async def on_resize(self) -> None:
         if self._room != self._laid_for:
