@@ -22,6 +22,9 @@ _SOON = 0.02
 """Seconds within which a timer that is due is waited for, such as the next frame's."""
 _GLANCE = 0.002
 """Seconds in which threads that work show that they do."""
+_RESTS = 10
+_WORK = 0.15
+"""Rests, and seconds of work, after which what still goes on is no answer to what was asked."""
 
 _draw = Compositor.render_update
 _parse = Stylesheet._parse_rules
@@ -33,18 +36,19 @@ _waiting = 0
 
 
 async def wait_until_idle(_least: float = 0.0, longest: float = 1.0) -> None:
-    """Until no callback is ready, no timer is due soon and no thread works, or for the longest time.
+    """Until no callback is ready, no timer is due soon and no thread works.
 
     Textual waits in steps of 20 ms until the process rests, which is longer than most tests need.
-    What changes meanwhile is drawn once, at the end: nobody looks at the frames between.
+    What changes meanwhile is drawn once, at the end: nobody looks at the frames between. Where
+    something goes on by itself, such as a session that plays, the wait ends all the same.
     """
     global _waiting
     loop: Any = asyncio.get_running_loop()
-    end = loop.time() + longest
-    while loop.time() < end:
+    wait = _Wait(loop, loop.time() + longest)
+    while not wait.over:
         _waiting += 1
         try:
-            await _wait_once(loop, end)
+            await wait.once()
         finally:
             _waiting -= 1
         if not _undrawn:
@@ -56,20 +60,36 @@ async def wait_until_idle(_least: float = 0.0, longest: float = 1.0) -> None:
                 _draw(compositor, screen_stack=screens)
 
 
-async def _wait_once(loop: Any, end: float) -> None:
-    while loop.time() < end:
-        await asyncio.sleep(0)
-        if loop._ready:
-            continue
-        now = loop.time()
-        due = _first_due(loop._scheduled)
-        if due <= now + _SOON:
-            await asyncio.sleep(max(0.0, due - now))
-            continue
-        worked = process_time()
-        await asyncio.sleep(_GLANCE)
-        if process_time() - worked < _GLANCE / 4 and not loop._ready:
-            return
+class _Wait:
+    """One wait for the loop and the threads of an app."""
+
+    def __init__(self, loop: Any, end: float) -> None:
+        self._loop = loop
+        self._end = end
+        self._worked = process_time()
+        self._rests = 0
+
+    @property
+    def over(self) -> bool:
+        ongoing = self._rests >= _RESTS and process_time() - self._worked > _WORK
+        return ongoing or self._loop.time() >= self._end
+
+    async def once(self) -> None:
+        """Until it first rests."""
+        while not self.over:
+            await asyncio.sleep(0)
+            if self._loop._ready:
+                continue
+            self._rests += 1
+            now = self._loop.time()
+            due = _first_due(self._loop._scheduled)
+            if due <= now + _SOON:
+                await asyncio.sleep(max(0.0, due - now))
+                continue
+            worked = process_time()
+            await asyncio.sleep(_GLANCE)
+            if process_time() - worked < _GLANCE / 4 and not self._loop._ready:
+                return
 
 
 def _first_due(timers: Iterable[asyncio.TimerHandle]) -> float:
