@@ -18,6 +18,8 @@ for name in list(os.environ):
     ours = name.startswith(("TEXTUAL", "NOOSCOPE")) and not name.startswith("TEXTUAL_SNAPSHOT")
     if ours or name in {"NO_COLOR", "COLUMNS", "LINES"}:
         del os.environ[name]
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
+"""As `make fit` has it: threads for matrices as small as these only wait for each other."""
 
 settings.register_profile(
     "full", deadline=None, derandomize="CI" in os.environ, suppress_health_check=[HealthCheck.too_slow]
