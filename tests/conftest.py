@@ -50,6 +50,7 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
+    pilots.let_apps_go()
 
 
 @pytest.fixture(scope="session")
