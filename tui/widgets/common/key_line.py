@@ -42,7 +42,7 @@ class KeyLine(Footer):
 
     async def recompose(self) -> None:
         """Only where other keys are to be shown: the bindings are told anew at every change of focus."""
-        if self._told() != self._shown:
+        if self.is_attached and self._told() != self._shown:
             await super().recompose()
 
     async def on_resize(self) -> None:
