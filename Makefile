@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+# Compiled modules are kept: without them every start compiles all of its own again.
+unexport PYTHONDONTWRITEBYTECODE
 CODE   := core tui themes sample_sessions sample_extension tests bench
 
 .PHONY: run test agents check format bench fit models docs pictures clean
@@ -15,6 +17,7 @@ $(VENV)/bin/python:
 $(VENV)/.run: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@echo "Setting up nooscope in $(VENV) (once) ..."
 	@$(PIP) --editable .
+	@$(BIN)/python -m compileall -q core tui themes sample_sessions
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.run

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from math import ceil, floor, log10
 
-from bench import records, scale
+from bench import needs_you, records, scale
 from bench.docs.plot import Axis, Curve, draw, quarters
 from bench.docs.tables import table
 from bench.records import short
@@ -90,8 +90,22 @@ def history() -> str:
     return "\n".join([table(("figure", "", *(record.day for record in kept)), rows), "", *machines])
 
 
+def needs() -> str:
+    """How long each format and place took to say that the person is needed."""
+    found = needs_you.load()
+    rows = [
+        (one.need, one.agent, *("never" if ms is None else f"{ms:.0f}" for ms in one.told.values()))
+        for one in found.delays
+    ]
+    where = (
+        f"Measured {records.moment(found.at)} UTC on {found.machine}, Python {found.python}; milliseconds."
+    )
+    return f"{where}\n\n{table(('need', 'agent', *needs_you.PLACES), rows)}"
+
+
 TABLES: dict[str, Callable[..., str]] = {
     "growth": growth,
+    "needs": needs,
     "measured": measured,
     "bench": bench,
     "history": history,

@@ -14,7 +14,8 @@ from msgspec import Struct
 from core.affect.fields import FIELDS, ControlField, FieldName
 from core.affect.inheritance import Emission
 from core.affect.lineage import CONTAGION, SPIRAL
-from core.settings.affect import Authority, ContagionSettings
+from core.settings.affect import ContagionSettings
+from core.settings.control_fields import Authority
 from core.state import Stateful, plain_list, through
 
 Channel = Literal["inheritance", "return", "down", "up", "tree", "broadcast"]

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias, get_args
 
 from msgspec import Struct
 
-from core.settings.affect import TRIGGERS, FieldSettings, FieldsSettings
+from core.settings.control_fields import TRIGGERS, FieldSettings, FieldsSettings
 from core.settings.derived import Derived
 from core.state import Stateful
 

@@ -16,7 +16,7 @@ from blake3 import blake3
 from msgspec import Struct
 
 from core.affect.fields import FIELDS, OBSERVED, FieldName, Vector
-from core.settings.affect import TRIGGERS, Trigger
+from core.settings.control_fields import TRIGGERS, Trigger
 from core.state import Stateful, tuple_queue
 
 Cut = Literal["trigger", "authority", "rate", "floor", "ceiling", "swing", "contagion", "spiral"]

@@ -10,19 +10,21 @@ from pydantic import Field, ValidationError
 from core.errors import PolicyError
 from core.settings.affect import (
     AffectSettings,
-    AmbiguitySettings,
     ContagionSettings,
-    CooperationSettings,
-    EscalationSettings,
     HysteresisSettings,
     InheritanceSettings,
     ModulationSettings,
     NoiseSettings,
+    QuarantineSettings,
+    StabilitySettings,
+)
+from core.settings.control_fields import (
+    AmbiguitySettings,
+    CooperationSettings,
+    EscalationSettings,
     NoveltySettings,
     PersistenceSettings,
-    QuarantineSettings,
     RiskSettings,
-    StabilitySettings,
     UncertaintySettings,
 )
 from core.settings.tunable import Closed, Tunable, walk_tunables

@@ -15,7 +15,8 @@ from core.affect.lineage import AUTHORITY, CEILING, FLOOR, RATE, SWING, TRIGGER
 from core.affect.noise import Noise
 from core.affect.observations import NEGATIVE, POSITIVE
 from core.affect.stability import FORGOTTEN, Stabiliser
-from core.settings.affect import Authority, HysteresisSettings, Trigger
+from core.settings.affect import HysteresisSettings
+from core.settings.control_fields import Authority, Trigger
 
 _PRESENT = tuple(tuple(bit for bit in range(OBSERVED) if seen >> bit & 1) for seen in range(1 << OBSERVED))
 """The positions of the bits set in each number."""

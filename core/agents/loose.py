@@ -254,10 +254,10 @@ def is_secret(told: str) -> bool:
     return cleaned(told) != told
 
 
-def kept(use: ToolUse | None, out: list[Event]) -> None:
-    """Add a tool use, where there is one."""
-    if use is not None:
-        out.append(use)
+def kept(event: Event | None, out: list[Event]) -> None:
+    """Add an event, where there is one."""
+    if event is not None:
+        out.append(event)
 
 
 def untimed(use: ToolUse | None) -> ToolUse | None:

@@ -113,6 +113,18 @@ def spoken(values: Iterable[Any], *, agent: bool) -> str:
     return "\n".join(found)
 
 
+def fault_words(values: Iterable[Any]) -> str:
+    """What an error that ended a turn says of itself, from the record that tells it."""
+    for value in values:
+        for found in _walk(value):
+            error = found.get("error")
+            inside = table(error)
+            told = found.get("errorMessage"), inside.get("message"), table(inside.get("data")).get("message")
+            if said := next((one for one in (*told, error) if isinstance(one, str) and one), ""):
+                return said
+    return ""
+
+
 def task(values: Iterable[Any]) -> str:
     """What a sub-agent was given, from the record that started it."""
     for value in values:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from core.agents.models import Models
-from core.events import Turn
+from core.events import Turn, Where
 
 
 class ClosedTurns(NamedTuple):
@@ -90,3 +90,8 @@ class Usage:
         if widest is None or turn.context_window != self._models.window(turn.model):
             return turn
         return replace(turn, context_window=widest)
+
+
+def failed_turn(at: float, agent: str, where: Where, name: str = "") -> Turn:
+    """A turn that an error ended before the model said anything; the error's words stand at the place."""
+    return Turn(at=at, agent=agent, where=where, id=name, cost=0.0, stop="error")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.agents.loose import decode
-from core.agents.record_words import answer, arguments, change, gist, spoken, task
+from core.agents.record_words import answer, arguments, change, fault_words, gist, spoken, task
 from core.events import AgentStart, Event, Prompt, ToolUse, Turn, Where
 from core.logs.excerpt import Documents
 from core.logs.redaction import redact
@@ -77,8 +77,8 @@ class WordReader:
                 values = self._values(event.where)
                 return Words(said=_beginning(spoken(values, agent=False) or task(values)))
             if isinstance(event, Turn):
-                place = event.said or event.where
-                return Words(said=_beginning(spoken(self._values(place), agent=True)))
+                values = self._values(event.said or event.where)
+                return Words(said=_beginning(spoken(values, agent=True) or fault_words(values)))
         except OSError as fault:
             return Words(fault=fault.strerror or str(fault))
         return NOTHING
@@ -128,7 +128,8 @@ def words_of(event: Event) -> Words:
 
 def telling_line(output: str) -> str:
     """The line of an output that best says what went wrong, else the last; of exceptions the last too."""
-    lines = [_WRAPPED.sub(r"\2", line.strip()) for line in output.splitlines() if line.strip()]
+    said = output.replace("\\n\\n", "\n").replace("\\n", "\n") if "\\n\\n" in output else output
+    lines = [_WRAPPED.sub(r"\2", line.strip()) for line in said.splitlines() if line.strip()]
     for sign in _TELLING:
         for line in reversed(lines) if _TRACEBACK in output else lines:
             if sign.search(line) and not _NONE.search(line):

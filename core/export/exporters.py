@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from core.export.cast import cast
 from core.export.film import ExportedSession
+from core.export.html import page
+from core.export.markdown import report
 from core.installed.switches import in_use
 
 
@@ -19,20 +22,14 @@ class Exporter(NamedTuple):
 
 
 def _html(made: ExportedSession) -> bytes:
-    from core.export.html import page
-
     return page(made).encode("utf-8", "replace")
 
 
 def _cast(made: ExportedSession) -> bytes:
-    from core.export.cast import cast
-
     return b"".join(cast(made))
 
 
 def _markdown(made: ExportedSession) -> bytes:
-    from core.export.markdown import report
-
     return report(made).encode("utf-8", "replace")
 
 

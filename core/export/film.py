@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from core.agents.words import WordReader, word_logs
 from core.engine import Step
 from core.events import (
     MAIN,
@@ -21,7 +22,6 @@ from core.events import (
     Turn,
 )
 from core.export.privacy import Privacy
-from core.export.words import SILENT, SessionWords, Spoken
 from core.live.status import Limits, Status, status_of
 from core.live.status_facts import StatusTracker
 from core.logs.event_redaction import one_line
@@ -34,6 +34,37 @@ from core.timeline.initial_state import PLAIN, InitialState
 from core.timeline.marks import Mark
 from core.timeline.opening import seed_of
 from core.timeline.run import Run
+
+
+class Spoken(NamedTuple):
+    """What an event says: of a prompt or a turn its text, of a tool use its call and its result."""
+
+    text: str = ""
+    result: str = ""
+
+
+SILENT = Spoken()
+
+
+class SessionWords:
+    """The words of a session's events, cut to a length."""
+
+    def __init__(self, session: LogSession, longest: int) -> None:
+        self._reader = WordReader(word_logs(session))
+        self._longest = longest
+
+    def of(self, event: Event) -> Spoken:
+        """What one event says; blank where its kind says nothing or the log is gone."""
+        words = self._reader.words(event)
+        if isinstance(event, ToolUse):
+            return Spoken(cut_to(words.command, self._longest), cut_to(words.output, self._longest))
+        return Spoken(cut_to(words.said, self._longest)) if words.said else SILENT
+
+
+def cut_to(text: str, longest: int) -> str:
+    """Text no longer than that."""
+    return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
+
 
 _NAME = 160
 """Characters of a name or path at most."""

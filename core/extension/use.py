@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import cbor2
 from blake3 import blake3
 
 from core.errors import NooscopeError
@@ -80,8 +81,6 @@ def in_step() -> InStep:
 
 def _proved(kind: type[StepExtension]) -> StepExtension:
     """One whose state can be kept as plain values and taken up again."""
-    import cbor2
-
     one, other = kind(), kind()
     kept = cbor2.dumps(one.dump(), canonical=True)
     other.load(cbor2.loads(kept))

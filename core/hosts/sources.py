@@ -15,10 +15,10 @@ from core.hosts.place import SenderFile
 from core.logs.agent import roots
 from core.logs.diagnostics import Diagnostics
 from core.logs.discovery import describe_sessions, find
-from core.logs.door import is_folder
 from core.logs.finder import Finder
 from core.logs.follow import Follower
 from core.logs.found import Found
+from core.logs.log_files import is_folder
 from core.logs.session import identity
 from core.settings import Settings
 

@@ -7,9 +7,12 @@ config folder. A watched project is neither, whatever it holds and wherever noos
 from __future__ import annotations
 
 import contextlib
+import importlib
+import importlib.util
 import os
 import site
 import stat
+import sys
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -174,10 +177,6 @@ def _unsafe(file: Path) -> str:
 
 
 def _load(offer: Offer) -> Any:
-    import importlib
-    import importlib.util
-    import sys
-
     if offer.file is None:
         module, _, attribute = offer.target.partition(":")
         found: Any = importlib.import_module(module)

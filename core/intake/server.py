@@ -17,8 +17,8 @@ from core.errors import StoreError
 from core.extension.registry import Registry
 from core.extension.use import listening
 from core.intake.caller import call
-from core.intake.desk import Desk
 from core.intake.guard import Guard
+from core.intake.handler import IntakeHandler
 from core.intake.place import IntakeFolder
 from core.intake.session import HookedSession
 from core.intake.watched import Watched
@@ -64,7 +64,7 @@ class IntakeServer:
         self._kit = make_kit(settings.ingest)
         self._environment = environment
         self._home = home
-        self.desk = Desk(
+        self.handler = IntakeHandler(
             HOOKS,
             self._follow,
             self._kit.normalizer,
@@ -133,8 +133,8 @@ class IntakeServer:
             self._standing_by = asyncio.create_task(self._stand_by())
 
     def _receiver(self, **place: Any) -> Receiver:
-        desk = self.desk
-        return Receiver(desk.handle, body=_BODY, patience=_PATIENCE, admit=desk.admit, **place)
+        handler = self.handler
+        return Receiver(handler.handle, body=_BODY, patience=_PATIENCE, admit=handler.admit, **place)
 
     def _step_back(self) -> None:
         """A newer one asks for the place."""

@@ -8,21 +8,21 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
 
 from msgspec.structs import replace
 
 from core.agents.words import word_logs
 from core.engine import Step
 from core.errors import StoreError
-from core.events import MAIN, Compaction, Event, Prompt, SessionStart, ToolUse, Turn
+from core.events import MAIN, Compaction, Event, Prompt, SessionStart, Turn
 from core.extension.hooks import Extension, ExtensionStanding
 from core.live.carry_over import CarryOver
-from core.live.disk import changed_files
+from core.live.disk import changed_files, state_on_disk
 from core.live.hook_signs import HookSigns
 from core.live.listeners import Listeners
 from core.live.need_words import NeedReader
 from core.live.notices import Notifier
+from core.live.open_events import OpenEvents
 from core.live.source import Source
 from core.live.status import Limits, Status, StatusFacts, status_of
 from core.live.status_facts import StatusTracker, open_calls
@@ -43,8 +43,6 @@ FRESH = 120.0
 """Seconds after which an event that was there before the watch is history, and no notice is given of it."""
 _CUTS = 32
 """Compactions of which what stood is remembered until it is asked for."""
-_ENDED = 512
-"""Ended calls remembered."""
 
 
 class Latency:
@@ -102,7 +100,7 @@ class Driver:
         """Events so far."""
         self.caught_up = not source.behind
         """All that was there at the opening has been read."""
-        stands, self._size = _stands(source.files())
+        stands, self._size = state_on_disk(source.files())
         self.changed = stands if changed is None else changed
         """When its logs last changed on disk."""
         self.heard = 0.0
@@ -122,11 +120,7 @@ class Driver:
         """What its minds did, for whoever subscribes."""
         self.registry = self.listeners.registry
         self._past = past
-        self._hooks = hooks
-        self._signs: HookSigns | None = None
-        """What hooks told when `held` was last asked."""
-        self._ended: dict[str, None] = {}
-        """Ids of the calls that ended last, so that what hooks tell late opens none of them again."""
+        self._open = OpenEvents(source, hooks)
         self._wall = wall
         self._limits = Limits.of(self.settings)
         self._listens = self.settings.affect.contagion.every
@@ -135,9 +129,7 @@ class Driver:
         self._record = record
         self._other = False
         """It was first watched with other settings than those of today."""
-        self._held: tuple[Event, ...] | None = None
         self._preserver = Preserver(_CUTS)
-        self._handed = 0
         self._rung: tuple[str, float | None] | None = None
         self._need = NeedReader()
         self._log_notices: list[str] = []
@@ -192,12 +184,12 @@ class Driver:
             self._log_notices.append(notice)
         if not self.source.behind:
             self.caught_up = True
-            changed, size = _stands(self.source.files())
+            changed, size = state_on_disk(self.source.files())
             if changed > self.changed:
                 self.changed = changed
                 if size != self._size:
                     self.heard = changed
-                self._held = None
+                self._open.changed()
             self._size = size
         self.heard = max(self.heard, self.changed if self.tracker.synthetic else self.tracker.last)
 
@@ -219,11 +211,9 @@ class Driver:
         self.count += 1
         if type(event) is Turn and event.agent == MAIN:
             self._need.last_turn = event
-        self._held = None
+        self._open.take(event)
         self._moved, self._rested = time.monotonic(), False
         self.tracker.update(event, step)
-        if self._hooks is not None and type(event) is ToolUse:
-            self._note_end(event)
         if self.listeners.wanted or self.inputs.initial.extensions:
             self.listeners.take(self.session, event, step, self.society)
         for notice in step.reaction.notices:
@@ -314,24 +304,7 @@ class Driver:
 
     def held(self) -> tuple[Event, ...]:
         """What the log has begun and not ended, once all of it has been read."""
-        if self.source.behind:
-            return ()
-        signs = self._told()
-        if self._held is None or signs is not self._signs:
-            held = tuple(self.source.held())
-            self._held = held if signs is None else signs.ahead(held, self._ended)
-            self._signs = signs
-        return self._held
-
-    def _told(self) -> HookSigns | None:
-        """What the session's hooks told ahead of its log."""
-        return self._hooks(self.session) if self._hooks is not None and self.session else None
-
-    def _note_end(self, use: ToolUse) -> None:
-        if use.id and use.outcome != "pending":
-            self._ended[use.id] = None
-            if len(self._ended) > _ENDED:
-                del self._ended[next(iter(self._ended))]
+        return self._open.read()
 
     def facts(self, heard: float | None = None, read: float = 1.0) -> StatusFacts:
         """What is known now."""
@@ -340,10 +313,7 @@ class Driver:
             facts = StatusFacts(heard=moment, open=open_calls(self.held()), lost=self.lost, read=read)
         else:
             facts = self.tracker.facts(self.society, self.held(), heard=moment, lost=self.lost, read=read)
-        signs = self._told()
-        if signs is None:
-            return facts
-        return replace(facts, asks=signs.asking(self._ended), heard=max(facts.heard, signs.heard))
+        return self._open.with_hooks(facts)
 
     def status(self, now: float) -> Status:
         """How the session stands at a moment; while it is being read, that is all there is to say."""
@@ -414,9 +384,7 @@ class Driver:
 
     def preserved(self) -> list[Preserved]:
         """What stood at each compaction since last asked."""
-        fresh, self._handed = self._preserver.count - self._handed, self._preserver.count
-        kept = self._preserver.kept
-        return list(kept)[max(0, len(kept) - fresh) :]
+        return self._preserver.news()
 
     def _policy_hash(self) -> str:
         return self.inputs.initial.policy_hash(self.society.settings)
@@ -429,15 +397,3 @@ class Driver:
 
 def _is_loss(notice: str) -> bool:
     return not notice.endswith(("is back", "from the start")) and "packed; reading" not in notice
-
-
-def _stands(paths: Iterable[Path]) -> tuple[float, int]:
-    """When any of the files last changed, and the size of all; a file only touched keeps its size."""
-    latest, size = 0.0, 0
-    for path in paths:
-        try:
-            status = path.stat()
-        except OSError:
-            continue
-        latest, size = max(latest, status.st_mtime), size + status.st_size
-    return latest, size

@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 from core.errors import UnreadableLog
 from core.events import Event
-from core.logs.door import is_file, is_there
 from core.logs.finder import sessions
 from core.logs.follow import Follower
 from core.logs.lag import events_behind
+from core.logs.log_files import is_file, is_there
 from core.logs.reader import Kit
 from core.logs.session import LogSession, read_session
 from core.settings import Settings

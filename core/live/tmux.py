@@ -64,7 +64,7 @@ def pane_of(found: Sequence[Pane], project: str, program: str, own: str = "") ->
     return next(iter(named or busy), None)
 
 
-def go_to(pane: Pane, run: Run = ask_tmux) -> None:
+def go_to_pane(pane: Pane, run: Run = ask_tmux) -> None:
     """Show that pane to the person."""
     run(["switch-client", "-t", pane.id])
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from core.logs.door import is_folder
 from core.logs.format import Format, Sample
 from core.logs.found import Found
+from core.logs.log_files import is_folder
 
 Environment = Mapping[str, str]
 

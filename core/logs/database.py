@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from core.logs.door import is_there, open_log
+from core.logs.log_files import is_there, open_log
 
 MAGIC = b"SQLite format 3\0"
 _WAL = 2

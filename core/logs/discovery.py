@@ -13,10 +13,10 @@ import msgspec
 
 from core.logs.agent import Agent, Location, nowhere
 from core.logs.database import wal_bytes
-from core.logs.door import is_folder
 from core.logs.found import Found, Listed, listed_session
 from core.logs.glimpse import Glimpse, glimpse, last_time
 from core.logs.lines import is_packed, opened, take
+from core.logs.log_files import is_folder
 from core.logs.marks import EXACT, counted
 from core.logs.records import Log
 from core.logs.session import LogSession

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from core.events import Event, ToolUse
 from core.logs.diagnostics import Diagnostics
-from core.logs.door import open_log
 from core.logs.lines import is_packed, take
+from core.logs.log_files import open_log
 from core.logs.reader import Kit
 from core.logs.records import Log, Record, database_rows, document, members, reason, records
 from core.logs.rows_read import RowsRead

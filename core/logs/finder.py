@@ -15,9 +15,9 @@ from core.errors import UnreadableLog
 from core.events import Event, SessionStart
 from core.logs.agent import recognise
 from core.logs.diagnostics import Diagnostics
-from core.logs.door import NOT_REGULAR, is_folder, is_there
 from core.logs.format import Format, Sample
 from core.logs.lines import LineCutter, head
+from core.logs.log_files import NOT_REGULAR, is_folder, is_there
 from core.logs.multi_session import Runs
 from core.logs.reader import Kit, Reader
 from core.logs.records import NO_PERMISSION, Log, feed, line_record, reason, stem

@@ -23,14 +23,17 @@ _RECORDS = 32
 _MORE = 262_144
 """Bytes of the beginning that are read where a shorter one does not name the project."""
 _PROJECT = ("cwd", "directory", "projectPath", "workspace")
+_HASH = "projectHash"
 _SESSION = ("sessionId", "session_id")
+_TELLING = tuple(f'"{name}"'.encode() for name in (*_PROJECT, _HASH, *_SESSION))
+"""What a longer beginning must hold to tell more."""
 _HOLDERS = ("payload", "data", "context", "info", "$set")
 """Objects in a record that tell of the session, not of what was said in it."""
 _TIME = re.compile(
     rb'"(?:timestamp|lastUpdated|created_at|updated_at|created|completed|updated|time|ts)"\s*:\s*'
     rb'(?:"([^"\\]{10,40})"|(\d{10,13}(?:\.\d+)?))'
 )
-_TOKEN = re.compile(rb'"((?:[^"\\]|\\.)*)"(\s*:)?|[{}\[\]]')
+_TOKEN = re.compile(rb'"([^"\\]*(?:\\.[^"\\]*)*)"(\s*:)?|[{}\[\]]', re.DOTALL)
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
@@ -60,8 +63,10 @@ def glimpse(location: Location, stream: BinaryIO, path: Path, size: int) -> Glim
     project = _project(records)
     if not project and size > _HEAD:
         stream.seek(0)
-        records = _records(take(stream, _MORE))
-        project = _project(records)
+        more = take(stream, _MORE)
+        if any(name in more for name in _TELLING):
+            records = _records(more)
+            project = _project(records)
     session = _first(records, _SESSION)
     if not session and location.session is not None:
         session = location.session(path)
@@ -78,7 +83,7 @@ def glimpse(location: Location, stream: BinaryIO, path: Path, size: int) -> Glim
 
 
 def _project(records: list[dict[str, Any]]) -> str:
-    return _first(records, _PROJECT) or _first(records, ("projectHash",))[:12]
+    return _first(records, _PROJECT) or _first(records, (_HASH,))[:12]
 
 
 def last_time(stream: BinaryIO, size: int) -> float | None:

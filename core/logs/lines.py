@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 
-from core.logs.door import open_log
+from core.logs.log_files import open_log
 
 if sys.version_info >= (3, 14):
     from compression.zstd import ZstdError, ZstdFile

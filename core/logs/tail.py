@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from core.events import MAIN, Event, SessionStart, ToolUse
-from core.logs.door import HeldLog
 from core.logs.lines import LineCutter
+from core.logs.log_files import HeldLog
 from core.logs.reader import Kit, Reader
 from core.logs.records import Log, Record, feed, finish, held, line_record, reason
 from core.logs.session import identity

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 Span = tuple[int, int]
 
@@ -247,15 +248,16 @@ _ESCAPED = frozenset("nrt")
 """What may be the end of an escaped line end rather than the first letter of a stretch."""
 
 
-def _known(word: str, shape: str) -> re.Pattern[str]:
-    """A shape that is looked for by its first letters; what stands before them is asked afterwards."""
+@cache
+def _shape(word: str) -> re.Pattern[str]:
+    """The shape that begins with a word, once that was seen; what stands before it is asked afterwards."""
     first = re.escape(word)
-    rest = shape.removeprefix(word.replace(".", r"\."))
+    rest = _ALL_SHAPES[word].removeprefix(word.replace(".", r"\."))
     own = "A-Za-z0-9_-" if word == "eyJ" else "A-Za-z0-9"
     return re.compile(rf"{first}(?:(?<![{own}]{first})|(?<=\\[nrt]{first})){rest}")
 
 
-_PATTERNS = {word: _known(word, shape) for word, shape in (_SHAPES | _DOTTED).items()}
+_ALL_SHAPES = _SHAPES | _DOTTED
 _OTHER_LETTERS = re.compile(r"\[[^]]*[+/=.]")
 _BEGINNINGS = tuple(word for word, shape in _SHAPES.items() if not _OTHER_LETTERS.search(shape))
 _PARTED = frozenset(word for word in _BEGINNINGS if r"\." in _SHAPES[word])
@@ -278,11 +280,11 @@ def token_spans(text: str) -> Iterator[Span]:
         return
     long = "\n".join([*found, *[word[1:] for word in found if word[0] in _ESCAPED]])
     for word in _BEGINNINGS:
-        if word in long and (word in _PARTED or _PATTERNS[word].search(long)):
-            yield from spans(_PATTERNS[word], text)
+        if word in long and (word in _PARTED or _shape(word).search(long)):
+            yield from spans(_shape(word), text)
     for word in _CUT_OFF:
         if word in text:
-            yield from spans(_PATTERNS[word], text)
+            yield from spans(_shape(word), text)
     if any(word in long for word in _AWS):
         yield from _beside_ids(text)
     for word, (before, pattern) in _MIDDLES.items():
@@ -318,6 +320,6 @@ def spans(pattern: re.Pattern[str], text: str, group: int | str = 0) -> Iterator
 
 def _beside_ids(text: str) -> Iterator[Span]:
     for kind in _AWS:
-        for start, end in spans(_PATTERNS[kind], text):
+        for start, end in spans(_shape(kind), text):
             for low, high in ((max(0, start - _BESIDE), start), (end, end + _BESIDE)):
                 yield from (found.span() for found in _AWS_SECRET.finditer(text, low, high))

@@ -188,10 +188,8 @@ class Heart(Stateful):
         mood, now = self.mood, self.now
         self.salience.tick(count, self.modulation.unpromoted_decay, now)
         self.habituation.tick(self.clock.gamma)
-        if count > self._pending:
-            self._drop(count - self._pending)
-            count = self._pending
-        for _ in range(count):
+        self._drop(count - self._pending)
+        for _ in range(min(count, self._pending)):
             mood.tick(now, self._axes, self.urgency)
             self._record(kind, 0)
         self._affect(mood.pleasure, mood.arousal, mood.dominance, mood.emotion)

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from core.events import MAIN, Compaction, Event, Prompt, ToolUse, Turn
 from core.mind.clock import MICRO, NO_TICKS, Clock, Ticks
 from core.mind.cortical import Regime
-from core.mind.dreams import Dream
 from core.mind.episode import Episode, Recalled
 from core.mind.fabric import (
     Compacted,
     EpisodeEnded,
     Habituated,
-    MindEvent,
     ModelSelected,
     RegimeChanged,
     ThinkingEnded,
@@ -24,8 +21,6 @@ from core.mind.fabric import (
     Woken,
 )
 from core.mind.heart import Heart
-from core.mind.homeostasis import Correction
-from core.mind.metrics import TickRow
 from core.mind.moment_events import SEEN, BudgetBandChanged, ItemPromoted, WakeupDropped
 from core.mind.readings import (
     MindReading,
@@ -38,7 +33,8 @@ from core.mind.readings import (
 )
 from core.mind.session_events import ToolCalled
 from core.mind.sleep import SleepPressure
-from core.mind.stimulus import News, Stimuli, Stimulus, StimulusSource
+from core.mind.stimulus import News, Stimuli, StimulusSource
+from core.mind.thought import Thought
 from core.mind.wakeup import Trigger, Wakeup, Wakeups
 from core.percept import EVEN, NEUTRAL, Composition, Modulation, Percept
 from core.settings.mind import MindSettings
@@ -46,30 +42,6 @@ from core.state import Stateful, grouped, inner
 
 _make = tuple.__new__
 """Builds a named tuple without its Python-level constructor: these are made for every event."""
-
-
-class Thought(NamedTuple):
-    """What one event did to the mind."""
-
-    ticks: Ticks
-    """Ticks that came due before the event, and those it woke."""
-    wakeup: Wakeup | None
-    stimulus: Stimulus | None
-    """The first that entered the salience queue."""
-    novelty: float
-    """What habituation leaves of this event's pattern; 1 where it has none."""
-    regime: Regime
-    regime_changed: bool
-    dream: Dream | None
-    iframe: bool
-    """A full frame is asked for."""
-    corrections: tuple[Correction, ...]
-    episode: Episode | None
-    """The stretch of work this event ended."""
-    rows: tuple[TickRow, ...]
-    """One for each tick that was run."""
-    emitted: tuple[MindEvent, ...]
-    """What the mind did of its own; calls and turns are mirrored on the fabric only."""
 
 
 LEVELS = ("sleep", "context", "pleasure", "arousal", "dominance", "accuracy", "vitality", "budget")

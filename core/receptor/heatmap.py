@@ -90,6 +90,7 @@ class Heatmap(Stateful):
         "_base",
         "_context",
         "_fade",
+        "_last",
         "_leaves",
         "_most",
         "_shift",
@@ -123,9 +124,16 @@ class Heatmap(Stateful):
         self._top: list[Leaf] = []
         self._context: tuple[str, ...] = ()
         self.shifts = 0
+        self._last: tuple[float, HeatmapReading] | None = None
+        """What was last read, and for when; it holds until a leaf changes."""
+
+    def restored(self) -> None:
+        """What was read belongs to other leaves."""
+        self._last = None
 
     def update(self, event: ToolUse, now: float, state: AgentState) -> bool:
         """Visit the targets of a tool use; say whether the context has shifted with it."""
+        self._last = None
         unit = exp((now - self._base) / self._fade)
         if now - self._base > _REBASE * self._fade:
             self._rebase(now, unit)
@@ -196,6 +204,7 @@ class Heatmap(Stateful):
         leaf = self._leaves.get(path)
         if leaf is not None and (leaf.last_modified is None or at > leaf.last_modified):
             leaf.last_modified = at
+            self._last = None
 
     def hottest(self, most: int) -> list[Leaf]:
         """So many of the leaves visited most of late."""
@@ -216,6 +225,8 @@ class Heatmap(Stateful):
 
     def read(self, now: float) -> HeatmapReading:
         """The tree of the hottest leaves; parents sum all leaves, shown or not."""
+        if self._last is not None and self._last[0] == now:
+            return self._last[1]
         unit = exp((now - self._base) / self._fade)
         hottest = self.hottest(self._shown)
         shown = [leaf.read(unit) for leaf in hottest]
@@ -225,9 +236,11 @@ class Heatmap(Stateful):
             for leaf in self._leaves.values()
             if leaf.path not in seen
         ]
-        return HeatmapReading(
+        reading = HeatmapReading(
             tree=grow(shown, hidden),
             top=tuple(shown),
             leaves=len(self._leaves),
             context=self._context,
         )
+        self._last = (now, reading)
+        return reading

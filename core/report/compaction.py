@@ -187,6 +187,8 @@ class Preserver:
         self.kept: deque[Preserved] = deque(maxlen=most)
         self.count = 0
         """Compactions so far."""
+        self._handed = 0
+        """Of those, how many `news` gave."""
         self._events: deque[Event] = deque(maxlen=FAR)
         self._waiting: dict[str, int] = {}
         """Of an agent whose context after the cut is not known yet, which of those kept it is."""
@@ -207,6 +209,11 @@ class Preserver:
             if -place <= len(self.kept):
                 self.kept[place] = with_context_after(self.kept[place], event.context_tokens)
         self._events.append(event)
+
+    def news(self) -> list[Preserved]:
+        """What was kept since last asked."""
+        fresh, self._handed = self.count - self._handed, self.count
+        return list(self.kept)[max(0, len(self.kept) - fresh) :]
 
     def now(self, society: Society, at: float) -> Preserved:
         """What stands at a cut that the log has not told yet."""

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from pathlib import Path, PurePath
 from typing import Any
 
 from core.safe_text import safe, safe_json, whole
+
+EMPHASIS = re.compile(r"(?<!\w)\*\*(?=\S)([^*]+?)(?<=\S)\*\*(?!\w)")
+"""Words that Markdown sets off with pairs of asterisks."""
 
 
 def plain(text: str, most: int = 0) -> str:
@@ -100,6 +104,14 @@ def age(seconds: float) -> str:
         if left < upto:
             return f"{int(left / size)}{unit}"
     return f"{int(left / 86_400.0)}d"
+
+
+def last_words(said: str) -> str:
+    """The last line of an answer that says something, without the marks that Markdown sets off words with."""
+    for line in reversed(said.splitlines()):
+        if any(letter.isalnum() for letter in line):
+            return EMPHASIS.sub(r"\1", line).strip().lstrip("#> ")
+    return ""
 
 
 def folder_name(path: str) -> str:

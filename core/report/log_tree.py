@@ -14,7 +14,7 @@ from blake3 import blake3
 
 from core.errors import UnreadableLog
 from core.logs.diagnostics import Diagnostic
-from core.logs.door import is_folder, is_there
+from core.logs.log_files import is_folder, is_there
 from core.store.log_stamp import FileStamp, reading_stamp, stamps
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from msgspec import Struct
 from core.agents.words import NOTHING, WordReader, Words, first_line, telling_line, words_of
 from core.events import MAIN, AgentStart, Event, Prompt, ToolUse, Turn
 from core.report.event_words import tool_words
-from core.report.formatting import span
+from core.report.formatting import last_words, span
 from core.safe_text import safe
 
 LATELY = 20
@@ -211,8 +211,7 @@ class Teller:
         for turn in turns:
             words = self._words(turn).said
             if words:
-                paragraphs = [line.strip() for line in words.splitlines() if line.strip()]
-                return safe(paragraphs[-1])[:_LINE] if paragraphs else "", turn.at
+                return safe(last_words(words))[:_LINE], turn.at
         return "", 0.0
 
     def line(self, event: Event) -> str:

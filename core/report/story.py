@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from core.agents.words import Words, telling_line, words_of
 from core.events import MAIN, Compaction, Event, Outcome, Prompt, SessionEnd, ToolUse, Turn
-from core.report.formatting import count, plain
+from core.report.formatting import count, last_words, plain
 from core.report.recap import short_clock
 from core.report.troubles import Trouble, troubles
 
@@ -125,7 +125,8 @@ def _failed(events: Sequence[Event], start: float, read: Read) -> Iterator[str]:
         yield from _trouble(events, trouble, start, read)
     if len(found) > _TROUBLES:
         still = sum(trouble.solved is None for trouble in found[_TROUBLES:])
-        yield f"and {len(found) - _TROUBLES} more, {still} of them not seen to work again"
+        seen = f"{still} of them not seen to work again" if still else "all of them seen to work again"
+        yield f"and {len(found) - _TROUBLES} more, {seen}"
 
 
 def _trouble(events: Sequence[Event], trouble: Trouble, start: float, read: Read) -> Iterator[str]:
@@ -167,7 +168,7 @@ def _ended(events: Sequence[Event], start: float, read: Read) -> Iterator[str]:
     for event in reversed(events):
         if isinstance(event, Turn) and event.agent == MAIN:
             looked += 1
-            said = _quoted(_last_line(read(event).said))
+            said = _quoted(last_words(read(event).said))
             if said:
                 yield f"it said {said}"
                 return
@@ -185,10 +186,6 @@ def _times(number: int) -> str:
 
 def _line(words: str) -> str:
     return next((line.strip() for line in words.splitlines() if line.strip()), "")
-
-
-def _last_line(words: str) -> str:
-    return next((line.strip() for line in reversed(words.splitlines()) if line.strip()), "")
 
 
 def _quoted(words: str) -> str:

@@ -189,7 +189,7 @@ class FactSettings(Group, project=PERSON):
     recent: int = tunable(10, "Actions among which stale results and edits are counted.", ge=3, le=50, step=1)
     failing: int = tunable(20, "Actions among which failures are counted.", ge=3, le=100, step=1)
     long_since_edit: int = tunable(
-        8, "Actions after the last good edit from which on it is long ago.", ge=1, le=100, step=1
+        8, "Actions after the last good edit above which it is long ago.", ge=1, le=100, step=1
     )
     failing_since_edit: int = tunable(
         3, "Failures since the last good edit above which they are many.", ge=1, le=100, step=1
@@ -201,7 +201,7 @@ class FactSettings(Group, project=PERSON):
         6, "Recent actions on a new file from which on they are many.", ge=1, le=50, step=1
     )
     long_since_prompt: int = tunable(
-        15, "Actions after a prompt from which on it is long ago.", ge=1, le=500, step=1
+        15, "Actions after a prompt above which it is long ago.", ge=1, le=500, step=1
     )
     kept: int = tunable(256, "Calls, results, errors and files remembered, of each.", ge=16, le=4096, step=16)
 

@@ -11,8 +11,8 @@ from blake3 import blake3
 from core.agents.registry import make_kit
 from core.events import Event
 from core.logs.diagnostics import Diagnostics
-from core.logs.door import HeldLog
 from core.logs.lines import is_packed
+from core.logs.log_files import HeldLog
 from core.logs.reader import PausingReader
 from core.logs.records import admit, finish, records
 from core.store.log_stamp import FileStamp, has_grown, reading_stamp, stamp

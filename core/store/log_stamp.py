@@ -15,7 +15,7 @@ from blake3 import blake3
 import core
 from core.installed.offers import extension_folder, find_offers
 from core.installed.switches import Switches
-from core.logs.door import HeldLog, is_file
+from core.logs.log_files import HeldLog, is_file
 from core.logs.walking import walk
 
 if TYPE_CHECKING:

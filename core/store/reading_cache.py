@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from platformdirs import user_cache_path
 
-from core.logs.door import is_there
+from core.logs.log_files import is_there
 
 if TYPE_CHECKING:
     from core.settings import Settings

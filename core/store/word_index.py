@@ -12,7 +12,7 @@ import msgspec
 from platformdirs import user_cache_path
 
 from core.errors import StoreError
-from core.logs.door import is_there
+from core.logs.log_files import is_there
 
 VERSION = 3
 _TABLES = """

@@ -18,7 +18,9 @@ from core.report.page import _agents
 from core.report.summary import AgentSummary, Summary
 from core.settings import Settings
 from core.settings.derived import Derived
-from core.society import _SPARE, AgentReading, Society, _tree
+from core.society import AgentReading, Society
+from core.society.readings import tree
+from core.society.session_agents import _SPARE
 from core.timeline.columns import _ROWS, _SMALL, Columns
 from core.timeline.timeline import _AGENTS, Timeline
 from tui.draw.tree import _DEEPEST, tree_guides
@@ -67,7 +69,7 @@ def test_engines_are_made_for_those_awake_only(number: int, deep: bool) -> None:
         society.step(event)
     awake = SETTINGS.affect.society.awake
     assert made["engines"] <= awake + 2
-    assert len(society._spare) <= _SPARE
+    assert len(society._agents._spare) <= _SPARE
 
 
 @pytest.mark.parametrize("deep", [True, False])
@@ -89,7 +91,7 @@ def test_an_engine_that_served_another_agent_goes_on_as_a_new_one(
     ]  # fmt: skip
     reusing = Society(few, seed=4)
     with monkeypatch.context() as patched:
-        patched.setattr("core.society._SPARE", 0)
+        patched.setattr("core.society.session_agents._SPARE", 0)
         making = Society(few, seed=4)
         expected = []
         for event in busy:
@@ -104,7 +106,7 @@ def test_an_engine_that_served_another_agent_goes_on_as_a_new_one(
         if row is not None:
             record, other = (one.engine(name).mind.heart.metrics.record for one in (reusing, making))
             assert record(row) == other(row)
-    assert reusing._blank is not None and making._blank is None
+    assert reusing._agents._blank is not None and making._agents._blank is None
 
 
 @pytest.mark.parametrize(("number", "deep"), [(1_000, True), (4_000, False)])
@@ -139,7 +141,7 @@ def test_one_whose_parent_was_forgotten_stands_one_below_the_first() -> None:
     known = {
         one.name: one for one in (agent(MAIN, ""), agent("b", "gone"), agent("c", "b"), agent("a", MAIN))
     }
-    assert [(one.name, one.depth) for one in _tree(known)] == [(MAIN, 0), ("a", 1), ("b", 1), ("c", 2)]
+    assert [(one.name, one.depth) for one in tree(known)] == [(MAIN, 0), ("a", 1), ("b", 1), ("c", 2)]
 
 
 @pytest.mark.parametrize("generation", [-1, 0, 1])
@@ -150,8 +152,8 @@ def test_generations_are_counted_as_far_as_affect_is_handed_down(generation: int
         if isinstance(event, AgentStart):
             society.step(event)
     name = f"c{depth + generation - 1}" if depth + generation else MAIN
-    assert society._generation(name) == depth + generation
-    assert society._generation(f"c{depth + 2}") == depth + 1
+    assert society._agents.generation(name, depth) == depth + generation
+    assert society._agents.generation(f"c{depth + 2}", depth) == depth + 1
 
 
 @pytest.mark.parametrize("deep", [True, False])

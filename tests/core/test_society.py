@@ -322,5 +322,5 @@ def test_who_was_still_for_longest_is_known_without_looking(names: list[str], da
         if data.draw(st.booleans()):
             society, before = Society(SMALL), society
             society.load(before.dump())
-        by_last = sorted(society._members, key=lambda one: society._members[one].last)
-        assert list(society._order) == by_last
+        awake = society._agents.awake
+        assert list(society._agents.order) == sorted(awake, key=lambda one: awake[one].last)

@@ -48,7 +48,7 @@ async def intake(tmp_path: Path) -> AsyncIterator[tuple[IntakeServer, Strict]]:
     settings = with_value(Settings(), "response.guard.wait", 0.0)
     made = IntakeServer(settings, IntakeFolder(tmp_path / "intake"), lambda: 1000.0, {}, tmp_path, port=0)
     strict = Strict()
-    made.desk._registry = Registry([strict])
+    made.handler._registry = Registry([strict])
     await made.start()
     yield made, strict
     await made.close()
@@ -71,9 +71,9 @@ async def test_an_extension_can_only_make_a_guarded_call_stricter(
     answer = await asyncio.to_thread(call, place, "hook/claude/guard", tool("PreToolUse", 1, command), 10.0)
     assert verdict(answer) == expected, answer
     assert len(strict.calls) == 1 and command.split()[-1] in strict.calls[0].what
-    assert [each.tool for each in server.desk.guard.questions] == (["Bash"] if expected == "wait" else [])
+    assert [each.tool for each in server.handler.guard.questions] == (["Bash"] if expected == "wait" else [])
     if "explode" in command:
-        assert any("strict failed in on_tool_call" in sentence for sentence in server.desk.problems)
+        assert any("strict failed in on_tool_call" in sentence for sentence in server.handler.problems)
 
 
 async def test_our_own_policy_still_asks_where_an_extension_lets_pass(

@@ -216,14 +216,14 @@ async def test_a_theme_of_ones_own_appears_and_a_broken_one_is_said_once(
         (folder / "mine.toml").write_text('name = "mine"\nprimary = "#123456"\n')
         (folder / "bad.toml").write_text('name = "bad"\nprimary = "no colour"\n')
         for _ in range(3):
-            app._load_themes()
+            app.theme_files.look()
             await pilot.pause()
         assert "mine" in app.available_themes
         assert "bad" not in app.available_themes
         assert sum("bad.toml" in note.message for note in app._notifications) == 1
         app.theme = "mine"
         (folder / "mine.toml").write_text('name = "mine"\nprimary = "#654321"\n')
-        app._load_themes()
+        app.theme_files.look()
         await pilot.pause()
         assert app.current_theme.primary == "#654321"
 

@@ -8,6 +8,7 @@ import shutil
 import sys
 import time
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,8 @@ from sample_sessions import FIRST, find_sample
 from tui.cli.options import add_settings_options, configured_initial, settings_from
 
 if TYPE_CHECKING:
+    from core.live.fleet.roster import Roster
+    from core.live.source import Target
     from core.logs.found import Found
     from core.settings import Settings
 
@@ -82,7 +85,6 @@ def show_session(
     if not has_screen():
         return print_report(path, settings, project, edits=edits, plain=plain)
     from core.live.source import Target
-    from tui.app import run_app
 
     if path is not None:
         target = Target(path, live, session, at)
@@ -93,6 +95,40 @@ def show_session(
     active = [found for found in here if found.active]
     newest = Target(active[0].path, True, active[0].session) if active else None
     return run_app(newest, settings, project=project, edits=edits, plain=plain)
+
+
+def run_app(
+    target: Target | None,
+    settings: Settings,
+    fleet: Roster | None = None,
+    project: Path | None = None,
+    *,
+    edits: Mapping[str, Any] | None = None,
+    plain: bool = False,
+) -> int:
+    """Show a session, or all of them where none is named, until the person leaves."""
+    from core.intake.link import IntakeLink
+    from core.intake.place import default_place
+    from core.store.carry_over import CarryOverStore
+    from core.timeline.cache import user_cache
+    from core.timeline.configured_start import configured_start
+    from tui.app import NooscopeApp
+    from tui.feed.hangup import end_with_terminal
+
+    app = NooscopeApp(
+        target,
+        settings,
+        cache=user_cache(settings),
+        fleet=fleet,
+        live=True,
+        begin=partial(configured_start, project),
+        carry_over=None if plain else CarryOverStore(),
+        edits=edits,
+        link=IntakeLink(default_place()),
+    )
+    end_with_terminal()
+    app.run()
+    return app.return_code or 0
 
 
 def _show_sample(settings: Settings, project: Path | None) -> int:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.errors import UnreadableLog, UsageError
-from core.logs.door import is_there
+from core.logs.log_files import is_there
 from tui.cli import streams
 
 if TYPE_CHECKING:

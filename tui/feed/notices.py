@@ -13,7 +13,7 @@ from core.live.notices import Notifier, ShownNotice, installed_channels
 from core.report.formatting import folder_name, plain
 from core.settings import Settings
 from tui.feed.messages import Noticed
-from tui.feed.view import Subject
+from tui.feed.view import Subject, View
 
 _TITLES = {"needs_you": "Needs you", "risk": "Risk", "done": "Done"}
 
@@ -54,6 +54,22 @@ def notifier_of(app: LiveApp) -> Notifier:
 
     channels, _ = installed_channels()
     return Notifier(app.settings.response.notices, Terminal(app), show, installed=channels)
+
+
+class TerminalTitle:
+    """The terminal's title: it says while the session on the screen needs the person."""
+
+    def __init__(self, app: LiveApp, usual: str) -> None:
+        self._terminal = Terminal(app)
+        self._usual = self._shown = usual
+
+    def show(self, view: View | None) -> None:
+        """Set it, where it is another than the one that stands."""
+        needed = view is not None and view.status is not None and view.status.needs_you
+        name = terminal_title(view.subject) if view is not None and needed else self._usual
+        if name != self._shown:
+            self._shown = name
+            self._terminal.write(f"\x1b]2;{name}\x07")
 
 
 def terminal_title(subject: Subject) -> str:

@@ -61,7 +61,7 @@ def show_pane(app: App[Any], agent: str, project: str) -> None:
     try:
         pane = tmux.pane_of(tmux.panes(), project, program, os.environ.get("TMUX_PANE", ""))
         if pane is not None:
-            tmux.go_to(pane)
+            tmux.go_to_pane(pane)
             return
     except OSError as error:
         app.notify(str(error), severity="warning", markup=False)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, ClassVar
 
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
@@ -13,6 +15,7 @@ from textual.widgets import Input, Label
 
 from core.report.formatting import plain
 from core.store.bookmarks import Bookmark
+from tui.feed.messages import RemoveBookmark, SetBookmark
 
 _BOX = """
     align: center middle;
@@ -67,3 +70,22 @@ class RemovalScreen(ModalScreen[bool | None]):
             if self._bookmark.note:
                 yield Label(Content(plain(self._bookmark.note, 300)))
             yield Label("enter removes it, esc keeps it")
+
+
+def ask_bookmark(app: App[Any], place: int, bookmarks: Sequence[Bookmark]) -> None:
+    """Ask for a note and set a bookmark; where one stands, ask whether it should go."""
+    standing = next((mark for mark in bookmarks if mark.place == place), None)
+    if standing is None:
+        app.push_screen(NoteScreen(place), partial(_set, app, place))
+    else:
+        app.push_screen(RemovalScreen(standing), partial(_remove, app, place))
+
+
+def _set(app: App[Any], place: int, note: str | None) -> None:
+    if note is not None:
+        app.post_message(SetBookmark(place, note))
+
+
+def _remove(app: App[Any], place: int, agreed: bool | None) -> None:
+    if agreed:
+        app.post_message(RemoveBookmark(place))

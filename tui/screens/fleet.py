@@ -47,6 +47,9 @@ _OF_ONE = "space,left,right,shift+left,shift+right,comma,full_stop,n,N,b,g,a,A,p
 """Keys that belong to the one session below this screen."""
 
 
+_MORE = ("fleet.resume", "fleet.pane", "fleet.watch", "fleet.words", "find.words", "quit")
+"""Keys that the line shows where it has room."""
+
 _BY_READING = ("frustration", "tokens", "agent")
 """Sort orders whose column stands among the axes."""
 
@@ -129,7 +132,7 @@ class FleetScreen(Screen[None]):
         yield Static("", id="detail", markup=False)
         yield Static(_NOTHING, id="nothing", markup=False)
         yield Input(placeholder="agent, project, state, word …", select_on_focus=False)
-        yield KeyLine()
+        yield KeyLine(_MORE)
 
     def on_mount(self) -> None:
         self.set_interval(1.0, self._title)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Label
+
+from core.errors import NooscopeError
+from core.timeline.places import parse_place
+from core.timeline.timeline import Timeline
+from tui.feed.messages import Seek
 
 
 class GotoScreen(ModalScreen[str]):
@@ -37,3 +42,16 @@ class GotoScreen(ModalScreen[str]):
 
     def on_input_submitted(self, message: Input.Submitted) -> None:
         self.dismiss(message.value.strip())
+
+
+def go_to(app: App[Any], timeline: Timeline, spoken: str) -> None:
+    """Move the playhead to a place as a person writes it; say what is wrong where there is none such."""
+    if not len(timeline):
+        return
+    try:
+        share = float(spoken[:-1]) / 100 if spoken.endswith("%") else None
+        to = parse_place(timeline, spoken) if share is None else round(share * len(timeline))
+    except (NooscopeError, ValueError) as error:
+        app.notify(str(error), severity="warning", markup=False)
+    else:
+        app.post_message(Seek(to))

@@ -16,6 +16,8 @@ from tui.draw.line import Line, fit
 _SET_OFF = re.compile(r"(`[^`]+`|\*\*[^*]+\*\*|\*[^*\s][^*]*\*)")
 _MEASURE = 96
 """Widest a paragraph gets."""
+_SPACIOUS = 150
+"""Cells from which on nothing of a key's line has to be cut."""
 
 
 class KeyRow(NamedTuple):
@@ -103,11 +105,11 @@ def help_lines(topics: Iterable[Topic], width: int) -> list[Line]:
 
 
 def _key_line(row: KeyRow, width: int) -> Line:
-    keys = 14
+    keys = 14 if width < _SPACIOUS else 24
     name = 22 if width >= 70 else 0
-    room = max(8, min(48, width - keys - name - 1))
+    room = max(8, min(48 if width < _SPACIOUS else 90, width - keys - name - 1))
     return [
-        (fit(row.keys, keys), "strong"),
+        (fit(row.keys, keys - 1) + " ", "strong"),
         (fit(row.does, room) + " ", "plain"),
         (fit(row.id, name), "quiet"),
     ]

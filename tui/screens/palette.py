@@ -27,7 +27,7 @@ from core.report.formatting import age, clock, folder_name, plain
 from core.settings.layers import tunables
 from core.store.bookmarks import Bookmark
 from core.timeline.timeline import Timeline
-from tui.feed.messages import OpenSession, ReturnTo, Seek, ShowTranscript
+from tui.feed.messages import OpenSession, ReturnTo, Seek, SelectAgent, ShowTranscript
 from tui.feed.view import View
 from tui.widgets.common.mark_words import mark_text
 from tui.widgets.common.panel import Panel
@@ -214,7 +214,17 @@ def _leaves(nodes: Iterable[NodeReading]) -> Iterator[str]:
         yield from _leaves(node.children)
 
 
-def key_commands(screen: Screen[object]) -> Iterator[SystemCommand]:
+def app_commands(app: App[Any], screen: Screen[object]) -> Iterator[SystemCommand]:
+    """Every key that works on a screen, what has no key, and the agents of the session."""
+    yield from _key_commands(screen)
+    yield SystemCommand("Theme", "Change the colours", app.action_change_theme)
+    yield SystemCommand("Picture", "Save the screen as SVG", app.deliver_screenshot)
+    view = cast(_Observatory, app).view
+    for name in () if view is None else view.agents:
+        yield SystemCommand(f"Show agent {name}", "", partial(app.post_message, SelectAgent(name)), False)
+
+
+def _key_commands(screen: Screen[object]) -> Iterator[SystemCommand]:
     """Every key that works on a screen, as a command."""
     told = set()
     for key, (node, binding, enabled, _) in screen.active_bindings.items():

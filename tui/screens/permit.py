@@ -13,7 +13,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Label
 
 from core.intake.link import IntakeLink
-from core.live.hook_signs import PermitQuestion
+from core.live.hook_signs import HookSigns, PermitQuestion
 from core.report.formatting import plain
 from tui.screens.fleet import FleetScreen
 
@@ -55,6 +55,12 @@ class ReasonScreen(ModalScreen[str | None]):
 
     def on_input_submitted(self, message: Input.Submitted) -> None:
         self.dismiss(message.value.strip())
+
+
+def oldest_question(signs: HookSigns | None) -> PermitQuestion | None:
+    """The question of a session that is to be answered first; those that came too late go last."""
+    waits = () if signs is None else signs.questions
+    return min(waits, key=lambda one: (one.late, one.number), default=None)
 
 
 def answer_permit(

@@ -9,6 +9,8 @@ from core.agents.lenient import salvage
 from core.logs.envelope import FAULTS
 
 _NOTHING = Raw(b"null")
+_LARGEST = 1 << 53
+"""No number of tokens is this large."""
 
 
 class CacheWrites(Struct, gc=False):
@@ -83,6 +85,7 @@ class ClaudeLine(Struct, rename="camel", gc=False):
     is_meta: bool | None = None
     is_compact_summary: bool | None = None
     is_visible_in_transcript_only: bool | None = None
+    is_api_error_message: bool | None = None
     message: Message | None = None
     tool_use_result: Raw = _NOTHING
     compact_metadata: Boundary | None = None
@@ -152,3 +155,8 @@ def read_part(
         return salvage(bytes(raw), kind)
     except FAULTS:
         return None
+
+
+def token_count(value: int | None) -> int:
+    """A number of tokens; 0 where a line tells none, or one that cannot be."""
+    return value if value is not None and 0 < value < _LARGEST else 0

@@ -8,15 +8,16 @@ import msgspec
 
 from core.agents.advice import said_event
 from core.agents.calls import AnsweredCalls, Calls
+from core.agents.claude_code.answers import OpenAnswers, is_final
 from core.agents.claude_code.lines import (
     BackgroundTask,
     Block,
     ClaudeLine,
     Message,
     Queued,
-    Tokens,
     read_line,
     read_part,
+    token_count,
 )
 from core.agents.claude_code.links import ClaudeCodeLinks
 from core.agents.claude_code.order import HeldLines, Placed
@@ -26,17 +27,16 @@ from core.agents.claude_code.subagents import Delegations, KnownAgents, sub_agen
 from core.agents.claude_code.texts import is_goodbye, is_prompt, user_words
 from core.agents.claude_code.titles import claude_title
 from core.agents.fingerprint import fingerprint
-from core.agents.loose import is_secret
+from core.agents.loose import is_secret, kept
 from core.agents.reader import AgentKit, AgentReader
-from core.agents.usage import ClosedTurns, Usage
-from core.events import MAIN, Compaction, Event, Prompt, SessionEnd, SessionStart, Turn, Where
+from core.agents.usage import ClosedTurns, failed_turn
+from core.events import MAIN, Compaction, Event, Prompt, SessionEnd, SessionStart, Where
 from core.logs.format import Format, Sample
 from core.logs.reader import PausingReader
 from core.logs.times import seconds
 
 _ASIDE = (("file-history-snapshot", "snapshot"), ("summary", "leafUuid"), ("queue-operation", "sessionId"))
 """Kinds of lines that may come first, and a field only Claude Code's have."""
-_LARGEST = 1 << 53
 
 
 class _Paused(NamedTuple):
@@ -65,13 +65,10 @@ class ClaudeCode(AgentReader, PausingReader):
         self.seen: set[str] = set()
         """Ids of lines that were read; logs that repeat each other's lines may share one set."""
         self._calls = Calls(kit, self.name)
-        self._usage = Usage(kit.models)
+        self._answers = OpenAnswers(kit)
         self._agents = Delegations(agent)
         self._parents = HeldLines()
         self._results = HeldLines()
-        self._messages: dict[str, tuple[Message, float, Where]] = {}
-        self._words: dict[str, tuple[str, Where]] = {}
-        """What each agent's open message says so far, and where it last said something."""
         self._at = 0.0
         self._begun = False
         self._alone = agent != MAIN
@@ -100,16 +97,12 @@ class ClaudeCode(AgentReader, PausingReader):
 
     def held(self) -> list[Event]:
         """The same as far as it is known, for a log that still grows."""
-        turns = [
-            self._usage.only(self._turn(agent, *held, self._words.get(agent)))
-            for agent, held in self._messages.items()
-        ]
-        return [*(turn for turn in turns if turn is not None), *self._calls.unanswered()]
+        return [*self._answers.read(), *self._calls.unanswered()]
 
     def pause(self) -> bytes | None:
         """All it knows between two answers, which is ids, times and paths alone."""
-        calls, usage, agents = self._calls.pause(), self._usage.pause(), self._agents.pause()
-        if self._messages or self._words or self._parents or self._results:
+        calls, usage, agents = self._calls.pause(), self._answers.pause(), self._agents.pause()
+        if self._parents or self._results:
             return None
         if calls is None or usage is None or agents is None or any(map(is_secret, calls.changed)):
             return None
@@ -125,7 +118,7 @@ class ClaudeCode(AgentReader, PausingReader):
         self._at, self._begun = paused.at, paused.begun
         self._alone, self._compacted = paused.alone, paused.compacted
         self._calls.resume(paused.calls)
-        self._usage.resume(paused.usage)
+        self._answers.resume(paused.usage)
         self._agents.resume(paused.agents)
 
     def _take(self, line: ClaudeLine, where: Where, number: int, out: list[Event]) -> None:
@@ -223,21 +216,17 @@ class ClaudeCode(AgentReader, PausingReader):
         self, line: ClaudeLine, message: Message, at: float, where: Where, number: int, out: list[Event]
     ) -> None:
         agent = self._agent(line, at, where, out)
-        before = self._messages.get(agent)
-        if before is not None and (before[0].id != message.id or not message.id):
-            self._close(agent, out)
+        kept(self._answers.begin(agent, message), out)
+        self._answers.take(agent, message, at, where)
         content = message.content
-        if message.usage is not None and message.model != "<synthetic>":
-            self._messages[agent] = (message, at, where)
-            said = user_words(content)
-            if said:
-                self._words[agent] = (self._words[agent][0] if agent in self._words else "") + said, where
         if isinstance(content, list):
             for block in content:
                 if block.type == "tool_use":
                     self._call(block, at, agent, where, number, out)
-        if message.stop_reason in ("end_turn", "stop_sequence", "max_tokens", "refusal"):
+        if is_final(message):
             self._close(agent, out)
+        if line.is_api_error_message:
+            out.append(failed_turn(at, agent, where, message.id or ""))
 
     def _call(self, block: Block, at: float, agent: str, where: Where, number: int, out: list[Event]) -> None:
         if not block.id or not block.name:
@@ -324,8 +313,8 @@ class ClaudeCode(AgentReader, PausingReader):
                     agent=agent,
                     where=where,
                     trigger=(said.trigger if said else None) or "",
-                    tokens_before=_count(said.pre_tokens if said else None),
-                    tokens_after=_count(said.post_tokens if said else None),
+                    tokens_before=token_count(said.pre_tokens if said else None),
+                    tokens_after=token_count(said.post_tokens if said else None),
                 )
             )
         elif line.subtype in ("turn_duration", "stop_hook_summary"):
@@ -349,36 +338,7 @@ class ClaudeCode(AgentReader, PausingReader):
             out.append(said_event(said, at, self._agent(line, at, where, out), where))
 
     def _close(self, agent: str, out: list[Event]) -> None:
-        """One turn for each message, with the last usage its lines told."""
-        held = self._messages.pop(agent, None)
-        said = self._words.pop(agent, None)
-        if held is None:
-            return
-        turn = self._usage.once(self._turn(agent, *held, said))
-        if turn is not None:
-            out.append(turn)
-
-    def _turn(
-        self, agent: str, message: Message, at: float, where: Where, said: tuple[str, Where] | None
-    ) -> Turn:
-        usage = message.usage or Tokens()
-        return self.kit.models.turn(
-            at,
-            model=message.model or "",
-            input_tokens=_count(usage.input_tokens),
-            output_tokens=_count(usage.output_tokens),
-            cache_read=_count(usage.cache_read_input_tokens),
-            cache_write=_count(usage.cache_creation_input_tokens),
-            cache_write_1h=_count(usage.cache_creation.ephemeral_1h_input_tokens)
-            if usage.cache_creation is not None
-            else 0,
-            message=message.id or "",
-            agent=agent,
-            where=where,
-            stop=message.stop_reason or "",
-            said=said[0] if said else "",
-            said_at=said[1] if said else None,
-        )
+        kept(self._answers.close(agent), out)
 
     def _settle(self, line: ClaudeLine) -> None:
         """A line read before: its calls are answered elsewhere."""
@@ -386,10 +346,6 @@ class ClaudeCode(AgentReader, PausingReader):
             for block in line.message.content:
                 if block.type == "tool_use" and block.id:
                     self._calls.settle(block.id)
-
-
-def _count(value: int | None) -> int:
-    return value if value is not None and 0 < value < _LARGEST else 0
 
 
 def _sniff(sample: Sample) -> int:

@@ -14,9 +14,9 @@ from core.agents.claude_code.lines import ClaudeLine, ToolDetails
 from core.agents.claude_code.texts import user_words
 from core.agents.fingerprint import fingerprint
 from core.events import AgentEnd, AgentStart, Event, Outcome, ToolUse, Where
-from core.logs.door import is_folder, open_log
 from core.logs.envelope import FAULTS
 from core.logs.format import Companion
+from core.logs.log_files import is_folder, open_log
 
 _HELPER = re.compile(r"a[a-z_]{4,}-")
 """Forks that summarise or suggest: the program's own, not delegations."""

@@ -1,39 +1,14 @@
-"""What Codex tells beside a call's output and beside an answer: how it ended, and what it used."""
+"""What Codex tells of the end of a call beside its output."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from core.agents.calls import Result
 from core.agents.loose import amount, code, table, text, whole_number
 
 _FAILED = frozenset(("failed", "error"))
 _CALLS = frozenset(("CommandExecution", "FileChange", "McpToolCall", "DynamicToolCall", "WebSearch"))
-
-
-class TokenCount(NamedTuple):
-    """Tokens of one answer, or of all so far; those sent include cached and written ones."""
-
-    sent: int = 0
-    cached: int = 0
-    answered: int = 0
-    written: int = 0
-
-    def since(self, before: TokenCount) -> TokenCount | None:
-        """What came on top; None where the count started again."""
-        more = TokenCount(*(now - then for now, then in zip(self, before, strict=True)))
-        return more if min(more) >= 0 else None
-
-
-def read_spent(value: Any) -> TokenCount:
-    """Read a token_usage object."""
-    told = table(value)
-    return TokenCount(
-        whole_number(told.get("input_tokens")),
-        whole_number(told.get("cached_input_tokens")),
-        whole_number(told.get("output_tokens")),
-        whole_number(told.get("cache_write_input_tokens")),
-    )
 
 
 def end_fact(event: dict[str, Any]) -> Result:

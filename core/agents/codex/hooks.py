@@ -18,7 +18,7 @@ from core.agents.hook import (
     specific,
 )
 from core.agents.loose import decode, table
-from core.logs.door import open_log
+from core.logs.log_files import open_log
 
 MOMENTS: dict[str, HookMoment] = {
     "SessionStart": "session_start",

@@ -6,21 +6,22 @@ import re
 from typing import Any, NamedTuple
 
 import msgspec
-from msgspec.structs import replace
 
 from core.agents.advice import is_advice, said_event
 from core.agents.calls import Result
 from core.agents.codex.cells import sort_cell
 from core.agents.codex.children import ChildThreads
-from core.agents.codex.facts import TokenCount, end_fact, item_fact, read_spent
+from core.agents.codex.facts import end_fact, item_fact
 from core.agents.codex.results import read_output
 from core.agents.codex.threads import Meta, Replay, read_meta, thread_files
 from core.agents.codex.titles import codex_title
+from core.agents.codex.turns import Counts, Turns
 from core.agents.fingerprint import fingerprint
-from core.agents.loose import STEP, LooseReader, decode, is_secret, kept, table, text, whole_number, words
+from core.agents.loose import STEP, LooseReader, decode, is_secret, kept, table, text, words
 from core.agents.normalizer import Sorted
 from core.agents.reader import AgentKit
-from core.events import MAIN, Compaction, Event, Where
+from core.agents.usage import failed_turn
+from core.events import MAIN, Compaction, Event
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
 
@@ -49,12 +50,8 @@ class _Thread(NamedTuple):
     replay: tuple[bool, str, float, float]
     bare: bool
     child: bool
-    model: str
-    spent: TokenCount
-    recorded: bool
-    window: int
+    counts: Counts
     said: tuple[str, int]
-    context: int
     compacted: str
     running: dict[str, Sorted]
     children: dict[str, str]
@@ -71,19 +68,10 @@ class Codex(LooseReader):
         self._replay = Replay()
         self._bare = False
         self._child = agent != MAIN
-        self._model = ""
-        self._spent = TokenCount()
-        self._recorded = False
-        self._window = 0
+        self._turns = Turns(kit)
         self._said: tuple[str, int] = ("", 0)
         """The sign by which the last prompt was told, and a fingerprint of its words."""
-        self._context = 0
         self._advice = ""
-        self._words = ""
-        """What the agent said since its last answer was counted."""
-        self._spoke: Where | None = None
-        """Where it last did."""
-        self._context = 0
         self._compacted = ""
         self._facts: dict[str, Result] = {}
         self._running: dict[str, Sorted] = {}
@@ -91,7 +79,7 @@ class Codex(LooseReader):
 
     def own_state(self) -> Any:
         """All it knows of its thread; None while words, facts or an end wait for a line to come."""
-        if self._advice or self._words or self._facts or self._children.closing:
+        if self._advice or self._turns.speaking or self._facts or self._children.closing:
             return None
         if any(is_secret(name) for kind in self._running.values() for name in (kind.program, *kind.targets)):
             return None
@@ -99,12 +87,8 @@ class Codex(LooseReader):
             self._replay.state,
             self._bare,
             self._child,
-            self._model,
-            self._spent,
-            self._recorded,
-            self._window,
+            self._turns.counts,
             self._said,
-            self._context,
             self._compacted,
             self._running,
             self._children.states,
@@ -114,9 +98,8 @@ class Codex(LooseReader):
         """Go on from there."""
         thread = msgspec.convert(own, _Thread)
         self._replay.state = thread.replay
-        self._bare, self._child, self._model = thread.bare, thread.child, thread.model
-        self._spent, self._recorded, self._window = thread.spent, thread.recorded, thread.window
-        self._said, self._context, self._compacted = thread.said, thread.context, thread.compacted
+        self._bare, self._child, self._turns.counts = thread.bare, thread.child, thread.counts
+        self._said, self._compacted = thread.said, thread.compacted
         self._running, self._children.states = thread.running, thread.children
 
     def read(self, value: Any, out: list[Event]) -> None:
@@ -152,9 +135,9 @@ class Codex(LooseReader):
         elif kind == "compacted":
             self._compact("line", out)
         elif kind == "token_usage_record":
-            self._record(payload, out)
+            kept(self._turns.record(payload, self.now, self.agent, self.here()), out)
         if kind == "turn_context":
-            self._model = text(payload.get("model")) or self._model
+            self._turns.told(model=payload.get("model"))
 
     def _open(self, meta: Meta, out: list[Event], *, synthetic: bool = False) -> None:
         self.begun = True
@@ -212,10 +195,7 @@ class Codex(LooseReader):
                 self._advice = said
                 self._tell_advice(out)
         elif kind == "message" and item.get("role") == "assistant":
-            said = words(item.get("content"))
-            if said:
-                self._words += said
-                self._spoke = self.here()
+            self._turns.say(words(item.get("content")), self.here())
 
     def _tell_advice(self, out: list[Event], *, late: bool = False) -> None:
         """Our sentence; it stands before the result of the call it was said after, and is told behind it."""
@@ -301,11 +281,13 @@ class Codex(LooseReader):
         elif kind == "item_completed":
             self._completed(table(event.get("item")), out)
         elif kind == "task_started":
-            self._window = whole_number(event.get("model_context_window")) or self._window
+            self._turns.told(window=event.get("model_context_window"))
         elif kind == "thread_settings_applied":
-            self._model = text(table(event.get("thread_settings")).get("model")) or self._model
+            self._turns.told(model=table(event.get("thread_settings")).get("model"))
         elif kind == "turn_aborted" and event.get("reason") in (None, "interrupted"):
             out.append(self.prompt(self.now, "", self.here(), interrupt=True))
+        elif kind == "error":
+            out.append(failed_turn(self.now, self.agent, self.here()))
         elif kind == "context_compacted":
             self._compact("event", out)
         elif kind in _ENDS:
@@ -341,45 +323,10 @@ class Codex(LooseReader):
 
     def _tokens(self, event: dict[str, Any], out: list[Event]) -> None:
         info = event.get("info")
-        if not isinstance(info, dict):
-            if info is not None:
-                self.note("info is not an object")
-            return
-        self._window = whole_number(info.get("model_context_window")) or self._window
-        total, last = read_spent(info.get("total_token_usage")), read_spent(info.get("last_token_usage"))
-        if total == self._spent or self._recorded:
-            return
-        spent = total.since(self._spent) or (last if any(last) else total)
-        self._spent = total
-        self._turn(spent, last.sent, "", out)
-
-    def _record(self, record: dict[str, Any], out: list[Event]) -> None:
-        """The usage of one answer, in newer logs; their running totals repeat it."""
-        spent = read_spent(record.get("usage"))
-        self._recorded = True
-        if any(spent):
-            self._turn(spent, spent.sent, text(record.get("response_id")), out)
-
-    def _turn(self, spent: TokenCount, context: int, message: str, out: list[Event]) -> None:
-        turn = self.kit.models.turn(
-            self.now,
-            model=self._model,
-            message=message,
-            input_tokens=max(0, spent.sent - spent.cached - spent.written),
-            cache_read=min(spent.sent, spent.cached),
-            cache_write=spent.written,
-            output_tokens=spent.answered,
-            agent=self.agent,
-            where=self.here(),
-            window=self._window,
-            said=self._words,
-            said_at=self._spoke,
-        )
-        self._words, self._spoke = "", None
-        self._context = context or turn.context_tokens
-        if self._context != turn.context_tokens:
-            turn = replace(turn, context_tokens=self._context)
-        out.append(turn)
+        if isinstance(info, dict):
+            kept(self._turns.total(info, self.now, self.agent, self.here()), out)
+        elif info is not None:
+            self.note("info is not an object")
 
     def _compact(self, sign: str, out: list[Event]) -> None:
         """A compaction leaves two signs; older logs leave one."""
@@ -387,7 +334,11 @@ class Codex(LooseReader):
             self._compacted = ""
             return
         self._compacted = sign
-        out.append(Compaction(at=self.now, agent=self.agent, where=self.here(), tokens_before=self._context))
+        out.append(
+            Compaction(
+                at=self.now, agent=self.agent, where=self.here(), tokens_before=self._turns.counts.context
+            )
+        )
 
     def _pass_over(self, kind: Any, payload: dict[str, Any]) -> None:
         """A parent's line: only what later lines build on is remembered."""
@@ -396,8 +347,7 @@ class Codex(LooseReader):
             if call:
                 self.calls.settle(call)
         elif kind == "event_msg" and payload.get("type") == "token_count":
-            total = read_spent(table(payload.get("info")).get("total_token_usage"))
-            self._spent = total if any(total) else self._spent
+            self._turns.pass_over(payload.get("info"))
 
 
 def _asked(item: dict[str, Any]) -> tuple[str, str, Any]:

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.agents.loose import decode, table, text
-from core.logs.door import is_folder
 from core.logs.format import Companion
 from core.logs.lines import head
+from core.logs.log_files import is_folder
 
 _BURST = 2.0
 """A copied beginning is written at once: later lines than this are the thread's own."""

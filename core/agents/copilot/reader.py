@@ -11,6 +11,7 @@ from core.agents.advice import said_event, split_advice
 from core.agents.calls import Result
 from core.agents.copilot.links import CopilotLinks
 from core.agents.loose import LooseReader, kept, table, text, whole_number, words
+from core.agents.usage import failed_turn
 from core.events import AgentEnd, AgentStart, Compaction, Event, Outcome, SessionEnd, Where
 from core.logs.format import Format, Sample
 
@@ -209,6 +210,9 @@ class CopilotReader(LooseReader):
             )
         )
 
+    def _failed(self, entry: _Entry) -> None:
+        entry.out.append(failed_turn(entry.at, self._agent(entry), self.here(), text(entry.record.get("id"))))
+
     def _aborted(self, entry: _Entry) -> None:
         reason = text(entry.data.get("reason")).lower()
         if not reason or "user" in reason:
@@ -265,6 +269,7 @@ _READERS = {
     "subagent.failed": CopilotReader._reported,
     "session.compaction_complete": CopilotReader._compacted,
     "abort": CopilotReader._aborted,
+    "session.error": CopilotReader._failed,
     "session.shutdown": CopilotReader._ended,
 }
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from core.agents.crush.store import crush_listing
 from core.agents.loose import decode, items, table, text
-from core.logs.door import is_file, read_log
 from core.logs.found import Found, listed_session
+from core.logs.log_files import is_file, read_log
 
 
 def survey_crush(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:

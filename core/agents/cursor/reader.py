@@ -13,8 +13,8 @@ from typing import Any
 from core.agents.calls import Result
 from core.agents.loose import STEP, LooseReader, items, table, text, words
 from core.events import Event
-from core.logs.door import is_folder
 from core.logs.format import Companion, Format, Sample
+from core.logs.log_files import is_folder
 
 _QUERY = re.compile(r"<user_query>\s*(.*?)\s*</user_query>", re.DOTALL)
 _UNTOLD = Result(running=True)

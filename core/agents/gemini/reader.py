@@ -10,10 +10,11 @@ from core.agents.advice import said_event, split_advice
 from core.agents.calls import Result
 from core.agents.gemini.links import GeminiLinks
 from core.agents.loose import LooseReader, decode, items, table, text, whole_number, words
+from core.agents.usage import failed_turn
 from core.events import AgentEnd, AgentStart, Compaction, Event, ToolUse, Where
-from core.logs.door import is_folder
 from core.logs.format import Companion, Format, Sample
 from core.logs.lines import head
+from core.logs.log_files import is_folder
 from core.logs.times import seconds
 from core.logs.titles import Title
 
@@ -82,6 +83,9 @@ class GeminiReader(LooseReader):
             out.append(self.prompt(at, said, where))
         elif kind == "info":
             self._info(at, said, where, out)
+        elif kind == "error":
+            out.extend(self.usage.close_all())
+            out.append(failed_turn(at, self.agent, where, name))
         if name:
             self._told.add(name)
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from core.agents.goose.store import goose_listing
-from core.logs.door import is_file
 from core.logs.found import Found, listed_session
+from core.logs.log_files import is_file
 
 _MESSAGE = 2_000
 """Bytes that a message takes up, by and large."""

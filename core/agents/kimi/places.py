@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path, PurePath
 
-from core.logs.door import is_file
 from core.logs.format import Companion
+from core.logs.log_files import is_file
 
 WIRE = "wire.jsonl"
 

@@ -9,6 +9,7 @@ from core.agents.advice import said_event, split_advice
 from core.agents.calls import Calls, Result
 from core.agents.loose import LooseReader, amount, code, table, text, whole_number
 from core.agents.opencode.store import FINAL, opencode_listing, opencode_rows, own_title, session_files
+from core.agents.usage import failed_turn
 from core.events import AgentEnd, AgentStart, Compaction, Event, Prompt, ToolUse, Where
 from core.logs.database import MAGIC, tables
 from core.logs.format import Format, Sample
@@ -159,6 +160,11 @@ class OpenCodeReader(LooseReader):
             self._stopped[session] = self.prompt(
                 at, "", self.here(), self._agent(session, out), interrupt=True
             )
+        elif message.get("error") and name not in self._told:
+            self._told.add(name)
+            times = table(message.get("time"))
+            at = self.moment(times.get("completed"), times.get("created"), message.get("created"))
+            out.append(failed_turn(at, self._agent(session, out), self.here(), name))
         for part_name, (part, where) in self._unsaid.pop(name, {}).items():
             self._said(part_name, part, message, where, out)
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from core.agents.loose import decode, table, text
-from core.logs.door import read_log
 from core.logs.found import Found, extent
+from core.logs.log_files import read_log
 
 
 def survey_openhands(agent: str, root: Path, now: float, active_within: float) -> Iterator[Found]:

@@ -10,8 +10,8 @@ from core.agents.calls import Result
 from core.agents.loose import LooseReader, items, table, text, whole_number, words
 from core.agents.qwen.links import QwenLinks
 from core.events import AgentEnd, AgentStart, Compaction, Event, ToolUse
-from core.logs.door import is_folder
 from core.logs.format import Companion, Format, Sample
+from core.logs.log_files import is_folder
 from core.logs.records import stem
 from core.logs.titles import Title
 

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from core.errors import UnreadableLog
 from core.events import MAIN
+from core.live.fleet.kept_rows import KeptRow, KeptRows
 from core.live.fleet.model import SessionModel, cut
 from core.live.fleet.row import FleetRow
 from core.live.fleet.whole_cost import WholeCost
@@ -37,6 +38,7 @@ class Member:
         settings: Settings,
         initial_states: InitialStates | None = None,
         copied: tuple[Log, ...] = (),
+        kept: KeptRows | None = None,
     ) -> None:
         self.found = found
         self.due = True
@@ -58,6 +60,9 @@ class Member:
         self._taken = 0.0
         self._copied = copied
         self._cost = WholeCost(settings)
+        self._kept = kept
+        self._place: KeptRow | None = None
+        """Where its row is kept, if its minds read the logs as they were then."""
 
     @property
     def awake(self) -> bool:
@@ -87,6 +92,8 @@ class Member:
 
     def work(self, most: int) -> None:
         """Read on, at most so many events."""
+        if self._model is None and self._recall():
+            return
         model = self._model or self._open()
         model.advance(most)
         self.due = model.behind
@@ -96,6 +103,26 @@ class Member:
         self._caught_up = self._caught_up or not self.due
         self._changed = model.driver.changed
         self.heard = max(self.heard, model.driver.heard)
+
+    def _recall(self) -> bool:
+        """Take over the row that was made of these very logs before, where nobody works in them."""
+        self._place = None
+        session = None if self._kept is None or self.found.active else self._session()
+        if session is None or self._kept is None:
+            return False
+        self._place = self._kept.of(session, self._initial_states.of(session.id))
+        row = self._place.load()
+        if row is None:
+            return False
+        self._row, self._cut, self._caught_up, self.due = row, row.partial, True, False
+        self.heard = row.facts.heard
+        return True
+
+    def keep(self) -> None:
+        """Keep its row for the next look, once all that is there was read."""
+        if self._place is not None and self._row is not None and self._caught_up:
+            self._place.save(self._row)
+        self._place = None
 
     def fill(self, most: int) -> None:
         """Read on in the whole log; once that has caught up it takes over."""
@@ -129,7 +156,7 @@ class Member:
 
     def give_up(self, why: str) -> None:
         """It cannot be followed; that is what its row says until its log changes again."""
-        self.due = False
+        self.due, self._place = False, None
         row = self._row or self._blank(self.found.last)
         self._row = replace(row, facts=replace(row.facts, lost=why, read=1.0))
         self.rest()

@@ -17,8 +17,8 @@ from core.live.fleet.row import BUCKETS
 from core.live.source import Followed
 from core.live.status import Status, StatusFacts
 from core.live.status_facts import StatusTracker
-from core.logs.door import open_log
 from core.logs.lines import is_packed
+from core.logs.log_files import open_log
 from core.logs.reader import Kit
 from core.logs.records import Log
 from core.logs.session import LogSession, identities, identity

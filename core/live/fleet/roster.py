@@ -9,15 +9,16 @@ from pathlib import Path
 
 from core.agents.registry import known_agents, make_kit
 from core.errors import UnreadableLog
+from core.live.fleet.kept_rows import KeptRows
 from core.live.fleet.member import Member, unread_row
 from core.live.fleet.row import FleetRow
 from core.live.status import Limits
 from core.logs.agent import Agent, roots
 from core.logs.diagnostics import Diagnostics
 from core.logs.discovery import describe_sessions, find
-from core.logs.door import is_folder, is_there
 from core.logs.finder import Finder
 from core.logs.found import Found
+from core.logs.log_files import is_folder, is_there
 from core.logs.records import Log
 from core.settings import Settings
 from core.timeline.run_inputs import InitialStates
@@ -62,6 +63,7 @@ class Roster:
         self._finder = Finder(self._kit.counting(Diagnostics()), settings.ingest.lines)
         self._members: dict[str, Member] = {}
         self._foreign: set[Path] = set()
+        self._kept: KeptRows | None = None
 
     @property
     def folders(self) -> list[Path]:
@@ -78,12 +80,16 @@ class Roster:
         recent = [one for one in found_now if now - one.modified <= fleet.within * 3600.0]
         listed = {f"{one.path}\n{one.session}": one for one in recent[: fleet.most]}
         members: dict[str, Member] = {}
+        if self._kept is None:
+            self._kept = KeptRows(self.settings)
         copies = self._copies(one for key, one in listed.items() if key not in self._members)
         for key, found in listed.items():
             member = self._members.get(key)
             if member is None:
                 copied = copies.get(found.path, ())
-                member = Member(found, self._kit, self._finder, self.settings, self.initial_states, copied)
+                member = Member(
+                    found, self._kit, self._finder, self.settings, self.initial_states, copied, self._kept
+                )
             else:
                 member.update(found)
             members[key] = member
@@ -185,8 +191,11 @@ class Roster:
         awake.sort(key=lambda member: member.heard, reverse=True)
         active = self.settings.ingest.follow.active_within
         for place, member in enumerate(awake):
-            if place >= self.settings.screen.fleet.awake or now - member.changed > active:
+            at_rest = now - member.changed > active
+            if at_rest or place >= self.settings.screen.fleet.awake:
                 member.row(now)
+                if at_rest:
+                    member.keep()
                 member.rest()
 
     def rows(self, now: float) -> tuple[FleetRow, ...]:

@@ -91,4 +91,6 @@ def once(roster: Roster) -> tuple[tuple[FleetRow, ...], float]:
     while roster.work(60.0):
         pass
     now = roster.wall()
-    return roster.rows(now), now
+    rows = roster.rows(now)
+    roster.settle(now)
+    return rows, now

@@ -11,14 +11,23 @@ from typing import TYPE_CHECKING, Any
 
 from platformdirs import user_cache_path, user_data_path
 
-from core.logs.door import is_folder, is_there
+from core.errors import StoreError
+from core.logs.log_files import is_folder, is_there
 from core.report.checkup import Finding, Section
 from core.report.formatting import count, plain
+from core.store.affect import AffectStore
+from core.store.bookmark_transfer import recover_imports
+from core.store.bookmarks import bookmarks_folder
+from core.store.carry_over import CarryOverStore
+from core.store.compensation import Chain, recover
 from core.store.config_path import PROJECT_SETTINGS, user_settings_file
+from core.store.episodes import EpisodeStore
+from core.store.learned import LearnedStore
+from core.store.persona import PersonaStore, own_folder
+from core.store.prior import PriorStore
 
 if TYPE_CHECKING:
     from core.settings.layers import Resolved
-    from core.store.compensation import Chain
 
 _LITTLE = 50_000_000
 """Bytes free below which a disk counts as full."""
@@ -122,15 +131,6 @@ def _bytes(number: int) -> str:
 
 def stored_state(personas: Path | None = None) -> Section:
     """What earlier sessions left, and whether it can be used; `personas` is where they are shared."""
-    from core.errors import StoreError
-    from core.store.affect import AffectStore
-    from core.store.bookmarks import bookmarks_folder
-    from core.store.carry_over import CarryOverStore
-    from core.store.episodes import EpisodeStore
-    from core.store.learned import LearnedStore
-    from core.store.persona import PersonaStore, own_folder
-    from core.store.prior import PriorStore
-
     prior, learned, episodes = PriorStore(), LearnedStore(), EpisodeStore()
     known, lessons = prior.read(), learned.read()
     counted = 0
@@ -172,10 +172,6 @@ def stored_state(personas: Path | None = None) -> Section:
 
 def chains() -> Section:
     """Undo what a crash left half written, and name what cannot be undone."""
-    from core.store.bookmark_transfer import recover_imports
-    from core.store.bookmarks import bookmarks_folder
-    from core.store.compensation import recover
-
     own = user_settings_file().parent / "chains"
     undone: list[str] = []
     stuck: list[str] = []

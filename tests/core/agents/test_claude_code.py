@@ -12,10 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.agents.claude_code.reader import FORMATS, ClaudeCode
-from core.agents.claude_code.subagents import sub_agent_files
-from core.events import AgentEnd, AgentStart, Compaction, Event, Prompt, SessionEnd, SessionStart, Turn
+from core.events import AgentEnd, AgentStart, Compaction, Event, Prompt, SessionStart, Turn
 from core.logs.format import Sample
-from tests.core.agents.samples import answers, asks, claude, encoded, feed, new_kit, says, stamp, uses
+from tests.core.agents.samples import answers, asks, claude, feed, new_kit, says, uses
 from tests.core.logs.log_lines import call, line, prompt, result
 
 _BASH = {"command": "make"}
@@ -202,75 +201,6 @@ def test_time_running_backwards_keeps_the_files_order() -> None:
     assert (events[0].at - use.at, use.duration) == (26.0, None)
 
 
-def test_inline_side_lines_belong_to_the_call_that_gave_them_their_words() -> None:
-    """Two agents run at once; each line follows its parent."""
-    calls = [
-        asks(1, name, "Task", {"prompt": f"do {name}", "subagent_type": "explorer"}) for name in ("x", "y")
-    ]
-    side = [
-        says(2, "do y", isSidechain=True, uuid="y0"),
-        says(2, "do x", isSidechain=True, uuid="x0"),
-        asks(3, "cx", "Bash", _BASH, isSidechain=True, parentUuid="x0", uuid="x1"),
-        asks(3, "cy", "Bash", _BASH, isSidechain=True, parentUuid="y0", uuid="y1"),
-        answers(4, "cx", "ok", isSidechain=True, parentUuid="x1", uuid="x2"),
-        answers(4, "cy", "ok", isSidechain=True, parentUuid="y1", uuid="y2"),
-    ]
-    told = {"totalTokens": 70, "totalToolUseCount": 1, "totalDurationMs": 2500}
-    events = _read(
-        *calls, *side, answers(5, "x", "done", toolUseResult=told), answers(6, "y", "no", error=True)
-    )
-    assert [(use.id, use.agent) for use in uses(events)] == [
-        ("cx", "x"),
-        ("cy", "y"),
-        ("x", "main"),
-        ("y", "main"),
-    ]
-    starts = [event for event in events if isinstance(event, AgentStart)]
-    assert [(start.child, start.agent, start.role) for start in starts] == [
-        ("y", "main", "explorer"),
-        ("x", "main", "explorer"),
-    ]
-    ends = [event for event in events if isinstance(event, AgentEnd)]
-    assert [(end.child, end.outcome, end.tokens, end.tool_uses, end.duration) for end in ends] == [
-        ("x", "success", 70, 1, 2.5),
-        ("y", "failure", 0, 0, 5.0),
-    ]
-    assert not [event for event in events if isinstance(event, Prompt)]
-
-
-def test_an_agent_with_a_log_of_its_own() -> None:
-    """Its id comes with progress or with the result; a call that was refused starts none."""
-    events = _read(
-        asks(1, "t1", "Task", {"prompt": "a"}),
-        claude("progress", 2, data={"type": "agent_progress", "agentId": "abc"}, parentToolUseID="t1"),
-        claude("progress", 3, data={"type": "agent_progress", "agentId": "abc"}, parentToolUseID="t1"),
-        answers(9, "t1", "done", toolUseResult={"agentId": "abc", "status": "completed"}),
-        asks(10, "t2", "Agent", {"prompt": "b"}),
-        answers(11, "t2", "done", toolUseResult={"agentId": "def"}),
-        asks(12, "t3", "Task", {}),
-        answers(13, "t3", "<tool_use_error>InputValidationError</tool_use_error>", error=True),
-    )
-    starts = [(event.child, event.at) for event in events if isinstance(event, AgentStart)]
-    first = events[0].at
-    assert [(child, at - first) for child, at in starts] == [("abc", 0.0), ("def", 9.0)]
-    assert [event.child for event in events if isinstance(event, AgentEnd)] == ["abc", "def"]
-
-
-def test_an_agent_in_the_background_ends_with_its_notice() -> None:
-    """Told in the queue and again in a user line, it ends once."""
-    notice = "<task-notification>\n<task-id>bg</task-id>\n<status>failed</status>"
-    events = _read(
-        asks(1, "t", "Task", {"prompt": "a"}),
-        answers(
-            2, "t", "launched", toolUseResult={"agentId": "bg", "isAsync": True, "status": "async_launched"}
-        ),
-        {"type": "queue-operation", "operation": "enqueue", "timestamp": stamp(8), "content": notice},
-        says(9, notice),
-    )
-    ends = [event for event in events if isinstance(event, AgentEnd)]
-    assert [(end.child, end.outcome, end.at - events[0].at) for end in ends] == [("bg", "failure", 7.0)]
-
-
 def test_wrong_types_cost_their_field_only() -> None:
     """The rest of the line is read, and the fault is counted."""
     kit = new_kit()
@@ -291,26 +221,6 @@ def test_a_passed_over_kind_inside_a_line_does_not_hide_the_line() -> None:
     odd = {"note": {"type": "progress", "data": {"type": "hook_progress"}}, **asks(1, "c", "Bash", arguments)}
     assert [use.id for use in uses(_read(odd, answers(2, "c", "ok")))] == ["c"]
     assert _read(claude("progress", 1, data={"type": "hook_progress"})) == []
-
-
-def test_companions(tmp_path: Path) -> None:
-    """Logs in the session's folder and older ones beside it; summarisers are none."""
-    main = tmp_path / "s1.jsonl"
-    folder = tmp_path / "s1" / "subagents"
-    workflow = folder / "workflows" / "wf_1"
-    workflow.mkdir(parents=True)
-    for file in (
-        main,
-        folder / "agent-a1b2.jsonl",
-        folder / "agent-acompact-77.jsonl",
-        workflow / "agent-c3.jsonl",
-    ):
-        file.write_bytes(encoded(says(0, "x")))
-    (tmp_path / "agent-d4.jsonl").write_bytes(encoded(says(0, "x", sessionId="s1")))
-    (tmp_path / "agent-e5.jsonl").write_bytes(encoded(says(0, "x", sessionId="s2")))
-    (tmp_path / "agent-f6.jsonl").write_bytes(b"{")
-    assert {companion.agent for companion in sub_agent_files(main)} == {"a1b2", "c3", "d4"}
-    assert sub_agent_files(tmp_path / "none.jsonl") == []
 
 
 @pytest.mark.parametrize(
@@ -383,47 +293,6 @@ def test_a_result_waits_for_its_call_for_a_stretch(between: int, joined: bool) -
     (use,) = uses(feed(ClaudeCode(kit, session="file"), lines))
     assert use.outcome == ("success" if joined else "pending")
     assert kit.diagnostics.total == (0 if joined else 1)
-
-
-@pytest.mark.parametrize("command", ["exit", "quit"])
-def test_the_command_to_leave_ends_the_session_and_its_agents(command: str) -> None:
-    """What ran in the background ends with it; it is no prompt."""
-    launched = {"isAsync": True, "status": "async_launched", "agentId": "a1"}
-    text = f"<command-name>/{command}</command-name>\n <command-message>{command}</command-message>"
-    events = feed(
-        ClaudeCode(new_kit(), session="file"),
-        [
-            prompt(0),
-            call(1, "t", "Task", {"prompt": "look"}),
-            result(2, "t", toolUseResult=launched),
-            prompt(3, text),
-        ],
-    )
-    assert [event.outcome for event in events if isinstance(event, AgentEnd)] == ["pending"]
-    assert [event.reason for event in events if isinstance(event, SessionEnd)] == ["exit"]
-    assert sum(isinstance(event, Prompt) for event in events) == 1
-
-
-@pytest.mark.parametrize(
-    ("status", "ends"), [("running", []), ("completed", ["success"]), ("failed", ["failure"])]
-)
-def test_a_look_at_an_agent_in_the_background_tells_its_end(status: str, ends: list[str]) -> None:
-    """Once, when it is over."""
-    launched = {"isAsync": True, "status": "async_launched", "agentId": "a1"}
-    shown = {"retrieval_status": "success", "task": {"task_id": "a1", "status": status}}
-    events = feed(
-        ClaudeCode(new_kit(), session="file"),
-        [
-            prompt(0),
-            call(1, "t", "Task", {"prompt": "look"}),
-            result(2, "t", toolUseResult=launched),
-            call(3, "o", "TaskOutput", {"task_id": "a1"}),
-            result(4, "o", toolUseResult=shown),
-            call(5, "p", "TaskOutput", {"task_id": "a1"}),
-            result(6, "p", toolUseResult=shown),
-        ],
-    )
-    assert [event.outcome for event in events if isinstance(event, AgentEnd)] == ends
 
 
 @pytest.mark.parametrize(

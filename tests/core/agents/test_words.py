@@ -196,3 +196,9 @@ def test_an_error_that_is_none_is_not_what_went_wrong() -> None:
 )
 def test_the_marks_an_agent_puts_round_an_error_are_left_out(output: str, line: str) -> None:
     assert telling_line(output) == line
+
+
+def test_line_ends_that_were_escaped_are_line_ends() -> None:
+    said = '{"reason": "Pre-commit failed:\\n\\n[DIALYZER]\\nerror: no PLT\\n"}'
+    assert telling_line(said) == "error: no PLT"
+    assert telling_line("error: C:\\new\\name is missing") == "error: C:\\new\\name is missing"

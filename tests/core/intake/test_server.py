@@ -212,7 +212,7 @@ async def test_a_newer_one_takes_over_and_the_older_comes_back(
     async with asyncio.timeout(30):
         while older.serving:
             await asyncio.sleep(0.01)
-    assert list(newer.desk.sessions) == ["s-9"] and not older.desk.sessions
+    assert list(newer.handler.sessions) == ["s-9"] and not older.handler.sessions
     await newer.close()
     async with asyncio.timeout(30):
         while not older.serving:
@@ -243,7 +243,7 @@ async def test_every_word_is_written_down_before_it_is_said(intake: IntakeServer
     for number in range(6):
         await ask(intake, "hook/claude/advise", failure(number))
         assert await ask(intake, "hook/claude/advise", hook("PostToolBatch")) == {}
-    assert intake.desk.problems
+    assert intake.handler.problems
     (folder / "said.jsonl").rmdir()
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from core.agents.registry import AGENTS
 from core.agents.resuming import resume_command
-from core.live.tmux import Pane, go_to, is_inside, pane_of, panes
+from core.live.tmux import Pane, go_to_pane, is_inside, pane_of, panes
 
 
 @pytest.mark.parametrize(
@@ -81,6 +81,6 @@ def test_tmux_is_asked_and_told() -> None:
 
     (pane,) = panes(run)
     assert pane == Pane("%1", "/srv/a", "claude")
-    go_to(pane, run)
+    go_to_pane(pane, run)
     assert asked[1] == ["switch-client", "-t", "%1"]
     assert is_inside({"TMUX": "x"}) and not is_inside({})

@@ -10,8 +10,8 @@ import pytest
 
 from core.agents.registry import make_kit
 from core.events import Event, ToolUse
-from core.logs.door import HeldLog
 from core.logs.follow import Follower
+from core.logs.log_files import HeldLog
 from core.logs.tail import _MARK
 from tests.core.logs import log_lines as logs
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from core.events import ToolUse
+from core.events import ToolUse, Turn
 from core.mind.forecast import Forecast
 from core.mind.habituation import Habituation
 from core.mind.homeostasis import Homeostasis
 from core.mind.salience import Salience
-from core.mind.stimulus import _WORDS, _name
-from core.settings.mind import HabituationSettings, HomeostasisSettings, SalienceSettings
+from core.mind.stimulus import _WORDS, StimulusSource, _name
+from core.settings.mind import HabituationSettings, HomeostasisSettings, SalienceSettings, StimulusSettings
 from core.settings.mind_state import ForecastSettings
+from tests.core.mind.percepts import shell
 from tests.core.mind.test_salience import push
+
+HABITS = HabituationSettings()
 
 
 def call(program: str) -> ToolUse:
@@ -77,3 +80,84 @@ def test_a_signal_strays_from_its_threshold_on(threshold: float, straying: int) 
     regulating.update(0.5, 0.5, 0.5)
     regulating.update(1.0, 0.5, 0.5)
     assert regulating._straying[0] == straying
+
+
+@pytest.mark.parametrize(("off", "promoted"), [(-1e-9, True), (0.0, True), (1e-9, False)])
+def test_an_item_is_promoted_from_the_threshold_on(off: float, promoted: bool) -> None:
+    score = push(Salience(SalienceSettings()), 0.5).score
+    assert push(Salience(SalienceSettings()), 0.5, threshold=score + off).promoted is promoted
+
+
+@pytest.mark.parametrize(("now", "waiting"), [(299.0, 1), (300.0, 0), (301.0, 0)])
+def test_an_item_waits_until_it_expires(now: float, waiting: int) -> None:
+    salience = Salience(SalienceSettings(expiry=300.0))
+    push(salience, 0.5)
+    assert salience.waiting(now) == len(salience.ranked(now)) == waiting
+
+
+@pytest.mark.parametrize(("pushed", "kept"), [(7, 7), (8, 8), (9, 8), (10, 6)])
+def test_only_a_queue_that_is_too_long_lets_go_of_what_expired(pushed: int, kept: int) -> None:
+    salience, habituation = Salience(SalienceSettings(length=8, expiry=300.0)), Habituation(HABITS)
+    push(salience, 0.5)
+    for number in range(1, pushed):
+        push(salience, 0.5, pattern=number, now=300.0)
+    assert salience.dishabituate(habituation) == kept
+
+
+@pytest.mark.parametrize(("times", "looping"), [(2, False), (3, True), (4, True)])
+@pytest.mark.parametrize("outcome", ["success", "failure"])
+def test_so_many_equal_calls_are_a_repetition(times: int, looping: bool, outcome: str) -> None:
+    source = StimulusSource(StimulusSettings(repeats=3, streak=20))
+    for _ in range(times):
+        found = source.update(shell(outcome=outcome, call=1, result=1), 0.0, False)
+    assert source.looping is looping
+    assert ("repeat" in {stimulus.cause for stimulus in found}) is looping
+
+
+@pytest.mark.parametrize(("others", "known"), [(3, True), (4, False)])
+def test_so_many_calls_are_remembered(others: int, known: bool) -> None:
+    source = StimulusSource(StimulusSettings(repeats=2, repeat_memory=4))
+    for each in (1, *range(2, 2 + others), 1):
+        source.update(shell(call=each, result=1), 0.0, False)
+    assert source.looping is known
+
+
+def burnt(*turns: int) -> set[str]:
+    """Why attention was drawn by the last of turns that took so many tokens each."""
+    source = StimulusSource(StimulusSettings(burn_warmup=3, burn_factor=4.0, burn_floor=5000))
+    for burn in (1, *turns):  # the first turn reads the whole context and is left out
+        found = source.turn(Turn(at=0.0), burn, 0.0)
+    return {stimulus.cause for stimulus in found}
+
+
+@pytest.mark.parametrize(
+    ("turns", "spike"),
+    [
+        ((2000, 2000, 9000), False),
+        ((2000, 2000, 2000, 9000), True),
+        ((2000, 2000, 2000, 2000, 9000), True),
+        ((2000, 2000, 2000, 7999), False),
+        ((2000, 2000, 2000, 8000), True),
+        ((2000, 2000, 2000, 8001), True),
+        ((1000, 1000, 1000, 4999), False),
+        ((1000, 1000, 1000, 5000), True),
+        ((1000, 1000, 1000, 5001), True),
+    ],
+)
+def test_a_turn_burns_from_its_limits_on(turns: tuple[int, ...], spike: bool) -> None:
+    assert ("burn" in burnt(*turns)) is spike
+
+
+@pytest.mark.parametrize(("context", "told"), [(0.79, False), (0.8, True), (0.81, True)])
+def test_a_context_is_near_compaction_from_a_share_on(context: float, told: bool) -> None:
+    source = StimulusSource(StimulusSettings(context_near=0.8))
+    causes = {stimulus.cause for stimulus in source.turn(Turn(at=0.0), 0, context)}
+    assert ("context" in causes) is told
+
+
+def test_a_log_that_tells_of_fewer_than_no_tokens_breaks_nothing() -> None:
+    settings = StimulusSettings(burn_warmup=1, burn_smoothing=0.5, burn_floor=5000)
+    source = StimulusSource(settings)
+    for burn in (1, -1000, 1000, 9000):
+        found = source.turn(Turn(at=0.0), burn, 0.0)
+    assert [stimulus.measure for stimulus in found] == [1.0]

@@ -179,3 +179,26 @@ def test_the_hottest_are_kept_as_if_sorted_each_time(rolls: list[tuple[float, st
     top = made.dump()[2]
     assert sorted((heat[path] for path in top), reverse=True) == pytest.approx(best[:5])
     assert [leaf.heat for leaf in made.read(now).top] == pytest.approx(best)
+
+
+def test_what_was_read_holds_until_something_changes() -> None:
+    made = heatmap()
+    visit(made, "a", "b")
+    empty = heatmap().dump()
+    seen = [made.read(0.0)]
+    assert made.read(0.0) is seen[0]
+
+    def renewed(now: float) -> bool:
+        """Whether another reading comes, equal to one that is made from the start."""
+        seen.append(made.read(now))
+        again = heatmap()
+        again.load(made.dump())
+        return seen[-1] is not seen[-2] and seen[-1] == again.read(now)
+
+    assert renewed(1.0)
+    visit(made, "a", now=1.0)
+    assert renewed(1.0)
+    made.see_changed("a", START + 9)
+    assert renewed(1.0)
+    made.load(empty)
+    assert renewed(1.0) and not seen[-1].top

@@ -21,6 +21,7 @@ from core.store.trails import TrailStore
 from core.timeline.jumps import TROUBLED
 from core.timeline.opening import seed_of
 from core.timeline.timeline import Timeline
+from tests.core.live.need_stories import OTHERS, STORIES
 from tests.tui.conftest import lines
 from tui.feed.feed import Feed
 from tui.feed.frames import Sights
@@ -67,10 +68,13 @@ class Mail:
 
 
 @contextmanager
-def running(path: Path, *, live: bool, folder: Path | None = None) -> Iterator[tuple[Feed, Mail]]:
+def running(
+    path: Path, *, live: bool, folder: Path | None = None, settings: Settings | None = None
+) -> Iterator[tuple[Feed, Mail]]:
     mail = Mail()
     shelf = folder or path.parent / "bookmarks"
-    feed = Feed(Target(path, live), Settings(), mail.post, bookmarks=lambda name: Bookmarks(name, shelf))
+    chosen = settings or Settings()
+    feed = Feed(Target(path, live), chosen, mail.post, bookmarks=lambda name: Bookmarks(name, shelf))
     feed.seen()
     thread = threading.Thread(target=feed.run)
     thread.start()
@@ -358,5 +362,21 @@ def test_pictures_come_half_as_often_once_nothing_has_come_for_a_while(
     tmp_path: Path, still: int, times: int
 ) -> None:
     feed = Feed(Target(tmp_path / "log.jsonl", True), Settings(), Mail().post)
-    feed._still = still
-    assert feed._rest() == times * Settings().screen.idle
+    feed._pace.still = still
+    assert feed._pace.rest() == times * Settings().screen.idle
+
+
+@pytest.mark.parametrize(("need", "name"), [*(("question", name) for name in STORIES), *OTHERS])
+def test_a_need_is_shown_without_waiting_for_the_next_idle_picture(
+    tmp_path: Path, need: str, name: str
+) -> None:
+    """With a minute between idle pictures only the log's own change can bring it."""
+    story = STORIES[name](tmp_path) if need == "question" else OTHERS[need, name](tmp_path)
+    story.before()
+    settings = Settings()
+    seldom = settings.model_copy(update={"screen": settings.screen.model_copy(update={"idle": 60.0})})
+    with running(story.path, live=True, folder=tmp_path / "kept", settings=seldom) as (_, mail):
+        mail.view(lambda view: view.total > 0)
+        story.ask()
+        view = mail.view(lambda view: view.status is not None and view.status.needs_you)
+        assert view.status is not None and view.status.need == need

@@ -351,7 +351,7 @@ async def test_a_pane_is_looked_for_in_tmux_only(app: FleetApp, monkeypatch: pyt
         monkeypatch.setenv("TMUX", "somewhere")
         monkeypatch.setattr("core.live.tmux.ask_tmux", answer)
         monkeypatch.setattr("core.live.tmux.panes.__defaults__", (answer,))
-        monkeypatch.setattr("core.live.tmux.go_to.__defaults__", (answer,))
+        monkeypatch.setattr("core.live.tmux.go_to_pane.__defaults__", (answer,))
         await pilot.press("J")
         await until(pilot, lambda: len(told) == 2)
         assert told[1] == ["switch-client", "-t", "%7"]

@@ -160,6 +160,15 @@ def test_entries_fit_the_width_whatever_they_hold(width: int) -> None:
             assert "\x1b" not in text and "\u202e" not in text
 
 
+def test_what_an_answer_sets_off_is_strong() -> None:
+    turn = next(event for event in EVENTS if isinstance(event, Turn))
+    lines = entry_lines(
+        Entry(turn, Words(said="**Done:** see src/**/x")), view_at(recording_of(EVENTS), 5), 80
+    )
+    pieces = [piece for line in lines for piece in line]
+    assert ("Done:", "strong") in pieces and (" see src/**/x", "plain") in pieces
+
+
 def test_hidden_words_leave_shapes() -> None:
     view = replace(view_at(recording_of(EVENTS), 5), words=False)
     lines = entry_lines(Entry(EVENTS[1], Words(said="secret plan")), view, 80)
@@ -475,3 +484,21 @@ async def test_the_file_of_an_entry_opens_in_the_editor(
             await pilot.press("down", "E")
             await pilot.pause()
         assert asked == paths[:1]
+
+
+async def test_the_entry_at_the_playhead_stays_in_sight_once_its_words_are_read(
+    app_on: Callable[..., NooscopeApp], tmp_path: Path
+) -> None:
+    """Entries grow when their words come, which must not push the one at the playhead out of the page."""
+    path = tmp_path / "told.jsonl"
+    story(path, 60)
+    app = app_on(path, live=False)
+    async with app.run_test(size=(200, 60)) as pilot:
+        await shown(app, pilot, lambda view: view.total > 60 and view.loading is None)
+        await pilot.press("space", "home")
+        await shown(app, pilot, lambda view: view.index == 0)
+        document = app.screen.query_one(Document)
+        await until(pilot, lambda: "please fix the parser" in inside(document))
+        await pilot.press("end")
+        await until(pilot, lambda: "broke 59" in inside(document))
+        assert "$ make step-59" in inside(document)

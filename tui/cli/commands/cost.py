@@ -86,7 +86,7 @@ def _charged(args: argparse.Namespace) -> _Charged:
     """What sessions cost; where nothing has changed since it was last asked, no settings are read either."""
     import msgspec
 
-    from core.logs.door import is_folder
+    from core.logs.log_files import is_folder
     from core.report.answers import question
     from core.report.cost import Budget, SessionCost
     from core.report.log_tree import LogTree, checked_paths

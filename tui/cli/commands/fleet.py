@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.errors import UnreadableLog
-from core.logs.door import is_there
+from core.logs.log_files import is_there
 from tui.cli.carried import add_plain_option, edits_of, initial_states_of
 from tui.cli.command import CliCommand
 from tui.cli.hooked import add_hooks_option, serving_hooks
-from tui.cli.launch import add_screen_options, has_screen, screen_settings
+from tui.cli.launch import add_screen_options, has_screen, run_app, screen_settings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,8 +61,6 @@ def _run(args: argparse.Namespace) -> int:
 def _show(settings: Settings, roster: Roster, args: argparse.Namespace) -> int:
     if args.json or args.once or not has_screen():
         return _once(settings, roster, args)
-    from tui.app import run_app
-
     edits = edits_of(settings, args.assignments)
     with serving_hooks(settings, args.hooks, args.project):
         return run_app(None, settings, fleet=roster, project=args.project, edits=edits, plain=args.plain)

@@ -70,7 +70,7 @@ async def _listen(args: argparse.Namespace, settings: Settings) -> int:
     await stopped.wait()
     if intake is not None:
         await intake.close()
-        _say(f"{intake.desk.calls:,} hook calls answered")
+        _say(f"{intake.handler.calls:,} hook calls answered")
     if telemetry is not None:
         receiver, inbox = telemetry
         await receiver.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from core.logs.door import is_there
+from core.logs.log_files import is_there
 from tui.cli.carried import add_plain_option, edits_of
 from tui.cli.command import CliCommand
 from tui.cli.launch import add_screen_options, screen_settings, show_session

@@ -47,7 +47,7 @@ def _run(args: argparse.Namespace) -> int:
     from core.errors import UnreadableLog
     from core.extras import needed
     from core.hosts.link import server_of
-    from core.logs.door import is_there
+    from core.logs.log_files import is_there
 
     settings = settings_from(args).settings
     needed("nats", "nats")

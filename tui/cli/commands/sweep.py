@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.logs.door import is_there
+from core.logs.log_files import is_there
 from core.store.config_path import PROJECT_SETTINGS
 from tui.cli import streams
 from tui.cli.carried import add_plain_option, family_of, initial_states_of, spoken_start

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from core.logs.door import closed_at, is_folder, is_there
+from core.logs.log_files import closed_at, is_folder, is_there
 from tui.cli import streams
 from tui.cli.carried import edits_of
 from tui.cli.command import CliCommand

@@ -31,7 +31,7 @@ from tui.feed.view import View
 from tui.screens.tuning_bench.bench_keys import BENCH_KEYS
 from tui.screens.tuning_bench.effects import Effects
 from tui.screens.tuning_bench.label_store import Labelled, save_labels
-from tui.screens.tuning_bench.profile_screens import ProfilePicker, SaveScreen, SaveWish
+from tui.screens.tuning_bench.profile_screens import ProfilePicker, SaveScreen, SaveWish, save_draft
 from tui.screens.tuning_bench.value_entry import Accepted, ValueEntry, ValueQuestion
 from tui.widgets.tuning.setting_details import DetailsContent, KeyPrompt, SettingDetails
 from tui.widgets.tuning.settings_list import SettingsList
@@ -359,12 +359,8 @@ applied, and nothing is kept before it is saved.
     def _save(self, wish: SaveWish | None) -> None:
         if wish is None:
             return
-        files = self.profile_files
         try:
-            if wish.kind == "profile":
-                path = files.save_profile(wish.name, wish.sentence, self.draft.settings, wish.scope)
-            else:
-                path = files.save_settings(self.draft.edits, wish.scope)
+            path = save_draft(self.profile_files, self.draft, wish)
         except StoreError as error:
             self.post_message(Failed(str(error)))
         else:

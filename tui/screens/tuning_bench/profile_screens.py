@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 from textual import on
@@ -14,6 +15,7 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from core.report.formatting import count, plain
+from core.settings.draft import Draft
 from core.store.profile_files import Kind, ProfileFiles
 from core.store.profiles import Scope, SettingsProfile
 
@@ -127,3 +129,10 @@ class SaveScreen(ModalScreen[SaveWish | None]):
             self.query_one("#name", Input).focus()
             return
         self.dismiss(SaveWish(kind, scope, name, self.query_one("#sentence", Input).value.strip()))
+
+
+def save_draft(files: ProfileFiles, draft: Draft, wish: SaveWish) -> Path:
+    """Write a draft as a profile, or what it changes as settings; the file it stands in."""
+    if wish.kind == "profile":
+        return files.save_profile(wish.name, wish.sentence, draft.settings, wish.scope)
+    return files.save_settings(draft.edits, wish.scope)

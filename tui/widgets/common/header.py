@@ -29,7 +29,7 @@ _ROOMY = 100
 _HUGE = 180
 _TITLE = 60
 _SHORTEST = 16
-"""Cells of a title at most, and below which it is left away."""
+"""Cells of a title at most where there is no room to spare, and below which it is left away."""
 
 
 class StatusHeader(Panel, can_focus=False):
@@ -217,7 +217,7 @@ def _limits(view: View) -> list[Line]:
 
 def _title(view: View, width: int, others: list[Line]) -> list[Line]:
     """What the session is called, where there is room for some of it."""
-    room = min(_TITLE, width - _length(others) - 4)
+    room = min(width if width >= _HUGE else _TITLE, width - _length(others) - 4)
     title = plain(view.subject.title) if view.words else ""
     if not title or room < _SHORTEST:
         return []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from rich.cells import cell_len
 from textual.app import ComposeResult
@@ -11,13 +11,28 @@ from textual.widgets import Footer
 from textual.widgets._footer import FooterKey
 
 _ALWAYS = "show('help')"
+_MORE = (
+    "show.recap",
+    "show.agents",
+    "show.response",
+    "show.mind",
+    "show.governance",
+    "find.words",
+    "hand.next",
+    "hand.resume",
+    "hand.pane",
+    "jump.goto",
+    "quit",
+)
+"""Keys that stand in the line only where all others have room, the most wanted first."""
 
 
 class KeyLine(Footer):
     """The keys of the moment, nearest first; those that are left away stand in help."""
 
-    def __init__(self) -> None:
+    def __init__(self, more: Sequence[str] = _MORE) -> None:
         super().__init__(compact=True, show_command_palette=False)
+        self._wanted = more
         self._laid_for = 0
         self._shown: tuple[object, ...] = ()
         """What the keys on the screen were made of."""
@@ -29,7 +44,8 @@ class KeyLine(Footer):
 
     def _told(self) -> tuple[object, ...]:
         bindings = self.screen.active_bindings.values() if self._bindings_ready else ()
-        return (self._room, *(tuple(each)[1:] for each in bindings if each.binding.show))
+        told = (each for each in bindings if each.binding.show or each.binding.id in self._wanted)
+        return (self._room, *((each.binding, each.enabled, each.tooltip) for each in told))
 
     def compose(self) -> ComposeResult:
         self._laid_for = self._room
@@ -37,8 +53,27 @@ class KeyLine(Footer):
         keys = [key for key in super().compose() if isinstance(key, FooterKey)]
         widths = [cell_len(key.key_display) + 1 + cell_len(key.description) for key in keys]
         needed = [place for place, key in enumerate(keys) if key.action == _ALWAYS]
-        for place in fitting_keys(widths, self._laid_for, needed):
-            yield keys[place]
+        fitting = [keys[place] for place in fitting_keys(widths, self._laid_for, needed)]
+        if len(fitting) == len(keys) and keys:
+            fitting += self._more(self._laid_for - sum(widths) - len(widths))
+        self.styles.grid_size_columns = max(1, len(fitting))
+        yield from fitting
+
+    def _more(self, room: int) -> Iterator[FooterKey]:
+        """Keys that are not shown elsewhere, where a wide screen has room for them."""
+        found = {
+            binding.id: binding for _, binding, enabled, _ in self.screen.active_bindings.values() if enabled
+        }
+        for name in self._wanted:
+            binding = found.get(name)
+            if binding is None:
+                continue
+            shown = self.app.get_key_display(binding)
+            room -= cell_len(shown) + cell_len(binding.description) + 2
+            if room < 0:
+                return
+            key = FooterKey(binding.key, shown, binding.description, binding.action, tooltip=binding.tooltip)
+            yield key.data_bind(compact=Footer.compact)
 
     async def recompose(self) -> None:
         """Only where other keys are to be shown: the bindings are told anew at every change of focus."""

@@ -9,6 +9,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
+from core.receptor.readings import HeatmapReading
 from core.report.formatting import count, plain
 from tui.draw.gauge import meter
 from tui.draw.line import Line, fit, path_end
@@ -85,6 +86,8 @@ A `*` says that it changed on disk since.
         self.cursor = ""
         """The path the person is at; empty until they move."""
         self._rows: list[PathRow] = []
+        self._arranged: HeatmapReading | None = None
+        """What the rows were made of."""
         self._top = 0
         self._line = 0
         """Line of the cursor below the top."""
@@ -115,14 +118,15 @@ A `*` says that it changed on disk since.
         self._again()
 
     def watch_view(self, view: View | None) -> None:
-        if view is not None:
+        if view is not None and view.frame.receptor.heatmap is not self._arranged:
             self._arrange(view)
         super().watch_view(view)
 
     def _arrange(self, view: View) -> None:
         """Make the rows again and keep the cursor's path on the line where it was."""
         before = self._place()
-        self._rows = path_rows(view.frame.receptor.heatmap.tree, self.order, self.folded, self.sought)
+        self._arranged = view.frame.receptor.heatmap
+        self._rows = path_rows(self._arranged.tree, self.order, self.folded, self.sought)
         if not self.cursor:
             return
         paths = {row.path: number for number, row in enumerate(self._rows)}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -23,6 +22,7 @@ from tui.feed.messages import Seek
 from tui.feed.view import View
 from tui.widgets.common.panel import Panel
 from tui.widgets.transcript.entries import Entries
+from tui.widgets.transcript.scroll import Height, Scroll
 
 _BATCH = 512
 """Entries searched between two reports."""
@@ -101,19 +101,17 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
-        self._places: list[int] = []
+        self._scroll = Scroll()
         self._upto = 0
         """Events the places were taken from."""
         self._cursor = -1
-        self._top = 0
-        """Place of the entry the first line in sight belongs to."""
-        self._skipped = 0
-        """Lines of that entry above the first line in sight."""
         self._playhead = -1
         self._tail = False
         """The end is in sight and stays there."""
         self._centred = False
         """The bar stays in the upper third until the reader moves, however long the entries turn out."""
+        self._in_sight = False
+        """The bar stays in sight until the reader moves: entries grow once their words are read."""
         self._entries = Entries()
         self._searching = False
         self._shown: list[int] = []
@@ -122,12 +120,12 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
     @property
     def place(self) -> int:
         """Place in the recording of the entry under the bar; -1 where there is none."""
-        return self._cursor if self._places else -1
+        return self._cursor if self._scroll.places else -1
 
     @property
     def places(self) -> Sequence[int]:
         """Places of the entries that are shown."""
-        return self._places
+        return self._scroll.places
 
     def watch_recording(self) -> None:
         self._entries.forget()
@@ -143,7 +141,9 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
         if view is not None and self.recording is not None:
             moved = self._playhead != view.index - 1
             by_hand = not view.playing and view.mode != "live"
-            along = moved and self._cursor >= 0 and (by_hand or self._cursor == self._near(self._playhead))
+            along = (
+                moved and self._cursor >= 0 and (by_hand or self._cursor == self._scroll.near(self._playhead))
+            )
             self._playhead = view.index - 1
             self._take_in(view)
             if along and not self._tail:
@@ -151,7 +151,7 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
         self.redraw()
 
     def _start_over(self) -> None:
-        self._places, self._upto, self._searching = [], 0, False
+        self._scroll.places, self._upto, self._searching = [], 0, False
         self._playhead = -1 if self.view is None else self.view.index - 1
         if self.view is not None and self.recording is not None:
             self._take_in(self.view)
@@ -163,29 +163,31 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
             return
         total = min(view.total, len(recording.events))
         if total < self._upto:
-            self._places, self._upto = [], 0
+            self._scroll.places, self._upto = [], 0
         if total > self._upto:
             found = entries(recording.events, self._upto, total, self.chosen)
             if self.chosen.text and (found or not self._upto):
                 self._searching = True
                 self._search(recording, self.chosen, found, total, self._entries.reader(view))
                 return
-            self._places += found
+            self._scroll.places += found
             self._upto = total
         self._settle()
 
     def _settle(self) -> None:
         """Keep the place, or find a first one: the playhead's, in the middle."""
         view = self.view
-        if self._places and view is not None:
+        if self._scroll.places and view is not None:
             if self._cursor < 0:
                 self.go(view.index - 1, middle=True)
             elif self._tail:
-                self._cursor = self._places[-1]
-            elif self._cursor != self._near(self._cursor) or self._top != self._near(self._top):
+                self._cursor = self._scroll.places[-1]
+            elif self._cursor != self._scroll.near(self._cursor) or self._scroll.top != self._scroll.near(
+                self._scroll.top
+            ):
                 self.go(self._cursor, middle=True)
         searched = self._upto / max(1, view.total) if view is not None and self._searching else 1.0
-        self.post_message(self.Listed(len(self._places), self._upto, searched))
+        self.post_message(self.Listed(len(self._scroll.places), self._upto, searched))
 
     @work(thread=True, exclusive=True, group="search")
     def _search(
@@ -209,7 +211,7 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
     def on_document_found(self, message: Found) -> None:
         message.stop()
         if message.wanted == self.chosen and message.recording is self.recording and self._searching:
-            self._places += message.places
+            self._scroll.places += message.places
             self._upto = message.upto
             self._searching = message.upto < message.total
             self._settle()
@@ -217,50 +219,54 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
 
     def lines(self, view: View, width: int, height: int) -> list[Line]:
         recording = self.recording
-        if recording is None or not self._places:
+        if recording is None or not self._scroll.places:
             self._shown = []
             said = "searching" if self._searching else "nothing to show" if self.chosen != ALL else self.EMPTY
             return [[(said, "quiet")]]
         self._entries.reader(view)
         if self._tail:
-            self._align_end(view, width, height)
+            self._scroll.to_end(height, self._height(view, width))
         elif self._centred:
-            self._top, self._skipped = self._cursor, 0
-            self._up(height // 3, view, width)
+            self._scroll.to(self._cursor)
+            self._scroll.up(height // 3, self._height(view, width))
+        elif self._in_sight:
+            self._scroll.reveal(self._cursor, height, self._height(view, width))
         made, owners = self._page(view, width, height)
-        lacking = height + self._skipped - len(made)
+        lacking = height + self._scroll.skipped - len(made)
         if lacking > 0:
-            self._up(lacking, view, width)
+            self._scroll.up(lacking, self._height(view, width))
             made, owners = self._page(view, width, height)
-        self._shown = owners[self._skipped :][:height]
+        self._shown = owners[self._scroll.skipped :][:height]
         wanted = self._entries.missing(recording, dict.fromkeys(owners)) if view.words else []
         if wanted:
             self._fetch(wanted, recording, self._entries.reader(view))
-        owners = [-1, *owners][self._skipped :]
+        owners = [-1, *owners][self._scroll.skipped :]
         return [
             self._marked(line, owner, width, view, first=owner != before)
-            for line, owner, before in zip(made[self._skipped :][:height], self._shown, owners, strict=False)
+            for line, owner, before in zip(
+                made[self._scroll.skipped :][:height], self._shown, owners, strict=False
+            )
         ]
 
     def _page(self, view: View, width: int, height: int) -> tuple[list[Line], list[int]]:
         """Lines from the first entry in sight on, and the entry each belongs to."""
-        self._top = self._near(self._top)
+        self._scroll.top = self._scroll.near(self._scroll.top)
         made: list[Line] = []
         owners: list[int] = []
-        row = bisect_left(self._places, self._top)
-        while row < len(self._places) and len(made) < height + self._skipped:
-            place = self._places[row]
+        row = self._scroll.row(self._scroll.top)
+        while row < len(self._scroll.places) and len(made) < height + self._scroll.skipped:
+            place = self._scroll.places[row]
             lines = self._lay(place, view, width)
             made += lines
             owners += [place] * len(lines)
             row += 1
-        self._skipped = max(0, min(self._skipped, len(made) - 1))
+        self._scroll.skipped = max(0, min(self._scroll.skipped, len(made) - 1))
         return made, owners
 
     def _marked(self, line: Line, place: int, width: int, view: View, *, first: bool) -> Line:
         """The bar beside the entry under it; what comes after the playhead is dim."""
         bar = "▌" if line and place == self._cursor else " "
-        if first and bar == " " and place == self._near(view.index - 1):
+        if first and bar == " " and place == self._scroll.near(view.index - 1):
             bar = "▶"
         made: Line = line if place < view.index else [(text, "quiet") for text, _ in line]
         used = sum(cell_len(text) for text, _ in made)
@@ -268,6 +274,10 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
 
     def _lay(self, place: int, view: View, width: int) -> list[Line]:
         return [] if self.recording is None else self._entries.lay(self.recording, place, view, width - 1)
+
+    def _height(self, view: View, width: int) -> Height:
+        """Lines each entry takes at a width."""
+        return lambda place: len(self._lay(place, view, width))
 
     @work(thread=True, group="words")
     def _fetch(self, places: list[int], recording: Timeline, reader: WordReader) -> None:
@@ -281,98 +291,65 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
         view = self.view
         if message.recording is not self.recording or view is None or not view.words:
             return
-        before = len(self._lay(self._top, view, self.size.width)) if self._skipped else 0
+        before = len(self._lay(self._scroll.top, view, self.size.width)) if self._scroll.skipped else 0
         self._entries.take(message.found)
-        if self._skipped and self._top in message.found:
-            self._skipped = max(0, self._skipped + len(self._lay(self._top, view, self.size.width)) - before)
+        if self._scroll.skipped and self._scroll.top in message.found:
+            self._scroll.skipped = max(
+                0, self._scroll.skipped + len(self._lay(self._scroll.top, view, self.size.width)) - before
+            )
         self.redraw()
-
-    def _near(self, place: int) -> int:
-        """The last entry at or before a place, else the first."""
-        if not self._places:
-            return -1
-        return self._places[max(0, bisect_right(self._places, place) - 1)]
-
-    def _align_end(self, view: View, width: int, height: int) -> None:
-        """Put the end of the last entry at the bottom."""
-        self._top, self._skipped = self._places[-1], 0
-        self._up(height - len(self._lay(self._top, view, width)) + 1, view, width)
-
-    def _up(self, by: int, view: View, width: int) -> None:
-        """Move the first line in sight up by so many lines; negative goes down."""
-        self._skipped -= by
-        row = bisect_left(self._places, self._top)
-        while self._skipped < 0 and row > 0:
-            row -= 1
-            self._top = self._places[row]
-            self._skipped += len(self._lay(self._top, view, width))
-        while row < len(self._places) - 1 and self._skipped >= len(self._lay(self._top, view, width)):
-            self._skipped -= len(self._lay(self._top, view, width))
-            row += 1
-            self._top = self._places[row]
-        self._skipped = max(0, self._skipped)
 
     def go(self, place: int, *, middle: bool = False) -> None:
         """Put the bar at an entry, or the nearest before it, and bring it into sight."""
         view = self.view
-        if not self._places or view is None:
+        if not self._scroll.places or view is None:
             return
-        self._cursor = self._near(place)
+        self._cursor = self._scroll.near(place)
         self._tail = False
-        self._centred = middle
+        self._centred, self._in_sight = middle, not middle
         if not middle:
-            self._reveal(view, *self.size)
+            self._scroll.reveal(self._cursor, self.size.height, self._height(view, self.size.width))
         self.post_message(self.Moved(self._cursor))
         self.redraw()
-
-    def _reveal(self, view: View, width: int, height: int) -> None:
-        first, row = bisect_left(self._places, self._top), bisect_left(self._places, self._cursor)
-        if row < first or (row == first and self._skipped):
-            self._top, self._skipped = self._cursor, 0
-        elif row - first > height:
-            self._top, self._skipped = self._cursor, 0
-            self._up(height // 3, view, width)
-        else:
-            heights = [len(self._lay(self._places[at], view, width)) for at in range(first, row)]
-            above = sum(heights) - self._skipped
-            over = above + len(self._lay(self._cursor, view, width)) - height
-            if over > 0:
-                self._up(-min(over, above), view, width)
 
     def action_move(self, by: int) -> None:
         """The entry before or after; inside one that is longer than the page, a few lines on."""
         view = self.view
-        if not self._places or view is None:
+        if not self._scroll.places or view is None:
             return
         width, height = self.size
-        row = bisect_left(self._places, self._cursor)
-        seen = self._skipped + self._shown.count(self._cursor)
-        at_top = self._top == self._cursor
-        self._centred = False
+        row = self._scroll.row(self._cursor)
+        seen = self._scroll.skipped + self._shown.count(self._cursor)
+        at_top = self._scroll.top == self._cursor
+        self._centred = self._in_sight = False
         if by > 0 and at_top and seen < len(self._lay(self._cursor, view, width)):
             self._tail = False
-            self._up(-max(1, height // 3), view, width)
+            self._scroll.up(-max(1, height // 3), self._height(view, width))
             self.redraw()
-        elif by < 0 and at_top and self._skipped:
+        elif by < 0 and at_top and self._scroll.skipped:
             self._tail = False
-            self._up(min(self._skipped, max(1, height // 3)), view, width)
+            self._scroll.up(min(self._scroll.skipped, max(1, height // 3)), self._height(view, width))
             self.redraw()
-        elif by > 0 and row == len(self._places) - 1:
+        elif by > 0 and row == len(self._scroll.places) - 1:
             self.action_last()
         else:
-            self.go(self._places[max(0, min(row + by, len(self._places) - 1))])
+            self.go(self._scroll.places[max(0, min(row + by, len(self._scroll.places) - 1))])
 
     def action_page(self, by: int) -> None:
         view = self.view
-        if self._places and view is not None:
+        if self._scroll.places and view is not None:
             width, height = self.size
-            self._tail = self._centred = False
-            self._up(-by * max(1, height - 2), view, width)
+            self._tail = self._centred = self._in_sight = False
+            self._scroll.up(-by * max(1, height - 2), self._height(view, width))
             self.lines(view, width, height)
-            whole = [place for place in dict.fromkeys(self._shown) if place != self._top or not self._skipped]
-            self._cursor = whole[0] if whole else self._top
-            if by > 0 and self._shown and self._shown[-1] == self._places[-1]:
-                self._cursor = self._places[-1]
+            whole = [
+                place
+                for place in dict.fromkeys(self._shown)
+                if place != self._scroll.top or not self._scroll.skipped
+            ]
+            self._cursor = whole[0] if whole else self._scroll.top
+            if by > 0 and self._shown and self._shown[-1] == self._scroll.places[-1]:
+                self._cursor = self._scroll.places[-1]
             self.post_message(self.Moved(self._cursor))
             self.redraw()
 
@@ -380,8 +357,8 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
         self.go(0)
 
     def action_last(self) -> None:
-        if self._places:
-            self.go(self._places[-1])
+        if self._scroll.places:
+            self.go(self._scroll.places[-1])
             self._tail = True
             self.redraw()
 
@@ -394,7 +371,7 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
 
     def action_whole(self) -> None:
         self._entries.whole ^= {self.place}
-        self._tail = self._centred = False
+        self._tail = self._centred = self._in_sight = False
         self.redraw()
 
     def action_raw(self) -> None:
@@ -402,16 +379,16 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
             self.post_message(self.Raw(self.recording.events[self.place], self.place))
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        self._scroll(event, -3)
+        self._wheel(event, -3)
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        self._scroll(event, 3)
+        self._wheel(event, 3)
 
-    def _scroll(self, event: events.MouseEvent, by: int) -> None:
+    def _wheel(self, event: events.MouseEvent, by: int) -> None:
         event.stop()
-        if self._places and self.view is not None:
-            self._tail = self._centred = False
-            self._up(by, self.view, self.size.width)
+        if self._scroll.places and self.view is not None:
+            self._tail = self._centred = self._in_sight = False
+            self._scroll.up(by, self._height(self.view, self.size.width))
             self.redraw()
 
     def on_click(self, event: events.Click) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from core.agents.words import Words
 from core.events import AgentEnd, Event, Prompt, ToolUse, Turn
 from core.report.event_words import OUTCOME_SIGNS, about, kind_of
-from core.report.formatting import clock, count, plain
+from core.report.formatting import EMPHASIS, clock, count, plain
 from core.timeline.marks import Mark
 from tui.draw.line import Line, clipped, path_end, wrapped
 from tui.feed.view import View
@@ -61,7 +61,8 @@ def entry_lines(entry: Entry, view: View, width: int) -> list[Line]:
     elif isinstance(event, ToolUse):
         lines += _call(event, words, width, entry.whole)
     else:
-        lines += _block(words.said, width, "plain", _WHOLE if entry.whole else _SAID)
+        said = _block(words.said, width, "plain", _WHOLE if entry.whole else _SAID)
+        lines += _emphasised(said) if isinstance(event, Turn) else said
     return [*(clipped(line, width) for line in lines), []]
 
 
@@ -163,6 +164,16 @@ def _block(text: str, width: int, ink: str, most: int, *, lead: str = "") -> Ite
                 return
             yield [(_MARGIN + (lead if made == 0 else " " * len(lead)), "quiet"), (piece, ink)]
             made += 1
+
+
+def _emphasised(lines: Iterable[Line]) -> Iterator[Line]:
+    """Lines in which what an answer sets off with pairs of asterisks is strong."""
+    for line in lines:
+        made: Line = []
+        for text, ink in line:
+            pieces = EMPHASIS.split(text) if ink == "plain" else [text]
+            made += [(piece, "strong" if number % 2 else ink) for number, piece in enumerate(pieces)]
+        yield made
 
 
 def call_duration(took: float) -> str:

@@ -71,3 +71,13 @@ async def test_the_same_keys_are_not_made_again_and_others_are() -> None:
         app.set_keymap({"show.help": "f9"})
         app.screen.refresh_bindings()
         await until(pilot, lambda: list(line.query("FooterKey")) != before)
+
+
+@pytest.mark.parametrize(("width", "more"), [(120, False), (200, True)])
+async def test_a_wide_screen_shows_more_keys(width: int, more: bool) -> None:
+    app = Observatory(recorded(60, 1), 40)
+    async with app.run_test(size=(width, 60)) as pilot:
+        await until(pilot, lambda: bool(app.screen.query("FooterKey")))
+        shown = [getattr(key, "description", "") for key in app.screen.query("FooterKey")]
+        assert ("mind" in shown) is more and ("recap" in shown) is more
+        assert len(shown) == len(set(shown))

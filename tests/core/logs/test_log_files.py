@@ -14,11 +14,11 @@ import pytest
 
 from core.agents.registry import AGENTS, make_kit
 from core.errors import UnreadableLog
-from core.logs import door
+from core.logs import log_files
 from core.logs.discovery import find
-from core.logs.door import HeldLog, open_log, read_log
 from core.logs.finder import sessions
 from core.logs.follow import Follower
+from core.logs.log_files import HeldLog, open_log, read_log
 from tests.core.logs import log_lines as logs
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -116,8 +116,8 @@ def test_only_so_many_logs_stay_open(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_the_door_opens_for_reading_only() -> None:
-    assert door._FLAGS & os.O_ACCMODE == os.O_RDONLY
-    assert door._FLAGS & os.O_NONBLOCK
+    assert log_files._FLAGS & os.O_ACCMODE == os.O_RDONLY
+    assert log_files._FLAGS & os.O_NONBLOCK
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user")
@@ -154,7 +154,7 @@ for name in ("shut.jsonl", "cellar", "cellar/s-2.jsonl"):
         print(str(error).rpartition(": ")[2])
     print(Follower(top / name, make_kit()).poll())
 print(find(AGENTS, {}, top / "cellar"))
-from core.logs.door import closed_at
+from core.logs.log_files import closed_at
 for name in ("s-1.jsonl", "nowhere/x", "shut.jsonl", "cellar", "cellar/s-2.jsonl"):
     closed = closed_at(top / name)
     print(closed and closed.name)

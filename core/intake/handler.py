@@ -38,7 +38,7 @@ _LOOK = 20.0
 _NOTHING = Answer(b"", JSON, 200)
 
 
-class Desk:
+class IntakeHandler:
     """Takes requests on one loop; nothing in here blocks it for long."""
 
     def __init__(

@@ -1,0 +1,108 @@
+"""What every session on the screen is opened with, and what is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from textual.message import Message
+
+from core.extension.hooks import Extension
+from core.extension.use import listening
+from core.intake.link import IntakeLink
+from core.live.carry_over import CarryOver
+from core.live.notices import Notifier
+from core.live.source import Target
+from core.report.formatting import count
+from core.settings import Settings
+from core.store.bookmarks import Bookmarks
+from core.store.carry_over import CarryOverStore
+from core.timeline.cache import Cache
+from core.timeline.configured_start import ConfiguredStart
+from core.timeline.initial_state import PLAIN, InitialState
+from core.timeline.run_inputs import InitialStates
+from tui.feed.feed import Feed
+
+_FAULTS = 3
+"""Faults of files shown one by one; a heap of them would cover what stands."""
+
+
+class Opening:
+    """Policy and rules, what other sessions left, hooks and extensions, each looked up when one opens."""
+
+    def __init__(
+        self,
+        complain: Callable[[str], object],
+        *,
+        cache: Cache | None = None,
+        bookmarks: Callable[[str], Bookmarks] = Bookmarks,
+        begin: Callable[[], ConfiguredStart] | None = None,
+        carry_over: CarryOverStore | None = None,
+        edits: Mapping[str, Any] | None = None,
+        link: IntakeLink | None = None,
+    ) -> None:
+        self._complain = complain
+        self._cache = cache
+        self._bookmarks = bookmarks
+        self._begin = begin
+        self._carry_over = carry_over
+        self._edits = dict(edits or {})
+        self._link = link
+        self._complaints: set[str] = set()
+        """What is wrong with extensions, each told once."""
+        self._faults: tuple[str, ...] = ()
+        """What was last wrong with policies and rules."""
+
+    def feed(
+        self,
+        target: Target,
+        settings: Settings,
+        post: Callable[[Message], object],
+        notifier: Notifier | None,
+    ) -> Feed:
+        """The feed of one session; one with a notifier also takes from other sessions and leaves to them."""
+        initial = self._initial()
+        watched = notifier is not None
+        use = settings.response.prior.enabled
+        return Feed(
+            target,
+            settings,
+            post,
+            cache=self._cache,
+            bookmarks=self._bookmarks,
+            carry_over=CarryOver(settings, initial=initial, use=use) if watched else None,
+            notifier=notifier,
+            initial_states=self._states(settings, initial),
+            hooks=None if self._link is None else self._link.signs,
+            extensions=self._listeners() if watched else (),
+        )
+
+    def initial_states(self, settings: Settings) -> InitialStates:
+        """What each session was given at its start."""
+        return self._states(settings, self._initial())
+
+    def _states(self, settings: Settings, initial: InitialState) -> InitialStates:
+        return InitialStates(settings, initial, edits=self._edits, store=self._carry_over)
+
+    def _listeners(self) -> list[Extension]:
+        """Extensions for a session that is watched live; what is wrong with others is told once."""
+        made, complaints = listening()
+        for sentence in complaints:
+            if sentence not in self._complaints:
+                self._complaints.add(sentence)
+                self._complain(sentence)
+        return made
+
+    def _initial(self) -> InitialState:
+        """The policy and rules for a session that starts now; new faults in their files are told."""
+        if self._begin is None:
+            return PLAIN
+        initial, faults = self._begin()
+        fresh = [fault for fault in faults if fault not in self._faults]
+        for fault in fresh[:_FAULTS]:
+            self._complain(fault)
+        if len(fresh) > _FAULTS:
+            left = count(len(fresh) - _FAULTS, "more fault")
+            self._complain(f"{left} in rules and policies; `nooscope rules` names them all")
+        self._faults = faults
+        return initial

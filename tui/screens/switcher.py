@@ -1,0 +1,117 @@
+"""Which screens there are, and how one goes to each and comes back."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from textual.app import App
+
+from core.settings.screen import ScreenSettings
+from tui.screens.main import MainScreen
+from tui.widgets.common.panel import Panel
+
+if TYPE_CHECKING:
+    from core.live.fleet.row import FleetRow
+    from tui.screens.fleet import FleetScreen
+
+_SCREENS = {
+    "transcript": ("tui.screens.transcript", "TranscriptScreen"),
+    "agents": ("tui.screens.agents", "AgentsScreen"),
+    "mind": ("tui.screens.mind", "MindScreen"),
+    "governance": ("tui.screens.governance", "GovernanceScreen"),
+    "recap": ("tui.screens.recap", "RecapScreen"),
+    "branches": ("tui.screens.branches", "BranchScreen"),
+    "response": ("tui.screens.response", "ResponseScreen"),
+    "tuning": ("tui.screens.tuning", "TuningScreen"),
+    "extensions": ("tui.screens.extensions", "ExtensionsScreen"),
+    "help": ("tui.screens.help", "HelpScreen"),
+}
+_FLEET = "fleet"
+
+
+class ScreenSwitcher:
+    """Imports a screen when it is first wanted; `bind` ties a screen's or the bench's data to the app's."""
+
+    def __init__(
+        self,
+        app: App[Any],
+        bind: Callable[[Any], Any],
+        make_fleet: Callable[[], FleetScreen],
+        settings: Callable[[], ScreenSettings],
+    ) -> None:
+        self._app = app
+        self._bind = bind
+        self._settings = settings
+        self._make_fleet = make_fleet
+
+    def toggle(self, name: str, *given: object, **named: object) -> None:
+        """Open one of the screens over the main one, or leave it where it is open."""
+        module, kind = _SCREENS[name]
+        make = getattr(importlib.import_module(module), kind)
+        if isinstance(self._app.screen, make):
+            self._app.pop_screen()
+        else:
+            self._app.push_screen(self._bind(make(*given, settings=self._settings(), **named)))
+
+    def to_main(self) -> None:
+        """Leave all screens that stand over the main one."""
+        while len(self._app.screen_stack) > 1:
+            self._app.pop_screen()
+
+    def to_panel(self, panel: Panel) -> None:
+        """Go back to the main screen and focus one of its panels."""
+        self.to_main()
+        panel.focus()
+
+    @property
+    def fleet(self) -> FleetScreen | None:
+        """The list of all sessions, once it was opened."""
+        if not self._app.is_screen_installed(_FLEET):
+            return None
+        from tui.screens.fleet import FleetScreen
+
+        return self._app.get_screen(_FLEET, FleetScreen)
+
+    def to_fleet(self) -> FleetScreen:
+        """Open the list of all sessions; where it is open already it stays."""
+        fleet = self.fleet
+        if fleet is None:
+            fleet = self._make_fleet()
+            self._app.install_screen(fleet, _FLEET)
+        if fleet not in self._app.screen_stack:
+            self._app.push_screen(_FLEET)
+        return fleet
+
+    def next_in_need(self, here: str) -> FleetRow | None:
+        """The next session that needs the person after the one at a path, as far as the fleet knows."""
+        return None if self.fleet is None else self.fleet.next_in_need(here)
+
+    def to_setting(self, name: str) -> None:
+        """Open the bench with the cursor on a setting."""
+        from tui.screens.tuning_bench.bench import Bench
+
+        if not self._app.screen.query(Bench):
+            self.toggle("tuning")
+        self._app.call_after_refresh(self._find_setting, name)
+
+    def _find_setting(self, name: str) -> None:
+        from tui.widgets.tuning.settings_list import SettingsList
+
+        for settings in self._app.screen.query(SettingsList):
+            settings.show(name)
+
+    def tune_beside(self) -> None:
+        """Show or hide the bench beside the main screen; where there is no room, on a screen of its own."""
+        from tui.screens.tuning_bench.bench import Bench
+
+        screen = self._app.screen
+        if not isinstance(screen, MainScreen):
+            self.toggle("tuning")
+        elif screen.query(Bench):
+            screen.leave_beside()
+        elif screen.has_class("-narrow"):
+            self.toggle("tuning")
+        else:
+            screen.mount(self._bind(Bench(classes="-side")))

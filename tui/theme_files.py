@@ -1,0 +1,51 @@
+"""The themes the app can take: ours, and the person's own files, looked at again when one changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from textual.app import App
+
+from themes.user_themes import UserThemes
+
+THEMES_EVERY = 2.0
+"""Seconds between two looks at the person's themes."""
+_USUAL = "nocturne"
+
+
+class ThemeFiles:
+    """Registers themes with the app; a broken file is told once, and the last good theme stays."""
+
+    def __init__(self, app: App[Any], folder: Path, complain: Callable[[str], object]) -> None:
+        self._app = app
+        self._files = UserThemes(folder)
+        self._complain = complain
+
+    def begin(self, wanted: str) -> None:
+        """Register all themes and take the one that is wanted."""
+        complaints = self._register() or ()
+        if wanted not in self._app.available_themes:
+            self._complain(f"there is no theme {wanted!r}")
+            wanted = _USUAL
+        self._app.theme = wanted
+        for complaint in complaints:
+            self._complain(complaint)
+
+    def look(self) -> None:
+        """Take in what changed since the last look."""
+        complaints = self._register()
+        if complaints is not None:
+            self._app._watch_theme(self._app.theme)
+            for complaint in complaints:
+                self._complain(complaint)
+
+    def _register(self) -> tuple[str, ...] | None:
+        """What is wrong with the files; None where none of them changed."""
+        loaded = self._files.look()
+        if loaded is None:
+            return None
+        for theme in loaded.themes:
+            self._app.register_theme(theme)
+        return loaded.complaints

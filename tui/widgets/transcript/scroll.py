@@ -1,0 +1,68 @@
+"""Which line of which entry is the first in sight, where entries have different heights."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable
+
+Height = Callable[[int], int]
+"""Lines of the entry at a place."""
+
+
+class Scroll:
+    """Entries are laid out only as far as a move needs."""
+
+    def __init__(self) -> None:
+        self.places: list[int] = []
+        """Places of the entries that are shown, in order."""
+        self.top = 0
+        """Place of the entry the first line in sight belongs to."""
+        self.skipped = 0
+        """Lines of that entry above the first line in sight."""
+
+    def near(self, place: int) -> int:
+        """The last entry at or before a place, else the first; -1 where there is none."""
+        if not self.places:
+            return -1
+        return self.places[max(0, bisect_right(self.places, place) - 1)]
+
+    def row(self, place: int) -> int:
+        """The number of the entry at a place."""
+        return bisect_left(self.places, place)
+
+    def to(self, place: int) -> None:
+        """Put the first line of an entry at the top."""
+        self.top, self.skipped = place, 0
+
+    def up(self, by: int, height: Height) -> None:
+        """Move the first line in sight up by so many lines; negative goes down."""
+        self.skipped -= by
+        row = self.row(self.top)
+        while self.skipped < 0 and row > 0:
+            row -= 1
+            self.top = self.places[row]
+            self.skipped += height(self.top)
+        while row < len(self.places) - 1 and self.skipped >= height(self.top):
+            self.skipped -= height(self.top)
+            row += 1
+            self.top = self.places[row]
+        self.skipped = max(0, self.skipped)
+
+    def to_end(self, lines: int, height: Height) -> None:
+        """Put the end of the last entry at the bottom of so many lines."""
+        self.to(self.places[-1])
+        self.up(lines - height(self.top) + 1, height)
+
+    def reveal(self, place: int, lines: int, height: Height) -> None:
+        """Bring an entry into sight with as little movement as possible."""
+        first, row = self.row(self.top), self.row(place)
+        if row < first or (row == first and self.skipped):
+            self.to(place)
+        elif row - first > lines:
+            self.to(place)
+            self.up(lines // 3, height)
+        else:
+            above = sum(height(self.places[at]) for at in range(first, row)) - self.skipped
+            over = above + height(place) - lines
+            if over > 0:
+                self.up(-min(over, above), height)
