@@ -188,11 +188,11 @@ class Affect(Stateful):
         self._bend()
         return entry
 
-    def bequeath(self, heir: str, generation: int) -> Emission | None:
+    def hand_down(self, child: str, generation: int) -> Emission | None:
         """What a sub-agent of that generation may take over; None in quarantine or beyond the depth limit."""
         if self.quarantined or generation > self._settings.inheritance.depth:
             return None
-        entry = self._still(BEQUEATHED, heir)
+        entry = self._still(BEQUEATHED, child)
         return Emission(self.deviations, entry.digest)
 
     def report(self, parent: str) -> Emission | None:

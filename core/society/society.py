@@ -174,9 +174,9 @@ class Society(Stateful):
         agents.finished.pop(name, None)
         child.parent, child.role = parent.name, event.role
         child.started, child.ended, child.outcome = event.at, None, ""
-        legacy = parent.engine.affect.bequeath(name, agents.generation(name, self._inherited))
-        if legacy is not None:
-            child.engine.affect.receive(legacy, "inheritance", parent.name)
+        handed = parent.engine.affect.hand_down(name, agents.generation(name, self._inherited))
+        if handed is not None:
+            child.engine.affect.receive(handed, "inheritance", parent.name)
 
     def _end(self, parent: SessionAgent, event: AgentEnd) -> None:
         name = event.child

@@ -30,7 +30,7 @@ def worn(count: int = 12) -> Affect:
 def test_inheritance_follows_the_mask_and_both_lineages_tell() -> None:
     parent, child = worn(), Affect(SETTINGS)
     before = parent.deviations
-    gift = parent.bequeath("child", 1)
+    gift = parent.hand_down("child", 1)
     assert gift is not None
     entry = child.receive(gift, "inheritance", "main")
     assert entry is not None
@@ -49,9 +49,9 @@ def test_inheritance_follows_the_mask_and_both_lineages_tell() -> None:
 
 def test_inheritance_ends_at_the_depth_limit() -> None:
     parent = worn()
-    assert parent.bequeath("c", SETTINGS.inheritance.depth) is not None
+    assert parent.hand_down("c", SETTINGS.inheritance.depth) is not None
     count = parent.lineage.count
-    assert parent.bequeath("c", SETTINGS.inheritance.depth + 1) is None
+    assert parent.hand_down("c", SETTINGS.inheritance.depth + 1) is None
     assert parent.lineage.count == count
 
 
@@ -215,7 +215,7 @@ def test_nothing_leaves_quarantine() -> None:
         hammer(affect, 3, turn % 2 == 1, since=turn * 3.0, every=1.0)
     hammer(affect, 10, False, since=40.0, every=1.0)
     assert affect.quarantined
-    assert affect.show() is None and affect.report("p") is None and affect.bequeath("c", 1) is None
+    assert affect.show() is None and affect.report("p") is None and affect.hand_down("c", 1) is None
     assert any(abs(value) > 0.05 for value in affect.deviations)
 
 

@@ -226,7 +226,7 @@ def test_quarantine_has_four_effects_and_ends() -> None:
     assert held.modulation.mutation_acceptance == 0.95
     assert held.modulation.delegation_preference == 0.0
     assert affect.show() is None
-    assert affect.bequeath("child", 1) is None
+    assert affect.hand_down("child", 1) is None
     assert affect.report("main") is None
     assert not affect.read(now=400.0).quarantined
     assert affect.quarantined, "reading ahead releases nothing"
