@@ -33,8 +33,9 @@ $(VENV)/.dev: $(VENV)/.test
 run: $(VENV)/.run
 	@$(BIN)/nooscope $(ARGS)
 
+# Compiled tests are kept whatever the environment says: compiling them anew takes 10 s in each worker.
 test: $(VENV)/.test
-	@$(BIN)/pytest -q -n 2 --dist worksteal $(ARGS)
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -q -n 2 --dist worksteal $(ARGS)
 
 agents: $(VENV)/.test
 	@$(BIN)/python -m tests.agents.programs

@@ -12,17 +12,21 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from bench.claude import lines
+from tests import pilots
 
 for name in list(os.environ):
     ours = name.startswith(("TEXTUAL", "NOOSCOPE")) and not name.startswith("TEXTUAL_SNAPSHOT")
     if ours or name in {"NO_COLOR", "COLUMNS", "LINES"}:
         del os.environ[name]
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
+"""As `make fit` has it: threads for matrices as small as these only wait for each other."""
 
 settings.register_profile(
     "full", deadline=None, derandomize="CI" in os.environ, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile("quick", settings.get_profile("full"))
 settings.load_profile("quick")
+pilots.install()
 
 
 def _fewer_examples(tests: set[Any]) -> None:
@@ -46,6 +50,7 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
+    pilots.let_apps_go()
 
 
 @pytest.fixture(scope="session")

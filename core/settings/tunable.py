@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Container, Iterator
 from typing import Any, ClassVar, Literal, NamedTuple, get_args, get_origin
 
@@ -75,8 +76,8 @@ def _is_group(annotation: Any) -> bool:
 
 
 def part(group: type[Group], sentence: str) -> Any:
-    """Declare a group inside a group."""
-    return Field(default_factory=group.model_construct, description=sentence)
+    """Declare a group inside a group; its built-in values are made once, for groups are frozen."""
+    return Field(default_factory=functools.cache(group.model_construct), description=sentence)
 
 
 def canonical(group: Closed, leave: Container[str] = ()) -> bytes:

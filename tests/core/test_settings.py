@@ -143,3 +143,12 @@ def test_the_saved_file_reads_back_as_it_was(tmp_path: Path) -> None:
 def test_key_lines_follow_tables_and_dotted_and_quoted_keys() -> None:
     text = '[a.b] # table\nc = 1\n"d.e".f = 2\n\n[ g ]\n  h.i = 3\n'
     assert key_lines(text) == {"a.b.c": 2, "a.b.d.e.f": 3, "g.h.i": 6}
+
+
+def test_built_in_values_outlive_every_change() -> None:
+    before = Settings().model_dump()
+    edits = {"governor.override": {"max_steps": 9}, "screen.keymap": {"app.quit": "Q"}, OFFSET: 0.1}
+    changed = resolve([Layer("x", tuple(Given(*each) for each in edits.items()))]).settings
+    assert changed != Settings()
+    assert changed.mind is Settings().mind
+    assert Settings().model_dump() == before

@@ -16,6 +16,7 @@ from bench.workload import session
 from core.events import Event
 from core.live.source import Target
 from core.settings import Settings
+from core.settings.layers import with_value
 from core.store.bookmarks import Bookmarks
 from core.timeline.opening import seed_of
 from core.timeline.timeline import Timeline
@@ -32,7 +33,7 @@ END = session(300)[-1].at
 @contextmanager
 def followed(path: Path, wall: Callable[[], float]) -> Iterator[Mail]:
     mail = Mail()
-    settings = Settings()
+    settings = with_value(Settings(), "screen.idle", 0.1)
     feed = Feed(
         Target(path), settings, mail.post, bookmarks=lambda name: Bookmarks(name, path.parent), wall=wall
     )

@@ -104,7 +104,7 @@ def test_embedded_data_reads_back_and_ends_no_element(value: Any) -> None:
 
 def test_a_thousand_events_take_a_few_megabytes_at_most(tmp_path: Path) -> None:
     log = tmp_path / "s-1.jsonl"
-    long = "x <&> " * 2000
+    long = "x <&> " * 600
     calls = [
         logs.call(n, f"t{n}", "Bash", {"command": long}) + logs.result(n, f"t{n}", long) for n in range(500)
     ]

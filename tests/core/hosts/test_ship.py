@@ -18,7 +18,7 @@ from core.hosts.subjects import token
 from tests.core.hosts.servers import NatsServer, begins, ended, lines, ship, use
 
 SESSIONS = 20
-EACH = 5_000 if settings.get_current_profile_name() == "full" else 1_000
+EACH = 5_000 if settings.get_current_profile_name() == "full" else 400
 ALL = SESSIONS * EACH
 
 

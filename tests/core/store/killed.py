@@ -1,6 +1,6 @@
 """Writes to a store in forked processes, each killed with -9 one step later; prints what is left of each.
 
-`python -m tests.core.store.killed STORE FOLDER`: a line for each kill, the last for a write let through.
+`python -m tests.core.store.killed FOLDER`: a line for each kill, the last of a store for a write let through.
 """
 
 from __future__ import annotations
@@ -284,10 +284,17 @@ def main(name: str, top: Path) -> None:
         again = _killed(lambda folder=folder: store.write(folder, 2), steps)  # type: ignore[misc]
         after = store.read(folder)
         store.write(folder, 3)
-        told = {"before": before, "after": after, "next": store.read(folder), "killed": again}
+        told = {
+            "store": name,
+            "before": before,
+            "after": after,
+            "next": store.read(folder),
+            "killed": again,
+        }
         sys.stdout.write(msgspec.json.encode(told).decode() + "\n")
         steps += 1
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]))
+    for known in STORES:
+        main(known, Path(sys.argv[1]) / known)

@@ -6,12 +6,28 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
 LEAST = 4
 """Steps a write to any store has at least: a lock or a file made, it written out, it put in place."""
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    """What was left of every store after every kill."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.core.store.killed", str(tmp_path_factory.mktemp("stores"))],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 @pytest.mark.parametrize(
@@ -32,17 +48,8 @@ LEAST = 4
         "spend",
     ],
 )
-def test_kill_nine_at_every_step(name: str, tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.core.store.killed", name, str(tmp_path / "stores")],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    *killed, through = [json.loads(line) for line in done.stdout.splitlines()]
+def test_kill_nine_at_every_step(name: str, told: list[dict[str, Any]]) -> None:
+    *killed, through = [each for each in told if each["store"] == name]
     assert len(killed) >= LEAST and not through["killed"]
     new = through["after"]
     for each in killed:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -23,23 +24,28 @@ from pathlib import Path
 from tests.core.store.killed import STORES
 from core.store.carry_over import CarryOverStore
 
-name, folder, own, times = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
-sys.stdout.write("ready\\n")
-sys.stdout.flush()
-sys.stdin.readline()
-for number in range(times):
-    if name == "carry_over":
-        CarryOverStore(folder).begin(f"s{number}", f"{own} gave {number}".encode())
-        CarryOverStore(folder).begin(f"s{own}-{number}", b"the same")
-    else:
-        STORES[name].write(folder, 2 * number + own + 1)
+own, times = int(sys.argv[1]), int(sys.argv[2])
+print("ready", flush=True)
+for line in sys.stdin:
+    name, folder = line.split()
+    for number in range(times):
+        if name == "carry_over":
+            CarryOverStore(Path(folder)).begin(f"s{number}", f"{own} gave {number}".encode())
+            CarryOverStore(Path(folder)).begin(f"s{own}-{number}", b"the same")
+        else:
+            STORES[name].write(Path(folder), 2 * number + own + 1)
+    print("done", flush=True)
 """
 
+Both = Callable[[str, Path], None]
 
-def both(name: str, folder: Path) -> None:
+
+@pytest.fixture(scope="module")
+def both() -> Iterator[Both]:
+    """Has two processes write to a store at the same time."""
     writers = [
         subprocess.Popen(
-            [sys.executable, "-c", WRITER, name, str(folder), str(own), str(TIMES)],
+            [sys.executable, "-c", WRITER, str(own), str(TIMES)],
             cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -47,18 +53,26 @@ def both(name: str, folder: Path) -> None:
         )
         for own in (0, 1)
     ]
-    for writer in writers:
-        assert writer.stdout is not None and writer.stdout.readline() == "ready\n"
-    for writer in writers:
-        assert writer.stdin is not None
-        writer.stdin.write("go\n")
-        writer.stdin.flush()
+
+    def heard(word: str) -> None:
+        for writer in writers:
+            assert writer.stdout is not None and writer.stdout.readline() == f"{word}\n"
+
+    def write(name: str, folder: Path) -> None:
+        for writer in writers:
+            assert writer.stdin is not None
+            writer.stdin.write(f"{name} {folder}\n")
+            writer.stdin.flush()
+        heard("done")
+
+    heard("ready")
+    yield write
     for writer in writers:
         writer.communicate(timeout=120)
         assert writer.returncode == 0
 
 
-def test_bookmarks_and_labels(tmp_path: Path) -> None:
+def test_bookmarks_and_labels(tmp_path: Path, both: Both) -> None:
     both("bookmarks", tmp_path)
     both("labels", tmp_path)
     store = Labels("s", tmp_path)
@@ -68,7 +82,7 @@ def test_bookmarks_and_labels(tmp_path: Path) -> None:
     assert store.notices == []
 
 
-def test_what_was_given_is_what_the_first_gave(tmp_path: Path) -> None:
+def test_what_was_given_is_what_the_first_gave(tmp_path: Path, both: Both) -> None:
     both("carry_over", tmp_path)
     store = CarryOverStore(tmp_path)
     assert store.count() == 3 * TIMES
@@ -78,7 +92,7 @@ def test_what_was_given_is_what_the_first_gave(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["learned", "prior"])
-def test_what_sessions_teach_stays_whole(tmp_path: Path, name: str) -> None:
+def test_what_sessions_teach_stays_whole(tmp_path: Path, name: str, both: Both) -> None:
     """One that is older than what is known teaches nothing: at least the newest counts, at most all."""
     both(name, tmp_path)
     learned, prior = LearnedStore(tmp_path / "l.json"), PriorStore(tmp_path / "p.json")

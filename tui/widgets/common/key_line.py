@@ -34,14 +34,22 @@ class KeyLine(Footer):
         super().__init__(compact=True, show_command_palette=False)
         self._wanted = more
         self._laid_for = 0
+        self._shown: tuple[object, ...] = ()
+        """What the keys on the screen were made of."""
 
     @property
     def _room(self) -> int:
         beside = sum(widget.size.width for widget in self.screen.query(".-side"))
         return (self.size.width or self.app.size.width) - beside
 
+    def _told(self) -> tuple[object, ...]:
+        bindings = self.screen.active_bindings.values() if self._bindings_ready else ()
+        told = (each for each in bindings if each.binding.show or each.binding.id in self._wanted)
+        return (self._room, *((each.binding, each.enabled, each.tooltip) for each in told))
+
     def compose(self) -> ComposeResult:
         self._laid_for = self._room
+        self._shown = self._told()
         keys = [key for key in super().compose() if isinstance(key, FooterKey)]
         widths = [cell_len(key.key_display) + 1 + cell_len(key.description) for key in keys]
         needed = [place for place, key in enumerate(keys) if key.action == _ALWAYS]
@@ -66,6 +74,11 @@ class KeyLine(Footer):
                 return
             key = FooterKey(binding.key, shown, binding.description, binding.action, tooltip=binding.tooltip)
             yield key.data_bind(compact=Footer.compact)
+
+    async def recompose(self) -> None:
+        """Only where other keys are to be shown: the bindings are told anew at every change of focus."""
+        if self.is_attached and self._told() != self._shown:
+            await super().recompose()
 
     async def on_resize(self) -> None:
         if self._room != self._laid_for:

@@ -60,6 +60,19 @@ async def test_keys_make_room_for_the_bench_beside_and_when_the_terminal_shrinks
         await until(pilot, lambda: app.size.width == 60 and within(60))
 
 
+async def test_the_same_keys_are_not_made_again_and_others_are() -> None:
+    app = Observatory(recorded(60, 1), 40)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: bool(app.screen.query("FooterKey")))
+        line, before = app.screen.query_one(KeyLine), list(app.screen.query("FooterKey"))
+        app.screen.refresh_bindings()
+        await pilot.pause()
+        assert list(line.query("FooterKey")) == before
+        app.set_keymap({"show.help": "f9"})
+        app.screen.refresh_bindings()
+        await until(pilot, lambda: list(line.query("FooterKey")) != before)
+
+
 @pytest.mark.parametrize(("width", "more"), [(120, False), (200, True)])
 async def test_a_wide_screen_shows_more_keys(width: int, more: bool) -> None:
     app = Observatory(recorded(60, 1), 40)

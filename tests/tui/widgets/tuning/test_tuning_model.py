@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -34,28 +35,29 @@ STEPS: list[tuple[str, str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("name", NAMES[::7])
 @pytest.mark.parametrize("fine", [True, False])
-def test_every_nudge_stays_within_what_is_allowed(name: str, fine: bool) -> None:
-    tunable = tunables()[name]
-    for direction in (1, -1):
-        draft, value = Draft(Settings()), tunable.default
-        for _ in range(8):
-            value = nudged_value(tunable, value, direction, fine=fine)
-            problem = draft.set(name, value)
-            assert not problem or "does not fit the rest" in problem
+def test_every_nudge_stays_within_what_is_allowed(fine: bool) -> None:
+    draft = Draft(Settings())
+    for name, tunable in islice(tunables().items(), None, None, 3):
+        for direction in (1, -1):
+            value = tunable.default
+            for _ in range(8):
+                value = nudged_value(tunable, value, direction, fine=fine)
+                problem = draft.set(name, value)
+                assert not problem or "does not fit the rest" in problem, (name, value)
+            while draft.undo():
+                pass
         if tunable.kind in ("number", "integer") and tunable.low != tunable.high:
             there = nudged_value(tunable, nudged_value(tunable, tunable.default, 1, fine=fine), 1, fine=fine)
             back = nudged_value(tunable, tunable.default, -1, fine=fine)
-            assert there != tunable.default or back != tunable.default
+            assert there != tunable.default or back != tunable.default, name
 
 
-@pytest.mark.parametrize("name", NAMES[::5])
-def test_what_is_shown_can_be_typed_again(name: str) -> None:
-    tunable = tunables()[name]
+def test_what_is_shown_can_be_typed_again() -> None:
     draft = Draft(Settings())
-    assert draft.set(name, parse_value(tunable, value_text(tunable.default))) == ""
-    assert draft.edits == {}
+    for name, tunable in tunables().items():
+        assert draft.set(name, parse_value(tunable, value_text(tunable.default))) == "", name
+        assert draft.edits == {}, name
 
 
 @settings(max_examples=40)
