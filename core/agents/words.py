@@ -21,6 +21,13 @@ _WORDLESS = "nooscope"
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)?|[@-Z\\-_])")
 _REFUSAL_MARKS = re.compile(r"</?tool_use_error>")
 """What Claude Code puts around the words of its own refusals."""
+_CHUNK = re.compile(
+    r"\A\s*(?:Chunk ID: .*\n)?(?:Wall time: .*\n)(?:Process (?:exited|running) .*\n)?"
+    r"(?:Original token count: .*\n)?Output:(?:\n|\Z)"
+)
+"""What Codex puts before an output: its exit code and duration are shown beside the call."""
+_SHELL = re.compile(r"\n?<shellId: \d+ completed with exit code -?\d+>\s*\Z")
+"""What Copilot CLI puts after one, for the same reason."""
 _TRACEBACK = "Traceback (most recent call last)"
 _MARGIN = re.compile(r"^(?:E|>)\s+(?=\S)")
 """What test runners put before the lines of an error."""
@@ -147,7 +154,8 @@ def _beginning(said: str) -> str:
 
 
 def _end(said: str) -> str:
-    said = _REFUSAL_MARKS.sub("", _uncoloured(said[-LONGEST * 2 :]))
+    said = _SHELL.sub("", said)
+    said = _CHUNK.sub("", _REFUSAL_MARKS.sub("", _uncoloured(said[-LONGEST * 2 :])))
     return redact(said)[-LONGEST:].strip("\n").rstrip()
 
 
