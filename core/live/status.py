@@ -229,7 +229,12 @@ def status_of(facts: StatusFacts, now: float, limits: Limits) -> Status:
 
 
 def _without_left_behind(facts: StatusFacts, limits: Limits) -> StatusFacts:
-    """Without calls that would wait for the person, who has prompted the agent since then."""
+    """Without calls that would wait for the person, if the agent has gone on with a later prompt.
+
+    Before it does, the call may still wait: some agents write a prompt down at once and take it up later.
+    """
+    if facts.close == "asked":
+        return facts
     left = [
         call
         for call in facts.open

@@ -327,6 +327,12 @@ def test_a_call_left_behind_by_a_later_prompt_asks_nobody(call: Open, prompted: 
     assert stand(replace(BUSY, open=(call,), prompted=prompted)).word == word
 
 
+def test_a_question_stays_open_until_the_agent_takes_up_the_prompt_behind_it() -> None:
+    asked = replace(BUSY, open=(ASK,), prompted=NOW, close="asked")
+    assert stand(asked).word == "needs you"
+    assert stand(replace(asked, close="said")).word != "needs you"
+
+
 def test_a_command_that_runs_on_behind_a_prompt_is_still_open() -> None:
     quiet = replace(BUSY, open=(BASH,), prompted=NOW - 80, heard=NOW - 80, closed=NOW - 80)
     assert stand(quiet).reason.startswith("on Bash")
