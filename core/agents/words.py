@@ -137,6 +137,7 @@ def telling_line(output: str) -> str:
     """The line of an output that best says what went wrong, else the last; of exceptions the last too."""
     said = output.replace("\\n\\n", "\n").replace("\\n", "\n") if "\\n\\n" in output else output
     lines = [_WRAPPED.sub(r"\2", line.strip()) for line in said.splitlines() if line.strip()]
+    lines = [line for line in lines if not line.startswith("hint:")] or lines
     for sign in _TELLING:
         for line in reversed(lines) if _TRACEBACK in output else lines:
             if sign.search(line) and not _NONE.search(line):

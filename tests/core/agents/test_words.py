@@ -245,3 +245,9 @@ def test_an_answer_of_kimi_is_read_from_its_part() -> None:
 def test_what_copilot_puts_after_an_output_is_left_away() -> None:
     assert _end("no match\n<shellId: 50 completed with exit code 1>") == "no match"
     assert _end("<shellId: 50 completed with exit code 1>") == ""
+
+
+def test_a_hint_is_not_what_went_wrong() -> None:
+    said = "These paths are ignored:\n_build\nhint: use -f\nhint: git config advice.addIgnoredFile false"
+    assert telling_line(said) == "_build"
+    assert telling_line("hint: use -f") == "hint: use -f"
