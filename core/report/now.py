@@ -324,4 +324,4 @@ def now_lines(now: Now, at: float) -> list[str]:
 
 
 def _line(words: str) -> str:
-    return safe(first_line(words))[:_LINE]
+    return " ".join(safe(first_line(words)).split())[:_LINE]

@@ -196,7 +196,7 @@ def _times(number: int) -> str:
 
 
 def _line(words: str) -> str:
-    return next((line.strip() for line in words.splitlines() if line.strip()), "")
+    return next((" ".join(line.split()) for line in words.splitlines() if line.strip()), "")
 
 
 def _quoted(words: str) -> str:
