@@ -49,7 +49,7 @@ def pytest_collection_finish() -> None:
     """Collected tests are there to stay: garbage is looked for less often, never among them."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(20_000, 20, 20)
+    gc.set_threshold(100_000, 50, 20)
     pilots.let_apps_go()
 
 
