@@ -7,8 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
-import msgspec
-
 from core.agents.arguments import Arguments
 from core.agents.loose import decode, items, table, text, words
 from core.agents.tables import read_tables
@@ -32,10 +30,12 @@ _ANSWERS = frozenset(("tool_result", "function_call_output", "custom_tool_call_o
 _CALLS = frozenset(("tool_use", "toolCall", "function_call", "custom_tool_call", "local_shell_call"))
 _THOUGHTS = frozenset(("thinking", "reasoning", "redacted_thinking", "thought"))
 _SPOKEN = ("content", "text", "message", "parts", "response", "prompt", "last_agent_message", "thought")
-_INSIDE = ("message", "payload", "data", "args", "llm_message", "attachment", "item")
+_INSIDE = ("message", "payload", "data", "args", "llm_message", "attachment", "item", "event", "part")
 _FENCED = re.compile(r"```(?:mswea_bash_command|bash|sh)?[ \t]*\n(.*?)\n```", re.DOTALL)
 _ADDED = ("<system-reminder>", "<ide_opened_file>", "<ide_selection>", "<environment_context>")
 """How parts begin that a program adds to what a person says."""
+_TASKS = ("task_id", "taskId", "bash_id", "shell_id", "shellId", "agent_id", "agentId")
+"""Arguments that name something which runs in the background."""
 _ABOUT = (
     "plan",
     "pattern",
@@ -103,8 +103,19 @@ def gist(given: Any, paths: tuple[str, ...]) -> str:
         listed = [told for item in items(inner) if (told := item if isinstance(item, str) else _item(item))]
         if listed:
             return "\n".join(listed)
-    short = {name: item for name, item in given.items() if isinstance(item, str | int | float | bool)}
-    return msgspec.json.encode(short).decode() if short else ""
+    for name in _TASKS:
+        if text(given.get(name)):
+            return f"task {given[name]}"
+    short = {name: value for name, value in given.items() if isinstance(value, str | int | float)}
+    return ", ".join(_argument(name, value) for name, value in short.items() if value != "")
+
+
+def _argument(name: str, value: str | float) -> str:
+    """One argument in words."""
+    spelled = name.replace("_", " ")
+    if isinstance(value, bool):
+        return spelled if value else f"no {spelled}"
+    return f"{spelled} {value}"
 
 
 def spoken(values: Iterable[Any], *, agent: bool) -> str:
@@ -215,6 +226,8 @@ def _opened(value: Any) -> Any:
 def _text(holder: Any, agent: bool, depth: int) -> str:
     if isinstance(holder, str):
         return "" if depth == 0 else holder
+    if isinstance(holder, list) and depth == 0:
+        return _plain(holder)
     told = table(holder)
     if depth > _DEEPEST or not told or not _is_theirs(text(told.get("role")), agent):
         return ""
@@ -229,7 +242,7 @@ def _text(holder: Any, agent: bool, depth: int) -> str:
             said = _text(table(choice).get("message"), agent, depth + 1)
             if said:
                 return said
-    for name in _SPOKEN:
+    for name in ("input",) if told.get("type") == "turn.prompt" else _SPOKEN:
         said = _plain(told.get(name))
         if said:
             return said
@@ -252,7 +265,8 @@ def _plain(value: Any, depth: int = 0) -> str:
     kind = text(part.get("type"))
     if kind in _THOUGHTS or kind in _ANSWERS or kind in _CALLS:
         return ""
-    return _plain(text(part.get("text")), depth + 1) or _plain(items(part.get("content")), depth + 1)
+    said = text(part.get("text")) or (text(table(part.get("data")).get("text")) if kind == "text" else "")
+    return _plain(said, depth + 1) or _plain(items(part.get("content")), depth + 1)
 
 
 def _walk(value: Any, depth: int = 0) -> Iterator[dict[str, Any]]:

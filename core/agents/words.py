@@ -21,6 +21,13 @@ _WORDLESS = "nooscope"
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)?|[@-Z\\-_])")
 _REFUSAL_MARKS = re.compile(r"</?tool_use_error>")
 """What Claude Code puts around the words of its own refusals."""
+_CHUNK = re.compile(
+    r"\A\s*(?:Chunk ID: .*\n)?(?:Wall time: .*\n)(?:Process (?:exited|running) .*\n)?"
+    r"(?:Original token count: .*\n)?Output:(?:\n|\Z)"
+)
+"""What Codex puts before an output: its exit code and duration are shown beside the call."""
+_SHELL = re.compile(r"\n?<shellId: \d+ completed with exit code -?\d+>\s*\Z")
+"""What Copilot CLI puts after one, for the same reason."""
 _TRACEBACK = "Traceback (most recent call last)"
 _MARGIN = re.compile(r"^(?:E|>)\s+(?=\S)")
 """What test runners put before the lines of an error."""
@@ -130,6 +137,7 @@ def telling_line(output: str) -> str:
     """The line of an output that best says what went wrong, else the last; of exceptions the last too."""
     said = output.replace("\\n\\n", "\n").replace("\\n", "\n") if "\\n\\n" in output else output
     lines = [_WRAPPED.sub(r"\2", line.strip()) for line in said.splitlines() if line.strip()]
+    lines = [line for line in lines if not line.startswith("hint:")] or lines
     for sign in _TELLING:
         for line in reversed(lines) if _TRACEBACK in output else lines:
             if sign.search(line) and not _NONE.search(line):
@@ -147,7 +155,8 @@ def _beginning(said: str) -> str:
 
 
 def _end(said: str) -> str:
-    said = _REFUSAL_MARKS.sub("", _uncoloured(said[-LONGEST * 2 :]))
+    said = _SHELL.sub("", said)
+    said = _CHUNK.sub("", _REFUSAL_MARKS.sub("", _uncoloured(said[-LONGEST * 2 :])))
     return redact(said)[-LONGEST:].strip("\n").rstrip()
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from core.events import Action, Matter
+from core.events import MAIN, Action, Matter
 from core.settings import Settings
 from core.settings.fleet import FleetSettings
 
@@ -107,6 +108,8 @@ class StatusFacts(Struct, frozen=True):
     """When that was."""
     turn: float = 0.0
     """When the main agent was last set to work; 0 where that is not known."""
+    prompted: float = 0.0
+    """When the person last prompted the main agent."""
     open: tuple[Open, ...] = ()
     asks: AgentTrouble | None = None
     """What hooks say it waits for the person with."""
@@ -215,6 +218,7 @@ def status_of(facts: StatusFacts, now: float, limits: Limits) -> Status:
         return Status("reading", 2, None, "its log is being read")
     if not facts.events:
         return Status("new", 1, facts.heard or now, "no events yet")
+    facts = _without_left_behind(facts, limits)
     asking = [call for call in facts.open if call.tool in limits.asking]
     if asking and facts.close != "ended":
         first = asking[0]
@@ -222,6 +226,25 @@ def status_of(facts: StatusFacts, now: float, limits: Limits) -> Status:
         why = "has a plan for you to approve" if need == "plan" else "asks you something"
         return Status("needs you", 3, _began(first, facts), f"{why} ({first.tool})", stale, need)
     return _closed(facts, quiet, limits) or _hanging(facts, now, quiet, limits) or _at_work(facts, limits)
+
+
+def _without_left_behind(facts: StatusFacts, limits: Limits) -> StatusFacts:
+    """Without calls that would wait for the person, if the agent has gone on with a later prompt.
+
+    Before it does, the call may still wait: some agents write a prompt down at once and take it up later.
+    """
+    if facts.close == "asked":
+        return facts
+    left = [
+        call
+        for call in facts.open
+        if not (
+            call.agent == MAIN
+            and call.at < facts.prompted
+            and (call.tool in limits.asking or call.action in QUICK_ACTIONS)
+        )
+    ]
+    return facts if len(left) == len(facts.open) else replace(facts, open=tuple(left))
 
 
 def _began(call: Open, facts: StatusFacts) -> float:
@@ -258,7 +281,7 @@ def _hanging(facts: StatusFacts, now: float, quiet: float, limits: Limits) -> St
     call = facts.open[0] if facts.open else None
     if call is None and facts.close == "said":
         level: Level = 2 if quiet < fleet.news else 0
-        why = "its last word was an answer; this log does not say whether it is done"
+        why = "it answered; this log does not say whether it is done"
         return Status("done?", level, facts.closed, why + was)
     if quiet >= fleet.left:
         with_what = f"with {call.tool} open" if call else "amid its work"

@@ -35,6 +35,7 @@ class StatusTracker:
         "closed",
         "events",
         "last",
+        "prompted",
         "synthetic",
         "turn",
         "untold",
@@ -52,6 +53,8 @@ class StatusTracker:
         self.closed = 0.0
         self.turn = 0.0
         """When the main agent was last set to work."""
+        self.prompted = 0.0
+        """When the person last prompted it."""
         self.synthetic = False
         self.untold: tuple[Matter, ...] = ()
 
@@ -81,7 +84,9 @@ class StatusTracker:
             self._flow = None
         elif self._flow is None:
             self._flow = event.at
-        close = closing(event, self._final)
+        if type(event) is Prompt:
+            self.prompted = event.at
+        close = "" if was_left_open(event, self.closed) else closing(event, self._final)
         if close and begins_turn(self.close, close):
             self.turn = event.at
         if close and not self._after_goodbye(close, event.at):
@@ -116,6 +121,7 @@ class StatusTracker:
                 close=close,
                 closed=closed,
                 turn=self.turn,
+                prompted=self.prompted,
                 open=open_calls(held),
                 flow=self._flow,
                 synthetic=self.synthetic,
@@ -171,6 +177,11 @@ def closing(event: Event, final: frozenset[str]) -> Close:
     if kind is Prompt:
         return "stopped" if event.interrupt else "asked"  # type: ignore[union-attr]
     return "ended" if kind is SessionEnd else ""
+
+
+def was_left_open(event: Event, closed: float) -> bool:
+    """Whether this is a call without an answer that the end of a log brings, after the agent had gone on."""
+    return type(event) is ToolUse and event.outcome == "pending" and event.at < closed
 
 
 def begins_turn(before: Close, close: Close) -> bool:

@@ -7,11 +7,12 @@ from bisect import bisect_left
 from collections.abc import Collection, Sequence
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from core.events import MAIN, SessionStart, ToolUse
-from core.live.status import Close, Open, StatusFacts
-from core.live.status_facts import begins_turn, closing, with_minds
+from core.events import MAIN, Prompt, SessionStart, ToolUse
+from core.live.status import Close, Limits, Open, Status, StatusFacts, status_of
+from core.live.status_facts import begins_turn, closing, was_left_open, with_minds
 from core.percept import AGENT_STATES, SIGNALS
 from core.society import Society
 from core.timeline.timeline import Timeline
@@ -40,7 +41,10 @@ class StatusHistory:
         """Where the log's times begin to be made up, or not to be."""
         self._turns = array("q")
         """Places at which the main agent was set to work."""
+        self._prompts = array("q")
+        """Places of the person's prompts to it."""
         self._last_close: Close = ""
+        self._last_closed = 0.0
 
     def facts(self, index: int, society: Society) -> StatusFacts:
         """After the first `index` events, open calls left out; `society` is as it was there."""
@@ -52,7 +56,8 @@ class StatusHistory:
             heard=self._timeline.time_of(index) if index else 0.0,
             close=close,
             closed=closed,
-            turn=self._turn(index),
+            turn=self._time_before(self._turns, index),
+            prompted=self._time_before(self._prompts, index),
             flow=self._since(MAIN, index, "signals"),
             synthetic=bool(clocks and clocks[-1]),
         )
@@ -89,6 +94,25 @@ class StatusHistory:
             if isinstance(call, ToolUse)
         )
 
+    def status(
+        self,
+        facts: StatusFacts,
+        index: int,
+        at: float,
+        limits: Limits,
+        *,
+        waiting: Sequence[Open] = (),
+        ended: bool = False,
+    ) -> Status:
+        """How the session stood at a place, from the facts there.
+
+        `waiting` are calls the log has not answered; after a saved log's last word (`ended`) nothing comes.
+        """
+        calls = [*self.open_calls(index, at, limits.asking), *(one for one in waiting if one.at <= at)]
+        known = replace(facts, open=tuple(sorted(calls)))
+        quiet = limits.idle if ended and known.close == "said" else 0.0
+        return status_of(known, max(at, known.heard) + quiet, limits)
+
     def _grow(self) -> None:
         events = self._timeline.events
         for place in range(self._seen, len(events)):
@@ -102,28 +126,34 @@ class StatusHistory:
                 self._clocks.append((place, event.synthetic_time))
             if not pending:
                 self._answered[event.agent] = place
-            if event.agent == MAIN and (close := closing(event, self._final)):
+            if isinstance(event, Prompt) and event.agent == MAIN:
+                self._prompts.append(place)
+            left_open = was_left_open(event, self._last_closed)
+            if event.agent == MAIN and not left_open and (close := closing(event, self._final)):
                 if begins_turn(self._last_close, close):
                     self._turns.append(place)
-                self._last_close = close
+                self._last_close, self._last_closed = close, event.at
         self._seen = len(events)
 
-    def _turn(self, index: int) -> float:
-        """When the main agent was last set to work before a place; 0 where it was not."""
-        number = bisect_left(self._turns, index) - 1
-        return self._timeline.events[self._turns[number]].at if number >= 0 else 0.0
+    def _time_before(self, places: Sequence[int], index: int) -> float:
+        """When the last of some events was that lie before a place; 0 where there is none."""
+        number = bisect_left(places, index) - 1
+        return self._timeline.events[places[number]].at if number >= 0 else 0.0
 
     def _close(self, index: int) -> tuple[Close, float]:
         """What the main agent's events up to there leave behind, and when that was."""
         track = self._timeline.tracks.get(MAIN)
         row = -1 if track is None else track.row(index - 1)
+        found: tuple[Close, float] = "", 0.0
         while track is not None and row >= 0:
             event = self._timeline.events[track.indexes[row]]
             close = closing(event, self._final)
-            if close:
-                return close, event.at
+            if close and (not found[0] or event.at > found[1]):
+                found = close, event.at
+            if close and not (isinstance(event, ToolUse) and event.outcome == "pending"):
+                break
             row -= 1
-        return "", 0.0
+        return found
 
     def _since(self, agent: str, index: int, column: str) -> float | None:
         """Since when a column of an agent says without a break what it says now; None where it does not."""

@@ -24,6 +24,8 @@ _FILES = 8
 _COMMAND = re.compile(r"<command-name>([^<]{1,200})</command-name>")
 _GIVEN = re.compile(r"<command-args>([^<]{0,2000})</command-args>")
 """A command of the agent's own, as Claude Code writes it down."""
+BARE_COMMAND = re.compile(r"/[\w:-]{1,60}")
+"""A command of the agent's own and nothing else, which does not say what a session is about."""
 _TAGS = re.compile(
     r"<(task|user_message|user_input|feedback|user_query|USER_REQUEST|pr_description)(?: [^<>]{0,200})?>"
     r"\s*(.*?)\s*(?:</\1>|\Z)",
@@ -86,7 +88,8 @@ def read_title(beginning: bytes, end: bytes, titles: Titles | None) -> str:
                 best = found
         if best is not None:
             return shown(best.said)
-    return next((shown(said) for record in first if (said := asked(record))), "")
+    prompts = [shown(said) for record in first if (said := asked(record))]
+    return next((one for one in prompts if not BARE_COMMAND.fullmatch(one)), prompts[0] if prompts else "")
 
 
 def person_words(said: str) -> str:

@@ -209,12 +209,16 @@ class FactsReading(Struct, frozen=True, kw_only=True):
             return ()
         edit = "the last good edit" if self.edits else "the beginning, no edit yet"
         return (
-            f"{self.failures_recent} of the last {self.of_failures} actions failed",
-            f"{self.same_error} failures with an error seen before",
-            f"{self.edits_since_pass} edits since a command last went well",
-            f"{self.since_good_edit} actions since {edit}",
-            f"{self.looks_before_edit} files read or searches made before the first change",
+            f"{self.failures_recent} of the last {_counted(self.of_failures, 'action')} failed",
+            f"{_counted(self.same_error, 'failure')} with an error seen before",
+            f"{_counted(self.edits_since_pass, 'edit')} since a command last went well",
+            f"{_counted(self.since_good_edit, 'action')} since {edit}",
+            f"{_counted(self.looks_before_edit, 'look')} at files or searches before the first change",
         )
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 class ReceptorReading(Struct, frozen=True):

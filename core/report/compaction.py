@@ -16,6 +16,7 @@ from core.governor.kinetics import Budgets
 from core.logs.event_redaction import one_line
 from core.mind.cortical import Regime
 from core.percept import AgentState, Pattern
+from core.report.event_words import firing_words
 from core.report.recap import Centre, figure, hottest_branch, token_amount
 from core.society import Society
 from core.timeline.marks import MarkKind
@@ -265,7 +266,7 @@ def lines(preserved: Preserved) -> list[str]:
     said = [
         f"compaction{f' ({one_line(preserved.trigger)})' if preserved.trigger else ''}: {_tokens(preserved)}",
         *(f"open: {_open(each)}" for each in preserved.open),
-        *(f"warning: {one_line(each.name)} {figure(each.weight)}" for each in preserved.warnings),
+        *(f"warning: {_warned(each)} {figure(each.weight)}" for each in preserved.warnings),
     ]
     if not preserved.open:
         said.append("nothing was open")
@@ -276,14 +277,25 @@ def lines(preserved: Preserved) -> list[str]:
         for each in preserved.paths
     ]
     said += [
-        f"state {preserved.state} ({preserved.pattern}), regime {preserved.regime}, phase {preserved.phase}",
-        f"governor {governor.state} at step {governor.step}, effort {figure(governor.budgets.effort)}, "
-        f"persistence {figure(governor.budgets.persistence)}",
+        f"state {_plainly(preserved.state)} ({_plainly(preserved.pattern) or 'no pattern'}), "
+        f"regime {preserved.regime}, phase {preserved.phase}",
+        f"governor {governor.state.lower()} at step {governor.step}, "
+        f"effort {figure(governor.budgets.effort)}, persistence {figure(governor.budgets.persistence)}",
     ]
-    said += [f"playbook: {one_line(each.method)}: {one_line(each.text)}" for each in preserved.playbook[:3]]
+    said += [
+        f"playbook: {firing_words(each.method)}: {one_line(each.text)}" for each in preserved.playbook[:3]
+    ]
     if preserved.policy_hash:
         said.append(f"policy {preserved.policy_hash}")
     return [*said, preserved.narrative]
+
+
+def _warned(warning: Warned) -> str:
+    return firing_words(warning.name) if warning.kind == "signal" else one_line(warning.name)
+
+
+def _plainly(word: str) -> str:
+    return word.replace("_", " ")
 
 
 def handover(preserved: Preserved) -> str:
@@ -334,7 +346,7 @@ def _narrative(frame: Frame, ends: Sequence[OpenEnd]) -> str:
     strongest = max(axes, key=lambda axis: axis.value - axis.threshold)
     over = "over" if strongest.value >= strongest.threshold else "under"
     centre = hottest_branch(frame.receptor.heatmap)
-    words = f"{frame.story.state} in {frame.receptor.behaviour.short.pattern}"
+    words = f"{_plainly(frame.story.state)} in {_plainly(frame.receptor.behaviour.short.pattern)}"
     if centre is not None:
         words += f" around {one_line(centre.path)}"
     words += (

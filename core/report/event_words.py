@@ -44,7 +44,7 @@ METHOD_WORDS: dict[str, str] = {
 
 SIGNAL_WORDS: dict[str, str] = {
     "flow_active": "flow begins",
-    "compound_frustration_seeking": "fails and searches",
+    "compound_frustration_seeking": "struggles and searches",
     "frustration_spike": "frustration",
     "seeking_spike": "seeking",
     "uncertainty_spike": "uncertainty",

@@ -5,12 +5,14 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from itertools import islice
 from pathlib import Path
 
 from msgspec import Struct
 
 from core.agents.words import NOTHING, WordReader, Words, first_line, telling_line, words_of
 from core.events import MAIN, AgentStart, Event, Prompt, ToolUse, Turn
+from core.logs.titles import BARE_COMMAND
 from core.report.event_words import tool_words
 from core.report.formatting import last_words, span
 from core.safe_text import safe
@@ -19,6 +21,8 @@ LATELY = 20
 """Calls among which failures are counted."""
 _LINE = 400
 """Characters of a line that is handed out at most."""
+_FIRST_PROMPTS = 5
+"""Prompts among which a title is looked for."""
 _REMEMBERED = 256
 _AHEAD = 8
 """Calls looked through for one that was at work."""
@@ -101,9 +105,17 @@ class Landmarks:
         return found if isinstance(found, Prompt | AgentStart) else None
 
     def call(self, index: int) -> ToolUse | None:
-        """The last call."""
-        found = self._before(self._calls, index)
-        return found if isinstance(found, ToolUse) else None
+        """The last call; those that the end of a log brings without an answer may be older than others."""
+        last: ToolUse | None = None
+        for number in range(bisect_right(self._calls, index - 1) - 1, -1, -1):
+            call = self._events[self._calls[number]]
+            if not isinstance(call, ToolUse):
+                break
+            if last is None or call.at > last.at:
+                last = call
+            if call.outcome != "pending":
+                break
+        return last
 
     def open_call(self, index: int, at: float) -> ToolUse | None:
         """The last call that was made by a moment and answered only after the first `index` events."""
@@ -272,8 +284,14 @@ class NowReader:
 
     def title(self, events: Sequence[Event]) -> str:
         """What the person asked first, in a line."""
-        first = next((event for event in events if isinstance(event, Prompt) and not event.interrupt), None)
-        return "" if first is None else self._teller.line(first)
+        told = ""
+        prompts = (event for event in events if isinstance(event, Prompt) and not event.interrupt)
+        for prompt in islice(prompts, _FIRST_PROMPTS):
+            line = self._teller.line(prompt)
+            told = told or line
+            if line and not BARE_COMMAND.fullmatch(line):
+                return line
+        return told
 
     def _landmarks(self, events: Sequence[Event], agent: str) -> Landmarks:
         if self._marks is None or self._of is not events or self._marks.agent != agent:
@@ -306,4 +324,4 @@ def now_lines(now: Now, at: float) -> list[str]:
 
 
 def _line(words: str) -> str:
-    return safe(first_line(words))[:_LINE]
+    return " ".join(safe(first_line(words)).split())[:_LINE]

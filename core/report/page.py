@@ -9,6 +9,7 @@ from pathlib import Path
 from core.events import MAIN
 from core.percept import AXES
 from core.report.compaction import lines
+from core.report.episode_words import task_words
 from core.report.event_words import firing_words
 from core.report.formatting import clock, count, fraction, moment, money, plain, share, short, span
 from core.report.summary import AgentSummary, Summary
@@ -73,10 +74,20 @@ def _when(summary: Summary) -> Iterator[str]:
         yield f"{moment(summary.started)} UTC, {length}, of which the agent was awake {span(summary.active)}"
 
 
+_OUTCOMES = {
+    "success": "went well",
+    "failure": "failed",
+    "empty": "found nothing",
+    "rejected": "refused",
+    "pending": "without a result",
+    "collateral": "cancelled with another",
+}
+
+
 def _tool_uses(summary: Summary) -> Iterator[str]:
-    outcomes = ", ".join(f"{number} {name}" for name, number in summary.outcomes.items())
+    outcomes = ", ".join(f"{number} {_OUTCOMES.get(name, name)}" for name, number in summary.outcomes.items())
     yield f"{summary.tool_uses:,}" + (f": {outcomes}" if outcomes else "")
-    yield ", ".join(f"{name} {number}" for name, number in summary.actions.items())
+    yield ", ".join(f"{task_words(name)} {number}" for name, number in summary.actions.items())
     asked = [count(summary.prompts, "prompt"), count(summary.turns, "turn")]
     if summary.interrupts:
         asked.append(count(summary.interrupts, "interrupt"))
@@ -85,7 +96,7 @@ def _tool_uses(summary: Summary) -> Iterator[str]:
 
 def _shares(counts: Mapping[str, int]) -> str:
     total = sum(counts.values())
-    return "  ".join(f"{name} {share(number, total)}" for name, number in counts.items())
+    return "  ".join(f"{name.replace('_', ' ')} {share(number, total)}" for name, number in counts.items())
 
 
 def _peaks(summary: Summary) -> Iterator[str]:

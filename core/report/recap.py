@@ -184,7 +184,7 @@ _VERBS = {
     "quarantine": "quarantine {}",
     "compaction": "the context was compacted ({})",
     "advice": "nooscope {}",
-    "signal": "{} fires",
+    "signal": "signal: {}",
     "method": "nooscope {}",
     "regime": "regime turns to {}",
     "agent": "sub-agent {}",
@@ -205,6 +205,7 @@ def _marked(timeline: Timeline, marks: Iterable[Mark]) -> list[_Sentence]:
 def _sentence(timeline: Timeline, group: list[Mark]) -> _Sentence:
     first = group[0]
     name = METHOD_WORDS.get(first.name, f"speaks: {first.name}") if first.kind == "method" else first.name
+    name = firing_words(name) if first.kind == "signal" else name
     words = _VERBS[first.kind].format(one_line(name).replace("_", " "))
     if len(group) > 1:
         words += f", {len(group)} times"

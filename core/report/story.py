@@ -76,6 +76,17 @@ _CHECKED: dict[Outcome, str] = {
     "collateral": "did not run",
 }
 """What a test, a build or a commit came to; what the log does not tell is never a pass."""
+_CHECKS = {
+    ("test", "passed"): "tests passed",
+    ("test", "failed"): "tests failed",
+    ("test", "ran without an outcome"): "tests ran without an outcome",
+    ("commit", "passed"): "committed",
+    ("commit", "failed"): "a commit failed",
+    ("commit", "was refused"): "a commit was refused",
+    ("build", "passed"): "built",
+    ("build", "failed"): "a build failed",
+}
+"""The same in the words one uses for it."""
 
 
 def _done(events: Sequence[Event]) -> Iterator[str]:
@@ -103,7 +114,7 @@ def _done(events: Sequence[Event]) -> Iterator[str]:
     )
     if checks:
         yield ", ".join(
-            f"{purpose} {ended} {_times(number)}"
+            f"{_CHECKS.get((purpose, ended), f'{purpose} {ended}')} {_times(number)}"
             for (purpose, ended), number in sorted(
                 checks.items(), key=lambda item: (item[0][0], item[0][1] == "failed")
             )
@@ -137,7 +148,7 @@ def _trouble(events: Sequence[Event], trouble: Trouble, start: float, read: Read
     what = _line(words.command) or " ".join(use.targets[:2]) or use.program
     named = plain(f"{use.tool} {what}".strip(), _WIDE // 2)
     error = plain(telling_line(words.output), _WIDE // 2)
-    why = f": {error}" if error else ""
+    why = f": {error}" if error else f", exit {use.exit_code}" if use.exit_code else ""
     yield f"{_when(events[trouble.first], start)} {named}, {_times(trouble.failures)}{why}"
     if trouble.solved is None:
         yield "  not seen to work again"
@@ -185,7 +196,7 @@ def _times(number: int) -> str:
 
 
 def _line(words: str) -> str:
-    return next((line.strip() for line in words.splitlines() if line.strip()), "")
+    return next((" ".join(line.split()) for line in words.splitlines() if line.strip()), "")
 
 
 def _quoted(words: str) -> str:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from msgspec.structs import replace
-
 from core.engine import Step
 from core.events import Compaction, Event
 from core.live.source import Source, Target
-from core.live.status import Limits, Open, Status, StatusFacts, status_of
+from core.live.status import Limits, Open
 from core.live.status_history import StatusHistory
 from core.logs.session import LogSession
 from core.report.compaction import Preserved, context_after, preserve_at, with_context_after
@@ -98,8 +96,13 @@ class Film:
             speed=head.speed,
             status=None
             if sight.facts is None
-            else self._status(
-                sight.facts, index, at, waiting, ended=head.mode == "replay" and index == total
+            else self._history.status(
+                sight.facts,
+                index,
+                at,
+                Limits.of(timeline.settings),
+                waiting=waiting,
+                ended=head.mode == "replay" and index == total,
             ),
             spent=self._spending.at(index, at, held),
             preserved=self._preserved_at(index, shown),
@@ -120,19 +123,6 @@ class Film:
             made = with_context_after(made, after)
             self._preserved = (cut, agent), made
         return made
-
-    def _status(
-        self, facts: StatusFacts, index: int, at: float, waiting: Sequence[Open], *, ended: bool
-    ) -> Status:
-        """How the session stood at a place; after the last word of a saved log nothing more is to come."""
-        limits = Limits.of(self.timeline.settings)
-        calls = [
-            *self._history.open_calls(index, at, limits.asking),
-            *(one for one in waiting if one.at <= at),
-        ]
-        known = replace(facts, open=tuple(sorted(calls)))
-        quiet = limits.idle if ended and known.close == "said" else 0.0
-        return status_of(known, max(at, known.heard) + quiet, limits)
 
 
 def subject_of(session: LogSession | None, target: Target) -> Subject:

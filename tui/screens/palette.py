@@ -192,7 +192,9 @@ class SessionSearch(Provider):
             yield f"⚑ {plain(bookmark.name, 80)}", plain(bookmark.note, 80), ReturnTo(bookmark.name)
         for number in range(len(timeline.marks) - 1, -1, -1):
             mark = timeline.marks[number]
-            words = f"{clock(mark.at - view.start)}  {mark.kind}  {plain(mark_text(mark), 60)}"
+            said = plain(mark_text(mark), 60)
+            kind = "" if said.startswith(mark.kind) else f"{mark.kind}  "
+            words = f"{clock(mark.at - view.start)}  {kind}{said}"
             who = "" if mark.agent == "main" else plain(mark.agent, 24)
             yield words, who, Seek(mark.place + 1)
         for path in _leaves(view.frame.receptor.heatmap.tree):

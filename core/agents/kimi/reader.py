@@ -37,6 +37,8 @@ class KimiReader(LooseReader):
         self._role = ""
         self._spent: Counter[tuple[int, ...]] = Counter()
         self._refused: set[str] = set()
+        self._said: tuple[str, Where | None] = "", None
+        """What the agent last said in its step, and where."""
         self._early: dict[str, str] = {}
         self._source = ""
 
@@ -116,6 +118,10 @@ class KimiReader(LooseReader):
                 )
             case "tool.result":
                 self._answered(event, out)
+            case "content.part":
+                part = table(event.get("part"))
+                if part.get("type") == "text" and text(part.get("text")).strip():
+                    self._said = text(part.get("text")), self.here()
             case "step.end":
                 reason, name = text(event.get("finishReason")), text(event.get("uuid"))
                 self._used(event.get("usage"), 1, "", name, out, stop=reason)
@@ -179,6 +185,8 @@ class KimiReader(LooseReader):
         if self._spent[key] * sign <= 0:
             return
         sent, written, read, cached = key
+        said, said_at = self._said
+        self._said = "", None
         out.append(
             self.kit.models.turn(
                 self.now,
@@ -191,6 +199,8 @@ class KimiReader(LooseReader):
                 stop=stop,
                 agent=self.agent,
                 where=self.here(),
+                said=said,
+                said_at=said_at,
             )
         )
 

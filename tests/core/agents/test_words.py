@@ -11,7 +11,7 @@ from core.agents.claude_code.reader import ClaudeCode
 from core.agents.codex.reader import Codex
 from core.agents.record_words import answer, arguments, gist, spoken
 from core.agents.registry import make_kit
-from core.agents.words import WordReader, telling_line, words_of
+from core.agents.words import WordReader, _end, telling_line, words_of
 from core.events import Event, Prompt, ToolUse, Turn, Where
 from core.logs.finder import sessions
 from core.logs.session import read_session
@@ -71,7 +71,9 @@ def test_an_answer_is_found_in_codex_not_its_tokens(tmp_path: Path) -> None:
         ({"command": "make test", "description": "run"}, "make test"),
         ({"command": ["make", "test"]}, "make test"),
         ({"query": "words", "limit": 3}, "words"),
-        ({"limit": 3}, '{"limit":3}'),
+        ({"limit": 3}, "limit 3"),
+        ({"task_id": "b12", "block": True, "timeout": 30000}, "task b12"),
+        ({"first_line": 3, "follow": False, "deep": True, "in": []}, "first line 3, no follow, deep"),
         ({}, ""),
         (None, ""),
     ],
@@ -198,7 +200,54 @@ def test_the_marks_an_agent_puts_round_an_error_are_left_out(output: str, line: 
     assert telling_line(output) == line
 
 
+def test_what_codex_puts_before_an_output_is_left_away() -> None:
+    told = (
+        "Chunk ID: 617d2b",
+        "Wall time: 0.94 seconds",
+        "Process exited with code 1",
+        "Original token count: 29",
+    )
+    head = "\n".join((*told, "Output:", ""))
+    assert _end(head + "fatal: no such branch") == "fatal: no such branch"
+    assert _end(head) == "" and _end("Output:\nmine") == "Output:\nmine"
+
+
 def test_line_ends_that_were_escaped_are_line_ends() -> None:
     said = '{"reason": "Pre-commit failed:\\n\\n[DIALYZER]\\nerror: no PLT\\n"}'
     assert telling_line(said) == "error: no PLT"
     assert telling_line("error: C:\\new\\name is missing") == "error: C:\\new\\name is missing"
+
+
+@pytest.mark.parametrize(
+    ("record", "said"),
+    [
+        (
+            [{"type": "text", "data": {"text": "mend the mill"}}, {"type": "finish", "data": {}}],
+            "mend the mill",
+        ),
+        (
+            {"type": "turn.prompt", "input": [{"type": "text", "text": "mend"}], "origin": {"kind": "user"}},
+            "mend",
+        ),
+    ],
+)
+def test_a_prompt_is_read_in_the_forms_of_crush_and_kimi(record: object, said: str) -> None:
+    assert spoken([record], agent=False) == said
+
+
+def test_an_answer_of_kimi_is_read_from_its_part() -> None:
+    part = {"type": "content.part", "part": {"type": "text", "text": "All is green."}}
+    assert spoken([{"type": "context.append_loop_event", "event": part}], agent=True) == "All is green."
+    thought = {"type": "content.part", "part": {"type": "think", "think": "hm", "text": ""}}
+    assert spoken([{"type": "context.append_loop_event", "event": thought}], agent=True) == ""
+
+
+def test_what_copilot_puts_after_an_output_is_left_away() -> None:
+    assert _end("no match\n<shellId: 50 completed with exit code 1>") == "no match"
+    assert _end("<shellId: 50 completed with exit code 1>") == ""
+
+
+def test_a_hint_is_not_what_went_wrong() -> None:
+    said = "These paths are ignored:\n_build\nhint: use -f\nhint: git config advice.addIgnoredFile false"
+    assert telling_line(said) == "_build"
+    assert telling_line("hint: use -f") == "hint: use -f"

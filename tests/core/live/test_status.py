@@ -310,3 +310,37 @@ def test_what_a_session_spent_as_a_whole_is_no_answer() -> None:
     final = frozenset(("end_turn",))
     assert closing(Turn(at=1.0, stop="end_turn"), final) == "done"
     assert [closing(Turn(at=2.0, stop=stop), final) for stop in ("total", "shutdown")] == ["", ""]
+
+
+@pytest.mark.parametrize(
+    ("call", "prompted", "word"),
+    [
+        (ASK, ASK.at - 0.1, "needs you"),
+        (ASK, ASK.at, "needs you"),
+        (ASK, ASK.at + 0.1, "working"),
+        (EDIT, EDIT.at, "needs you?"),
+        (EDIT, EDIT.at + 0.1, "working"),
+        (ASK._replace(agent="sub"), NOW, "needs you"),
+    ],
+)
+def test_a_call_left_behind_by_a_later_prompt_asks_nobody(call: Open, prompted: float, word: Word) -> None:
+    assert stand(replace(BUSY, open=(call,), prompted=prompted)).word == word
+
+
+def test_a_question_stays_open_until_the_agent_takes_up_the_prompt_behind_it() -> None:
+    asked = replace(BUSY, open=(ASK,), prompted=NOW, close="asked")
+    assert stand(asked).word == "needs you"
+    assert stand(replace(asked, close="said")).word != "needs you"
+
+
+def test_a_command_that_runs_on_behind_a_prompt_is_still_open() -> None:
+    quiet = replace(BUSY, open=(BASH,), prompted=NOW - 80, heard=NOW - 80, closed=NOW - 80)
+    assert stand(quiet).reason.startswith("on Bash")
+
+
+def test_a_call_without_an_answer_that_the_logs_end_brings_is_no_news() -> None:
+    """The agent had gone on for long: what stands is its last answer, not the old call."""
+    left = use(3, action="file_edit", tool="edit", outcome="pending")
+    asked, answered = Prompt(at=NOW + 50, characters=3), Turn(at=NOW + 60, stop="end_turn")
+    facts = run([START, ASKED, asked, answered, left])
+    assert (facts.close, facts.closed, facts.prompted) == ("done", NOW + 60, NOW + 50)

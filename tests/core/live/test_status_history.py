@@ -95,3 +95,37 @@ def test_calls_under_way_are_told_oldest_first() -> None:
     assert [call.tool for call in history.open_calls(2, NOW + 25)] == ["Bash", "Grep"]
     assert [call.tool for call in history.open_calls(2, NOW + 10)] == ["Bash"]
     assert history.open_calls(2, NOW + 9.9) == ()
+
+
+KINDS = ("prompt", "turn", "done", "use", "open")
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(("prompt", "turn", "done", "use", "open")), st.integers(1, 9)), max_size=8
+    )
+)
+def test_calls_that_the_end_of_a_log_brings_leave_the_same_facts(told: list[tuple[str, int]]) -> None:
+    """However the times run, the recording tells what the watch was told."""
+    made: dict[str, Event] = {
+        "prompt": Prompt(at=0.0, characters=3),
+        "turn": Turn(at=0.0),
+        "done": Turn(at=0.0, stop="end_turn"),
+        "use": ToolUse(at=0.0, action="file_edit", tool="Edit"),
+        "open": ToolUse(at=0.0, action="file_edit", tool="Edit", outcome="pending"),
+    }
+    timeline = Timeline(Settings())
+    tracker = StatusTracker(FINAL)
+    for kind, at in told:
+        event = replace(made[kind], at=NOW + at)
+        tracker.update(event, timeline.add(event))
+    if told:
+        facts = StatusHistory(timeline, FINAL).facts(len(timeline), timeline.society)
+        watched = tracker.facts(timeline.society)
+        assert (facts.close, facts.closed, facts.turn, facts.prompted) == (
+            watched.close,
+            watched.closed,
+            watched.turn,
+            watched.prompted,
+        )

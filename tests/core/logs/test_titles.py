@@ -142,3 +142,17 @@ def test_whatever_a_log_holds_gives_a_title_or_none(values: list[Any], cut: int)
         for each in known.formats:
             assert isinstance(read_title(data[cut:], data[:cut], each.titles), str)
             assert "\n" not in read_title(lines(*values), b"", each.titles)
+
+
+@pytest.mark.parametrize(
+    ("prompts", "title"),
+    [
+        (("/mode", "fix the mill"), "fix the mill"),
+        (("/mode",), "/mode"),
+        (("/review the parser", "more"), "/review the parser"),
+        (("/home/ada/mill is broken", "more"), "/home/ada/mill is broken"),
+    ],
+)
+def test_a_bare_command_does_not_name_a_session(prompts: tuple[str, ...], title: str) -> None:
+    lines = [json.dumps({"type": "user", "message": {"role": "user", "content": said}}) for said in prompts]
+    assert read_title("\n".join(lines).encode(), b"", None) == title

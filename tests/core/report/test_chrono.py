@@ -104,7 +104,7 @@ def test_a_narrative_keeps_to_its_tokens(timeline: Timeline, budget: int) -> Non
 def test_a_narrative_tells_the_weightiest_first_and_in_its_order(timeline: Timeline) -> None:
     whole = narrative(timeline, 0, 600, 100_000)
     fired = {mark.name for mark in timeline.marks if mark.kind == "signal"}
-    assert fired and all(any(name.replace("_", " ") in line for line in whole) for name in fired)
+    assert fired and all(any(firing_words(name) in line for line in whole) for name in fired)
     assert any(" peaks at " in line for line in whole)
     assert any(" for " in line and "states" in line for line in whole)
     brief = narrative(timeline, 0, 600, 90)

@@ -97,7 +97,7 @@ def test_every_warning_that_stands_is_kept(frame: Frame) -> None:
     ]
     said = "\n".join(lines(kept))
     for words in (
-        "frustration_spike .31",
+        "warning: frustration .31",
         "halt EXHAUSTION",
         "delegation suspended",
         "pytest again and again",
@@ -248,6 +248,7 @@ def test_passing_through_keeps_what_a_recording_would() -> None:
     assert first.playbook and first.playbook[0].at == max(each.at for each in first.playbook)
     said = "\n".join(lines(first))
     assert f"policy {policy}" in said and "playbook: " in said and "open: cargo failed 2 times" in said
+    assert "_" not in said
 
 
 def test_the_last_compaction_is_the_agents_own_and_before_the_place() -> None:

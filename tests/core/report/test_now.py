@@ -133,3 +133,10 @@ def test_words_come_from_the_log(tmp_path: Path) -> None:
 )
 def test_the_telling_line(output: str, line: str) -> None:
     assert telling_line(output) == line
+
+
+def test_a_call_that_the_end_of_a_log_brings_is_not_what_was_done_last() -> None:
+    events: list[Event] = [Prompt(at=1, characters=4), use(30), use(2, "pending"), use(9, "pending")]
+    assert Teller(told).now(Landmarks(events), 4).doing == "run 30"
+    events.append(use(40, "pending"))
+    assert Teller(told).now(Landmarks(events), 5).doing == "run 40"

@@ -45,7 +45,7 @@ def test_every_question_is_answered() -> None:
     assert told.asked[0].startswith("0:00 “migrate the billing") and "\x1b" not in told.asked[0]
     assert told.done[0] == "4 calls: 1 edit, 3 commands, 0 looks"
     assert told.done[1] == "edited src/mock.ts"
-    assert told.done[2] == "test passed once, test failed 2 times"
+    assert told.done[2] == "tests passed once, tests failed 2 times"
     assert told.failed[0] == "0:10 Bash npm test, 2 times: FAIL billing.spec.ts: expected 200, got 404"
     assert told.failed[1] == "  worked at 0:40 after edits of src/mock.ts"
     assert told.ended == ("0:50 with an answer", "it said “Two tests still fail.”")
@@ -93,7 +93,7 @@ def test_what_never_worked_again_comes_first_and_nothing_is_told_of_nothing() ->
 
 def test_what_has_no_outcome_is_no_pass_and_no_all_clear() -> None:
     told = story([prompt(0), use(10, outcome="pending", purpose="test", program="npm"), turn(20)], read=read)
-    assert told.done[1] == "test ran without an outcome once"
+    assert told.done[1] == "tests ran without an outcome once"
     assert told.failed == ("no failure is told; 1 call without an outcome",)
     assert story([prompt(0), use(10), turn(20)], read=read).failed == ("no call failed",)
 

@@ -14,6 +14,7 @@ from textual.widgets import Input, Static
 
 from core.live.fleet.order import SORTINGS, Heading
 from core.live.fleet.roster import Roster
+from core.live.fleet.row import FleetRow
 from core.live.source import Target
 from core.settings import Settings
 from tests.tui.fleet_sessions import NOW, STORIES, begin, tell
@@ -426,3 +427,18 @@ async def test_one_key_hides_titles_and_questions_and_shows_them_again(app: Flee
         await pilot.press("H")
         await pilot.pause()
         assert all(any(title[:12] in line for line in seen(app)) for title in shown)
+
+
+async def test_the_cursor_moves_with_every_key_after_filtering_and_answering(app: FleetApp) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: read(app, 10))
+        await pilot.press("down", "down", "down", "u", "y")
+        await pilot.pause()
+        before = [item.key for item in table(app).items if isinstance(item, FleetRow)]
+        chosen = table(app).chosen
+        assert chosen is not None
+        place = before.index(chosen.key)
+        assert place > 0
+        await pilot.press("up")
+        moved = table(app).chosen
+        assert moved is not None and moved.key == before[place - 1]

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from core.report import formatting as words
 from tui.cli.carried import add_plain_option, initial_states_of
 from tui.cli.command import CliCommand
 from tui.cli.options import add_settings_options, known_agent, positive_argument, settings_from
+
+if TYPE_CHECKING:
+    from core.live.status import Status
+    from core.report.now import Now
+    from core.timeline.timeline import Timeline
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -55,10 +63,12 @@ def _run(args: argparse.Namespace) -> int:
         print(words.readable_json(whole))
         return 0
     print(f"after {index} of {words.count(len(timeline), 'event')}, agent {words.plain(frame.agent)}")
+    at = timeline.time_of(index)
+    now = Teller().now(Landmarks(timeline.events, frame.agent), index)
+    status = _status(timeline, index, at, now)
+    print(words.plain(f"status  {status.word}: {status.reason}"))
     print(f"state   {frame.story.state.replace('_', ' ')}")
-    for line in now_lines(
-        Teller().now(Landmarks(timeline.events, frame.agent), index), timeline.time_of(index)
-    ):
+    for line in now_lines(replace(now, failures=0), at):
         print(words.plain(line))
     for sentence in (*frame.receptor.facts.sentences, *frame.response.outlook.sentences):
         print(words.plain(sentence))
@@ -74,6 +84,20 @@ def _run(args: argparse.Namespace) -> int:
         for line in preserved_lines(preserved):
             print(words.plain(line))
     return 0
+
+
+def _status(timeline: Timeline, index: int, at: float, now: Now) -> Status:
+    """How the session stood there, as the screen says it."""
+    from core.live.status import Limits
+    from core.live.status_history import StatusHistory
+
+    settings = timeline.settings
+    history = StatusHistory(timeline, settings.response.notices.final)
+    facts = history.facts(index, timeline.society_at(index))
+    status = history.status(facts, index, at, Limits.of(settings), ended=index == len(timeline))
+    if not status.need:
+        return status
+    return replace(status, words=now.said if status.need == "error" else now.doing)
 
 
 COMMAND = CliCommand(_add_arguments, _run)

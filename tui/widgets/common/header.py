@@ -30,6 +30,8 @@ _HUGE = 180
 _TITLE = 60
 _SHORTEST = 16
 """Cells of a title at most where there is no room to spare, and below which it is left away."""
+_TIGHT_TITLE = 24
+"""Cells of a title that stands for an unknown project on a narrow screen."""
 
 
 class StatusHeader(Panel, can_focus=False):
@@ -95,16 +97,31 @@ def _mode(view: View) -> list[Line]:
 
 def _subject(view: View, width: int) -> list[Line]:
     subject = view.subject
-    project = folder_name(subject.project) or PurePath(subject.path).stem
-    model = _DATE.sub("", subject.model.rpartition("/")[2].removeprefix("claude-"))
     tight = width < _ROOMY
+    model = _DATE.sub("", subject.model.rpartition("/")[2].removeprefix("claude-"))
     names = [
         "" if tight else plain(subject.tool, 16),
-        plain(project, 14 if tight else 28),
-        plain(model, 12 if tight else 24),
+        _project(view, tight),
+        _cut_end(model, 12 if tight else 24),
     ]
     shown = [name for name in names if name]
     return [[(" · ".join(shown), "plain")]] if shown else []
+
+
+def _project(view: View, tight: bool) -> str:
+    """The project; where the log tells none, what the session is called, else its file."""
+    most = 14 if tight else 28
+    if named := folder_name(view.subject.project):
+        return plain(named, most)
+    if view.words and view.subject.title:
+        return _cut_end(view.subject.title, _TIGHT_TITLE) if tight else ""
+    return plain(PurePath(view.subject.path).stem, most)
+
+
+def _cut_end(name: str, most: int) -> str:
+    """A name whose end gives way: of a model's the beginning tells most."""
+    said = plain(name)
+    return fit(said, most) if cell_len(said) > most else said
 
 
 def _condition(view: View) -> list[Line]:

@@ -14,6 +14,7 @@ from tui.widgets.common.panel import Panel
 _LABEL = 8
 """Cells of the words before a line."""
 _GAP = 3
+_ANSWERED = ("done", "done?", "ended")
 
 
 class NowStrip(Panel, can_focus=False):
@@ -43,7 +44,8 @@ Words are read from the log, their secrets taken out. `h` hides all words, for a
             made[0] = [*made[0], (" " * blank, "plain"), (keys, "strong")]
         if height < 4:
             made = [made[0] if keys else _beside(made[0], _lately(view), width)]
-            made.append(_doing_and_failed(view, width))
+            said = _has_answered(view) and not view.now.times
+            made += _said(view, width, 1)[:1] if said else [_doing_and_failed(view, width)]
         elif height < 6:
             made += [_asked(view, width), _doing_and_failed(view, width), *_said(view, width, 1)]
         else:
@@ -145,6 +147,11 @@ def _said(view: View, width: int, most: int) -> list[Line]:
         )
         for number, piece in enumerate(pieces)
     ]
+
+
+def _has_answered(view: View) -> bool:
+    """Its turn is over, and what it said last tells more than what it did last."""
+    return view.status is not None and view.status.word in _ANSWERED and bool(view.now.said)
 
 
 def _lately(view: View) -> str:

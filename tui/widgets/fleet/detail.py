@@ -22,16 +22,20 @@ def fleet_title(
 ) -> Content:
     """How the fleet stands, and what is listed; an old picture is said to be old."""
     counted = census(rows)
+    unread = sum(row.status.word == "reading" for row in rows)
     parts: list[tuple[str, str]] = [("nooscope ", "bold"), ("fleet  ", "$quiet")]
     if late >= LATE:
         parts.append((f"! not updated for {age(late)}  ", "$alert bold"))
     parts.append(
         (f"▲ {counted.need} need{'s' if counted.need == 1 else ''} you", "$alert bold")
         if counted.need
-        else ("▲ nobody asks", "$quiet")
+        else ("▲ nobody asks so far" if unread else "▲ nobody asks", "$quiet")
     )
+    if unread:
+        parts.append((f"  ↓ {unread} still being read", "bold"))
+    look = counted.look - unread
     parts += [
-        (f"  ▽ {counted.look} to look at", "$axis-seeking" if counted.look else "$quiet"),
+        (f"  ▽ {look} to look at", "$axis-seeking" if look else "$quiet"),
         (f"  ● {counted.work} at work", "$live" if counted.work else "$quiet"),
         (f"  ○ {counted.rest} at rest", "$quiet"),
     ]
@@ -131,7 +135,9 @@ def session_detail(row: FleetRow, now: float, lines: int, width: int) -> Content
         ],
         [(plain(home_path(str(row.path))), "$quiet")],
     ]
-    if lines < 6:
+    if not facts.events:
+        said = [said[0], said[2], said[5]]
+    elif lines < 6:
         said = [said[0], said[1], said[5] if lines < 4 else said[4], said[5]]
     shown = [Content.assemble(*parts).truncate(width, ellipsis=True) for parts in said[:lines]]
     return Content("\n").join(shown)

@@ -141,3 +141,20 @@ def test_nothing_is_called_idle_while_more_is_unread(view: View, behind: int, ca
     text = "\n".join(said(idle, 160, 2))
     assert ("IDLE" in text) is calm
     assert ("silent for" in text) is calm
+
+
+@pytest.mark.parametrize(
+    ("project", "title", "words", "shown"),
+    [
+        ("/home/ada/mill", "mend the mill", True, "mill · gemini-3-fl"),
+        ("", "mend the mill", True, "mend the mill · gemini-3-fl"),
+        ("", "mend the mill", False, "log · gemini-3-fl"),
+        ("", "", True, "log · gemini-3-fl"),
+    ],
+)
+def test_a_session_without_a_project_is_named_by_its_title(
+    view: View, project: str, title: str, words: bool, shown: str
+) -> None:
+    subject = Subject(path="/x/log.jsonl", project=project, title=title, model="gemini-3-flash-preview")
+    (line,) = said(replace(view, subject=subject, words=words), 80, 1)
+    assert shown in line

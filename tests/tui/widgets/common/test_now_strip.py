@@ -11,7 +11,7 @@ from rich.cells import cell_len
 
 from core.agents.words import WordReader, Words
 from core.events import Event
-from core.live.status import Status
+from core.live.status import Status, Word
 from core.report.now import Now
 from tests.core.logs import log_lines as logs
 from tests.tui.conftest import shown, until
@@ -182,3 +182,12 @@ async def test_the_strip_stands_on_every_screen(
             await pilot.pause()
         strip = app.screen.query_one(NowStrip)
         assert strip.size.height == {24: 2, 40: 4, 60: 6}[size[1]]
+
+
+@pytest.mark.parametrize(("word", "second"), [("done", "said"), ("done?", "said"), ("working", "did")])
+def test_two_lines_end_with_what_an_agent_at_rest_said(word: Word, second: str) -> None:
+    calm = replace(NOW, running=False, failed="", error="", times=0)
+    status = Status(word, 1, START - 3, "why")
+    assert said(view(now=calm, status=status), 78, 2)[1].startswith(second)
+    failed = view(now=replace(calm, times=2, failed="make", error="broke"), status=status)
+    assert "failed" in said(failed, 78, 2)[1]
