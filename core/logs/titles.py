@@ -26,6 +26,7 @@ _GIVEN = re.compile(r"<command-args>([^<]{0,2000})</command-args>")
 """A command of the agent's own, as Claude Code writes it down."""
 BARE_COMMAND = re.compile(r"/[\w:-]{1,60}")
 """A command of the agent's own and nothing else, which does not say what a session is about."""
+_HEADING = re.compile(r"\A#{1,6} +(?=\S)")
 _TAGS = re.compile(
     r"<(task|user_message|user_input|feedback|user_query|USER_REQUEST|pr_description)(?: [^<>]{0,200})?>"
     r"\s*(.*?)\s*(?:</\1>|\Z)",
@@ -107,7 +108,7 @@ def person_words(said: str) -> str:
 def shown(said: str) -> str:
     """A title as a person may see it: its first line that says something."""
     lines = (line.strip() for line in said.lstrip().split("\n", 20))
-    return one_line(next((line for line in lines if line), ""), LONGEST)
+    return one_line(_HEADING.sub("", next((line for line in lines if line), "")), LONGEST)
 
 
 def title_records(data: bytes) -> list[dict[str, Any]]:

@@ -25,7 +25,7 @@ from core.logs.session import LogSession, identities, identity
 from core.percept import AXES, Percept
 from core.report.cost import Charge, Sum, added, charge_of, total
 from core.report.event_words import OUTCOME_SIGNS, about, kind_of, outcome_of, tool_of
-from core.report.formatting import plain
+from core.report.formatting import last_words, plain
 from core.society import Society
 from core.timeline.run_inputs import InitialStates, RunInputs
 
@@ -198,7 +198,7 @@ class SessionModel:
             read = self._words_of(event)
         if isinstance(event, Turn | Prompt) and read.said:
             who = "said" if isinstance(event, Turn) else "asked"
-            return plain(f"{who} “{_last_line(read.said) if who == 'said' else first_line(read.said)}”"), ""
+            return plain(f"{who} “{last_words(read.said) if who == 'said' else first_line(read.said)}”"), ""
         words, path = about(event)
         outcome = outcome_of(event)
         name = tool_of(event) if isinstance(event, ToolUse) else kind_of(event)
@@ -216,11 +216,6 @@ def _is_near(event: Event) -> bool:
     elif isinstance(event, Turn):
         place = event.said or place
     return place is not None and not place.entry
-
-
-def _last_line(said: str) -> str:
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
-    return lines[-1] if lines else ""
 
 
 def cut(session: LogSession, most: int, size: Callable[[Path], int]) -> tuple[LogSession, bool]:

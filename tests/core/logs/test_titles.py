@@ -53,6 +53,8 @@ def test_the_highest_title_wins_and_the_last_of_equals(records: list[Any], title
         ("<task>mend the mill</task><environment_details>", "mend the mill"),
         ("# Context from my IDE setup:\n## My request for Codex:\nmend", "mend"),
         ("Caveat: the messages below", ""),
+        ("# Task: mend it", "Task: mend it"),
+        ("#12 is broken", "#12 is broken"),
         ("red \x1b[31m and [b]bold[/b]", "red  [31m and [b]bold[/b]"),
         ("key sk-ant-" + "api03-" + "A1b2" * 20, None),
         ("x" * 500, "x" * LONGEST),
