@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,11 @@ for name in list(os.environ):
         del os.environ[name]
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 """As `make fit` has it: threads for matrices as small as these only wait for each other."""
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a shell
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # as under nohup
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 settings.register_profile(
     "full", deadline=None, derandomize="CI" in os.environ, suppress_health_check=[HealthCheck.too_slow]
@@ -49,7 +55,7 @@ def pytest_collection_finish() -> None:
     """Collected tests are there to stay: garbage is looked for less often, never among them."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(20_000, 20, 20)
+    gc.set_threshold(100_000, 50, 20)
     pilots.let_apps_go()
 
 
