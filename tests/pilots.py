@@ -23,8 +23,8 @@ _SOON = 0.02
 """Seconds within which a timer that is due is waited for, such as the next frame's."""
 _GLANCE = 0.002
 """Seconds in which threads that work show that they do."""
-_RESTS = 10
-_WORK = 0.15
+_RESTS = 30
+_WORK = 0.3
 """Rests, and seconds of work, after which what still goes on is no answer to what was asked."""
 
 _draw = Compositor.render_update

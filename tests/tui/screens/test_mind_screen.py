@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from core.events import SessionStart
 from core.mind.homeostasis import RuleState
+from tests.tui.conftest import until
 from tests.tui.panel_app import text, view_at
 from tests.tui.screen_app import Stage, recorded, recording_of
 from tui.draw.line import clipped
@@ -183,11 +184,10 @@ async def test_keys_zoom_and_leave() -> None:
             visited.append(type(app.focused))
         assert set(visited) == set(MindScreen.CARDS)
         app.screen.query_one(HabituationCard).focus()
-        await pilot.pause()
-        assert "patterns known" in app.seen()
+        await until(pilot, lambda: "patterns known" in app.seen())
         await pilot.press("right", "pageup", "up")
         assert app.stepped == [1]
-        assert app.screen.query_one("#board").scroll_offset.y < 20
+        await until(pilot, lambda: app.screen.query_one("#board").scroll_offset.y < 20)
         await pilot.press("m")
         assert app.left
 
