@@ -167,7 +167,7 @@ def test_a_signal_at_any_time_ends_without_a_trace(
 
 
 HELPERS = """
-import os, signal, sys
+import os, signal, sys, time
 program = os.getpid()
 def strike():
     os.killpg(os.getpgid(0), signal.SIGINT)
@@ -176,13 +176,23 @@ def opened(event, args):
         strike()
 if "{moment}" == "started":
     os.register_at_fork(after_in_child=strike)
-else:
+elif "{moment}" == "reading":
     sys.addaudithook(opened)
+else:
+    from multiprocessing.connection import Connection
+    send = Connection._send
+    def cut(self, answer, *more):
+        if os.getpid() == program:
+            return send(self, answer, *more)
+        send(self, answer[:10])
+        strike()
+        time.sleep(60)
+    Connection._send = cut
 """
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="helpers are copies of the program on Linux alone")
-@pytest.mark.parametrize("moment", ["started", "reading"])
+@pytest.mark.parametrize("moment", ["started", "reading", "answering"])
 def test_ctrl_c_ends_helpers_too(moment: str, home: Path, log: Path) -> None:
     (home / "two.jsonl").write_bytes(b"".join(islice(lines(2), 240)))
     (home / "hook").mkdir()

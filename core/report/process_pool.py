@@ -100,10 +100,22 @@ def shared_out(
         except BrokenProcessPool as error:
             raise NooscopeError("a helper process died; try again with --jobs 1") from error
         except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            for child in active_children():
-                child.terminate()
+            _end(pool)
             raise
+
+
+def _end(pool: ProcessPoolExecutor) -> None:
+    """End all helpers at once; a signal that they hear could be taken for a fault of their work.
+
+    One that is ended in the middle of its answer leaves the pool waiting for the rest, as long as anybody
+    holds the pipe open to write: by then that is this process alone, which never does.
+    """
+    answers = getattr(getattr(pool, "_result_queue", None), "_writer", None)
+    pool.shutdown(wait=False, cancel_futures=True)
+    for child in active_children():
+        child.kill()
+    if answers is not None:
+        answers.close()
 
 
 def _families(items: Sequence[Any], family: Family | None) -> list[list[int]]:
