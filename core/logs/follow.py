@@ -20,10 +20,6 @@ from core.logs.session import LogSession, merge
 from core.logs.tail import Tail
 from core.settings.logs import FollowSettings, IngestSettings
 
-_LIVELY = 10
-"""Milliseconds between two looks for announced changes while files change."""
-_QUIET = 40
-"""The same once nothing has changed for a while: each look wakes the processor."""
 BATCH = 10_000
 """Events handed over at once at most, so that catching up with a long log stays in bounded memory."""
 
@@ -220,18 +216,21 @@ def _announced(
     folders: list[Path], stop: threading.Event, settings: FollowSettings, recursive: bool, lenient: bool
 ) -> Iterator[set[Path]]:
     """Changes as the system announces them; lenient, it passes over every folder it cannot watch, and why."""
-    from watchfiles._rust_notify import RustNotify
+    import watchfiles
 
-    gathered = max(1, round(settings.debounce * 1000))
-    lively = max(1, min(_LIVELY, gathered // 2))
-    step = lively
-    with RustNotify([str(folder) for folder in folders], False, False, 0, recursive, lenient) as notify:
-        while True:
-            found = notify.watch(gathered, step, max(1, round(settings.poll * 1000)), stop)
-            if found == "stop" or found == "signal":
-                return
-            step = max(lively, _QUIET) if found == "timeout" else lively
-            yield set() if found == "timeout" else {Path(path) for _, path in found}
+    for found in watchfiles.watch(
+        *folders,
+        watch_filter=None,
+        debounce=max(1, round(settings.debounce * 1000)),
+        step=max(1, min(10, round(settings.debounce * 500))),
+        stop_event=stop,
+        rust_timeout=max(1, round(settings.poll * 1000)),
+        yield_on_timeout=True,
+        raise_interrupt=False,
+        recursive=recursive,
+        ignore_permission_denied=lenient,
+    ):
+        yield {Path(path) for _, path in found}
 
 
 def _limit(fault: Exception) -> str:

@@ -10,9 +10,9 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -300,7 +300,7 @@ def test_without_file_events_it_looks_by_itself_and_says_so_once(
     def refuse(*_: object, **__: object) -> object:
         raise fault
 
-    monkeypatch.setattr("watchfiles._rust_notify.RustNotify", refuse)
+    monkeypatch.setattr("watchfiles.watch", refuse)
     path = tmp_path / "s-1.jsonl"
     path.write_bytes(logs.session(1))
     follower = Follower(path, KIT, IngestSettings(follow=FollowSettings(poll=0.05)))
@@ -317,55 +317,20 @@ def test_without_file_events_it_looks_by_itself_and_says_so_once(
 def test_a_folder_that_may_not_be_watched_does_not_stop_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[bool] = []
+    asked: list[object] = []
 
-    class Notify(_Notify):
-        def __init__(self, *given: Any) -> None:
-            asked.append(given[-1])
-            if not given[-1]:
-                raise PermissionError("closed")
-            super().__init__("timeout", "stop")
+    def refuse(*_: object, ignore_permission_denied: bool, **__: object) -> Iterator[set[object]]:
+        asked.append(ignore_permission_denied)
+        if not ignore_permission_denied:
+            raise PermissionError("closed")
+        yield set()
 
-    monkeypatch.setattr("watchfiles._rust_notify.RustNotify", Notify)
+    monkeypatch.setattr("watchfiles.watch", refuse)
     said: list[str] = []
     assert list(
         changes([tmp_path], threading.Event(), FollowSettings(), recursive=True, tell=said.append)
     ) == [set()]
     assert (asked, said) == ([False, True], [])
-
-
-class _Notify:
-    """Gives what it was told to, and notes how often it was to look."""
-
-    def __init__(self, *answers: object) -> None:
-        self._answers = iter(answers)
-        self.steps: list[int] = []
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        return
-
-    def watch(self, debounce: int, step: int, timeout: int, stop: object) -> object:
-        self.steps.append(step)
-        return next(self._answers)
-
-
-@pytest.mark.parametrize(
-    ("debounce", "steps"),
-    [(0.02, [10, 10, 40, 40, 10]), (0.0, [1, 1, 40, 40, 1])],
-)
-def test_changes_are_looked_for_less_often_once_it_is_quiet(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, debounce: float, steps: list[int]
-) -> None:
-    told = {(1, str(tmp_path / "a"))}
-    notify = _Notify(told, "timeout", "timeout", told, "signal")
-    monkeypatch.setattr("watchfiles._rust_notify.RustNotify", lambda *_: notify)
-    chosen = FollowSettings(debounce=debounce)
-    found = list(changes([tmp_path], threading.Event(), chosen, recursive=False))
-    assert found == [{tmp_path / "a"}, set(), set(), {tmp_path / "a"}]
-    assert notify.steps == steps
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="no such signal here")
