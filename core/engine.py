@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import ClassVar, NamedTuple
 
 from msgspec import Struct
 
@@ -14,6 +14,7 @@ from core.governor import Governor, GovernorReading, Verdict
 from core.mind import Mind, MindReading, Thought
 from core.percept import Percept
 from core.receptor import Receptor, ReceptorReading
+from core.reset import resetting
 from core.response import Learned, Reaction, Response, ResponseReading, RuleSet
 from core.settings import Settings
 from core.state import KeptField, Stateful, inner
@@ -155,11 +156,13 @@ class Engine(Stateful):
                     receptor.meta.state,
                     receptor.gate.firing,
                     mind.regime.regime,
+                    mind.regime.candidate,
                     mind.cortical.phase,
                     governor.state,
                     receptor.behaviour.short.failure_rate,
                     self.response.loops.current is not None,
                     self.response.ended,
+                    receptor.facts.failures_recent,
                 )
             ),
         )
@@ -176,19 +179,21 @@ class Engine(Stateful):
             percept.state,
             bool(signals) and signals[0].name == "flow_active",
             step.thought.regime,
+            self.mind.heart.regime.candidate,
             self.mind.heart.vitality.phase,
             step.verdict.state,
             percept.failure_rate,
             self.response.loops.current is not None,
             self.response.ended,
+            self.receptor.facts.failures_recent,
         )
 
-    def renew(self, blank: Mapping[str, Any], seed: int, agent: str) -> None:
-        """Serve another agent from its start, given a dump of an engine like this that has seen nothing.
+    def resetter(self) -> Callable[[Engine], None]:
+        """What sets engines like this one, which has seen nothing, back to its start."""
+        return resetting(self)
 
-        It costs a fifth of a new engine.
-        """
-        self.load(blank)
+    def serve(self, seed: int, agent: str) -> None:
+        """Be the mind of another agent, from its start; set back, it costs a tenth of a new engine."""
         self.agent = agent
         self.mind.serve(seed.to_bytes(8, "big"), agent)
         self.affect.reseed(seed)

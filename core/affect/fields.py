@@ -26,7 +26,6 @@ OBSERVED = 6
 """How many of the triggers are observations of the agent's own work."""
 
 Vector: TypeAlias = tuple[float, float, float, float, float, float, float]
-FieldState: TypeAlias = tuple[float, float, float, int, float, float]
 
 MASKS = {"inherited": 1.0, "excluded": 0.0}
 

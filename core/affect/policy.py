@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, get_args
 
-from pydantic import Field, ValidationError
-
 from core.errors import PolicyError
 from core.settings.affect import (
     AffectSettings,
@@ -18,6 +16,7 @@ from core.settings.affect import (
     QuarantineSettings,
     StabilitySettings,
 )
+from core.settings.closed import Closed
 from core.settings.control_fields import (
     AmbiguitySettings,
     CooperationSettings,
@@ -27,7 +26,8 @@ from core.settings.control_fields import (
     RiskSettings,
     UncertaintySettings,
 )
-from core.settings.tunable import Closed, Tunable, walk_tunables
+from core.settings.declared import Declared, Invalid, limited
+from core.settings.tunable import Tunable, walk_tunables
 
 
 class FieldsPolicy(Closed):
@@ -45,8 +45,8 @@ class FieldsPolicy(Closed):
 class Policy(Closed):
     """Named bounds for affect: a part it names is wholly the policy's, its gaps filled with defaults."""
 
-    name: str = Field("built-in", min_length=1, max_length=80)
-    fields: FieldsPolicy = Field(default_factory=FieldsPolicy.model_construct)
+    name: str = limited("built-in", min_length=1, max_length=80)
+    fields: FieldsPolicy = Declared(group=FieldsPolicy)  # type: ignore[assignment]
     hysteresis: HysteresisSettings | None = None
     stability: StabilitySettings | None = None
     quarantine: QuarantineSettings | None = None
@@ -71,7 +71,7 @@ def parse_policy(data: Mapping[str, Any], source: str) -> Policy:
         raise PolicyError(f"{source}: a policy is a table with names and values, not {type(data).__name__}")
     try:
         return Policy.model_validate(dict(data))
-    except ValidationError as error:
+    except Invalid as error:
         lines = [_sentence(fault["loc"], fault["type"], fault["input"]) for fault in error.errors()]
         raise PolicyError("\n".join(f"{source}: {line}" for line in lines)) from None
 

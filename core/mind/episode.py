@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from heapq import heappush, heappushpop
 from math import sqrt
-from typing import Literal, NamedTuple, TypeAlias, get_args
+from typing import Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
@@ -14,7 +14,6 @@ from core.mind.cortical import Regime
 from core.settings.mind_state import EpisodeSettings
 
 Verdict = Literal["gain", "loss", "flat"]
-VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 Border = Literal["start", "prompt", "interrupt", "pattern", "delta", "session_end"]
 """What begins or ends a stretch of work."""

@@ -10,7 +10,6 @@ from core.state import Stateful, plain_list
 SignalId = Literal["vitality", "accuracy", "pleasure"]
 SIGNAL_IDS: tuple[SignalId, ...] = get_args(SignalId)
 Knob = Literal["tool_trust", "tier_bias", "dream_mode"]
-DreamMode = Literal["standard", "intensive"]
 
 _KNOBS: dict[SignalId, Knob] = {"vitality": "tool_trust", "accuracy": "tier_bias", "pleasure": "dream_mode"}
 

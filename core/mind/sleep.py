@@ -148,6 +148,7 @@ class ContextGauge(Stateful):
                 self._seen = 0
             self._window = window
             self.point = self._point(window)
+            self.fill = min(1.0, self.tokens / self.point)
         if tokens:
             grown = tokens - self.tokens
             if self.tokens and grown > 0:

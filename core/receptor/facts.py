@@ -19,41 +19,47 @@ _HEARD = 3
 """Phrases of one kind before an action that count; more say no more."""
 _TARGETS = 4
 """Files of one action that are looked at."""
-COUNTS = (
-    "actions",
-    "looks",
-    "runs",
-    "tests",
-    "edits",
-    "changes",
-    "changed_files",
-    "failures",
-    "failures_in_a_row",
-    "same_error",
-    "failed_edits",
-    "failed_edits_again",
-    "failed_reads",
-    "same_result",
-    "new_result",
-    "edits_again",
-    "rereads",
-    "new_files",
-    "checks",
-    "checks_passed",
-    "runs_since_change",
-    "edits_since_pass",
-    "since_good_edit",
-    "since_change",
-    "since_run",
-    "failures_since_edit",
-    "looks_before_edit",
-    "words_of_checking",
-    "words_of_doubt",
-)
-"""What is counted over the whole session, each a whole number."""
 
 
-class ActionFacts(Stateful):
+class ActionCounts:
+    """What is counted over the whole session, each a whole number."""
+
+    __slots__ = ()
+    actions: int
+    looks: int
+    runs: int
+    tests: int
+    edits: int
+    changes: int
+    changed_files: int
+    failures: int
+    failures_in_a_row: int
+    same_error: int
+    failed_edits: int
+    failed_edits_again: int
+    failed_reads: int
+    same_result: int
+    new_result: int
+    edits_again: int
+    rereads: int
+    new_files: int
+    checks: int
+    checks_passed: int
+    runs_since_change: int
+    edits_since_pass: int
+    since_good_edit: int
+    since_change: int
+    since_run: int
+    failures_since_edit: int
+    looks_before_edit: int
+    words_of_checking: int
+    words_of_doubt: int
+
+
+COUNTS = tuple(ActionCounts.__annotations__)
+
+
+class ActionFacts(ActionCounts, Stateful):
     """Count what an agent's actions came to, in memory that does not grow with the session.
 
     An action is a tool use that took place, plans left out. A change is a good edit of a file that the agent
@@ -98,35 +104,6 @@ class ActionFacts(Stateful):
         "_prompt",
         "_since_prompt",
     )
-    actions: int
-    looks: int
-    runs: int
-    tests: int
-    edits: int
-    changes: int
-    changed_files: int
-    failures: int
-    failures_in_a_row: int
-    same_error: int
-    failed_edits: int
-    failed_edits_again: int
-    failed_reads: int
-    same_result: int
-    new_result: int
-    edits_again: int
-    rereads: int
-    new_files: int
-    checks: int
-    checks_passed: int
-    runs_since_change: int
-    edits_since_pass: int
-    since_good_edit: int
-    since_change: int
-    since_run: int
-    failures_since_edit: int
-    looks_before_edit: int
-    words_of_checking: int
-    words_of_doubt: int
 
     def __init__(self, settings: FactSettings) -> None:
         self._kept = settings.kept

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from blake3 import blake3
@@ -92,10 +92,10 @@ class SessionAgents:
     """Keep only so many agents awake; a finished one goes first, then who was still for longest."""
 
     __slots__ = (
-        "_blank",
         "_limits",
         "_make",
         "_seed",
+        "_set_back",
         "_spare",
         "awake",
         "finished",
@@ -109,8 +109,8 @@ class SessionAgents:
         self._make = make
         self._seed = seed
         self._spare: list[Engine] = []
-        self._blank: Mapping[str, Any] | None = None
-        """An engine that has seen nothing, dumped."""
+        self._set_back: Callable[[Engine], None] | None = None
+        """Sets an engine back to its start, once one is to serve another agent."""
         self.awake: dict[str, SessionAgent] = {}
         """In the order they came."""
         self.order: dict[str, None] = {}
@@ -213,10 +213,11 @@ class SessionAgents:
         seed = int.from_bytes(blake3(key).digest(length=7), "big")
         if not self._spare:
             return self._make(seed=seed, agent=name)
-        if self._blank is None:
-            self._blank = self._make(seed=seed, agent=name).dump()
+        if self._set_back is None:
+            self._set_back = self._make(seed=seed, agent=name).resetter()
         engine = self._spare.pop()
-        engine.renew(self._blank, seed, name)
+        self._set_back(engine)
+        engine.serve(seed, name)
         return engine
 
     def _sleepiest(self, but: str) -> str:
