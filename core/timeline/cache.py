@@ -18,7 +18,6 @@ from platformdirs import user_cache_path
 from core import __version__
 from core.engine import Engine
 from core.errors import NooscopeError, StoreError
-from core.events import Event
 from core.settings import Settings
 from core.settings.tunable import canonical
 from core.society import Society
@@ -26,6 +25,7 @@ from core.store import atomic
 from core.timeline.initial_state import InitialState
 from core.timeline.keyframes import KeyFrame
 from core.timeline.marks import Mark
+from core.timeline.recorded_events import RecordedEvents
 from core.timeline.timeline import SettingsChange, Timeline
 from core.timeline.track import NAMES, Track
 
@@ -34,12 +34,11 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-VERSION = 5
+VERSION = 6
 _SUFFIX = ".recording"
 _CHECK = 32
 _NOT_MODELLED = frozenset(("screen", "timeline", "narrator", "extensions"))
 """Settings on which no recording depends."""
-_EVENTS = msgspec.msgpack.Decoder(list[Event])
 
 
 class LogStamp(NamedTuple):
@@ -159,7 +158,7 @@ def _pack(timeline: Timeline, sources: tuple[LogStamp, ...]) -> bytes:
         {
             "sources": [list(source) for source in sources],
             "columns": list(NAMES),
-            "events": msgspec.msgpack.encode(timeline.events),
+            "events": timeline.events.packed(),
             "tracks": tracks,
             "marks": [list(mark) for mark in timeline.marks],
             "frames": [list(frame) for frame in timeline.frames],
@@ -192,7 +191,7 @@ def _unpack(
             raise StoreError("the kept recording has other columns")
         timeline = Timeline(settings, initial=initial, later=later)
         timeline.adopt(
-            _EVENTS.decode(body["events"]),
+            RecordedEvents.unpacked(body["events"]),
             {agent: _track(*rows) for agent, rows in body["tracks"].items()},
             [Mark(*row) for row in body["marks"]],
             [KeyFrame(*row) for row in body["frames"]],

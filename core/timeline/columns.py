@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from struct import Struct
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 Numbers = NDArray[np.float32]
-_Stand: TypeAlias = tuple[list[Numbers], int, list[Sequence[float]]]
-"""Blocks, how many rows lie in them, and the rows that came since."""
+_Stand: TypeAlias = tuple[list[Numbers], int, list[bytes]]
+"""Blocks, how many rows lie in them, and the rows that came since, each packed."""
 
 _ROWS = 4096
 _FRESH = 256
@@ -26,12 +27,13 @@ class Columns:
     One thread may add rows while others read: what a reader needs stands in one tuple, replaced whole.
     """
 
-    __slots__ = ("_drawing", "_fresh", "_index", "_pyramids", "_stand", "names")
+    __slots__ = ("_drawing", "_fresh", "_index", "_pack", "_pyramids", "_stand", "names")
 
     def __init__(self, names: Sequence[str]) -> None:
         self.names = tuple(names)
         self._index = {name: position for position, name in enumerate(self.names)}
-        self._fresh: list[Sequence[float]] = []
+        self._pack = Struct(f"={len(self.names)}f").pack
+        self._fresh: list[bytes] = []
         self._stand: _Stand = ([], 0, self._fresh)
         self._pyramids: dict[str, Pyramid] = {}
         self._drawing = threading.Lock()
@@ -43,15 +45,21 @@ class Columns:
     def append(self, row: Sequence[float]) -> None:
         """Add one row, in the order of `names`."""
         fresh = self._fresh
-        fresh.append(row)
+        try:
+            fresh.append(self._pack(*row))
+        except OverflowError:
+            fresh.append(_clipped(row))
         if len(fresh) == _FRESH:
-            self._put(np.array(fresh, np.float32))
+            self._put(self._rows(fresh))
 
     def extend(self, rows: NDArray[np.floating]) -> None:
         """Add many rows at once, one row of the array an event."""
         if self._fresh:
-            self._put(np.array(self._fresh, np.float32))
+            self._put(self._rows(self._fresh))
         self._put(rows)
+
+    def _rows(self, packed: list[bytes]) -> Numbers:
+        return np.frombuffer(b"".join(packed), np.float32).reshape(-1, len(self.names))
 
     def _put(self, rows: NDArray[np.floating]) -> None:
         """Lay rows into blocks, in place of the fresh ones."""
@@ -89,7 +97,7 @@ class Columns:
             pieces[0] = pieces[0][start - first * _ROWS :]
         if stop > settled:
             newest = fresh[max(0, start - settled) : stop - settled]
-            pieces.append(np.array([row[place] for row in newest], np.float32))
+            pieces.append(self._rows(newest)[:, place])
         return pieces[0].copy() if len(pieces) == 1 else np.concatenate(pieces)
 
     def value(self, name: str, row: int) -> float:
@@ -98,7 +106,7 @@ class Columns:
         place = self._index[name]
         if row < settled:
             return float(blocks[row // _ROWS][place, row % _ROWS])
-        return float(np.float32(fresh[row - settled][place]))
+        return float(np.frombuffer(fresh[row - settled], np.float32)[place])
 
     def envelope(self, name: str, start: int, stop: int, width: int) -> tuple[Numbers, Numbers]:
         """Least and greatest value in each of `width` equal stretches of the rows `start` to `stop`.
@@ -113,6 +121,12 @@ class Columns:
             pyramid = self._pyramids.setdefault(name, Pyramid())
             pyramid.grow(self, name)
             return pyramid.envelope(self, name, start, stop, min(width, stop - start))
+
+
+def _clipped(row: Sequence[float]) -> bytes:
+    """A row with a value that is too large for a cell, which becomes infinite."""
+    with np.errstate(over="ignore"):
+        return np.array(row, np.float64).astype(np.float32).tobytes()
 
 
 def _room(rows: int) -> int:

@@ -114,11 +114,15 @@ class InitialState(NamedTuple):
         made = self._society(settings, make_engine)
         self.begin(made.engine(MAIN).receptor)
         if make_engine is Engine:
-            self.remind(made)
-            if self.affect is not None:
-                made.engine(MAIN).affect.resume(self.affect)
-            made.hear(self.neighbours)
+            self.hand_over(made)
         return made
+
+    def hand_over(self, society: Society) -> None:
+        """Let minds begin with what earlier sessions left, the last one's affect and neighbours too."""
+        self.remind(society)
+        if self.affect is not None:
+            society.engine(MAIN).affect.resume(self.affect)
+        society.hear(self.neighbours)
 
     def begin(self, receptor: Receptor) -> None:
         """Let the main agent's receptor begin where earlier sessions left it."""

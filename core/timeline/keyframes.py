@@ -15,6 +15,7 @@ from core.timeline.snapshot import (
     changed_bytes,
     join,
     pack,
+    packed_identity,
     split_state,
     state_changes,
     state_identity,
@@ -96,7 +97,7 @@ class KeyFrames:
         payload = pack(segments if full else [list(one) for one in state_changes(self._last, segments)])
         if full:
             packed, leans = self._pack(index, payload)
-            frame = KeyFrame(index, "I", state_identity(segments), packed, leans)
+            frame = KeyFrame(index, "I", packed_identity(payload), packed, leans)
         else:
             frame = KeyFrame(index, "P", state_identity(segments), zstd.compress(payload, _LEVEL))
         self._frames.append(frame)

@@ -14,21 +14,43 @@ def parse_place(timeline: Timeline, spoken: str) -> int:
         return _in_file(timeline, text[1:])
     if text.lstrip("-").isdecimal():
         number = int(text)
-        return max(0, len(timeline) + 1 + number) if number < 0 else min(number, len(timeline))
+        if number > len(timeline):
+            raise _too_late(timeline, spoken)
+        return max(0, len(timeline) + 1 + number) if number < 0 else number
     start = timeline.events[0].at
+    offset = _offset(text)
+    if offset is None:
+        moment = seconds(text)
+        if moment is None:
+            raise UsageError(
+                f"{spoken!r} is not a place; write an event's number, 00:41:12, 41m or an ISO time"
+            )
+        return timeline.index_at(moment)
+    if start + offset >= timeline.time_of(len(timeline)) + 1.0:
+        raise _too_late(timeline, spoken)
+    return timeline.index_at(start + offset)
+
+
+def _offset(text: str) -> float | None:
+    """Seconds from the start, where they are written as 00:41:12 or 41m."""
     parts = text.split(":")
     if 2 <= len(parts) <= 3 and all(part.isdecimal() for part in parts):
         offset = 0
-        for part in parts:
+        for number, part in enumerate(parts):
+            if number and int(part) >= 60:
+                return None
             offset = offset * 60 + int(part)
-        return timeline.index_at(start + offset)
+        return offset
     units = {"s": 1, "m": 60, "h": 3600}
     if text and text[-1] in units and text[:-1].replace(".", "", 1).isdecimal():
-        return timeline.index_at(start + float(text[:-1]) * units[text[-1]])
-    moment = seconds(text)
-    if moment is None:
-        raise UsageError(f"{spoken!r} is not a place; write an event's number, 00:41:12, 41m or an ISO time")
-    return timeline.index_at(moment)
+        return float(text[:-1]) * units[text[-1]]
+    return None
+
+
+def _too_late(timeline: Timeline, spoken: str) -> UsageError:
+    lasted = int(timeline.time_of(len(timeline)) - timeline.events[0].at)
+    clock = f"{lasted // 3600:02d}:{lasted % 3600 // 60:02d}:{lasted % 60:02d}"
+    return UsageError(f"{spoken!r} is after the end: the session has {len(timeline)} events, up to {clock}")
 
 
 def _in_file(timeline: Timeline, place: str) -> int:

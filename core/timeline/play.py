@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_right
 
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
@@ -14,7 +15,7 @@ class Reel:
 
     def __init__(self, idle: float) -> None:
         self._idle = idle
-        self._ends: list[float] = []
+        self._ends = array("d")
         self._last: float | None = None
 
     def __len__(self) -> int:

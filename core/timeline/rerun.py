@@ -16,6 +16,7 @@ from core.percept import AXES
 from core.receptor.replay import Feelings, ReceptorInput, RecordedInputs, only_felt
 from core.response.reaction import QUIET
 from core.settings import Settings
+from core.settings.derived import Derived
 from core.settings.layers import Given, Layer, resolve, tunables, value_of
 from core.society import Society
 from core.timeline.columns import Columns
@@ -37,13 +38,20 @@ def overlaid(settings: Settings, edits: Mapping[str, Any]) -> Settings:
     """Settings with some of them changed; an edit that does not fit the rest is left out."""
     if not edits:
         return settings
-    standing = tuple(
+    changed = tuple(Given(name, value) for name, value in edits.items())
+    return resolve([Layer("in force", _standing(settings)), Layer("what-if", changed)]).settings
+
+
+def _own(settings: Settings) -> tuple[Given, ...]:
+    """Those settings that are not as built in."""
+    return tuple(
         Given(name, value)
         for name, each in tunables().items()
         if (value := value_of(settings, name)) != each.default
     )
-    changed = tuple(Given(name, value) for name, value in edits.items())
-    return resolve([Layer("in force", standing), Layer("what-if", changed)]).settings
+
+
+_standing = Derived(_own)
 
 
 def key_of(mark: Mark) -> str:
@@ -101,8 +109,8 @@ class _FirstHalf(Engine):
         super().__init__(settings, **given)
         self.inputs = RecordedInputs(settings.receptor)
 
-    def renew(self, blank: Mapping[str, Any], seed: int, agent: str) -> None:
-        super().renew(blank, seed, agent)
+    def serve(self, seed: int, agent: str) -> None:
+        super().serve(seed, agent)
         self.inputs = RecordedInputs(self.settings.receptor)
 
     def step(self, event: Event) -> Step:
@@ -137,8 +145,6 @@ class Rerun:
         self._next = 1
         self._run = Run(self._society(self.eras[0].settings), timeline.run.origin)
         self._marks: list[Mark] = []
-        self.texts: dict[tuple[int, str], str] = {}
-        """What each method said, by place and name; of a whole run only."""
         self._every = max(1, len(timeline) // _SAMPLES)
         self._levels: dict[str, tuple[float, ...]] = {}
         self._feelings: dict[str, Feelings] = {}
@@ -160,6 +166,11 @@ class Rerun:
     def tracks(self) -> dict[str, Track]:
         """Each agent's readings so far."""
         return self._run.tracks
+
+    @property
+    def texts(self) -> dict[tuple[int, str], str]:
+        """What each method said, by place and name; of a whole run only."""
+        return self._run.texts
 
     @property
     def society(self) -> Society:
@@ -201,8 +212,7 @@ class Rerun:
     def _live(self, until: int) -> None:
         step, events = self._run.step, self.timeline.events
         for place in range(self.done, until):
-            for firing in step(place, events[place]).reaction.fired:
-                self.texts[place, firing.method] = firing.text
+            step(place, events[place])
             self.done = place + 1
 
     def _feel(self, until: int) -> None:

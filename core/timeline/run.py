@@ -10,9 +10,9 @@ from core.timeline.track import Track
 
 
 class Run:
-    """A society that is stepped, its agents' tracks and the marks."""
+    """A society that is stepped, its agents' tracks, the marks, and what methods said."""
 
-    __slots__ = ("marks", "origin", "society", "tracks")
+    __slots__ = ("marks", "origin", "society", "texts", "texts_from", "tracks")
 
     def __init__(self, society: Society, origin: float | None = None) -> None:
         self.society = society
@@ -20,6 +20,10 @@ class Run:
         """Time the tracks count from; the first event's where none is given."""
         self.tracks: dict[str, Track] = {}
         self.marks = Marks()
+        self.texts: dict[tuple[int, str], str] = {}
+        """What each method said, by place and name."""
+        self.texts_from = 0
+        """Place from which on that is known."""
 
     def step(self, place: int, event: Event) -> Step:
         """Take in the event at one place of the recording."""
@@ -32,4 +36,6 @@ class Run:
             track = self.tracks[agent] = Track(self.origin)
         track.add(place, step, self.society.engine(agent))
         self.marks.note(place, event, step)
+        for firing in step.reaction.fired:
+            self.texts[place, firing.method] = firing.text
         return step

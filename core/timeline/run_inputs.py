@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import cbor2
 from blake3 import blake3
 from msgspec import convert, to_builtins
-from pydantic_core import to_jsonable_python
 
 from core.affect import Neighbour
 from core.errors import NooscopeError, StoreError
 from core.extension.use import step_makers
 from core.settings import Settings
+from core.settings.closed import plain
 from core.settings.layers import Given, Layer, resolve, tunables, value_of
 from core.store.carry_over import CarryOverStore, KeptStart
 from core.store.profiles import is_modelled
@@ -43,7 +43,7 @@ class RunInputs(NamedTuple):
 def modelled(settings: Settings) -> dict[str, Any]:
     """Every setting that a run depends on, as plain values."""
     names = (name for name in tunables() if is_modelled(name))
-    return {name: to_jsonable_python(value_of(settings, name)) for name in names}
+    return {name: plain(value_of(settings, name)) for name in names}
 
 
 def pack_start(settings: Settings, initial: InitialState) -> bytes:
@@ -96,11 +96,11 @@ def _content(body: bytes) -> dict[str, Any]:
 def _as_given(today: Settings, values: Mapping[str, Any]) -> Settings:
     """Today's settings with all that a run depends on as it was."""
     usual = {name: each.default for name, each in tunables().items() if is_modelled(name)}
-    plain = {
+    other = {
         name: value for name, each in tunables().items() if (value := value_of(today, name)) != each.default
     }
-    known = {name: value for name, value in values.items() if name in usual and value != _plain(usual[name])}
-    kept = {name: value for name, value in plain.items() if name not in usual}
+    known = {name: value for name, value in values.items() if name in usual and value != plain(usual[name])}
+    kept = {name: value for name, value in other.items() if name not in usual}
     layers = [
         Layer("today", tuple(Given(name, value) for name, value in kept.items())),
         Layer("as it was given", tuple(Given(name, value) for name, value in known.items())),
@@ -109,10 +109,6 @@ def _as_given(today: Settings, values: Mapping[str, Any]) -> Settings:
     if found.complaints:
         raise ValueError(str(found.complaints[0]))
     return today if found.settings == today else found.settings
-
-
-def _plain(value: Any) -> Any:
-    return to_jsonable_python(value)
 
 
 class Fingerprints:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import cbor2
@@ -73,14 +74,21 @@ def join(segments: Segments) -> Any:
     tree: dict[str, Any] = {}
     for name in sorted(segments):
         value = unpack(segments[name])
-        *groups, last = name.split("/")[1:] if name else [""]
         if not name:
             return value
+        groups, last = _path(name)
         node = tree
         for group in groups:
             node = node.setdefault(group, {})
         node[last] = value
     return _gather(tree)
+
+
+@lru_cache(4096)
+def _path(name: str) -> tuple[tuple[str, ...], str]:
+    """The groups a segment lies in, and its own name."""
+    *groups, last = name.split("/")[1:]
+    return tuple(groups), last
 
 
 def _gather(node: Any) -> Any:
@@ -94,7 +102,12 @@ def _gather(node: Any) -> Any:
 
 def state_identity(segments: Segments) -> str:
     """The blake3 hash of the whole content."""
-    return blake3(pack(dict(segments))).hexdigest()
+    return packed_identity(pack(dict(segments)))
+
+
+def packed_identity(packed: bytes) -> str:
+    """The same of segments that are packed already."""
+    return blake3(packed).hexdigest()
 
 
 class StateChange(NamedTuple):

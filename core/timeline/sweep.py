@@ -17,12 +17,12 @@ from core.settings.layers import Given, Layer, resolve, tunables, value_of
 from core.settings.tunable import Tunable
 from core.store.kept_events import reading_kit
 from core.store.labels import Label, Labels, Score, score
-from core.timeline.felt_sweep import FeltSweep
 from core.timeline.firings import FIRINGS
 from core.timeline.initial_state import PLAIN, InitialState
 from core.timeline.marks import Mark, Marks
 from core.timeline.opening import seed_of
 from core.timeline.rerun import Rerun, key_of, overlaid
+from core.timeline.shared_sweep import SharedSweep, UnwantedError
 from core.timeline.timeline import SettingsChange, Timeline, turned
 
 
@@ -123,7 +123,9 @@ def sweep_session(
     begun = initial._replace(seed=seed_of(session.id))
     near = settings.timeline.branch.near
     points: list[SweepPoint] = []
-    shared = FeltSweep(events, settings, begun) if not later and FeltSweep.takes(name, begun) else None
+    shared = None
+    if not later and SharedSweep.takes(name, begun, len(events)):
+        shared = SharedSweep(events, settings, begun)
     for value in values:
         other = overlaid(settings, {name: value})
         if shared is not None:
@@ -168,12 +170,23 @@ def sweep_recording(
         what = "firing" if whole else "signal"
         return Sweep(name, present, _ordered(points), 1, len(timeline), len(labels), what)
 
+    shared = None
+    if whole and len(timeline.changes) == 1 and SharedSweep.takes(name, timeline.initial, len(timeline)):
+        first = overlaid(timeline.settings, given)
+        shared = SharedSweep(list(timeline.events), first, timeline.initial, lambda: report(made()))
     for value in spread(values, present):
-        rerun = Rerun(timeline, {**given, name: value}, whole=whole)
-        while rerun.advance(200):
-            if not report(made()):
+        if shared is not None:
+            try:
+                marks = shared.fired(overlaid(timeline.settings, {**given, name: value}))
+            except UnwantedError:
                 return
-        points[value] = _point(value, rerun.marks(), labels, near)
+        else:
+            rerun = Rerun(timeline, {**given, name: value}, whole=whole)
+            while rerun.advance(200):
+                if not report(made()):
+                    return
+            marks = rerun.marks()
+        points[value] = _point(value, marks, labels, near)
         if not report(made()):
             return
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from array import array
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,12 +21,18 @@ from core.society import Society, SocietyReading
 from core.timeline.initial_state import InitialState
 from core.timeline.keyframes import KeyFrame, KeyFrames
 from core.timeline.marks import Mark, Marks
+from core.timeline.recorded_events import RecordedEvents
 from core.timeline.run import Run
 from core.timeline.track import Track
 
 _AGENTS = 8
 """Agents awake for which a kept state lies one interval further from the one before it; up to twice as many
 are kept at every interval."""
+_LOAD = 40
+"""Steps that take about as long as loading a kept state."""
+_STRIDES = 12
+_STRIDE_MOST = 32
+"""Who goes back by small steps finds a state so many of them further back, or so many events."""
 
 
 class SettingsChange(NamedTuple):
@@ -63,18 +70,20 @@ class Timeline:
     ) -> None:
         self.initial = InitialState(seed) if initial is None else initial
         self.changes: list[SettingsChange] = [SettingsChange(0, settings)]
-        self.events: list[Event] = []
+        self.events = RecordedEvents()
         self.frames = KeyFrames(
             p_frames=settings.timeline.keyframes.p_frames, i_share=settings.timeline.keyframes.i_share
         )
         self.run = Run(self.initial.society(settings))
         """The minds at the live edge, and what they left behind."""
+        self._trail: tuple[int, Mapping[str, Any]] | None = None
+        """A state a little before the last seek, for who goes back by small steps."""
         self._every = every or settings.timeline.keyframes.every
         self._regime = ""
         self._whole = False
         """A dream asked for a whole frame; the next one is."""
         self._cursor: tuple[int, Society] | None = None
-        self._times: list[float] = []
+        self._times = array("d")
         self._later = deque(later)
         """Settings that will hold from events on that are still to come."""
         self._turn()
@@ -171,7 +180,7 @@ class Timeline:
             change.tell(self.society)
 
     def adopt(
-        self, events: list[Event], tracks: dict[str, Track], marks: list[Mark], frames: list[KeyFrame]
+        self, events: RecordedEvents, tracks: dict[str, Track], marks: list[Mark], frames: list[KeyFrame]
     ) -> None:
         """Take over a recording that was kept, up to its last key frame, which must be at its end."""
         self.frames.adopt(frames)
@@ -184,9 +193,10 @@ class Timeline:
             if change.news or change.settings != self.settings:
                 self.changes.append(change)
         times = np.fromiter((event.at for event in events), np.float64, len(events))
-        self._times = np.maximum.accumulate(times).tolist()
+        self._times = array("d", np.maximum.accumulate(times).tobytes())
         self.run.origin = events[0].at if events else None
         self.run.tracks = tracks
+        self.run.texts_from = len(events)
         self.run.marks.adopt(marks)
         if last is not None:
             self.run.society = self.loaded(self.settings, _unpacked(self.frames.restore(last)))
@@ -195,7 +205,7 @@ class Timeline:
 
     def at(self, index: int, agent: str | None = None) -> Frame:
         """The frame after the first `index` events."""
-        with _uncollected():
+        with uncollected():
             society = self.society_at(index)
             return society.frame(agent if agent in society.agents else MAIN)
 
@@ -208,12 +218,17 @@ class Timeline:
         return self.society.frame(agent if agent in self.society.agents else MAIN, at)
 
     def society_at(self, index: int) -> Society:
-        """The minds after the first `index` events, to be read and not stepped."""
+        """The minds after the first `index` events, to be read until the next seek and not stepped."""
         index = max(0, min(index, len(self.events)))
         if index == len(self.events):
             return self.society
-        with _uncollected():
+        back = self._cursor[0] - index if self._cursor is not None else 0
+        pause = index - min(_STRIDES * back, _STRIDE_MOST) if 0 < back < _STRIDE_MOST else 0
+        with uncollected():
             start, society = self._nearest(index)
+            if start < pause < index and not self.initial.extensions:
+                society = self._run(society, start, pause)
+                start, self._trail = pause, (pause, society.dump())
             society = self._run(society, start, index)
         self._cursor = (index, society)
         return society
@@ -237,20 +252,33 @@ class Timeline:
         return self._times[max(0, min(index, len(self._times)) - 1)]
 
     def _nearest(self, index: int) -> tuple[int, Society]:
-        """The cursor if it lies on the way, else a key frame, else the beginning."""
+        """The cursor if it lies near on the way, else the trail, else a key frame, else the beginning."""
         frame = self.frames.nearest(index)
         kept = frame.after if frame is not None else 0
-        if self._cursor is not None and kept <= self._cursor[0] <= index:
+        if self._cursor is not None and kept - _LOAD <= self._cursor[0] <= index:
             return self._cursor
+        if self._trail is not None and kept <= self._trail[0] <= index:
+            place, state = self._trail
+            return place, self._reloaded(self.settings_at(place), state)
         while frame is not None:
             try:
-                society = self.loaded(self.settings_at(frame.after), _unpacked(self.frames.restore(frame)))
+                state = _unpacked(self.frames.restore(frame))
             except StoreError:
                 self.frames.discard(frame)
                 frame = self.frames.nearest(index)
             else:
-                return frame.after, society
+                return frame.after, self._reloaded(self.settings_at(frame.after), state)
         return 0, self.initial.society(self.changes[0].settings)
+
+    def _reloaded(self, settings: Settings, state: Mapping[str, Any]) -> Society:
+        """Minds that go on from a dump; those of the last seek are used again where nothing but it counts."""
+        cursor, self._cursor = self._cursor, None
+        if cursor is None or self.initial.extensions or cursor[1].settings is not settings:
+            return self.loaded(settings, state)
+        society = cursor[1]
+        society.load(state)
+        self.initial.remind(society)
+        return society
 
     def _run(self, society: Society, start: int, stop: int) -> Society:
         """Step through the events, with the settings that held at each."""
@@ -290,7 +318,7 @@ def turned(initial: InitialState, society: Society, later: deque[SettingsChange]
 
 
 @contextmanager
-def _uncollected() -> Iterator[None]:
+def uncollected() -> Iterator[None]:
     """Hold the collector still: a pass over a long recording would be felt in a seek."""
     collecting = gc.isenabled()
     gc.disable()

@@ -139,7 +139,7 @@ _UNEDITED: WeakKeyDictionary[Timeline, Rerun] = WeakKeyDictionary()
 
 
 def _unedited(timeline: Timeline) -> Rerun:
-    """The recording run again as it was, for the words that it does not keep."""
+    """The recording run again as it was, for words that a cache did not keep."""
     known = _UNEDITED.get(timeline)
     if known is None or known.era_count != len(timeline.changes):
         known = _UNEDITED[timeline] = Rerun(timeline, {})
@@ -155,7 +155,7 @@ class WhatIf:
         self.felt: Rerun | None = None
         self.whole: Rerun | None = None
         self._unedited: Rerun | None = None
-        """The recording as it was, run again for the words that it does not keep."""
+        """The recording as it was, run again for words that a cache did not keep."""
 
     @property
     def behind(self) -> bool:
@@ -178,6 +178,8 @@ class WhatIf:
                     due = time.monotonic() + _EVERY
             if rerun is not None and not cancelled():
                 post(self.result())
+        if self.timeline.run.texts_from == 0:
+            return
         self._unedited = unedited = _unedited(self.timeline)
         while unedited.advance(_BATCH):
             if cancelled():
@@ -186,12 +188,19 @@ class WhatIf:
         if not cancelled():
             post(self.result())
 
+    def _said(self) -> Mapping[tuple[int, str], str] | None:
+        """What methods said in the recording; None until it is known."""
+        if self.timeline.run.texts_from == 0:
+            return self.timeline.run.texts
+        unedited = self._unedited
+        return unedited.texts if unedited is not None and unedited.done >= len(self.timeline) else None
+
     def _texts(self) -> tuple[TextChange, ...] | None:
         """Where a method fires in both runs and its words differ."""
-        unedited, whole = self._unedited, self.whole
-        if unedited is None or whole is None or min(unedited.done, whole.done) < len(self.timeline):
+        before, whole = self._said(), self.whole
+        if before is None or whole is None or whole.done < len(self.timeline):
             return None
-        before, after = unedited.texts, whole.texts
+        after = whole.texts
         return tuple(
             TextChange(mark, before[key], after[key])
             for mark in self.timeline.marks

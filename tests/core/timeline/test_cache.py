@@ -54,7 +54,7 @@ def found(path: Path) -> LogSession:
 
 def same(one: Timeline, other: Timeline) -> bool:
     return (
-        one.events == other.events
+        list(one.events) == list(other.events)
         and list(one.marks) == list(other.marks)
         and cbor2.dumps(one.society.dump(), canonical=True)
         == cbor2.dumps(other.society.dump(), canonical=True)

@@ -65,6 +65,14 @@ def test_rows_not_yet_in_a_block_are_read_like_all_others(length: int) -> None:
         columns.value("up", length + 3)
 
 
+@pytest.mark.parametrize("too_large", [1e39, -1e300])
+def test_a_value_too_large_for_a_cell_becomes_infinite_and_costs_no_other(too_large: float) -> None:
+    columns = table(3)
+    columns.append((too_large, 1 / 3))
+    assert columns.value("up", 3) == np.copysign(np.inf, too_large)
+    assert columns.column("wave", 3).tolist() == [np.float32(1 / 3)]
+
+
 @pytest.fixture
 def restless() -> Iterator[None]:
     """Threads that take turns as often as they can."""

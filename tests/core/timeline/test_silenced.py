@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from bench.workload import session
 from core.percept import SIGNALS
 from core.settings import Settings
+from core.timeline.cache import Cache
 from core.timeline.initial_state import InitialState
 from core.timeline.marks import Mark
 from core.timeline.silenced import (
@@ -109,3 +112,18 @@ def test_a_what_if_counts_what_is_not_heard_and_compares_words() -> None:
     same.run(lambda _: None, lambda: False)
     assert same.result().texts == () and same.result().silenced is not None
     assert np.isfinite(result.share)
+
+
+def test_words_are_compared_alike_where_the_cache_did_not_keep_them(tmp_path: Path) -> None:
+    timeline = Timeline(Settings())
+    timeline.extend(session(400))
+    cache = Cache(tmp_path, 10**9)
+    assert cache.save("s", timeline, ())
+    kept = cache.load("s", Settings(), timeline.initial)
+    assert kept is not None and not kept.timeline.run.texts
+    found = []
+    for recording in (timeline, kept.timeline):
+        whatif = WhatIf(recording, {"mind.episodes.top_k": 1, "receptor.ambient.offset.frustration": 0.0})
+        whatif.run(lambda _: None, lambda: False)
+        found.append(whatif.result().texts)
+    assert found[0] and found[0] == found[1]

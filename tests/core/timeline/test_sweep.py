@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import cbor2
@@ -16,7 +17,7 @@ from core.percept import AXES
 from core.settings import Settings
 from core.settings.layers import tunables, value_of
 from core.store.labels import Label
-from core.timeline.rerun import Rerun, overlaid
+from core.timeline.rerun import Rerun, key_of, overlaid
 from core.timeline.sweep import Sweep, grid, joined, spoken_sweep, spread, sweep_recording, usual_grid
 from core.timeline.timeline import Timeline
 from tests.core.strategies import events
@@ -169,8 +170,34 @@ def test_a_sweep_tells_firings_and_agreement() -> None:
     assert [point.fired for point in both.points] == [2 * point.fired for point in last.points]
 
 
-def test_a_sweep_nobody_wants_any_more_ends() -> None:
+@pytest.mark.parametrize(
+    ("name", "edits"),
+    [
+        ("response.escalation.loop", {}),
+        ("response.escalation.loop", {OFFSET: 0.05}),
+        ("governor.appraisal.difficulty_frustration", {}),
+        ("mind.cortical.regime.turbulence_enter", {}),
+        (OFFSET, {"response.escalation.loop": 0.2}),
+    ],
+)
+@pytest.mark.parametrize("change", [None, 200])
+def test_a_sweep_of_a_recording_counts_what_a_run_at_each_value_finds(
+    name: str, edits: dict[str, Any], change: int | None
+) -> None:
+    timeline = recorded(session(400), change, {HOLD: 9})
+    told = Listener()
+    sweep_recording(timeline, name, [0.1, 0.5, 0.9], [], told, edits)
+    last = told[-1]
+    assert last.what == "firing" and len(last.points) == 3
+    for point in last.points:
+        marks = through(Rerun(timeline, {**edits, name: point.value})).marks()
+        assert point.names == Counter(map(key_of, marks))
+
+
+@pytest.mark.parametrize("name", [OFFSET, "response.escalation.loop"])
+def test_a_sweep_nobody_wants_any_more_ends(name: str) -> None:
     timeline = recorded(session(500))
     told = Listener(patience=1)
-    sweep_recording(timeline, OFFSET, [0.1, 0.2], [], told)
+    sweep_recording(timeline, name, [0.1, 0.2], [], told)
     assert len(told) == 1
+    assert not told[0].points

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import cbor2
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench.workload import session
+from core.engine import Step
 from core.events import MAIN, Event
 from core.settings import Settings
 from core.settings.layers import Given, Layer, resolve
 from core.society import Society
-from core.timeline.keyframes import KeyFrame
+from core.timeline.keyframes import KeyFrame, KeyFrames
 from core.timeline.timeline import Timeline
 from core.timeline.track import NAMES
 from tests.core.strategies import events
@@ -46,6 +49,55 @@ def test_any_seek_in_any_order_equals_a_replay(stream: list[Event], seeks: list[
         index = min(index, len(stream))
         assert canonical(timeline.society_at(index)) == canonical(replayed(stream, index))
     assert canonical(timeline.society) == canonical(replayed(stream, len(stream)))
+
+
+@pytest.mark.parametrize(("stride", "most"), [(1, 15), (2, 22), (5, 35)])
+def test_going_back_by_small_steps_takes_few_and_equals_a_replay(
+    stride: int, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stream = session(300, agents=2)
+    timeline = recorded(stream[:150], Settings())
+    timeline.apply(EAGER)
+    timeline.tell(changed=(("src/part1/module1.py", stream[150].at + 5),))
+    timeline.extend(stream[150:])
+    seen = [canonical(timeline.society_at(index)) for index in range(285)]
+    steps = 0
+
+    def counted(society: Society, event: Event) -> Step:
+        nonlocal steps
+        steps += 1
+        return original(society, event)
+
+    original = Society.step
+    monkeypatch.setattr(Society, "step", counted)
+    places = range(284, 96, -stride)
+    for index in places:
+        assert canonical(timeline.society_at(index)) == seen[index], index
+    assert steps / len(places) < most
+
+
+@pytest.mark.parametrize(("stride", "loads"), [(1, 0), (20, 0), (40, 0), (41, 1)])
+def test_going_on_past_a_key_frame_loads_none_that_is_dearer_than_the_way_to_it(
+    stride: int, loads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stream = session(320)
+    timeline = Timeline(Settings(), every=80)
+    timeline.extend(stream)
+    loaded: list[int] = []
+    restore = KeyFrames.restore
+
+    def counted(frames: KeyFrames, frame: KeyFrame) -> Any:
+        loaded.append(frame.after)
+        return restore(frames, frame)
+
+    monkeypatch.setattr(KeyFrames, "restore", counted)
+    alone = Society(Settings())
+    start = 80 - stride
+    for place, event in enumerate(stream[:300]):
+        if place >= start and (place - start) % stride == 0:
+            assert canonical(timeline.society_at(place)) == canonical(alone), place
+        alone.step(event)
+    assert len(loaded) == loads
 
 
 @settings(max_examples=20)
