@@ -119,7 +119,7 @@ class Calls:
             if not self._another(call_id, call):
                 return False
             self._again[call_id] = self._again.get(call_id, 1) + 1
-        self._open[self._key(call_id)] = call
+        self._open[self._key(call_id) if self._again else call_id] = call
         if call_id in self._early:
             self._joined.append(call_id)
         return True
@@ -156,7 +156,7 @@ class Calls:
 
     def tool(self, call_id: str) -> str:
         """The tool of an open call; blank where there is none."""
-        call = self._open.get(self._newest(call_id))
+        call = self._open.get(self._newest(call_id) if self._again else call_id)
         return call.tool if call else ""
 
     def kind(self, call_id: str) -> Sorted | None:
@@ -181,7 +181,7 @@ class Calls:
         line: int = 0,
     ) -> ToolUse | None:
         """The tool use a result completes; None where its call is yet to come or answered already."""
-        key = self._newest(call_id)
+        key = self._newest(call_id) if self._again else call_id
         call = self._open.pop(key, None)
         if call is None:
             if call_id not in self._done and call_id not in self._early:

@@ -12,6 +12,7 @@ _HALF = LONGEST // 2
 
 _BLANKED = re.compile(r"""[0-9"'`](?:(?<=\d)[0-9a-fA-FxX-]*|(?<=")[^"\n]*"|(?<=')[^'\n]*'|(?<=`)[^`\n]*`)""")
 _HEX = "abcdefABCDEF"
+_number = int.from_bytes
 
 
 def fingerprint(text: str | bytes) -> int:
@@ -19,19 +20,21 @@ def fingerprint(text: str | bytes) -> int:
     if not text or text.isspace():
         return 0
     if isinstance(text, bytes):
-        return int.from_bytes(blake3(text).digest(8), "big")
+        return _number(blake3(text).digest(8), "big")
     if len(text) > LONGEST:
         text = f"{text[:_HALF]}\0{len(text)}\0{text[-_HALF:]}"
     try:
         data = text.encode()
     except UnicodeEncodeError:
         data = text.encode("utf-8", "surrogatepass")
-    return int.from_bytes(blake3(data).digest(8), "big")
+    return _number(blake3(data).digest(8), "big")
 
 
 def blanked(text: str) -> str:
     """The text with its numbers, ids and quoted strings taken out."""
     pieces = _BLANKED.split(text)
+    if len(pieces) == 1:
+        return text
     last = pieces.pop()
     return "#".join([*[piece.rstrip(_HEX) for piece in pieces], last])
 

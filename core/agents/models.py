@@ -9,9 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from core.agents.lexicon import tone
+from core.agents.lexicon import SILENT, tone
 from core.agents.model_names import paid_name, plain_name, spellings
-from core.agents.tables import OURS, read_table
+from core.agents.tables import OURS, plain_table, read_table
 from core.errors import SettingsError
 from core.events import MAIN, Turn, Where
 from core.settings.logs import ContextWindowSettings
@@ -180,7 +180,7 @@ class Models:
         Where a log tells no tokens the cost is unknown, not nothing. Of what was said only the counts of its
         phrases are kept, and where it stands: `said_at`, or the turn's own place.
         """
-        checking, doubting = tone(said)
+        checking, doubting = tone(said) if said else SILENT
         context = input_tokens + cache_read + cache_write
         if cost is None and context + output_tokens:
             cost = self.cost(model, input_tokens, output_tokens, cache_read, cache_write, cache_write_1h)
@@ -238,7 +238,7 @@ def _merged(extra: tuple[Path, ...]) -> _Table:
 @cache
 def _our_table() -> _Table:
     path = OURS / "models.toml"
-    content = read_table(path)
+    content = plain_table(path.read_text("utf-8"))
     table = _Table({}, {}, *_made(path, content))
     _lay_over(table, path, content, theirs=False)
     return table

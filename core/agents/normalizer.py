@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -42,6 +43,31 @@ class Sorted(NamedTuple):
     after: int = 0
 
 
+class _Judges(NamedTuple):
+    """What is made of tables and never changes, so that all who sort by the same ones share it."""
+
+    arguments: Arguments
+    shell: Shell
+    longer: dict[tuple[str, str], list[str]]
+    """The names of a framework's tools that go on after this one and a space."""
+
+
+def _judges(tables: Tables) -> _Judges:
+    longer: dict[tuple[str, str], list[str]] = {}
+    for framework, tools in tables.tools.items():
+        for name in tools.names:
+            for at, letter in enumerate(name):
+                if letter == " ":
+                    longer.setdefault((framework, name[:at]), []).append(name)
+    shell = Shell(tables.lists["shell"], Purposes(tables.lists["purposes"]))
+    return _Judges(Arguments(tables.lists["arguments"]), shell, longer)
+
+
+@cache
+def _our_judges() -> _Judges:
+    return _judges(read_tables())
+
+
 class Normalizer:
     """Sorts calls by tables of tool names."""
 
@@ -50,6 +76,7 @@ class Normalizer:
         "_arguments",
         "_known",
         "_lists",
+        "_longer",
         "_memory_files",
         "_memory_folders",
         "_shell",
@@ -78,15 +105,15 @@ class Normalizer:
         self._lists = tables.lists
         self._actions: dict[tuple[str, str], Action] = {}
         self._known: dict[tuple[str, str, bytes], Sorted] = {}
-        self._arguments = Arguments(tables.lists["arguments"])
-        self._shell = Shell(tables.lists["shell"], Purposes(tables.lists["purposes"]))
+        judges = _our_judges() if tables is read_tables() else _judges(tables)
+        self._arguments, self._shell, self._longer = judges
         self._memory_files = tuple(tables.lists["memory"]["files"])
         self._memory_folders = tuple(f"/{folder}/" for folder in tables.lists["memory"]["folders"])
         self.outcomes = tables.lists["outcomes"]
 
     def sort(self, framework: str, tool: str, arguments: Any) -> Sorted:
         """Sort one call; arguments may be a value, or JSON that was not decoded yet."""
-        if not isinstance(arguments, (msgspec.Raw, bytes)):
+        if type(arguments) is not msgspec.Raw and type(arguments) is not bytes:
             raw = (
                 arguments.encode("utf-8", "surrogatepass")
                 if isinstance(arguments, str)
@@ -94,20 +121,24 @@ class Normalizer:
             )
             return self._sort(framework, tool, arguments, raw)
         raw = bytes(arguments)
+        if len(raw) > _REMEMBERED:
+            return self._sort_raw(framework, tool, raw)
         key = (framework, tool, raw)
         known = self._known.get(key)
         if known is None:
-            try:
-                value = _decode(raw)
-                written = _encoded(value)
-            except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-                value, written = None, raw
-            known = self._sort(framework, tool, value, written)
-            if len(raw) <= _REMEMBERED:
-                if len(self._known) >= _MOST_REMEMBERED:
-                    self._known.clear()
-                self._known[key] = known
+            known = self._sort_raw(framework, tool, raw)
+            if len(self._known) >= _MOST_REMEMBERED:
+                self._known.clear()
+            self._known[key] = known
         return known
+
+    def _sort_raw(self, framework: str, tool: str, raw: bytes) -> Sorted:
+        try:
+            value = _decode(raw)
+            written = _encoded(value)
+        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+            value, written = None, raw
+        return self._sort(framework, tool, value, written)
 
     def _sort(self, framework: str, tool: str, value: Any, raw: bytes) -> Sorted:
         call = fingerprint(b"%b\0%b" % (tool.encode("utf-8", "surrogatepass"), raw))
@@ -162,12 +193,10 @@ class Normalizer:
     def _action(self, framework: str, tool: str) -> Action:
         if len(self._actions) > 10_000:
             self._actions.clear()
-        for name, action in self._tools.get(framework, _NO_TOOLS).names.items():
-            if name.startswith(tool + " "):
-                self._actions[framework, name] = cast(Action, action)
-        for name, action in self._tools["generic"].names.items():
-            if name.startswith(tool + " "):
-                self._actions.setdefault((framework, name), cast(Action, action))
+        for name in self._longer.get((framework, tool), ()):
+            self._actions[framework, name] = cast(Action, self._tools[framework].names[name])
+        for name in self._longer.get(("generic", tool), ()):
+            self._actions.setdefault((framework, name), cast(Action, self._tools["generic"].names[name]))
         found = self._actions[framework, tool] = cast(Action, self._search(framework, tool))
         return found
 

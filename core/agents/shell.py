@@ -42,7 +42,8 @@ _NAMES: tuple[Action, ...] = ("shell_exec", "file_read", "search", "file_edit", 
 _RANKS: dict[str, int] = {"destructive": 5, "commit": 4, "test": 3, "build": 2, "wait": 1, "": 0}
 _DEEPEST = 4
 _MOST_KNOWN = 4096
-"""Simple commands come again and again: what they are is remembered."""
+_LONGEST_KNOWN = 256
+"""Letters of a simple command that is remembered."""
 
 
 class Command(NamedTuple):
@@ -63,6 +64,10 @@ class _Judged(NamedTuple):
     purpose: Purpose
     targets: list[str]
     patch: str = ""
+
+
+_Simple = tuple[bool, tuple[str, ...]]
+"""A simple command without redirections: whether it reads what another writes, and its words."""
 
 
 class Shell:
@@ -92,7 +97,8 @@ class Shell:
             first, *rest = runner.split()
             self._runners.setdefault(first, []).append(rest)
         self._purposes = purposes
-        self._known: dict[tuple[bool | str, ...], tuple[_Judged, str]] = {}
+        self._known: dict[_Simple, tuple[_Judged, str | None]] = {}
+        """Simple commands come again and again: what each is, and the folder it enters."""
 
     def judge(self, command: Any) -> Command:
         """Judge a command line, or a list of words that is run without a shell."""
@@ -108,17 +114,31 @@ class Shell:
 
     def _walk(self, parts: list[Part], found: list[_Judged], folder: str, depth: int) -> None:
         for part in parts:
-            words = self._bare(part.words)
-            inner = _script_of(words)
-            if inner is not None and depth < _DEEPEST:
-                self._walk(split(inner), found, folder, depth + 1)
-                continue
-            judged = self._part(part, words)
+            plain = not part.writes and not part.here
+            key = (part.piped, tuple(part.words))
+            known = self._known.get(key) if plain else None
+            if known is None:
+                words = self._bare(part.words)
+                inner = _script_of(words)
+                if inner is not None and depth < _DEEPEST:
+                    self._walk(split(inner), found, folder, depth + 1)
+                    continue
+                judged = self._part(part, words)
+                known = judged, _entered(judged.program, words)
+                if plain and inner is None:
+                    self._keep(key, known)
+            judged, entered = known
             if folder and judged.targets:
                 judged = judged._replace(targets=[_under(folder, target) for target in judged.targets])
             found.append(judged)
-            if judged.program in ("cd", "pushd") and len(words) > 1 and not _NO_PATH.search(words[1]):
-                folder = _under(folder, words[1])
+            if entered is not None:
+                folder = _under(folder, entered)
+
+    def _keep(self, key: _Simple, known: tuple[_Judged, str | None]) -> None:
+        if sum(map(len, key[1])) <= _LONGEST_KNOWN:
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            self._known[key] = known
 
     def _bare(self, words: list[str]) -> list[str]:
         """The words without assignments, keywords and programs that only run another."""
@@ -195,6 +215,12 @@ class Shell:
         operands = _operands(words[phrase.count(" ") :], phrase)
         given = any(options_match(word, "-e") or word == "--files" for word in words[1:])
         return _SEARCH, operands[1:] if phrase in _PATTERN_FIRST and not given else operands, ""
+
+
+def _entered(program: str, words: list[str]) -> str | None:
+    """The folder that `cd` goes to; None of any other command, or where that cannot be told."""
+    enters = program in ("cd", "pushd") and len(words) > 1 and not _NO_PATH.search(words[1])
+    return words[1] if enters else None
 
 
 def _under(folder: str, target: str) -> str:

@@ -60,11 +60,11 @@ class _Scanner:
                 self.at = run.end()
                 self.part.words.extend(run.group().split())
                 continue
-            quiet = _QUIET.match(text, self.at)
+            mark = text[self.at]
+            quiet = _QUIET.match(text, self.at) if mark in "12&>" else None
             if quiet:
                 self.at = quiet.end()
                 continue
-            mark = text[self.at]
             if mark in " \t\r\\":
                 blank = _BLANK.match(text, self.at)
                 if blank:

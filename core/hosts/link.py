@@ -23,6 +23,8 @@ _PULL = 512
 """Messages asked for at once."""
 _IDLE = 60.0
 _CONNECT = 15.0
+_AGAIN = 0.1
+"""Seconds until the one other try the library makes of a server that did not answer."""
 
 
 class LinkLost(NooscopeError):
@@ -87,8 +89,9 @@ def _without_user(url: str) -> str:
 class NatsLink:
     """One connection that never mends itself: its user makes another, and asks where the stream stands."""
 
-    def __init__(self, connection: Any) -> None:
+    def __init__(self, connection: Any, lost: asyncio.Event) -> None:
         self.connection = connection
+        self._lost = lost
         self.stream = connection.jetstream(publish_async_max_pending=20_000)
 
     @property
@@ -99,6 +102,17 @@ class NatsLink:
         """End it; what was under way is forgotten."""
         with contextlib.suppress(Exception):
             await asyncio.wait_for(self.connection.close(), 2.0)
+
+    async def answered(self, answers: asyncio.Future[list[Any]], patience: float) -> list[Any]:
+        """What was answered within so many seconds; raises `LinkLost` as soon as no answer can come."""
+        lost = asyncio.ensure_future(self._lost.wait())
+        either: set[asyncio.Future[Any]] = {answers, lost}
+        await asyncio.wait(either, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
+        lost.cancel()
+        if answers.done():
+            return answers.result()
+        answers.cancel()
+        raise LinkLost("the connection was lost" if self._lost.is_set() else "the server did not answer")
 
     async def state(self, make: HostsSettings | None = None) -> StreamState:
         """How the stream stands; it is made where it is not there and `make` says how."""
@@ -116,6 +130,10 @@ class NatsLink:
 async def connect_nats(server: Server) -> NatsLink:
     """A connection; raises `LinkLost` with the reason."""
     connection = needed("nats", "nats").NATS()
+    lost = asyncio.Event()
+
+    async def gone() -> None:
+        lost.set()
 
     async def ignore(_: Exception) -> None:
         """Whoever uses the connection meets the fault."""
@@ -126,8 +144,11 @@ async def connect_nats(server: Server) -> NatsLink:
                 server.url.split(","),
                 allow_reconnect=False,
                 max_reconnect_attempts=1,
+                reconnect_time_wait=_AGAIN,
                 connect_timeout=5,
                 error_cb=ignore,
+                disconnected_cb=gone,
+                closed_cb=gone,
                 name="nooscope",
                 pending_size=64 * 1024 * 1024,
                 **server.options,
@@ -137,7 +158,7 @@ async def connect_nats(server: Server) -> NatsLink:
         with contextlib.suppress(Exception):
             await asyncio.wait_for(connection.close(), 2.0)
         raise LinkLost(f"cannot reach {server.name} ({said})") from None
-    return NatsLink(connection)
+    return NatsLink(connection, lost)
 
 
 def _config(settings: HostsSettings) -> Any:

@@ -162,7 +162,7 @@ class Shipper:
                 )
                 for one in batch
             ]
-            stored = await asyncio.wait_for(asyncio.gather(*answers), _ANSWER)
+            stored = await link.answered(asyncio.gather(*answers), _ANSWER)
         rows = [(one.subject, one.id, answer.seq) for one, answer in zip(batch, stored, strict=True)]
         self._place.add(rows)
         self.sent += sum(not answer.duplicate for answer in stored)

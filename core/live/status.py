@@ -11,6 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from core.events import MAIN, Action, Matter
+from core.report.closing import Close
 from core.settings import Settings
 from core.settings.fleet import FleetSettings
 
@@ -76,9 +77,6 @@ _PLANS = frozenset(("ExitPlanMode", "exit_plan_mode", "plan_exit", "ExitSpecMode
 
 Need = Literal["", "question", "plan", "permission", "error"]
 """What the person is needed for."""
-
-Close = Literal["", "asked", "tool", "said", "done", "failed", "stopped", "ended"]
-"""What the main agent's last event leaves behind: `said` is an answer that tells no reason for its end."""
 
 
 class AgentTrouble(NamedTuple):

@@ -7,17 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec.structs import replace
 
 from core.engine import Step
-from core.events import MAIN, AgentEnd, Event, Matter, Prompt, SessionEnd, SessionStart, ToolUse, Turn
-from core.live.status import AgentTrouble, Close, Open, StatusFacts
+from core.events import MAIN, AgentEnd, Event, Matter, Prompt, SessionStart, ToolUse, Turn
+from core.live.status import AgentTrouble, Open, StatusFacts
+from core.report.closing import Close, begins_turn, closing, was_left_open
 from core.society import Society
+from core.story import FAILING, told_regime
 
 GOODBYE = 5.0
 """Seconds in which what is still written after a session's end belongs to its end."""
-
-_FAILED = frozenset(("error", "failed"))
-_TOTALS = frozenset(("total", "shutdown"))
-"""Turns that only tell what a session spent as a whole, and are not answers."""
-"""Words with which logs say that an error ended a turn."""
 
 
 class StatusTracker:
@@ -151,6 +148,7 @@ def with_minds(
         fuse=fuse,
         quarantine=_first(quarantined, working, "affect is quarantined"),
         stuck=_stuck(stuck, society, working),
+        flow=log.flow if _flows(society) else None,
         context=gauge.fill,
         turns_left=gauge.turns_left(),
         running=sum(name != MAIN for name in working),
@@ -164,29 +162,12 @@ def open_calls(held: Iterable[Event]) -> tuple[Open, ...]:
     return tuple(Open(call.at, call.agent, call.tool, call.action) for call in sorted(calls, key=_time))
 
 
-def closing(event: Event, final: frozenset[str]) -> Close:
-    """What a main agent's event leaves behind; empty where it changes nothing."""
-    kind = type(event)
-    if kind is ToolUse:
-        return "tool"
-    if kind is Turn:
-        stop = event.stop  # type: ignore[union-attr]
-        if stop in _TOTALS:
-            return ""
-        return "done" if stop in final else "failed" if stop in _FAILED else "tool" if stop else "said"
-    if kind is Prompt:
-        return "stopped" if event.interrupt else "asked"  # type: ignore[union-attr]
-    return "ended" if kind is SessionEnd else ""
-
-
-def was_left_open(event: Event, closed: float) -> bool:
-    """Whether this is a call without an answer that the end of a log brings, after the agent had gone on."""
-    return type(event) is ToolUse and event.outcome == "pending" and event.at < closed
-
-
-def begins_turn(before: Close, close: Close) -> bool:
-    """Whether the main agent is set to work by an event that leaves `close` behind."""
-    return close == "asked" or (close in ("tool", "said") and before in ("", "done", "stopped", "failed"))
+def _flows(society: Society) -> bool:
+    """Whether flow may be told: nothing stands beside it that says otherwise."""
+    main = society.engine(MAIN)
+    regime, failing = main.mind.heart.regime, main.receptor.failure_rate
+    told = told_regime(regime.regime, regime.candidate, failing, main.receptor.facts.failures_recent)
+    return told in ("calm", "progress") and failing < FAILING
 
 
 def _halt(society: Society) -> tuple[AgentTrouble | None, bool]:

@@ -11,9 +11,10 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from core.events import MAIN, Prompt, SessionStart, ToolUse
-from core.live.status import Close, Limits, Open, Status, StatusFacts, status_of
-from core.live.status_facts import begins_turn, closing, was_left_open, with_minds
+from core.live.status import Limits, Open, Status, StatusFacts, status_of
+from core.live.status_facts import with_minds
 from core.percept import AGENT_STATES, SIGNALS
+from core.report.closing import Close, begins_turn, closing, was_left_open
 from core.society import Society
 from core.timeline.timeline import Timeline
 from core.timeline.track import Track

@@ -87,12 +87,20 @@ def recognise(sample: Sample, agents: tuple[Agent, ...]) -> Format | None:
     best, score = None, 0
     for agent in agents:
         for known in agent.formats:
-            sure = known.sniff(sample)
+            sure = _sureness(known, sample)
             if sure >= CERTAIN:
                 return known
             if sure > score:
                 best, score = known, sure
     return best
+
+
+def _sureness(known: Format, sample: Sample) -> int:
+    """What a format says of a beginning; one that cannot make sense of it does not know it."""
+    try:
+        return known.sniff(sample)
+    except Exception:  # noqa: BLE001 a file may hold anything, and the other formats must still be asked
+        return 0
 
 
 def roots(agents: tuple[Agent, ...], environment: Environment, home: Path) -> list[tuple[str, Path]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import NamedTuple
 
 from core.logs.token_shapes import Span, spans
@@ -22,16 +23,22 @@ _ATTACHED = rf"(?<![^\s\"'])FLAGS{_VALUE}"
 
 class _Program(NamedTuple):
     stem: str
-    called: re.Pattern[str]
+    called: str
     """How the program is called, from its stem on."""
-    flags: re.Pattern[str]
+    flags: str
     parted: str = ""
     """What stands between a name and the password where both are one value."""
 
 
 def _program(stem: str, form: str, flags: str, parted: str = "", more: str = "") -> _Program:
     called = rf"(?:(?<![A-Za-z0-9_.-])|(?<=\\[nrt])){stem}{more}(?=\s|\\+\n)"
-    return _Program(stem, re.compile(called), re.compile(form.replace("FLAGS", f"(?:{flags})")), parted)
+    return _Program(stem, called, form.replace("FLAGS", f"(?:{flags})"), parted)
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """A pattern, made when a text first calls for it: most never are, and together they hold up a start."""
+    return re.compile(pattern)
 
 
 _PASS_FORM = rf"(?<=\s)FLAGS{_GAP}(?:\\*[\"'])?pass:{_VALUE}"
@@ -63,13 +70,11 @@ _ENDS = re.compile(r"(?<!\\)\n|(?<!\\)\\n|[;|]|&&")
 
 _SPACE = r"(?:\s|\\++[nrt]){1,40}+"
 _NETRC = tuple(
-    re.compile(
-        rf"{word}{_SPACE}[^\s\\\"']{{1,200}}{_SPACE}(?:account{_SPACE}[^\s\\\"']{{1,200}}{_SPACE})?"
-        rf"password{_SPACE}(?P<bare>[^\s\\\"'<$][^\s\\\"'<]{{2,}})"
-    )
+    rf"{word}{_SPACE}[^\s\\\"']{{1,200}}{_SPACE}(?:account{_SPACE}[^\s\\\"']{{1,200}}{_SPACE})?"
+    rf"password{_SPACE}(?P<bare>[^\s\\\"'<$][^\s\\\"'<]{{2,}})"
     for word in ("login", "machine")
 )
-_PGPASS = re.compile(
+_PGPASS = (
     r"(?:(?<![^\s])|(?<=\\n))[^\s:\\\"']{1,100}:(?:5432|\*):[^\s:\\\"']{1,64}:[^\s:\\\"']{1,64}:"
     r"(?P<bare>[^\s\\\"'<$/][^\s\\\"'<]{2,})"
 )
@@ -79,10 +84,8 @@ _TAKES_IT = (
 )
 """A pipe into a program that reads a password from it."""
 _PIPED = tuple(
-    re.compile(
-        rf"{word}(?:(?<![A-Za-z0-9_.-]{word})|(?<=\\[nrt]{word}))(?:[ ]-[ne]+)?[ ]+"
-        rf"(?:\\*[\"']%s(?:\\+n)?\\*[\"'][ ]+)?{_VALUE}{_TAKES_IT}"
-    )
+    rf"{word}(?:(?<![A-Za-z0-9_.-]{word})|(?<=\\[nrt]{word}))(?:[ ]-[ne]+)?[ ]+"
+    rf"(?:\\*[\"']%s(?:\\+n)?\\*[\"'][ ]+)?{_VALUE}{_TAKES_IT}"
     for word in ("echo", "printf")
 )
 _PUTTY = re.compile(r"Private-Lines: [0-9]{1,4}(?P<bare>.*?)(?=Private-MAC|\Z)", re.DOTALL)
@@ -96,12 +99,15 @@ def command_spans(text: str) -> Iterator[Span]:
         if program.stem in text:
             yield from _called(text, program)
     if "password" in text:
-        yield from (span for pattern in _NETRC for span in spans(pattern, text, "bare"))
+        yield from (span for pattern in _NETRC for span in spans(_compiled(pattern), text, "bare"))
     if ":5432:" in text or ":*:" in text:
-        yield from spans(_PGPASS, text, "bare")
+        yield from spans(_compiled(_PGPASS), text, "bare")
     if "|" in text:
         yield from (
-            span for pattern in _PIPED for found in pattern.finditer(text) for span in _value(found, "")
+            span
+            for pattern in _PIPED
+            for found in _compiled(pattern).finditer(text)
+            for span in _value(found, "")
         )
     if "Private-Lines: " in text:
         yield from spans(_PUTTY, text, "bare")
@@ -110,11 +116,11 @@ def command_spans(text: str) -> Iterator[Span]:
 def _called(text: str, program: _Program) -> Iterator[Span]:
     at = text.find(program.stem)
     while at >= 0:
-        found = program.called.match(text, at)
+        found = _compiled(program.called).match(text, at)
         end = at + 1
         if found is not None and (program.stem != "login" or _LOGS_IN.search(text, max(0, at - 16), at)):
             end = _end(text, found.end())
-            for flag in program.flags.finditer(text, found.end(), end):
+            for flag in _compiled(program.flags).finditer(text, found.end(), end):
                 if program.stem != "login" or not _PORT.fullmatch(flag["bare"] or ""):
                     yield from _value(flag, program.parted)
         at = text.find(program.stem, max(end, at + 1))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -22,6 +24,10 @@ from core.settings.logs import FollowSettings, IngestSettings
 
 BATCH = 10_000
 """Events handed over at once at most, so that catching up with a long log stays in bounded memory."""
+_STEP = 0.01
+"""Seconds without another path after which what was announced is handed on."""
+_GLANCE = 0.1
+"""Seconds within which a wish to stop is seen."""
 
 
 class Follower:
@@ -201,6 +207,9 @@ def changes(
         yield set()
         return
     try:
+        if _kernel_announces():
+            yield from _from_kernel(folders, stop, settings, recursive)
+            return
         try:
             yield from _announced(folders, stop, settings, recursive, lenient=False)
         except PermissionError:
@@ -210,6 +219,37 @@ def changes(
             tell(f"no file events ({_limit(fault)}); looking every {settings.poll:g} s instead")
         stop.wait(settings.poll)
         yield set()
+
+
+def _kernel_announces() -> bool:
+    """Whether the kernel can be asked itself: on Linux, but not where that runs inside Windows."""
+    return sys.platform == "linux" and "microsoft" not in os.uname().release.lower()
+
+
+def _from_kernel(
+    folders: list[Path], stop: threading.Event, settings: FollowSettings, recursive: bool
+) -> Iterator[set[Path]]:
+    """Changes as the kernel announces them; ends where some were lost, so that one begins anew."""
+    from core.logs.inotify import Inotify
+
+    step = min(_STEP, settings.debounce / 2)
+    with Inotify(folders, recursive=recursive) as kernel:
+        while not (stop.is_set() or kernel.lost):
+            until = time.monotonic() + settings.poll
+            while not kernel.wait(min(_GLANCE, max(0.0, until - time.monotonic()))):
+                if stop.is_set():
+                    return
+                if time.monotonic() >= until:
+                    break
+            found = kernel.take()
+            until = time.monotonic() + settings.debounce
+            while found and time.monotonic() < until:
+                stop.wait(step)
+                more = kernel.take()
+                if more <= found:
+                    break
+                found |= more
+            yield found
 
 
 def _announced(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 
@@ -22,6 +24,8 @@ LONGEST = 64 << 20
 
 Note = Callable[[int, str], None]
 """Told the line's number and what is wrong with it."""
+Passes = Callable[[bytes], bool]
+"""Says of a line from `{` to `}`, with or without its end, whether at a glance nothing in it matters."""
 
 _SHUT = ord("}")
 _make = tuple.__new__
@@ -108,21 +112,26 @@ class LineCutter:
         if length > self._longest:
             self._note(number, "line too long")
             return None
-        start = len(_MARK) if number == 1 and piece.startswith(_MARK) else 0
-        body = piece[start:].lstrip(b"\0 \t\r")
-        start = len(piece) - len(body)
-        body = body.rstrip(b"\0 \t\r")
-        if not body:
-            if b"\0" in piece:
-                self._note(number, "only NUL bytes")
-            return None
-        return Line(body, offset + start, number)
+        return _trimmed(piece, offset, number, self._note)
+
+
+def _trimmed(piece: bytes, offset: int, number: int, note: Note) -> Line | None:
+    """What a line holds, with nothing blank around it; None where that is nothing."""
+    start = len(_MARK) if number == 1 and piece.startswith(_MARK) else 0
+    body = piece[start:].lstrip(b"\0 \t\r")
+    start = len(piece) - len(body)
+    body = body.rstrip(b"\0 \t\r")
+    if not body:
+        if b"\0" in piece:
+            note(number, "only NUL bytes")
+        return None
+    return Line(body, offset + start, number)
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[BinaryIO]:
-    """A log for reading, unpacked on the way where it is packed with zstd."""
-    with open_log(path) as raw:
+def opened(path: Path, size: int = -1) -> Iterator[BinaryIO]:
+    """A log for reading, so many bytes in one go, unpacked on the way where it is packed with zstd."""
+    with open_log(path, size) as raw:
         packed = raw.read(len(_MAGIC)) == _MAGIC
         raw.seek(0)
         if not packed:
@@ -150,19 +159,80 @@ def take(stream: BinaryIO, size: int = -1) -> bytes:
 
 
 def read_lines(
-    path: Path, note: Note, longest: int = LONGEST, size: int = CHUNK, start: int = 0, number: int = 1
+    path: Path,
+    note: Note,
+    longest: int = LONGEST,
+    size: int = CHUNK,
+    start: int = 0,
+    number: int = 1,
+    passes: Passes | None = None,
 ) -> Iterator[Line]:
-    """Every line from `start` on, the last one with or without its end; raises only `OSError`."""
-    cutter = LineCutter(note, longest, start, number)
-    with opened(path) as stream:
+    """Every line from `start` on, the last one with or without its end; raises only `OSError`.
+
+    A file that is read in one go is closed before its first line is given, as very many may be read at once.
+    Lines that `passes` says hold nothing that matters are left out.
+    """
+    with opened(path, size) as stream:
         if start:
             stream.seek(start)
-        while len(chunk := take(stream, size)) == size:
-            yield from cutter.feed(chunk)
+        if isinstance(stream, ZstdFile):
+            for line in _unpacked(stream, LineCutter(note, longest, start, number), size):
+                if passes is None or not (_is_object(line.data) and passes(line.data)):
+                    yield line
+            return
+        whole = take(stream, size)
+        if len(whole) == size:
+            stream.seek(start)
+            yield from _cut(stream, note, longest, size, start, number, passes)
+            return
+    yield from _cut(BytesIO(whole), note, longest, size, start, number, passes)
+
+
+def _cut(
+    stream: BinaryIO, note: Note, longest: int, size: int, offset: int, first: int, passes: Passes | None
+) -> Iterator[Line]:
+    """The same as `LineCutter` gives, of a stream that can be read line by line."""
+    for number, piece in enumerate(iter(partial(stream.readline, longest + 1), b""), first):
+        begin = offset
+        offset += len(piece)
+        if piece[:1] == b"{" and piece.endswith(b"}\n"):
+            if passes is None or not passes(piece):
+                yield _make(Line, (piece[:-1], begin, number))
+        elif len(piece) > longest and not piece.endswith(b"\n"):
+            passed = _skipped(stream, size)
+            note(number, "line too long")
+            if passed is None:
+                return
+            offset += passed
+        else:
+            line = _trimmed(piece.removesuffix(b"\n"), begin, number, note)
+            if line and (passes is None or not (_is_object(line.data) and passes(line.data))):
+                yield line
+            if not piece.endswith(b"\n"):
+                return
+
+
+def _unpacked(stream: BinaryIO, cutter: LineCutter, size: int) -> Iterator[Line]:
+    while len(chunk := take(stream, size)) == size:
+        yield from cutter.feed(chunk)
     yield from cutter.feed(chunk)
     last = cutter.rest()
     if last is not None:
         yield last
+
+
+def _skipped(stream: BinaryIO, size: int) -> int | None:
+    """Read on to the end of a line; how many bytes that were, or None where the file ends before."""
+    passed = 0
+    while piece := stream.readline(size):
+        passed += len(piece)
+        if piece.endswith(b"\n"):
+            return passed
+    return None
+
+
+def _is_object(data: bytes) -> bool:
+    return data.startswith(b"{") and data.endswith(b"}")
 
 
 def head(path: Path, size: int) -> bytes:

@@ -16,13 +16,13 @@ MOST_HELD = 256
 _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 
 
-def open_log(path: Path) -> BinaryIO:
-    """A regular file for reading; raises only `OSError`.
+def open_log(path: Path, size: int = -1) -> BinaryIO:
+    """A regular file for reading, so many bytes in one go; raises only `OSError`.
 
     A pipe, socket or device is refused before it is opened, as opening one may wait or do something; what was
     opened is looked at again, as the name may stand for something else by then.
     """
-    return os.fdopen(_descriptor(path), "rb")
+    return os.fdopen(_descriptor(path), "rb", size)
 
 
 class HeldLog:

@@ -57,7 +57,7 @@ class Runs:
     def _split(self, log: Log) -> list[LogSession]:
         begun, busy = self._starts(log)
         database = log.format.style == "database"
-        if len(begun) < 2 and not database:
+        if not begun or (len(begun) < 2 and not database):
             return []
         ids = [start.session for start, _ in begun]
         if log.format.style == "lines" and len(set(ids)) < len(ids):

@@ -59,7 +59,10 @@ class Reader(ABC):
 
     @staticmethod
     def passes(record: bytes) -> bool:
-        """Whether a glance at a record shows that `feed` would make nothing of it."""
+        """Whether a glance at a record shows that `feed` would make nothing of it.
+
+        Asked only of what begins with `{` and ends with `}`; a line end may follow.
+        """
         return not record
 
     @abstractmethod

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ from core.events import MAIN, Event, Where
 from core.logs.diagnostics import Diagnostics
 from core.logs.event_redaction import clean
 from core.logs.format import Format
-from core.logs.lines import Line, opened, read_lines, take
+from core.logs.lines import Line, Passes, opened, read_lines, take
 from core.logs.reader import Reader
 from core.logs.rows_read import RowsRead
 from core.settings.logs import LineSettings
@@ -42,9 +42,6 @@ class Log(NamedTuple):
 
 
 NO_PERMISSION = "no permission"
-
-Passes = Callable[[bytes], bool]
-"""Says of a line, at a glance, whether nothing in it matters."""
 
 _make = tuple.__new__
 """Builds a named tuple without its Python-level constructor: one is made for every line."""
@@ -94,7 +91,8 @@ def feed(reader: Reader, record: Record) -> list[Event]:
 def admit(reader: Reader, record: Record) -> list[Event]:
     """The same of a record whose line was not passed over."""
     try:
-        return [clean(event) for event in reader.admit(*record)]
+        events = reader.admit(*record)
+        return [clean(event) for event in events] if events else events
     except Exception as fault:  # noqa: BLE001 as above
         _count(reader, record.where.file, record.line, fault)
         return []
@@ -173,13 +171,14 @@ def _lines(
     def note(number: int, reason: str) -> None:
         diagnostics.note(file, number, reason)
 
-    for data, offset, number in read_lines(log.path, note, lines.longest, lines.chunk, log.start, log.line):
+    for data, offset, number in read_lines(
+        log.path, note, lines.longest, lines.chunk, log.start, log.line, passes
+    ):
         if offset >= end:
             return
         if log.session and not _tells_of(data, log.session):
             continue
-        if passes is None or not passes(data):
-            yield _make(Record, (data, Where(file, offset, len(data)), number))
+        yield _make(Record, (data, Where(file, offset, len(data)), number))
 
 
 class _Named(msgspec.Struct):

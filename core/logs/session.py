@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import threading
 from collections.abc import Hashable, Iterator
+from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -183,5 +184,4 @@ def _without(events: Iterator[Event], told: set[Hashable]) -> Iterator[Event]:
     return (event for event in events if isinstance(event, SessionStart) or identity(event) not in told)
 
 
-def _time(event: Event) -> float:
-    return event.at
+_time = attrgetter("at")

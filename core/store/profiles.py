@@ -11,7 +11,6 @@ from core.errors import StoreError
 from core.settings import Settings
 from core.settings.file import small_file
 from core.settings.layers import Complaint, read_file, resolve, tunables, value_of
-from core.settings.toml_text import settings_toml
 
 Scope = Literal["built-in", "user", "project"]
 
@@ -88,6 +87,8 @@ def profile_text(sentence: str, values: Mapping[str, Any]) -> str:
     """A profile as a file, each value with its sentence."""
     known = [tunables()[name] for name in tunables() if name in values]
     said = " ".join(sentence.split())
+    from core.settings.toml_text import settings_toml
+
     return (f"# {said}\n\n" if said else "") + (settings_toml(known, values) if known else "")
 
 

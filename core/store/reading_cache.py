@@ -7,6 +7,7 @@ import sqlite3
 import sys
 import time
 from collections.abc import Iterable, Iterator
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,8 @@ VERSION = 1
 LARGEST = 64_000_000
 """Bytes one value may have once it is unpacked."""
 _DAY = 86_400
+_GATHERED = 16_000_000
+"""Bytes gathered before they are written."""
 _TABLE = """
 CREATE TABLE IF NOT EXISTS kept (
     key TEXT PRIMARY KEY, value BLOB NOT NULL, size INTEGER NOT NULL, used INTEGER NOT NULL
@@ -44,13 +47,16 @@ class ReadingCache:
     def load(self, keys: Iterable[str]) -> dict[str, bytes]:
         """The values that are kept, by key."""
         wanted = list(keys)
+        gathered = _gathered.get()
+        found = gathered.of(self, wanted) if gathered is not None else {}
         if not is_there(self.path):
-            return {}
-        found: dict[str, bytes] = {}
+            return found
         today = _today()
         with contextlib.suppress(sqlite3.Error, OSError), self._open() as store:
             stale = []
             for key in wanted:
+                if key in found:
+                    continue
                 row = store.execute("SELECT value, used FROM kept WHERE key = ?", (key,)).fetchone()
                 if row is None:
                     continue
@@ -66,6 +72,13 @@ class ReadingCache:
         """Keep these; False where they cannot be written."""
         if not values:
             return True
+        gathered = _gathered.get()
+        if gathered is not None:
+            gathered.add(self, values)
+            return True
+        return self._write(values)
+
+    def _write(self, values: dict[str, bytes]) -> bool:
         rows = [
             (key, packed, len(packed), _today())
             for key, value in values.items()
@@ -114,6 +127,8 @@ class ReadingCache:
             store.close()
 
     def _tidy(self, store: sqlite3.Connection) -> None:
+        if _filled(store) <= self.limit:
+            return
         total = int(store.execute("SELECT coalesce(sum(size), 0) FROM kept").fetchone()[0])
         if total <= self.limit:
             return
@@ -122,6 +137,53 @@ class ReadingCache:
                 return
             store.execute("DELETE FROM kept WHERE key = ?", (key,))
             total -= size
+
+
+class _Gathered:
+    """What several saves would write, until it is written at once."""
+
+    def __init__(self) -> None:
+        self._caches: dict[Path, ReadingCache] = {}
+        self._values: dict[Path, dict[str, bytes]] = {}
+        self._size = 0
+
+    def of(self, cache: ReadingCache, keys: Iterable[str]) -> dict[str, bytes]:
+        """Those of the wanted values that are not written yet."""
+        values = self._values.get(cache.path, {})
+        return {key: values[key] for key in keys if key in values}
+
+    def add(self, cache: ReadingCache, values: dict[str, bytes]) -> None:
+        """Keep these, and write everything where that is much by now."""
+        self._caches[cache.path] = cache
+        self._values.setdefault(cache.path, {}).update(values)
+        self._size += sum(map(len, values.values()))
+        if self._size > _GATHERED:
+            self.write()
+
+    def write(self) -> None:
+        """Write it all."""
+        for path, values in self._values.items():
+            self._caches[path]._write(values)
+        self._values.clear()
+        self._size = 0
+
+
+_gathered: ContextVar[_Gathered | None] = ContextVar("gathered", default=None)
+
+
+@contextlib.contextmanager
+def saved_together() -> Iterator[None]:
+    """Write what is saved meanwhile in a few goes, the last of them at the end.
+
+    Each go waits for the disk and for other processes; what is lost where this one is killed costs only time.
+    """
+    gathered = _Gathered()
+    before = _gathered.set(gathered)
+    try:
+        yield
+    finally:
+        _gathered.reset(before)
+        gathered.write()
 
 
 def reading_cache(settings: Settings) -> ReadingCache | None:
@@ -135,6 +197,15 @@ def reading_cache(settings: Settings) -> ReadingCache | None:
 def reading_cache_path() -> Path:
     """Where the platform keeps what can be made again."""
     return user_cache_path("nooscope", appauthor=False) / "readings.db"
+
+
+def _filled(store: sqlite3.Connection) -> int:
+    """Bytes of the file that are in use, of which the values are a part; known without looking at them."""
+    pages, free, size = (
+        int(store.execute(f"PRAGMA {name}").fetchone()[0])
+        for name in ("page_count", "freelist_count", "page_size")
+    )
+    return (pages - free) * size
 
 
 def _packed(value: bytes) -> bytes:

@@ -25,21 +25,22 @@ class OpenAnswers:
         self._words: dict[str, tuple[str, Where]] = {}
         """What each agent's open answer says so far, and where it last said something."""
 
-    def begin(self, agent: str, message: Message) -> Turn | None:
-        """A line of an agent's answer comes; the answer before, where this is another."""
+    def take(self, agent: str, message: Message, at: float, where: Where) -> Turn | None:
+        """Take in a line of an agent's answer; the answer before, where this is another.
+
+        A line that no model wrote is no answer.
+        """
         before = self._messages.get(agent)
         other = before is not None and (before[0].id != message.id or not message.id)
-        return self.close(agent) if other else None
-
-    def take(self, agent: str, message: Message, at: float, where: Where) -> None:
-        """Take in the line; one that no model wrote is no answer."""
+        closed = self.close(agent) if other else None
         if message.usage is None or message.model == "<synthetic>":
-            return
+            return closed
         self._messages[agent] = (message, at, where)
         said = user_words(message.content)
         if said:
-            before = self._words[agent][0] if agent in self._words else ""
-            self._words[agent] = before + said, where
+            already = self._words.get(agent)
+            self._words[agent] = (already[0] + said if already else said), where
+        return closed
 
     def close(self, agent: str) -> Turn | None:
         """The turn of an agent's open answer; None where there is none, or it was told before."""

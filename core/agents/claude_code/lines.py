@@ -129,18 +129,16 @@ class Queued(Struct, gc=False):
     commandMode: str | None = None  # noqa: N815
 
 
-_lines = msgspec.json.Decoder(ClaudeLine)
+decode_line = msgspec.json.Decoder(ClaudeLine).decode
+"""A line as it should be; raises one of `FAULTS` for any other."""
 
 
-def read_line(record: bytes) -> tuple[ClaudeLine | None, str]:
-    """A line, and what is wrong with it where something is."""
-    try:
-        return _lines.decode(record), ""
-    except msgspec.ValidationError:
-        line = salvage(record, ClaudeLine)
-        return line, "field of a wrong type" if line else "not an object"
-    except FAULTS:
+def salvage_line(record: bytes, fault: Exception) -> tuple[ClaudeLine | None, str]:
+    """What can be read of a line that could not be decoded, and what is wrong with it."""
+    if not isinstance(fault, msgspec.ValidationError):
         return None, "not JSON"
+    line = salvage(record, ClaudeLine)
+    return line, "field of a wrong type" if line else "not an object"
 
 
 def read_part(

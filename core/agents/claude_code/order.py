@@ -25,21 +25,18 @@ class Placed(NamedTuple):
 class HeldLines:
     """Keeps what came too early, by the id it waits for, for a bounded stretch of lines."""
 
-    __slots__ = ("_due", "_held", "_ids", "_lines")
+    __slots__ = ("_due", "_ids", "held")
 
     def __init__(self) -> None:
-        self._held: dict[str, list[Placed]] = {}
+        self.held: dict[str, list[Placed]] = {}
+        """What is kept, by the id it waits for."""
         self._due: dict[str, int] = {}
         self._ids: set[str] = set()
-        self._lines = 0
 
-    def __len__(self) -> int:
-        return len(self._held)
-
-    def hold(self, wanted: str, placed: Placed) -> None:
-        """Keep a line until what it waits for comes."""
-        self._held.setdefault(wanted, []).append(placed)
-        self._due.setdefault(wanted, self._lines + STRETCH)
+    def hold(self, wanted: str, placed: Placed, taken: int) -> None:
+        """Keep a line until what it waits for comes; so many were taken in before it."""
+        self.held.setdefault(wanted, []).append(placed)
+        self._due.setdefault(wanted, taken + STRETCH)
         if placed.block is None and placed.line.uuid:
             self._ids.add(placed.line.uuid)
 
@@ -49,16 +46,13 @@ class HeldLines:
 
     def take(self, came: str) -> list[Placed]:
         """What waited for this."""
-        found = self._held.pop(came, [])
+        found = self.held.pop(came, [])
         if found:
             del self._due[came]
             self._ids.difference_update(placed.line.uuid or "" for placed in found)
         return found
 
-    def overdue(self, *, all_of_them: bool = False) -> list[Placed]:
-        """What has waited long enough; counts one line more."""
-        self._lines += 1
-        if not self._due:
-            return []
-        late = [name for name, due in self._due.items() if all_of_them or due < self._lines]
+    def overdue(self, taken: int | None) -> list[Placed]:
+        """What has waited long enough once so many lines were taken in; all of it where none will come."""
+        late = [name for name, due in self._due.items() if taken is None or due < taken]
         return [placed for name in late for placed in self.take(name)]

@@ -15,8 +15,9 @@ from core.agents.claude_code.lines import (
     ClaudeLine,
     Message,
     Queued,
-    read_line,
+    decode_line,
     read_part,
+    salvage_line,
     token_count,
 )
 from core.agents.claude_code.links import ClaudeCodeLinks
@@ -31,6 +32,7 @@ from core.agents.loose import is_secret, kept
 from core.agents.reader import AgentKit, AgentReader
 from core.agents.usage import ClosedTurns, failed_turn
 from core.events import MAIN, Compaction, Event, Prompt, SessionEnd, SessionStart, Where
+from core.logs.envelope import FAULTS
 from core.logs.format import Format, Sample
 from core.logs.reader import PausingReader
 from core.logs.times import seconds
@@ -69,6 +71,8 @@ class ClaudeCode(AgentReader, PausingReader):
         self._agents = Delegations(agent)
         self._parents = HeldLines()
         self._results = HeldLines()
+        self._taken = 0
+        """Lines that were read, by which it is told how long another has waited."""
         self._at = 0.0
         self._begun = False
         self._alone = agent != MAIN
@@ -76,15 +80,18 @@ class ClaudeCode(AgentReader, PausingReader):
 
     def feed(self, record: bytes, where: Where, line: int) -> list[Event]:
         """The events that this line completes."""
-        return [] if passes(record) else self.admit(record, where, line)
+        return [] if record.endswith(b"}") and passes(record) else self.admit(record, where, line)
 
     def admit(self, record: bytes, where: Where, line: int) -> list[Event]:
         """The events that a line completes in which something may matter."""
-        told, fault = read_line(record)
-        if fault:
-            self.kit.diagnostics.note(where.file, line, fault)
-        if told is None:
-            return []
+        try:
+            told = decode_line(record)
+        except FAULTS as fault:
+            salvaged, reason = salvage_line(record, fault)
+            self.kit.diagnostics.note(where.file, line, reason)
+            if salvaged is None:
+                return []
+            told = salvaged
         out: list[Event] = []
         self._take(told, where, line, out)
         return out
@@ -102,7 +109,7 @@ class ClaudeCode(AgentReader, PausingReader):
     def pause(self) -> bytes | None:
         """All it knows between two answers, which is ids, times and paths alone."""
         calls, usage, agents = self._calls.pause(), self._answers.pause(), self._agents.pause()
-        if self._parents or self._results:
+        if self._parents.held or self._results.held:
             return None
         if calls is None or usage is None or agents is None or any(map(is_secret, calls.changed)):
             return None
@@ -123,29 +130,35 @@ class ClaudeCode(AgentReader, PausingReader):
 
     def _take(self, line: ClaudeLine, where: Where, number: int, out: list[Event]) -> None:
         kind = line.type
-        if not matters(line):
+        spoken = kind == "assistant" or kind == "user"
+        if not spoken and not matters(line):
             return
         if line.uuid:
             if line.uuid in self.seen:
                 self._settle(line)
                 return
             self.seen.add(line.uuid)
-        at = self._moment(line, where, number)
+        at = seconds(line.timestamp)
+        if at is None:
+            at = self._at
+            if spoken:
+                self.kit.diagnostics.note(where.file, number, "no time")
+        self._at = at
         if kind == "progress" or kind == "queue-operation":
             self._agents.hear(line, at, where, self._calls, out)
             return
         if not self._begun and line.session_id:
             self._begin(line, at, where, out)
-        placed = Placed(line, at, where, number)
-        if self._early(line):
-            self._parents.hold(line.parent_uuid or "", placed)
+        if (line.is_sidechain or line.is_compact_summary) and self._early(line):
+            self._parents.hold(line.parent_uuid or "", Placed(line, at, where, number), self._taken)
         else:
-            self._read(placed, out)
-        self._give_up(out)
+            self._read(line, at, where, number, out)
+        if self._parents.held or self._results.held:
+            self._give_up(out)
+        self._taken += 1
 
-    def _read(self, placed: Placed, out: list[Event]) -> None:
+    def _read(self, line: ClaudeLine, at: float, where: Where, number: int, out: list[Event]) -> None:
         """The events of a line, then those of lines that waited for it."""
-        line, at, where, number, _ = placed
         kind, message = line.type, line.message
         if kind == "assistant" and message is not None:
             self._assistant(line, message, at, where, number, out)
@@ -155,9 +168,9 @@ class ClaudeCode(AgentReader, PausingReader):
             self._system(line, at, where, out)
         elif kind == "attachment":
             self._attachment(line, at, where, out)
-        if line.uuid and self._parents:
+        if line.uuid and self._parents.held:
             for child in self._parents.take(line.uuid):
-                self._read(child, out)
+                self._read(child.line, child.at, child.where, child.number, out)
 
     def _early(self, line: ClaudeLine) -> bool:
         """Whether what a line means depends on its parent, which has not come yet."""
@@ -171,19 +184,11 @@ class ClaudeCode(AgentReader, PausingReader):
 
     def _give_up(self, out: list[Event], *, all_of_them: bool = False) -> None:
         """Read what has waited in vain as it stands."""
-        for placed in self._parents.overdue(all_of_them=all_of_them):
-            self._read(placed, out)
-        for placed in self._results.overdue(all_of_them=all_of_them):
+        now = None if all_of_them else self._taken + 1
+        for placed in self._parents.overdue(now):
+            self._read(placed.line, placed.at, placed.where, placed.number, out)
+        for placed in self._results.overdue(now):
             self.kit.diagnostics.note(placed.where.file, placed.number, "result without a call")
-
-    def _moment(self, line: ClaudeLine, where: Where, number: int) -> float:
-        """The line's time, or the one before where it has none."""
-        at = seconds(line.timestamp)
-        if at is not None:
-            self._at = at
-        elif line.type in ("user", "assistant"):
-            self.kit.diagnostics.note(where.file, number, "no time")
-        return self._at
 
     def _begin(self, line: ClaudeLine, at: float, where: Where, out: list[Event]) -> None:
         self._begun = True
@@ -215,11 +220,12 @@ class ClaudeCode(AgentReader, PausingReader):
     def _assistant(
         self, line: ClaudeLine, message: Message, at: float, where: Where, number: int, out: list[Event]
     ) -> None:
-        agent = self._agent(line, at, where, out)
-        kept(self._answers.begin(agent, message), out)
-        self._answers.take(agent, message, at, where)
+        agent = self._agent(line, at, where, out) if line.is_sidechain else self.agent
+        before = self._answers.take(agent, message, at, where)
+        if before is not None:
+            out.append(before)
         content = message.content
-        if isinstance(content, list):
+        if type(content) is list:
             for block in content:
                 if block.type == "tool_use":
                     self._call(block, at, agent, where, number, out)
@@ -234,9 +240,9 @@ class ClaudeCode(AgentReader, PausingReader):
             return
         if self._calls.begin(block.id, block.name, block.input, at, agent, where) and block.name in STARTERS:
             self._agents.called(block.id, block.input, at, agent)
-            for root in self._parents.take("") if self._parents else ():
-                self._read(root, out)
-        if self._results:
+            for root in self._parents.take("") if self._parents.held else ():
+                self._read(root.line, root.at, root.where, root.number, out)
+        if self._results.held:
             for early in self._results.take(block.id):
                 if early.block is not None:
                     self._result(early.line, early.block, early.at, early.where, early.number, out)
@@ -244,10 +250,10 @@ class ClaudeCode(AgentReader, PausingReader):
     def _user(
         self, line: ClaudeLine, message: Message, at: float, where: Where, number: int, out: list[Event]
     ) -> None:
-        agent = self._agent(line, at, where, out)
+        agent = self._agent(line, at, where, out) if line.is_sidechain else self.agent
         content = message.content
         answered = False
-        if isinstance(content, list):
+        if type(content) is list:
             for block in content:
                 if block.type == "tool_result":
                     answered = True
@@ -266,10 +272,10 @@ class ClaudeCode(AgentReader, PausingReader):
         if not call:
             self.kit.diagnostics.note(where.file, number, "result without a call")
             return
-        if not self._calls.known(call):
-            self._results.hold(call, Placed(line, at, where, number, block))
-            return
         tool = self._calls.tool(call)
+        if not tool and not self._calls.known(call):
+            self._results.hold(call, Placed(line, at, where, number, block), self._taken)
+            return
         result, told = read_result(line, block, tool)
         use = self._calls.end(call, at, result, where, None, number)
         if use is not None:

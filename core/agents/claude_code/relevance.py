@@ -26,7 +26,8 @@ _ASIDES = frozenset(kind.decode() for kind in _PASSED_OVER)
 _SIGNS = {b"progress": b"agent_progress", b"queue-operation": b"<task-notification>"}
 """What the other lines that are passed over hold where they matter after all."""
 _TYPE = b'"type":"'
-_PROGRESS = _TYPE + b'progress","data":{"type":"'
+_PROGRESS = _TYPE + b'progress","data":'
+_DATA = b'{"type":"'
 _ATTACHMENT = _TYPE + b'attachment"'
 
 
@@ -35,21 +36,18 @@ def passes(record: bytes) -> bool:
 
     Only a quicker way to what `matters` says of the decoded line, for lines as Claude Code writes them.
     """
-    if not record.endswith(b"}"):
-        return False
-    if record.startswith(b'{"type":"'):
+    inside = record.find(b"{", 1, 1000)
+    if inside > 0 and record.endswith(_PROGRESS, 1, inside) and record.startswith(_DATA, inside):
+        told = record[inside + len(_DATA) : inside + len(_DATA) + 64]
+        return not told.startswith(b"agent_progress") and b"\\" not in told
+    at = record.find(_TYPE, 1, inside if inside > 0 else 1000)
+    if at == 1:
         kind = record[9 : record.find(b'"', 9, 64)]
         if kind in _PASSED_OVER:
             return True
         sign = _SIGNS.get(kind)
         return sign is not None and sign not in record and b"\\u" not in record
-    at = record.find(_TYPE, 20, 1000)
-    if at < 0 or record.find(b"{", 1, at) > 0:
-        return False
-    if record.startswith(_PROGRESS, at):
-        at += len(_PROGRESS)
-        return not record.startswith((b"agent_progress", b"\\"), at) and b"\\" not in record[at : at + 64]
-    if not record.startswith(_ATTACHMENT, at):
+    if at < 0 or not record.startswith(_ATTACHMENT, at):
         return False
     return b"queued_command" not in record and ADVICE_BYTES not in record and b"\\u" not in record
 

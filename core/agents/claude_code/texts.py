@@ -25,6 +25,7 @@ _UNSPOKEN = (
 _GOODBYE = re.compile(r"\s*<command-name>/(?:exit|quit)</command-name>")
 _ADDED = ("<system-reminder>", "<ide_opened_file>", "<ide_selection>", "<ide_diagnostics>")
 """Parts that the program adds to what the person said."""
+_decode = msgspec.json.Decoder().decode
 
 
 def user_words(content: str | list[Block] | None) -> str:
@@ -33,11 +34,20 @@ def user_words(content: str | list[Block] | None) -> str:
         return content
     if not content:
         return ""
+    if len(content) == 1:
+        return _one_block(content[0])
     texts = [block_text(block.text) for block in content if block.type == "text"]
     said = "\n".join(text for text in texts if not text.startswith(_ADDED))
     if not said.strip() and any(block.type in ("image", "document") for block in content):
         return "[image]"
     return said
+
+
+def _one_block(block: Block) -> str:
+    if block.type == "text":
+        text = block_text(block.text)
+        return "" if text.startswith(_ADDED) else text
+    return "[image]" if block.type in ("image", "document") else ""
 
 
 def is_goodbye(text: str) -> bool:
@@ -54,7 +64,7 @@ def is_prompt(text: str) -> bool:
 def block_text(raw: Raw) -> str:
     """The text in an undecoded value; blank where it is none."""
     try:
-        value = msgspec.json.decode(raw)
+        value = _decode(raw)
     except FAULTS:
         return ""
     return value if isinstance(value, str) else ""

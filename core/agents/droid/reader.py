@@ -6,7 +6,7 @@ from typing import Any
 
 from core.agents.calls import Result
 from core.agents.droid.links import DroidLinks
-from core.agents.loose import LooseReader, kept, table, text, words
+from core.agents.loose import LooseReader, items, kept, table, text, words
 from core.agents.outcomes import exit_code
 from core.events import Compaction, Event, Where
 from core.logs.format import Format, Sample
@@ -117,7 +117,7 @@ def _sniff(sample: Sample) -> int:
     parts = [
         part.get("type")
         for line in wrapped
-        for part in (table(line.get("message")).get("content") or ())
+        for part in items(table(line.get("message")).get("content"))
         if isinstance(part, dict)
     ]
     return 55 if any(part in ("tool_use", "tool_result") for part in parts) else 0

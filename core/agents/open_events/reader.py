@@ -110,9 +110,7 @@ class OpenEventsReader(LooseReader):
         told = dict(line)
         if kind is not SessionStart:
             told.pop("session", None)
-        moment = told.get("at")
-        if not isinstance(moment, int | float):
-            told["at"] = seconds(moment)
+        told["at"] = seconds(told.get("at"))
         try:
             for name in _PRINTS:
                 if name in told:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterable
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
+
 from core.errors import SettingsError
 from core.events import ACTIONS, PURPOSES
 from core.settings.file import read_failure, small_file
 
 OURS = Path(__file__).parent
+_KEY = re.compile(r"(\w+) =")
 Lists = dict[str, tuple[str, ...]]
 
 _SECTIONS: dict[str, tuple[str, ...]] = {
@@ -91,6 +95,19 @@ def read_table(path: Path) -> dict[str, Any]:
         raise SettingsError(f"{path}: cannot be read: {read_failure(error)}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingsError(f"{path}: is not TOML: {error}") from error
+
+
+def plain_table(text: str) -> dict[str, Any]:
+    """A table as `make models` writes it, read many times faster than any other."""
+    made: dict[str, Any] = {}
+    section = made
+    for line in text.splitlines():
+        name, equals, value = line.partition(" = ")
+        if line.startswith("["):
+            section = made[line.strip("[]")] = {}
+        elif equals and not line.startswith("#"):
+            section[name] = msgspec.json.decode(_KEY.sub(r'"\1":', value))
+    return made
 
 
 @lru_cache(maxsize=8)

@@ -63,6 +63,12 @@ def _of(*messages: dict[str, Any], **session: Any) -> list[Event]:
     return read(CrushReader, records)
 
 
+def test_a_database_without_a_session_holds_nothing_and_breaks_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "mill" / ".crush" / "crush.db"
+    made(path, TABLES).close()
+    assert _events(path) == []
+
+
 def test_the_story(tmp_path: Path) -> None:
     path = tmp_path / "mill" / ".crush" / "crush.db"
     _filled(path).close()

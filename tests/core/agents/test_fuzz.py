@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from pathlib import Path
 from typing import Any
@@ -14,9 +13,10 @@ from hypothesis import strategies as st
 from core.agents.claude_code.reader import ClaudeCode
 from core.agents.codex.reader import Codex
 from core.agents.registry import FORMATS
-from core.events import EVENT_KINDS, OUTCOMES, Event, ToolUse, Turn
+from core.events import ToolUse
 from core.logs.format import Sample
 from core.logs.reader import Reader
+from tests.core.agents.broken_values import JUNK, changed, check_events, places_in
 from tests.core.agents.samples import (
     answers,
     asks,
@@ -99,63 +99,12 @@ _LOGS: dict[str, tuple[type[Reader], list[Any], list[Any]]] = {
     "claude-code": (ClaudeCode, _CLAUDE, _CLAUDE_TAIL),
     "codex": (Codex, _CODEX, _CODEX_TAIL),
 }
-_JUNK = st.one_of(
-    st.none(),
-    st.booleans(),
-    st.integers(-(2**70), 2**70),
-    st.floats(allow_nan=False, allow_infinity=False),
-    st.text(max_size=8),
-    st.sampled_from(["1" * 30, "\x00", "9999-99-99T99:99:99.999Z", "tool_use", "assistant", "kid"]),
-    st.recursive(
-        st.one_of(st.none(), st.integers(-9, 9), st.text(max_size=3)),
-        lambda inner: st.one_of(
-            st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=5), inner, max_size=3)
-        ),
-        max_leaves=5,
-    ),
-)
-
-
-def _places(value: Any, above: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    found = [above] if above else []
-    steps: Any = (
-        value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    )
-    for step, item in steps:
-        found += _places(item, (*above, step))
-    return found
-
-
-def _changed(line: Any, place: tuple[Any, ...], junk: Any, remove: bool) -> Any:
-    line = copy.deepcopy(line)
-    inner = line
-    for step in place[:-1]:
-        inner = inner[step]
-    if remove:
-        del inner[place[-1]]
-    else:
-        inner[place[-1]] = junk
-    return line
-
-
-def _sound(events: list[Event]) -> None:
-    for event in events:
-        assert isinstance(event, EVENT_KINDS)
-        assert isinstance(event.at, float)
-        assert event.at >= 0.0
-        assert isinstance(event.agent, str)
-        if isinstance(event, ToolUse):
-            assert event.outcome in OUTCOMES
-            assert all(isinstance(target, str) for target in event.targets)
-            assert event.duration is None or event.duration >= 0.0
-        if isinstance(event, Turn):
-            assert min(event.input_tokens, event.output_tokens, event.context_tokens, event.cache_read) >= 0
 
 
 def _ends_well(agent: str, lines: list[Any]) -> list[ToolUse]:
     kind, _, tail = _LOGS[agent]
     events = feed(kind(new_kit(), session="x"), [*lines, *tail])
-    _sound(events)
+    check_events(events)
     found = uses(events)
     assert [use.outcome for use in found if use.id == "the-last-call" and use.program == "tailtool"] == [
         "success"
@@ -170,10 +119,10 @@ def test_any_field_may_be_anything(agent: str, data: st.DataObject) -> None:
     """A changed or missing field costs at most the calls of its own line."""
     lines = list(_LOGS[agent][1])
     at = data.draw(st.integers(0, len(lines) - 1))
-    place = data.draw(st.sampled_from(_places(lines[at])))
+    place = data.draw(st.sampled_from(places_in(lines[at])))
     whole = {use.id for use in _ends_well(agent, lines)}
     own = {name for name in whole if json.dumps(name) in json.dumps(lines[at])}
-    lines[at] = _changed(lines[at], place, data.draw(_JUNK), data.draw(st.booleans()))
+    lines[at] = changed(lines[at], place, data.draw(JUNK), data.draw(st.booleans()))
     kept = {use.id for use in _ends_well(agent, lines)}
     assert whole - kept <= own
 
@@ -204,7 +153,7 @@ def test_lines_may_be_cut_garbled_repeated_or_out_of_order(agent: str, data: st.
 
 
 @pytest.mark.parametrize("agent", _LOGS)
-@given(value=_JUNK)
+@given(value=JUNK)
 @settings(max_examples=80)
 def test_a_line_may_be_any_json(agent: str, value: Any) -> None:
     """Values that are no lines are passed over, and belong to no format for certain."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import tomllib
 from datetime import date
 from pathlib import Path
 
 import pytest
 
 from core.agents.models import Models
+from core.agents.tables import OURS, plain_table
 from core.agents.usage import Usage
 from core.errors import SettingsError
 from core.events import Turn
@@ -272,3 +274,10 @@ def test_a_persons_own_row_for_a_free_model_wins(tmp_path: Path) -> None:
     path = tmp_path / "models.toml"
     path.write_text('[models]\n"deepseek-v4-flash-free" = { input = 1, output = 2 }\n')
     assert Models.load(path).cost("deepseek-v4-flash-free", 1_000_000, 0) == 1.0
+
+
+def test_our_own_table_is_read_as_toml_says() -> None:
+    text = (OURS / "models.toml").read_text("utf-8")
+    told = tomllib.loads(text)
+    assert plain_table(text) == told
+    assert len(told["models"]) > 100 and any("tiers" in row for row in told["models"].values())

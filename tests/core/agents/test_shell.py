@@ -6,7 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.agents.purposes import Purposes
+from core.agents.shell import Shell
 from core.agents.shell_script import split
+from core.agents.tables import read_tables
 from tests.core.agents.samples import NORMALIZER
 
 _PATCH = "apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: src/a.py\n@@\n-old\n+new\n*** End Patch\nEOF"
@@ -86,6 +89,39 @@ def test_command(command: str, action: str, program: str, purpose: str, targets:
     assert (found.action, found.program, found.purpose) == (action, program, purpose)
     if action != "shell_exec" or targets:
         assert found.targets == targets
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "cd a",
+                'cd ""',
+                "cd ..",
+                "cat x.py",
+                "cat x.py > y.py",
+                "head -3",
+                "rm -rf b",
+                "bash -c 'cat z.py'",
+                "npm test",
+                "./run a/b.py",
+                "sudo make",
+            ]
+        ),
+        min_size=1,
+        max_size=5,
+    ),
+    st.sampled_from([" && ", " | ", "; "]),
+)
+def test_what_was_judged_before_changes_nothing(commands: list[str], between: str) -> None:
+    script = between.join(commands)
+    lists = read_tables().lists
+    fresh = Shell(lists["shell"], Purposes(lists["purposes"]))
+    used = Shell(lists["shell"], Purposes(lists["purposes"]))
+    for command in (*commands, f"cd elsewhere && {script}", script):
+        used.judge(command)
+    assert used.judge(script) == fresh.judge(script)
 
 
 def test_a_list_of_words_is_run_without_a_shell() -> None:

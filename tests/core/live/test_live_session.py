@@ -24,9 +24,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def lived(carry_over: CarryOver, name: str, seed: int) -> Timeline:
+def lived(carry_over: CarryOver, name: str, seed: int, count: int = 1500) -> Timeline:
     """A whole session on the screen, from its first event to its last."""
-    events = session(1500, seed=seed)
+    events = session(count, seed=seed)
     timeline = Timeline(Settings(), initial=carry_over.initial_state(name, seed, events[0].at))
     for event in events:
         carry_over.on_event(event, timeline.add(event), timeline.society)
@@ -87,7 +87,9 @@ def _torn(body: bytes) -> bytes:
     ids=["cut", "torn", "zeroed", "other", "head"],
 )
 def test_a_damaged_database_is_named_and_put_aside(home: Path, damage: Callable[[bytes], bytes]) -> None:
-    first = lived(heir(), "one", 1)
+    first = lived(heir(), "one", 1, 400)
+    with EpisodeStore() as store:
+        assert store.count() > 0
     path = EpisodeStore().path
     for more in ("-wal", "-shm"):
         path.with_name(path.name + more).unlink(missing_ok=True)
@@ -99,6 +101,6 @@ def test_a_damaged_database_is_named_and_put_aside(home: Path, damage: Callable[
     aside = path.with_name("episodes.damaged-1.sqlite")
     assert str(path) in said and aside.name in said
     assert aside.read_bytes() == body
-    lived(heir(), "two", 2)
+    lived(heir(), "two", 2, 400)
     with EpisodeStore() as store:
         assert store.count() > 0 and store.notices == []

@@ -25,7 +25,6 @@ from core.live.status import (
     GLYPHS,
     WORDS,
     AgentTrouble,
-    Close,
     Limits,
     Open,
     Status,
@@ -33,9 +32,11 @@ from core.live.status import (
     Word,
     status_of,
 )
-from core.live.status_facts import GOODBYE, StatusTracker, closing
+from core.live.status_facts import GOODBYE, StatusTracker, with_minds
 from core.logs.finder import sessions
 from core.logs.session import log_events
+from core.mind.cortical import Regime
+from core.report.closing import Close, closing
 from core.settings import Settings
 from core.settings.logs import LineSettings
 from core.society import Society
@@ -253,6 +254,18 @@ def test_stuck_and_flow_are_told_since_when_they_stand() -> None:
     flowing = run([START, ASKED, *smooth])
     assert flowing.stuck is None
     assert flowing.flow is not None and NOW < flowing.flow < flowing.heard
+
+
+@pytest.mark.parametrize(
+    ("held", "candidate", "flows"),
+    [("progress", "progress", True), ("crisis", "progress", True), ("crisis", "crisis", False)],
+)
+def test_flow_is_not_told_in_a_crisis(held: Regime, candidate: Regime, flows: bool) -> None:
+    society = Society(Settings())
+    sense = society.engine(MAIN).mind.heart.regime
+    sense.regime, sense.candidate = held, candidate
+    log = StatusFacts(events=1, heard=NOW, close="tool", closed=NOW, flow=NOW - 60)
+    assert (with_minds(society, log, {}, {}).flow is not None) is flows
 
 
 def goodbye(children: int) -> list[Event]:

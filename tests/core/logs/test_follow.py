@@ -36,6 +36,8 @@ else:
 KIT = make_kit()
 """The tables are read once; faults are looked at only where a test makes its own kit."""
 
+ON_LINUX = pytest.mark.skipif(sys.platform != "linux", reason="a kernel that announces changes")
+
 WHOLE = (
     logs.session(2)
     + b"not json\n\r\n\0\0\n"
@@ -253,10 +255,12 @@ def test_nothing_is_opened_for_writing(tmp_path: Path) -> None:
     assert sorted((file.name, file.stat().st_mtime_ns) for file in tmp_path.iterdir()) == before
 
 
+@pytest.mark.parametrize("kernel", [False, pytest.param(True, marks=ON_LINUX)])
 @pytest.mark.parametrize("writes", [lambda data: [data], lambda data: [data[:30], data[30:]]])
 def test_a_watching_thread_passes_on_what_is_written(
-    tmp_path: Path, writes: Callable[[bytes], list[bytes]]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, writes: Callable[[bytes], list[bytes]], kernel: bool
 ) -> None:
+    monkeypatch.setattr("core.logs.follow._kernel_announces", lambda: kernel)
     path = tmp_path / "s-1.jsonl"
     path.write_bytes(logs.session(1))
     arrived: queue.Queue[Event] = queue.Queue()
@@ -282,11 +286,16 @@ def test_a_watching_thread_passes_on_what_is_written(
     assert not thread.is_alive()
 
 
+@pytest.mark.parametrize("kernel", [True, False])
 @pytest.mark.parametrize(
     ("fault", "why"),
     [
         (OSError("OS file watch limit reached. about x"), "the limit fs.inotify.max_user_watches is reached"),
         (OSError(errno.ENOSPC, "no space"), "the limit fs.inotify.max_user_watches is reached"),
+        (
+            OSError(errno.EMFILE, os.strerror(errno.EMFILE)),
+            "the limit fs.inotify.max_user_instances, or that of open files, is reached",
+        ),
         (
             RuntimeError("Error creating recommended watcher: Too many open files (os error 24)"),
             "the limit fs.inotify.max_user_instances, or that of open files, is reached",
@@ -295,12 +304,13 @@ def test_a_watching_thread_passes_on_what_is_written(
     ],
 )
 def test_without_file_events_it_looks_by_itself_and_says_so_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: Exception, why: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: Exception, why: str, kernel: bool
 ) -> None:
     def refuse(*_: object, **__: object) -> object:
         raise fault
 
-    monkeypatch.setattr("watchfiles.watch", refuse)
+    monkeypatch.setattr("core.logs.follow._kernel_announces", lambda: kernel)
+    monkeypatch.setattr("core.logs.inotify.Inotify" if kernel else "watchfiles.watch", refuse)
     path = tmp_path / "s-1.jsonl"
     path.write_bytes(logs.session(1))
     follower = Follower(path, KIT, IngestSettings(follow=FollowSettings(poll=0.05)))
@@ -325,6 +335,7 @@ def test_a_folder_that_may_not_be_watched_does_not_stop_the_others(
             raise PermissionError("closed")
         yield set()
 
+    monkeypatch.setattr("core.logs.follow._kernel_announces", lambda: False)
     monkeypatch.setattr("watchfiles.watch", refuse)
     said: list[str] = []
     assert list(

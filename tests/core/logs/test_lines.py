@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import tracemalloc
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 import pytest
 from hypothesis import given, settings
@@ -60,6 +61,67 @@ def test_any_cut_gives_the_same_lines(data: bytes, sizes: list[int]) -> None:
         assert line.number == data[: line.offset].count(b"\n") + 1
         assert line.data.strip(b"\0 \t\r") == line.data
         assert b"\n" not in line.data
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(PIECES, max_size=30).map(b"".join), st.sampled_from([16, 64, 4096]))
+def test_a_file_is_cut_like_its_bytes(data: bytes, size: int) -> None:
+    notes: list[tuple[int, str]] = []
+    with NamedTemporaryFile() as file:
+        file.write(data)
+        file.flush()
+        lines = list(read_lines(Path(file.name), lambda line, reason: notes.append((line, reason)), 64, size))
+    assert (lines, notes) == cut(data, [])
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("size", [16, 4096])
+def test_only_whole_objects_can_be_passed_over(tmp_path: Path, packed: bool, size: int) -> None:
+    data = b'{"a":1}\n  {"b":1} \r\n{"c":1}x\n[1]\n{"d"\n{"e":2}\n{"f":1}'
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(compress(data) if packed else data)
+    asked: list[bytes] = []
+
+    def passes(record: bytes) -> bool:
+        asked.append(record.rstrip(b"\n"))
+        return b":1" in record
+
+    lines = list(read_lines(path, _never, size=size, passes=passes))
+    assert [line.data for line in lines] == [b'{"c":1}x', b"[1]", b'{"d"', b'{"e":2}']
+    assert [line.number for line in lines] == [3, 4, 5, 6]
+    assert asked == [b'{"a":1}', b'{"b":1}', b'{"e":2}', b'{"f":1}']
+
+
+@pytest.mark.parametrize("last", [b'{"n":1', b"x" * 65])
+def test_what_is_written_behind_an_unfinished_line_meanwhile_is_left(tmp_path: Path, last: bytes) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"[]\n" * 20 + last)
+    notes: list[int] = []
+
+    def grow(line: int) -> None:
+        notes.append(line)
+        with path.open("ab") as file:
+            file.write(b'}\n{"n":2}\n')
+
+    found = []
+    for line in read_lines(path, lambda line, _: grow(line), 64, 16):
+        found.append(line)
+        if line.number == 21:
+            grow(line.number)
+    assert notes == [21]
+    assert [line.data for line in found[:20]] == [b"[]"] * 20
+    assert [line.data for line in found[20:]] == ([last] if len(last) <= 64 else [])
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="open files cannot be seen here")
+def test_a_short_file_is_closed_before_its_first_line_is_given(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"{}\n{}\n")
+    reading = read_lines(path, _never)
+    next(reading)
+    held = [link.resolve() for link in Path("/proc/self/fd").iterdir()]
+    assert path.resolve() not in held
+    assert len(list(reading)) == 1
 
 
 def test_ends_blanks_marks_and_zeros() -> None:

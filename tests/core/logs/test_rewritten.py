@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import string
 from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
@@ -27,7 +28,8 @@ from tests.core.agents.samples import answers, asks, claude, says
 
 KIT = make_kit()
 SAMPLES = Path(__file__).resolve().parents[3] / "sample_sessions" / "logs"
-_SHORT = re.compile(r'\\u[0-9a-fA-F]{4}|\\.|[a-zA-Z<_]|"')
+_ESCAPE = re.compile(r"(\\u[0-9a-f]{4}|\\.)")
+_LETTERS = {ord(letter): f"\\u{ord(letter):04x}" for letter in string.ascii_letters + "<_"}
 
 
 def turned(value: Any) -> Any:
@@ -39,17 +41,14 @@ def turned(value: Any) -> Any:
 
 def escaped(value: Any) -> str:
     """Every letter of every text as an escape."""
-    inside = False
-
-    def one(found: re.Match[str]) -> str:
-        nonlocal inside
-        if found[0] == '"':
-            inside = not inside
-        elif inside and not found[0].startswith("\\"):
-            return f"\\u{ord(found[0]):04x}"
-        return found[0]
-
-    return _SHORT.sub(one, json.dumps(value))
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{escaped(name)}: {escaped(each)}" for name, each in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(escaped, value)) + "]"
+    if not isinstance(value, str):
+        return json.dumps(value)
+    pieces = _ESCAPE.split(json.dumps(value))
+    return "".join(piece if place % 2 else piece.translate(_LETTERS) for place, piece in enumerate(pieces))
 
 
 WAYS: dict[str, Callable[[Any], str]] = {

@@ -8,7 +8,8 @@ import time
 import pytest
 
 from core.logs.redaction import HIDDEN, redact, redact_torn
-from tests.core.logs.secret_corpus import INNOCENT, PLACES, TOKENS
+from tests.core.logs.innocent_corpus import INNOCENT
+from tests.core.logs.secret_corpus import PLACES, TOKENS
 
 AROUND = {
     "alone": "{}",
