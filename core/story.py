@@ -7,7 +7,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from core.governor.machine import State as GovernorState
-from core.mind.cortical import Phase, Regime
+from core.mind.cortical import SEVERITY, Phase, Regime
 from core.percept import AgentState
 
 FAILING = 0.4
@@ -21,6 +21,8 @@ class Facts(NamedTuple):
     flowing: bool
     """The flow gate fires."""
     regime: Regime
+    candidate: Regime
+    """The regime that may follow; the same where none may."""
     phase: Phase
     governor: GovernorState
     failure_rate: float
@@ -28,6 +30,8 @@ class Facts(NamedTuple):
     """A loop goes on."""
     ended: bool
     """The agent has ended its turn."""
+    failures: int = 0
+    """Failed calls of any kind among the last ones."""
 
 
 class Story(Struct, frozen=True):
@@ -49,55 +53,46 @@ class StoryRule(NamedTuple):
 
 
 RULES = (
-    StoryRule("crisis, a loop or 40 % failing commands", "deep work, flow", "exploring"),
+    StoryRule("crisis, turbulence, a loop or 40 % failing commands", "deep work, flow", "exploring"),
     StoryRule("stuck or a loop", "flow", "no flow"),
     StoryRule("stuck or a loop", "calm, progress", "turbulence"),
-    StoryRule("stuck or a loop", "phase thriving or stable", "strained"),
-    StoryRule("stuck, a loop or crisis", "governor idle", "watching"),
-    StoryRule("the turn has ended", "stuck, deep work, flow", "idle"),
+    StoryRule("nothing fails, and a milder regime may follow", "crisis, turbulence", "the milder one"),
+    StoryRule(
+        "stuck, a loop, crisis, turbulence or 40 % failing commands", "phase thriving or stable", "strained"
+    ),
+    StoryRule("stuck, a loop, crisis, turbulence or 40 % failing commands", "governor idle", "watching"),
+    StoryRule("the turn has ended", "stuck, deep work, exploring, flow", "idle"),
     StoryRule("the governor would halt", "deep work, flow", "exploring"),
 )
 """Which combinations may not stand together; the first column wins."""
+
+_AT_WORK = ("stuck", "deep_work", "exploring")
+_ROUGH = ("crisis", "turbulence")
+_GOOD_PHASES = ("thriving", "stable")
+
+
+def told_regime(regime: Regime, candidate: Regime, failure_rate: float, failures: int) -> Regime:
+    """The regime; of a rough one the milder that may follow, where nothing fails any more."""
+    over = regime in _ROUGH and not (failure_rate or failures)
+    return candidate if over and SEVERITY[candidate] < SEVERITY[regime] else regime
 
 
 def tell(facts: Facts) -> Story:
     """The words for one moment."""
     state, regime = facts.state, facts.regime
     failing = facts.failure_rate >= FAILING
-    if facts.ended and state in ("stuck", "deep_work"):
+    if facts.ended and state in _AT_WORK:
         state = "idle"
     trouble = state == "stuck" or (facts.loop and not facts.ended)
-    if trouble and regime in ("calm", "progress"):
+    if not trouble:
+        regime = told_regime(regime, facts.candidate, facts.failure_rate, facts.failures)
+    elif regime not in _ROUGH:
         regime = "turbulence"
-    bad = regime == "crisis" or facts.loop or failing or facts.governor == "HALTED"
+    bad = regime in _ROUGH or facts.loop or failing or facts.governor == "HALTED"
     if bad and state == "deep_work":
         state = "exploring"
     flowing = facts.flowing and not (bad or trouble or facts.ended)
-    phase = "strained" if trouble and facts.phase in ("thriving", "stable") else facts.phase
-    governor = facts.governor.lower()
-    if facts.governor == "IDLE" and (trouble or regime == "crisis"):
-        governor = "watching"
+    strained = trouble or failing or regime in _ROUGH
+    phase = "strained" if strained and facts.phase in _GOOD_PHASES else facts.phase
+    governor = "watching" if strained and facts.governor == "IDLE" else facts.governor.lower()
     return Story(state, flowing, regime, phase, governor)
-
-
-def contradictions(story: Story, facts: Facts) -> list[str]:
-    """Which rules a story breaks; the facts it was told from say where each holds."""
-    found = []
-    loop = facts.loop and not facts.ended
-    trouble = story.state == "stuck" or loop
-    well = story.state == "deep_work" or story.flowing
-    if well and (story.regime == "crisis" or facts.loop or facts.failure_rate >= FAILING):
-        found.append("it goes well while things fail")
-    if trouble and story.flowing:
-        found.append("flow while stuck")
-    if trouble and story.regime in ("calm", "progress"):
-        found.append(f"stuck in {story.regime}")
-    if trouble and story.phase in ("thriving", "stable"):
-        found.append(f"stuck and {story.phase}")
-    if story.governor == "idle" and (trouble or story.regime == "crisis"):
-        found.append("governor idle in trouble")
-    if facts.ended and (story.state in ("stuck", "deep_work") or story.flowing):
-        found.append("at work after the end of the turn")
-    if facts.governor == "HALTED" and well:
-        found.append("it goes well where it would be halted")
-    return found

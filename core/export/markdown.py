@@ -13,6 +13,7 @@ from core.export.film import ExportedSession
 from core.export.html import page_title
 from core.logs.event_redaction import one_line
 from core.percept import AXES
+from core.report.formatting import times
 from core.report.recap import figure, short_clock, token_amount
 from core.report.troubles import Trouble, troubles
 
@@ -136,8 +137,7 @@ def _trouble(film: ExportedSession, trouble: Trouble) -> Iterator[str]:
     moment = film.moments[trouble.last]
     command = first_line(moment.spoken.text)
     what = said(moment.what) + (f": {said(command)}" if command else "")
-    times = "once" if trouble.failures == 1 else f"{trouble.failures} times"
-    yield f"- {_when(film, film.moments[trouble.first].at)} {what} failed {times}"
+    yield f"- {_when(film, film.moments[trouble.first].at)} {what} failed {times(trouble.failures)}"
     error = telling_line(moment.spoken.result)
     if error:
         yield f"  - the error: {said(error)}"
@@ -192,7 +192,7 @@ def _figures(film: ExportedSession) -> Iterator[str]:
     ]
     rows.append(("strongest readings", ", ".join(peaks) or f"none above {figure(_NOTABLE)}"))
     rows.append(("loops", f"{len(summary.loops)}"))
-    rows.append(("would halt", f"{len(summary.halts)} times" if summary.halts else "never"))
+    rows.append(("would halt", times(len(summary.halts)) if summary.halts else "never"))
     yield "| | |"
     yield "|---|---|"
     for name, value in rows:

@@ -10,13 +10,25 @@ from core.agents.words import Words, telling_line, words_of
 from core.engine import Frame
 from core.events import MAIN, Compaction, Event, Prompt, SessionEnd, ToolUse, Turn
 from core.logs.redaction import redact
-from core.report.formatting import count, plain, span
+from core.report.closing import Close, last_close
+from core.report.formatting import clock, count, plain, span, times
 from core.report.troubles import troubles
+from core.response.loops.loop import Loop
 from core.timeline.timeline import Timeline
 
 Read = Callable[[Event], Words]
 _SAID = 200
 """Letters of the log's own words in one fact."""
+_LAST = 12
+"""Events among which the agent's last words are looked for."""
+_AT_REST: dict[Close, str] = {
+    "said": "it answered, and the log does not say whether it is done",
+    "done": "it ended its turn and waits for a prompt",
+    "failed": "an error ended its turn; it goes on when you answer",
+    "stopped": "the person stopped it",
+    "ended": "the session is over",
+}
+"""How an agent stands that does nothing until somebody speaks to it."""
 
 
 class Fact(NamedTuple):
@@ -75,7 +87,7 @@ def _failed(events: Sequence[Event], start: int, read: Read, *, solved: bool = T
         named = plain(f"{use.tool} {what}".strip(), 100)
         why = f': "{error}"' if error else ""
         found.append(
-            Fact(start + trouble.last + 1, f"{named} failed {_times(trouble.failures)}{why}", "failed")
+            Fact(start + trouble.last + 1, f"{named} failed {times(trouble.failures)}{why}", "failed")
         )
         if trouble.solved is not None:
             edits = ", ".join(plain(path, 50) for path in trouble.edits[:3])
@@ -107,7 +119,7 @@ def _done(events: Sequence[Event], start: int) -> list[Fact]:
         elif isinstance(event, Compaction):
             found.append(Fact(place, "the context was compacted", "compacted"))
     for path, number in edited.most_common(6):
-        found.append(Fact(last[path], f"{plain(path, 80)} was changed {_times(number)}", "edited"))
+        found.append(Fact(last[path], f"{plain(path, 80)} was changed {times(number)}", "edited"))
     return found
 
 
@@ -123,7 +135,7 @@ def _marks(timeline: Timeline, start: int, stop: int) -> list[Fact]:
 
 
 def _ended(events: Sequence[Event], start: int, read: Read) -> list[Fact]:
-    for back, event in enumerate(reversed(events[-12:])):
+    for back, event in enumerate(reversed(events[-_LAST:])):
         place = start + len(events) - back
         if isinstance(event, SessionEnd):
             return [Fact(place, "the session ended", "ended")]
@@ -143,7 +155,10 @@ def stuck_facts(timeline: Timeline, stop: int, read: Read = words_of) -> list[Fa
     asked = max((place for place, one in enumerate(events) if isinstance(one, Prompt)), default=0)
     found = _asked(events[asked : asked + 1], asked, read)
     found += _failed(events[asked:], asked, read, solved=False)[-8:]
-    found += _now(frame, stop)
+    rest = _AT_REST.get(last_close(events, frozenset(timeline.settings.response.notices.final)))
+    if rest is not None:
+        found.append(Fact(stop, rest, "rest"))
+    found += _now(timeline, frame, stop, over=rest is not None)
     done = _done(events[asked:], asked)
     for kind in ("passed", "edited"):
         found += [fact for fact in done if fact.kind == kind][-6:]
@@ -151,14 +166,11 @@ def stuck_facts(timeline: Timeline, stop: int, read: Read = words_of) -> list[Fa
     return sorted(dict.fromkeys(found), key=lambda fact: (fact.number, fact.words))
 
 
-def _now(frame: Frame, stop: int) -> list[Fact]:
+def _now(timeline: Timeline, frame: Frame, stop: int, *, over: bool) -> list[Fact]:
     found = []
     loop = frame.response.loops.current
     if loop is not None:
-        lasted = span(max(0.0, frame.at - loop.began_at))
-        found.append(
-            Fact(stop, f"it goes round in circles for {lasted}: {log_words(loop.what, 120)}", "loop")
-        )
+        found.append(_loop(timeline, frame.at, loop, stop, over=over))
     if frame.governor.would_halt:
         found.append(Fact(stop, f"the governor: {plain(frame.governor.would_halt, 80)}", "halt"))
     behaviour = frame.receptor.behaviour.short
@@ -173,5 +185,14 @@ def _now(frame: Frame, stop: int) -> list[Fact]:
     return found
 
 
-def _times(number: int) -> str:
-    return "once" if number == 1 else f"{number} times"
+def _loop(timeline: Timeline, at: float, loop: Loop, stop: int, *, over: bool) -> Fact:
+    """A loop that goes on; of an agent at rest, when it began."""
+    what = log_words(loop.what, 120)
+    if loop.detector == "gave_up":
+        return Fact(stop, f"it {what}", "loop")
+    if not over:
+        lasted = span(max(0.0, at - loop.began_at))
+        return Fact(stop, f"it has gone round in circles for {lasted}: {what}", "loop")
+    began = clock(loop.began_at - timeline.time_of(1))
+    place = min(stop, max(1, timeline.index_at(loop.began_at)))
+    return Fact(place, f"it went round in circles from {began} on: {what}", "loop")

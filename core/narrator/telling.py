@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from core.events import MAIN
 from core.mind.cortical import Tier
 from core.narrator.facts import Fact, stretch_facts, stuck_facts
@@ -11,8 +9,6 @@ from core.narrator.router import Router, Told
 from core.narrator.templates import Claim, told_recap, told_why
 from core.report.episode_words import dream_sentence, episode_name
 from core.timeline.timeline import Timeline
-
-ProsePart = Literal["recap", "why", "episodes", "dream"]
 
 
 def tell_recap(router: Router, timeline: Timeline, start: int, stop: int, most: Tier = "T2") -> Told:

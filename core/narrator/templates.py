@@ -42,7 +42,7 @@ def _each(facts: Iterable[Fact]) -> list[Claim]:
     """A claim for each; the same words are said once, with all their events."""
     said: dict[str, list[int]] = {}
     for fact in facts:
-        said.setdefault(_sentence(fact.words), []).append(fact.number)
+        said.setdefault(_sentence(fact), []).append(fact.number)
     return [Claim(words, tuple(numbers)) for words, numbers in said.items()]
 
 
@@ -62,21 +62,28 @@ def told_why(facts: Sequence[Fact]) -> list[Claim]:
     if failing and not of("passed"):
         words = "No test, build or commit has passed since it was last asked for something."
         claims.append(Claim(words, (failing[0].number,)))
-    state = of("state")[-1] if of("state") else None
-    if state is not None and not claims:
-        claims.append(Claim(f"Nothing in the log speaks for being stuck; {state.words}.", (state.number,)))
-    elif state is not None and not _is_stuck(by_kind) and "stuck" not in state.words:
-        claims.insert(0, Claim(f"It does not look stuck; {state.words}.", (state.number,)))
-    return claims or [Claim("The log holds no events.", ())]
+    return [*_verdict(by_kind, bool(claims)), *claims] or [Claim("The log holds no events.", ())]
 
 
-def _is_stuck(by_kind: Mapping[str, Sequence[Fact]]) -> bool:
-    """Whether more than a failure or two speaks for it."""
-    return any(by_kind.get(kind) for kind in ("loop", "halt", "unsolved", "rate", "context"))
+def _verdict(by_kind: Mapping[str, Sequence[Fact]], reasons: bool) -> list[Claim]:
+    """Whether it is stuck, before the reasons; one at rest is not, whatever went wrong before."""
+    stands = (by_kind.get("rest") or by_kind.get("state") or [])[-1:]
+    if not stands:
+        return []
+    words, number = stands[0].words, stands[0].number
+    if not reasons:
+        return [Claim(f"Nothing in the log speaks for being stuck; {words}.", (number,))]
+    if stands[0].kind == "rest":
+        return _each(stands)
+    if "stuck" in words or any(by_kind.get(kind) for kind in ("loop", "halt", "unsolved")):
+        return []
+    may = "may be" if by_kind.get("rate") or by_kind.get("context") else "does not look"
+    return [Claim(f"It {may} stuck; {words}.", (number,))]
 
 
-def _sentence(words: str) -> str:
-    said = words[:1].upper() + words[1:]
+def _sentence(fact: Fact) -> str:
+    named = fact.kind in ("failed", "solved", "unsolved")
+    said = fact.words if named else fact.words[:1].upper() + fact.words[1:]
     return said if said.endswith((".", "!", "?", '"')) else f"{said}."
 
 

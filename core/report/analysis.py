@@ -9,7 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from core.engine import Step
-from core.events import MAIN, Event
+from core.events import MAIN, Compaction, Event
 from core.logs.session import LogSession, read_session
 from core.report.compaction import Preserver
 from core.report.story import story
@@ -48,11 +48,13 @@ def analyse(
     gatherer = Gatherer(str(session.path))
     lines: list[bytes] = []
     lately: deque[Event] = deque(maxlen=_TOLD)
-    preserver, policy = Preserver(), begun.policy_hash(settings)
+    preserver, policy = Preserver(), ""
     for place, event in enumerate(read_session(session, kit, settings.ingest.lines)):
-        before, society = society, turned(begun, society, changes, place)
-        if society is not before:
-            policy = begun.policy_hash(society.settings)
+        if changes:
+            before, society = society, turned(begun, society, changes, place)
+            policy = policy if society is before else ""
+        if type(event) is Compaction:
+            policy = policy or begun.policy_hash(society.settings)
         preserver.before(event, society, policy)
         step = society.step(event)
         gatherer.add(event, step)

@@ -72,6 +72,11 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'es' if noun.endswith(('s', 'x', 'ch', 'sh')) else 's'}"
 
 
+def times(number: int) -> str:
+    """`once`, `3 times`."""
+    return "once" if number == 1 else f"{number:,} times"
+
+
 def short(number: float) -> str:
     """A large number: 950, 12.4k, 3.1M."""
     for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):

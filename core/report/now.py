@@ -14,7 +14,7 @@ from core.agents.words import NOTHING, WordReader, Words, first_line, telling_li
 from core.events import MAIN, AgentStart, Event, Prompt, ToolUse, Turn
 from core.logs.titles import BARE_COMMAND
 from core.report.event_words import tool_words
-from core.report.formatting import last_words, span
+from core.report.formatting import last_words, span, times
 from core.safe_text import safe
 
 LATELY = 20
@@ -314,8 +314,7 @@ def now_lines(now: Now, at: float) -> list[str]:
         told.append(f"{'doing' if now.running else 'did':<8}{now.tool} {now.doing}".rstrip())
     if now.failed:
         why = f": {now.error}" if now.error else ""
-        often = "once" if now.times == 1 else f"{now.times} times"
-        told.append(f"failed  {now.failed}, {often}{why}")
+        told.append(f"failed  {now.failed}, {times(now.times)}{why}")
     if now.said:
         told.append(f"said    “{now.said}”")
     if now.failures:

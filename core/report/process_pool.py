@@ -61,15 +61,21 @@ def _safe_path() -> Iterator[None]:
 
 Family = Callable[[Any], tuple[Hashable, int]]
 """What an item belongs to, and its place in that."""
+Around = Callable[[], contextlib.AbstractContextManager[None]]
+"""Made for a family, and left when all of it is done."""
 
 
 def one_by_one(
-    work: Callable[..., T], items: Sequence[Any], *more: Any, family: Family | None = None
+    work: Callable[..., T],
+    items: Sequence[Any],
+    *more: Any,
+    family: Family | None = None,
+    around: Around = contextlib.nullcontext,
 ) -> Iterator[T]:
     """`work(item, *more)` of every item, in their order; those of a family are done one after another."""
     groups = _families(items, family)
     yield from _in_order(
-        groups, (_work_all(work, [items[place] for place in group], *more) for group in groups)
+        groups, (_work_all(around, work, [items[place] for place in group], *more) for group in groups)
     )
 
 
@@ -80,22 +86,28 @@ def shared_out(
     *more: Any,
     prepare: Callable[[], None] | None = None,
     family: Family | None = None,
+    around: Around = contextlib.nullcontext,
 ) -> Iterator[T]:
     """The same over several processes, a family in one; each process is prepared first.
+
+    What there is to do is handed to each process once, at its start; afterwards it is only told the places.
 
     No helper hears a ctrl+c of its own: it reaches the program, which ends them all.
     """
     groups = _families(items, family)
     with _safe_path():
-        made = ProcessPoolExecutor(jobs, mp_context=_start_method(), initializer=prepare)
+        made = ProcessPoolExecutor(
+            jobs,
+            mp_context=_start_method(),
+            initializer=_begin,
+            initargs=(prepare, around, work, items, more),
+        )
     with made as pool:
         try:
             with _undisturbed(), _safe_path(), warnings.catch_warnings():
                 # Threads that a library of numbers keeps are stopped and started again around a copy.
                 warnings.simplefilter("ignore", DeprecationWarning)
-                futures = [
-                    pool.submit(_work_all, work, [items[place] for place in group], *more) for group in groups
-                ]
+                futures = [pool.submit(_work_at, group) for group in groups]
             yield from _in_order(groups, (future.result() for future in futures))
         except BrokenProcessPool as error:
             raise NooscopeError("a helper process died; try again with --jobs 1") from error
@@ -129,8 +141,24 @@ def _families(items: Sequence[Any], family: Family | None) -> list[list[int]]:
     return [[place for _, place in sorted(members)] for members in known.values()]
 
 
-def _work_all(work: Callable[..., T], items: Sequence[Any], *more: Any) -> list[T]:
-    return [work(item, *more) for item in items]
+_given: list[Any] = []
+"""What a helper process was handed at its start."""
+
+
+def _begin(prepare: Callable[[], None] | None, *given: Any) -> None:
+    _given[:] = given
+    if prepare is not None:
+        prepare()
+
+
+def _work_at(group: Sequence[int]) -> list[Any]:
+    around, work, items, more = _given
+    return _work_all(around, work, [items[place] for place in group], *more)
+
+
+def _work_all(around: Around, work: Callable[..., T], items: Sequence[Any], *more: Any) -> list[T]:
+    with around():
+        return [work(item, *more) for item in items]
 
 
 def _in_order(groups: Sequence[Sequence[int]], results: Iterator[list[T]]) -> Iterator[T]:

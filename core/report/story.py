@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from core.agents.words import Words, telling_line, words_of
 from core.events import MAIN, Compaction, Event, Outcome, Prompt, SessionEnd, ToolUse, Turn
-from core.report.formatting import count, last_words, plain
-from core.report.recap import short_clock
+from core.report.formatting import count, last_words, plain, times
+from core.report.recap import short_clock, token_estimate
 from core.report.troubles import Trouble, troubles
 
 _WIDE = 160
@@ -39,6 +40,24 @@ class SessionStory(Struct, frozen=True):
         for name, answers in told:
             made += [f"{name if number == 0 else '':<8}{line}" for number, line in enumerate(answers)]
         return made
+
+    def within(self, tokens: int) -> list[str]:
+        """As many lines as so many tokens take; failures are left out first, the last ones first."""
+        told, failed = self, list(self.failed)
+        more = f"left out; --tokens {2 * tokens} tells more …"
+        while failed and not _fits(told.lines(), tokens):
+            while failed.pop().startswith(" "):
+                pass
+            told = replace(self, failed=(*failed, f"… {'more ' if failed else ''}failures are {more}"))
+        lines = told.lines()
+        kept = len(lines)
+        while kept and not _fits(lines[:kept], tokens):
+            kept -= 1
+        return lines if kept == len(lines) else [*lines[:kept], f"… {len(lines) - kept} lines are {more}"]
+
+
+def _fits(lines: Sequence[str], tokens: int) -> bool:
+    return sum(map(token_estimate, lines)) <= tokens
 
 
 def story(events: Sequence[Event], begin: float | None = None, read: Read = words_of) -> SessionStory:
@@ -114,13 +133,13 @@ def _done(events: Sequence[Event]) -> Iterator[str]:
     )
     if checks:
         yield ", ".join(
-            f"{_CHECKS.get((purpose, ended), f'{purpose} {ended}')} {_times(number)}"
+            f"{_CHECKS.get((purpose, ended), f'{purpose} {ended}')} {times(number)}"
             for (purpose, ended), number in sorted(
                 checks.items(), key=lambda item: (item[0][0], item[0][1] == "failed")
             )
         )
     if compactions := sum(isinstance(event, Compaction) for event in events):
-        yield f"the context was compacted {_times(compactions)}"
+        yield f"the context was compacted {times(compactions)}"
 
 
 def _failed(events: Sequence[Event], start: float, read: Read) -> Iterator[str]:
@@ -149,7 +168,7 @@ def _trouble(events: Sequence[Event], trouble: Trouble, start: float, read: Read
     named = plain(f"{use.tool} {what}".strip(), _WIDE // 2)
     error = plain(telling_line(words.output), _WIDE // 2)
     why = f": {error}" if error else f", exit {use.exit_code}" if use.exit_code else ""
-    yield f"{_when(events[trouble.first], start)} {named}, {_times(trouble.failures)}{why}"
+    yield f"{_when(events[trouble.first], start)} {named}, {times(trouble.failures)}{why}"
     if trouble.solved is None:
         yield "  not seen to work again"
         return
@@ -189,10 +208,6 @@ def _ended(events: Sequence[Event], start: float, read: Read) -> Iterator[str]:
 
 def _when(event: Event, start: float) -> str:
     return short_clock(event.at - start)
-
-
-def _times(number: int) -> str:
-    return "once" if number == 1 else f"{number:,} times"
 
 
 def _line(words: str) -> str:

@@ -64,8 +64,8 @@ def troubles(events: Sequence[Event]) -> list[Trouble]:
 
 
 def _same(use: ToolUse) -> Hashable:
-    """What makes two calls tries of one thing: a test or build, the same command, or the same file."""
-    if use.purpose in ("test", "build"):
+    """What makes two calls tries of one thing: a check or commit, the same command, or the same file."""
+    if use.purpose in ("test", "build", "commit"):
         return use.purpose, use.program
     if use.action == "shell_exec":
         return "command", use.shape or use.call

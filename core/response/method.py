@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal, get_args
-
-from pydantic import AfterValidator, BeforeValidator, Field
+from typing import Any, Literal, get_args
 
 from core.percept import AGENT_STATES, AgentState, Axis
-from core.settings.tunable import Closed, tunable
+from core.settings.closed import Closed
+from core.settings.declared import limited
+from core.settings.tunable import part, tunable
 
 Cue = Literal[
     "compound", "frustration", "seeking", "uncertainty", "confidence", "fatigue", "loop", "halt", "pressure"
@@ -81,11 +81,11 @@ def _sentence(text: str) -> str:
 class MethodTrigger(Closed):
     """When a method is a candidate, and how easily it fires."""
 
-    signals: Annotated[tuple[Cue, ...], BeforeValidator(_cues)] = Field(min_length=1)
-    states: Annotated[tuple[AgentState, ...], BeforeValidator(_states)] = Field(min_length=1)
+    signals: tuple[Cue, ...] = limited(min_length=1, before=_cues)
+    states: tuple[AgentState, ...] = limited(min_length=1, before=_states)
     sensitivity: float = tunable(..., "How much of a signal counts.", ge=0, le=1)
     frequency: Frequency = "low"
-    threshold: float | None = Field(None, ge=0, le=1)
+    threshold: float | None = limited(None, ge=0, le=1)
     """A threshold of its own, in place of the settings'."""
     despite_flow: bool = False
     """Speak of loops even while the agent flows: a loop of successes feels like flow."""
@@ -99,29 +99,40 @@ class Deliver(Closed):
     source: Source = "attention"
     cancel: bool = False
     priority: int = tunable(100, "Higher goes first.", ge=0, le=255)
-    deadline: float | None = Field(None, ge=1, le=86_400)
+    deadline: float | None = limited(None, ge=1, le=86_400)
 
 
 class Action(Closed):
     """What a method says, and to whom."""
 
-    say: Annotated[str, AfterValidator(_sentence)] = Field("", max_length=300)
-    tell: Annotated[str, AfterValidator(_sentence)] = Field("", max_length=300)
+    say: str = limited("", max_length=300, after=_sentence)
+    tell: str = limited("", max_length=300, after=_sentence)
     """What the agent is told, as a fact, where that differs from what the person is."""
     kind: NoticeKind = "risk"
-    limit: int | None = Field(None, ge=1, le=50)
+    limit: int | None = limited(None, ge=1, le=50)
     deliver: Deliver | None = None
 
 
 class Method(Closed):
     """One way to respond."""
 
-    id: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")
+    id: str = limited(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")
     type: MethodType
     mode: Mode
     trigger: MethodTrigger
-    action: Action = Field(default_factory=Action)
+    action: Action = part(Action, "What it says, and to whom.")
     enabled: bool = True
+
+
+def own_method(entry: dict[str, Any]) -> Method:
+    """A method of our own table, which needs no check at every start."""
+    trigger, action = dict(entry["trigger"]), dict(entry.get("action", {}))
+    trigger["signals"] = tuple(_cues(trigger["signals"]))
+    trigger["states"] = tuple(_states(trigger["states"]))
+    if "deliver" in action:
+        action["deliver"] = Deliver.model_construct(**action["deliver"])
+    made = {"trigger": MethodTrigger.model_construct(**trigger), "action": Action.model_construct(**action)}
+    return Method.model_construct(**{**entry, **made})
 
 
 def fill(sentence: str, values: dict[str, str]) -> str:

@@ -24,32 +24,53 @@ _WORDS: dict[str, tuple[str, str]] = {
     "actions": ("1 action so far", "{n} actions so far"),
     "looks": ("1 file read or search made", "{n} files read or searches made"),
     "tests": ("1 test run", "{n} test runs"),
-    "changes": ("1 edit of a file that was there", "{n} edits of files that were there"),
+    "changes": ("1 edit of an existing file", "{n} edits of existing files"),
     "changed_files": ("1 file changed", "{n} files changed"),
     "failures": ("1 call failed", "{n} calls failed"),
     "failures_in_a_row": ("the last action failed", "{n} failures in a row"),
-    "same_error": ("once an error seen before", "{n} times an error seen before"),
+    "same_error": ("1 error seen before", "{n} errors seen before"),
     "failed_edits": ("1 edit failed", "{n} edits failed"),
     "failed_reads": ("1 read failed", "{n} reads failed"),
-    "same_result": ("1 call again with the same result", "{n} calls again with the same result"),
-    "rereads": ("1 file read again with nothing edited", "{n} files read again with nothing edited"),
-    "new_files": ("once a new file", "{n} times a new file"),
+    "same_result": ("1 call again, same result", "{n} calls again, same result"),
+    "rereads": ("1 file read again in vain", "{n} files read again in vain"),
+    "new_files": ("1 new file touched", "{n} new files touched"),
     "checks_passed": (
-        "1 edit checked by a command that passed",
-        "{n} edits checked by a command that passed",
+        "1 edit checked and passed",
+        "{n} edits checked and passed",
     ),
-    "runs_since_change": ("1 command run since the first change", "{n} commands run since the first change"),
-    "edits_since_pass": ("1 edit since a command last went well", "{n} edits since a command last went well"),
-    "since_good_edit": ("1 action since the last good edit", "{n} actions since the last good edit"),
+    "runs_since_change": ("1 command since the first change", "{n} commands since the first change"),
+    "edits_since_pass": ("1 edit since a command passed", "{n} edits since a command passed"),
+    "since_good_edit": ("1 action since a good edit", "{n} actions since a good edit"),
     "since_change": ("1 action since the last change", "{n} actions since the last change"),
-    "since_run": ("1 action since a command was run", "{n} actions since a command was run"),
-    "failures_since_edit": ("1 failure since the last good edit", "{n} failures since the last good edit"),
-    "edits_recent": ("1 edit among the last ten actions", "{n} edits among the last ten actions"),
+    "since_run": ("1 action since a command", "{n} actions since a command"),
+    "failures_since_edit": ("1 failure since a good edit", "{n} failures since a good edit"),
+    "edits_recent": ("1 edit in the last ten actions", "{n} edits in the last ten actions"),
     "stale_recent": ("1 stale result among the last ten", "{n} stale results among the last ten"),
-    "words_of_checking": ("1 phrase usual in good runs", "{n} phrases usual in good runs"),
-    "words_of_doubt": ("1 phrase usual in failing runs", "{n} phrases usual in failing runs"),
+    "words_of_checking": ("1 phrase of good runs", "{n} phrases of good runs"),
+    "words_of_doubt": ("1 phrase of failing runs", "{n} phrases of failing runs"),
 }
 """How each count is told: one, and any other number."""
+
+_AGAINST = frozenset(
+    (
+        "failures",
+        "failures_in_a_row",
+        "same_error",
+        "failed_edits",
+        "failed_reads",
+        "same_result",
+        "rereads",
+        "edits_since_pass",
+        "since_good_edit",
+        "since_change",
+        "since_run",
+        "failures_since_edit",
+        "stale_recent",
+        "words_of_doubt",
+    )
+)
+_FOR = frozenset(("tests", "checks_passed", "words_of_checking"))
+"""Counts that by themselves speak against a run, or for it."""
 
 
 class Reason(NamedTuple):
@@ -74,7 +95,7 @@ class OutlookReading(Struct, frozen=True):
     chance: float | None
     """Of going wrong; only where a base rate is known."""
     reasons: tuple[Reason, ...]
-    """What counts most first."""
+    """What counts most first; counts that only correct others are in the shift and not here."""
     fitted_on: str
     """Runs the weights were fitted on: how many, of what kind, when."""
 
@@ -148,11 +169,13 @@ def outlook(facts: FactsReading, ended: bool, settings: OutlookSettings) -> Outl
     reasons = []
     for name, mean, weight in zip(fit.names, fit.means, fit.weights, strict=True):
         number = getattr(facts, name)
-        amount = weight * (log1p(number) - mean)
-        if abs(amount) >= settings.telling:
+        above = log1p(number) - mean
+        amount = weight * above
+        if abs(amount) >= settings.telling and _follows(name, number, above, amount):
+            said = _WORDS[name][number != 1].format(n=number or "no")
+            than = "more" if above > 0.0 else "fewer"
             word = "worse" if amount > 0.0 else "better"
-            said = _WORDS[name][number != 1].format(n=number)
-            reasons.append(Reason(name, number, amount, f"{said}: {word}"))
+            reasons.append(Reason(name, number, amount, f"{said}, {than} than usual: {word}"))
     reasons.sort(key=lambda reason: -abs(reason.amount))
     shift = shift_of(facts, stage) - settings.own_shift
     direction: Direction = (
@@ -161,6 +184,15 @@ def outlook(facts: FactsReading, ended: bool, settings: OutlookSettings) -> Outl
     return OutlookReading(
         stage, direction, shift, fit.band, chance(shift, settings.base_rate), tuple(reasons[:6]), fitted_on
     )
+
+
+def _follows(name: str, number: int, above: float, amount: float) -> bool:
+    """Whether a person can follow a reason; of a count that only corrects others the sign is wrong."""
+    if name in _AGAINST:
+        return (above > 0.0) == (amount > 0.0)
+    if name in _FOR or not number:
+        return (above > 0.0) != (amount > 0.0)
+    return True
 
 
 def chance(shift: float, base_rate: float) -> float | None:

@@ -31,7 +31,7 @@ from core.settings.response import ResponseSettings
 from core.state import Stateful, inner, mapped, row, tuple_queue
 
 _FRUSTRATION = AXES.index("frustration")
-_PERSON = Deliver(kind="steer", priority=255)
+_PERSON = Deliver.model_construct(kind="steer", priority=255)
 
 _PATIENCE = 2
 """Retries that affect may add before a loop is told; it takes none away, for the limits were measured."""

@@ -8,17 +8,15 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple, get_args
 
-from pydantic import ValidationError
-from pydantic.fields import FieldInfo
-
 from core.errors import PolicyError
 from core.mind.wakeup import Trigger
 from core.percept import AGENT_STATES
 from core.response.foreign import MOST, narrowed, unwanted
-from core.response.method import CUES, PLACES, Deliver, Method
+from core.response.method import CUES, PLACES, Deliver, Method, own_method
 from core.response.tables import RECEPTOR_RULES
 from core.response.wakeup_rules import WakeupRule, read_wakeups
-from core.settings.tunable import Closed
+from core.settings.closed import Closed
+from core.settings.declared import Declared, Invalid
 
 BUILT_IN = "built-in"
 
@@ -47,7 +45,8 @@ NO_RULES = RuleSet((), {})
 @cache
 def built_in() -> RuleSet:
     """The methods everyone has."""
-    return add_rules(NO_RULES, RECEPTOR_RULES, BUILT_IN)
+    methods = tuple(map(own_method, json.loads(RECEPTOR_RULES)["methods"]))
+    return RuleSet(methods, dict.fromkeys((method.id for method in methods), BUILT_IN))
 
 
 def add_rules(base: RuleSet, content: bytes, source: str) -> RuleSet:
@@ -117,7 +116,7 @@ def _wanted(known: Mapping[str, Method], tree: Mapping[str, Any], source: str) -
             below = known.get(name)
             try:
                 found[name] = Method.model_validate(_laid_over(below.model_dump() if below else {}, entry))
-            except ValidationError as error:
+            except Invalid as error:
                 first = {each["loc"][: _depth(each["loc"])]: each for each in reversed(error.errors())}
                 faults += [f"{label}: {_fault(each)}" for each in reversed(first.values())]
     if faults:
@@ -197,12 +196,7 @@ def _allowed(words: list[str]) -> str:
         return _listed(choices)
     if field.annotation is bool:
         return "true or false"
-    bounds = [
-        f"{getattr(rule, which):g}"
-        for rule in field.metadata
-        for which in ("ge", "le")
-        if hasattr(rule, which)
-    ]
+    bounds = [f"{bound:g}" for bound in field.bounds[:2] if bound is not None]
     if len(bounds) == 2:
         noun = "a whole number" if field.annotation is int else "a number"
         return f"{noun} from {bounds[0]} to {bounds[1]}"
@@ -222,7 +216,7 @@ def _groups(words: list[str]) -> Iterator[type[Closed]]:
         yield model
 
 
-def _field(words: list[str]) -> FieldInfo | None:
+def _field(words: list[str]) -> Declared | None:
     *_, model = _groups(words[:-1])
     return model.model_fields.get(words[-1]) if words else None
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
-from pydantic import Field, ValidationError
-
 from core.errors import PolicyError
 from core.mind.clock import Resolution
 from core.mind.stimulus import Cause
 from core.mind.wakeup import CAUSES, Trigger
-from core.settings.tunable import Closed
+from core.settings.closed import Closed
+from core.settings.declared import Invalid, limited
 
 MOST = 64
 """Wakeups one file may name."""
@@ -27,12 +26,12 @@ _ALLOWED = {
 class WakeupRule(Closed):
     """Wake the mind when something of these causes is large enough, and is described like this."""
 
-    id: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")
-    causes: tuple[Cause, ...] = Field(min_length=1)
-    like: str = Field("*", max_length=80)
+    id: str = limited(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")
+    causes: tuple[Cause, ...] = limited(min_length=1)
+    like: str = limited("*", max_length=80)
     resolution: Resolution = "theta"
-    least: float = Field(1.0, ge=0, le=1_000_000)
-    refire: float = Field(5.0, ge=0, le=86_400)
+    least: float = limited(1.0, ge=0, le=1_000_000)
+    refire: float = limited(5.0, ge=0, le=86_400)
 
     @property
     def trigger(self) -> Trigger:
@@ -53,7 +52,7 @@ def read_wakeups(entries: Any, source: str) -> dict[str, WakeupRule]:
         label = f"{source}: wakeups[{place}]" + (f" ({name})" if isinstance(name, str) else "")
         try:
             rule = WakeupRule.model_validate(entry)
-        except ValidationError as error:
+        except Invalid as error:
             faults += [f"{label}: {_fault(each)}" for each in error.errors()]
             continue
         if rule.id in found or rule.id in CAUSES:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import Literal
 
-from pydantic import ValidationError, model_validator
-
+from core.settings.declared import Invalid
 from core.settings.trust import PERSON, lower
 from core.settings.tunable import Group, part, tunable
 
@@ -191,11 +190,10 @@ class GovernorSettings(Group, project=PERSON):
         GovernorEpisodeSettings, "What is remembered of governed episodes."
     )
 
-    @model_validator(mode="after")
-    def _figures_exist(self) -> Self:
+    def check(self) -> None:
+        """Every figure that is replaced exists."""
         try:
             ProfileSettings.model_validate(self.override)
-        except ValidationError as error:
+        except Invalid as error:
             faults = "; ".join(f"{fault['loc'][0]}: {fault['msg']}" for fault in error.errors())
             raise ValueError(f"override names a figure that cannot be used: {faults}") from None
-        return self

@@ -230,11 +230,12 @@ def _over_published(table: type[TableT]) -> type[TableT]:
     Nothing is built from a group before it is used, so its defaults may still be put in place here.
     """
     fitted = {(row, axis): amount for row, axis, amount in fitted_impulses("default")}
-    for row, field in table.model_fields.items():
-        if isinstance(field.annotation, type) and issubclass(field.annotation, Impulse):
-            for axis, column in field.annotation.model_fields.items():
+    for row, declared in table.model_fields.items():
+        if declared.group is not None and issubclass(declared.group, Impulse):
+            axes = declared.group.model_fields
+            for axis, column in axes.items():
                 PUBLISHED[row, axis] = column.default
-                column.default = fitted.get((row, axis), column.default)
+                axes[axis] = column.with_default(fitted.get((row, axis), column.default))
     return table
 
 

@@ -9,15 +9,15 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
-
-from pydantic import TypeAdapter, ValidationError
+from typing import Any, NamedTuple, TypeVar
 
 from core.settings import Settings
+from core.settings.declared import Declared, Invalid
 from core.settings.file import read_failure, small_file
 from core.settings.trust import Owner
 from core.settings.tunable import Group, Tunable, walk_tunables
 
+GroupT = TypeVar("GroupT", bound=Group)
 PREFIX = "NOOSCOPE_"
 RESERVED = frozenset({"NOOSCOPE_CONFIG", "NOOSCOPE_EXTENSIONS"})
 BUILT_IN = "built-in"
@@ -164,12 +164,39 @@ def resolve(layers: Sequence[Layer]) -> Resolved:
                 chosen.setdefault(given.name, []).append(_Taken(layer, given, value, next(order)))
     while True:
         try:
-            settings = Settings.model_validate(_tree(chosen)) if chosen else Settings.model_construct()
+            settings = _laid_over(Settings.built_in(), _tree(chosen))
             break
-        except ValidationError as error:
-            complaints.append(_withdraw(error, chosen))
+        except _Misfit as misfit:
+            complaints.append(_withdraw(misfit, chosen))
     origins = {name: taken[-1].layer.origin for name, taken in chosen.items()}
     return Resolved(settings, origins, tuple(complaints))
+
+
+class _Misfit(ValueError):
+    """Values of a group that do not go together."""
+
+    def __init__(self, group: str, problem: str) -> None:
+        super().__init__(problem)
+        self.group = group
+
+
+def _laid_over(group: GroupT, tree: Mapping[str, Any], name: str = "") -> GroupT:
+    """A group with values that were checked one by one; together they are checked here."""
+    if not tree:
+        return group
+    fields = type(group).model_fields
+    update = {
+        key: value
+        if fields[key].group is None
+        else _laid_over(getattr(group, key), value, f"{name}.{key}".strip("."))
+        for key, value in tree.items()
+    }
+    made = group.model_copy(update=update)
+    try:
+        made.check()
+    except ValueError as error:
+        raise _Misfit(name, str(error)) from None
+    return made
 
 
 class _Taken(NamedTuple):
@@ -250,23 +277,22 @@ def _checked(given: Given) -> tuple[str, Any]:
             return "is a group of settings, not a setting", None
         return "no such setting" + _nearest(given.name, tunables()), None
     try:
-        return "", _adapter(given.name).validate_python(given.value, strict=tunable.kind != "table")
-    except ValidationError as error:
+        from core.settings.checking import checked_value
+
+        return "", checked_value(_declared(given.name), given.value, strict=tunable.kind != "table")
+    except Invalid as error:
         detail = "" if tunable.kind != "table" else f" ({error.errors()[0]['msg']})"
         return f"{_shown(given.value)} is not allowed, it may be {tunable.allowed()}{detail}", None
 
 
-@functools.cache
-def _adapter(name: str) -> TypeAdapter[Any]:
+def _declared(name: str) -> Declared:
     *groups, last = name.split(".")
-    model: type[Group] = Settings
-    for group in groups:
-        inner = model.model_fields[group].annotation
-        assert isinstance(inner, type) and issubclass(inner, Group)  # noqa: S101
-        model = inner
-    field = model.model_fields[last]
-    annotation: Any = field.annotation
-    return TypeAdapter(Annotated[annotation, field])
+    fields = Settings.model_fields
+    for step in groups:
+        group = fields[step].group
+        assert group is not None  # noqa: S101 only the last step is a value
+        fields = group.model_fields
+    return fields[last]
 
 
 def _tree(chosen: Mapping[str, Sequence[_Taken]]) -> dict[str, Any]:
@@ -280,10 +306,9 @@ def _tree(chosen: Mapping[str, Sequence[_Taken]]) -> dict[str, Any]:
     return tree
 
 
-def _withdraw(error: ValidationError, chosen: dict[str, list[_Taken]]) -> Complaint:
+def _withdraw(misfit: _Misfit, chosen: dict[str, list[_Taken]]) -> Complaint:
     """Take back the newest value of a group whose values do not go together, a project's first."""
-    first = error.errors()[0]
-    group = ".".join(map(str, first["loc"]))
+    group = misfit.group
     inside = [name for name in chosen if name == group or name.startswith(group + ".") or not group]
     inside = inside or list(chosen)
     foreign = [name for name in inside if chosen[name][-1].layer.owner == "project"]
@@ -291,14 +316,17 @@ def _withdraw(error: ValidationError, chosen: dict[str, list[_Taken]]) -> Compla
     layer, given, *_ = chosen[culprit].pop()
     if not chosen[culprit]:
         del chosen[culprit]
-    problem = str(first["msg"]).removeprefix("Value error, ")
-    return Complaint(
-        layer.origin, given.line, culprit, f"{_shown(given.value)} does not fit the rest: {problem}"
-    )
+    problem = f"{_shown(given.value)} does not fit the rest: {misfit}"
+    return Complaint(layer.origin, given.line, culprit, problem)
 
 
 def _nearest(name: str, known: Iterable[str]) -> str:
-    names = list(known)
+    return _closest(name, tuple(known))
+
+
+@functools.lru_cache(64)
+def _closest(name: str, names: tuple[str, ...]) -> str:
+    """Each comparison with hundreds of names takes longer than all else of a small command."""
     close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
     if not close:
         last = name.rsplit(".", 1)[-1]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
-
+from core.settings.declared import Limits
 from core.settings.trust import ON, PERSON, lower
 from core.settings.tunable import Group, part, tunable
 
@@ -23,7 +22,7 @@ DetectorName = Literal[
     "burn",
     "waiting",
 ]
-Limit = Annotated[int, Field(ge=0, le=10_000)]
+Limit = Annotated[int, Limits(ge=0, le=10_000)]
 
 
 class ExactSettings(Group, project=PERSON):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
-
-from pydantic import model_validator
+from typing import Literal
 
 from core.settings.mind_state import (
     CorticalSettings,
@@ -268,12 +266,11 @@ class ClockSettings(Group, project=PERSON):
         30.0, "How long a live view ticks on without an event.", ge=0, le=3600, step=10, unit="s"
     )
 
-    @model_validator(mode="after")
-    def _shortest_come_first(self) -> Self:
+    def check(self) -> None:
+        """The shortest come first."""
         for name in ("gamma", "theta"):
             if getattr(self, f"{name}_shortest") > getattr(self, f"{name}_longest"):
                 raise ValueError(f"{name}_shortest must not be above {name}_longest")
-        return self
 
 
 class TriggerSettings(Group, project=PERSON):

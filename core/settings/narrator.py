@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field
-
+from core.settings.declared import Limits
 from core.settings.trust import PERSON
 from core.settings.tunable import Group, part, tunable
 
 ProviderWords = Annotated[
     str,
-    Field(pattern=r"^(openai|anthropic) \S+( https?://[^\s/@]+(/\S*)?)?( [A-Z][A-Z0-9_]*)?$", max_length=300),
+    Limits(
+        pattern=r"^(openai|anthropic) \S+( https?://[^\s/@]+(/\S*)?)?( [A-Z][A-Z0-9_]*)?$", max_length=300
+    ),
 ]
 """`KIND MODEL [ADDRESS] [VARIABLE]`: the variable of the environment that holds the key."""
 

@@ -7,12 +7,9 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args, get_origin
 
-from pydantic import create_model
-
 from core.settings import Settings
 from core.settings.governor import ProfileSettings
-from core.settings.trust import PERSON
-from core.settings.tunable import Group, Tunable, walk_tunables
+from core.settings.tunable import Group, Tunable, describe_type
 
 TablePath: TypeAlias = tuple[str | int, ...]
 """From a table to one of its rows: the keys on the way, or the place in a list."""
@@ -64,8 +61,7 @@ def _words(annotation: Any) -> tuple[str, ...]:
 
 
 def _leaf(annotation: Any) -> Tunable:
-    model = create_model("Row", __base__=Group, __cls_kwargs__={"project": PERSON}, item=(annotation, ...))
-    return next(walk_tunables(model))._replace(step=1.0 if annotation is not str else None)
+    return describe_type(annotation)._replace(step=1.0 if annotation is not str else None)
 
 
 def item_at(table: Any, path: TablePath) -> Any:

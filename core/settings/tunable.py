@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Container, Iterator
 from typing import Any, ClassVar, Literal, NamedTuple, get_args, get_origin
 
 import msgspec
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.fields import FieldInfo
 
-from core.settings.trust import Trust
-
-
-class Closed(BaseModel):
-    """Values that belong together: frozen, and closed to unknown names."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
+from core.settings.closed import Closed
+from core.settings.declared import REQUIRED, Declared, Limits
+from core.settings.trust import PERSON, Trust
 
 
 class Group(Closed):
@@ -31,11 +24,8 @@ class Group(Closed):
         super().__init_subclass__(**rest)
         if project is not None:
             cls.trust = project
-
-    @classmethod
-    def __pydantic_init_subclass__(cls, **_: Any) -> None:
-        for name, field in cls.model_fields.items():
-            if not _is_group(field.annotation) and _trust(cls, field) is None:
+        for name, declared in cls.model_fields.items():
+            if declared.group is None and _trust(cls, declared) is None:
                 raise TypeError(
                     f"{cls.__name__}.{name} does not say what a project may do with it: declare the group "
                     "with project=PERSON or PROJECT, or the setting with project=PERSON, PROJECT, ON, FEWER, "
@@ -62,22 +52,18 @@ def tunable(
         extra["project"] = project
     if step is not None:
         extra["step"] = step
-    return Field(default, description=sentence, ge=ge, le=le, json_schema_extra=extra)
+    default = REQUIRED if default is ... else default
+    return Declared(default, description=sentence, limits=Limits(ge, le), **extra)
 
 
-def _trust(model: type[Group], field: FieldInfo) -> Trust | None:
-    extra: Any = field.json_schema_extra
-    own = extra.get("project") if isinstance(extra, dict) else None
+def _trust(model: type[Group], declared: Declared) -> Trust | None:
+    own = declared.extra.get("project")
     return own if isinstance(own, Trust) else model.trust
 
 
-def _is_group(annotation: Any) -> bool:
-    return isinstance(annotation, type) and issubclass(annotation, Group)
-
-
-def part(group: type[Group], sentence: str) -> Any:
+def part(group: type[Closed], sentence: str) -> Any:
     """Declare a group inside a group; its built-in values are made once, for groups are frozen."""
-    return Field(default_factory=functools.cache(group.model_construct), description=sentence)
+    return Declared(group=group, description=sentence)
 
 
 def canonical(group: Closed, leave: Container[str] = ()) -> bytes:
@@ -132,31 +118,33 @@ def _said(number: float) -> str:
 
 def walk_tunables(model: type[Group], prefix: str = "") -> Iterator[Tunable]:
     """Every setting below a group, in the order it was declared."""
-    for name, field in model.model_fields.items():
-        annotation = field.annotation
-        if isinstance(annotation, type) and issubclass(annotation, Group):
-            yield from walk_tunables(annotation, f"{prefix}{name}.")
+    for name, declared in model.model_fields.items():
+        if declared.group is not None and issubclass(declared.group, Group):
+            yield from walk_tunables(declared.group, f"{prefix}{name}.")
         else:
-            yield _describe(model, prefix + name, field)
+            trust = _trust(model, declared)
+            assert trust is not None  # noqa: S101 a group without it does not load
+            yield _describe(prefix + name, declared, trust)
 
 
-def _describe(model: type[Group], name: str, field: FieldInfo) -> Tunable:
-    trust = _trust(model, field)
-    assert trust is not None  # noqa: S101 a group without it does not load
-    extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
+def describe_type(annotation: Any) -> Tunable:
+    """A value of some type that is no setting by itself, such as one in a table."""
+    return _describe("item", Declared().bind(Group, annotation), PERSON)
+
+
+def _describe(name: str, declared: Declared, trust: Trust) -> Tunable:
+    annotation, extra = declared.annotation, declared.extra
     step = extra.get("step")
     return Tunable(
         name=name,
-        kind=_kind(field.annotation),
-        default=field.get_default(call_default_factory=True, validated_data={}),
-        low=_bound(field, "ge"),
-        high=_bound(field, "le"),
+        kind=_kind(annotation),
+        default=declared.value(),
+        low=_float(declared.bounds.ge),
+        high=_float(declared.bounds.le),
         step=step if isinstance(step, int | float) else None,
         unit=str(extra.get("unit", "")),
-        sentence=field.description or "",
-        choices=tuple(map(str, get_args(field.annotation)))
-        if get_origin(field.annotation) is Literal
-        else (),
+        sentence=declared.description,
+        choices=tuple(map(str, get_args(annotation))) if get_origin(annotation) is Literal else (),
         trust=trust,
     )
 
@@ -175,9 +163,5 @@ def _kind(annotation: Any) -> Literal["number", "integer", "switch", "choice", "
     return "table"
 
 
-def _bound(field: FieldInfo, which: str) -> float | None:
-    for rule in field.metadata:
-        value = getattr(rule, which, None)
-        if value is not None:
-            return float(value)
-    return None
+def _float(bound: float | None) -> float | None:
+    return None if bound is None else float(bound)

@@ -10,14 +10,15 @@ from core.affect import Neighbour
 from core.settings import Settings
 from core.society import Society
 from core.society.society import _NEIGHBOURS
-from core.story import FAILING, Facts, contradictions, tell
+from core.story import FAILING, Facts, tell
 from core.timeline.keyframes import KeyFrames
 from core.timeline.snapshot import changed_bytes, split_state
 from core.timeline.timeline import Timeline
 from tests.core.receptor.acts import spell
+from tests.core.story_check import contradictions
 
 CALM = (0.0,) * 7
-GOOD = Facts("deep_work", True, "progress", "thriving", "IDLE", 0.0, False, False)
+GOOD = Facts("deep_work", True, "progress", "progress", "thriving", "IDLE", 0.0, False, False)
 
 
 @pytest.mark.parametrize(("again", "heard"), [(9.0, 10.0), (10.0, 10.0), (11.0, 11.0)])

@@ -140,11 +140,12 @@ def test_a_renewed_engine_answers_for_its_new_agent_only() -> None:
         ToolUse(at=60.0 * step, tool="Bash", action="shell_exec", outcome="failure") for step in range(9)
     ]
     new, renewed = Engine(Settings(), seed=2, agent="b"), Engine(Settings(), seed=1)
-    blank = new.dump()
+    set_back = new.resetter()
     for event in work:
         renewed.step(event)
     assert renewed.step(Turn(at=600.0, stop=final)).reaction.notices
-    renewed.renew(blank, 2, "b")
+    set_back(renewed)
+    renewed.serve(2, "b")
     for event in (*work, Turn(at=600.0, stop=final)):
         expected = new.step(event)
         assert renewed.step(event) == expected

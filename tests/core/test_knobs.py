@@ -31,14 +31,23 @@ def _samples() -> dict[str, list[Event]]:
     return {one.path.parent.name: list(read_session(one, kit, settings.ingest.lines)) for one in found}
 
 
+Ran = tuple[Society, list[Step]]
+
+
 @pytest.fixture(scope="module")
 def streams() -> list[list[Event]]:
     return [*_samples().values(), session(1500)]
 
 
-def run(stream: list[Event], settings: Settings) -> tuple[Society, list[Step]]:
+def run(stream: list[Event], settings: Settings) -> Ran:
     society = Society(settings)
     return society, [society.step(event) for event in stream]
+
+
+@pytest.fixture(scope="module")
+def plain_runs(streams: list[list[Event]]) -> list[Ran]:
+    """Every session with the settings as they are; a look at one changes nothing."""
+    return [run(stream, Settings()) for stream in streams]
 
 
 def turned(**values: Any) -> Settings:
@@ -108,14 +117,19 @@ KNOBS: list[tuple[str, dict[str, Any], Look, tuple[Look, ...]]] = [
     ("values", "acts", "still"), [row[1:] for row in KNOBS], ids=[row[0] for row in KNOBS]
 )
 def test_a_knob_changes_what_it_should_and_nothing_else(
-    streams: list[list[Event]], values: dict[str, Any], acts: Look, still: tuple[Look, ...]
+    streams: list[list[Event]],
+    plain_runs: list[Ran],
+    values: dict[str, Any],
+    acts: Look,
+    still: tuple[Look, ...],
 ) -> None:
-    plain, changed = Settings(), turned(**values)
+    changed = turned(**values)
+    runs = plain_runs
     if "mind__homeostasis__dream_mode" in values:
-        plain = turned(mind__sleep__threshold=12.0)
+        runs = [run(stream, turned(mind__sleep__threshold=12.0)) for stream in streams]
     moved = False
-    for stream in streams:
-        before, after = run(stream, plain), run(stream, changed)
+    for stream, before in zip(streams, runs, strict=True):
+        after = run(stream, changed)
         moved = moved or acts(*before) != acts(*after)
         for look in still:
             assert look(*before) == look(*after), look.__name__

@@ -106,7 +106,7 @@ def test_an_engine_that_served_another_agent_goes_on_as_a_new_one(
         if row is not None:
             record, other = (one.engine(name).mind.heart.metrics.record for one in (reusing, making))
             assert record(row) == other(row)
-    assert reusing._agents._blank is not None and making._agents._blank is None
+    assert reusing._agents._set_back is not None and making._agents._set_back is None
 
 
 @pytest.mark.parametrize(("number", "deep"), [(1_000, True), (4_000, False)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,20 +15,22 @@ from core.events import MAIN, Event
 from core.governor.machine import STATES
 from core.logs.finder import sessions
 from core.logs.session import read_session
-from core.mind.cortical import PHASES, SEVERITY
-from core.percept import AGENT_STATES
+from core.mind.cortical import PHASES, SEVERITY, Regime
+from core.percept import AGENT_STATES, AgentState
 from core.settings import Settings
-from core.story import RULES, Facts, Story, contradictions, tell
+from core.story import RULES, Facts, Story, tell
+from tests.core.story_check import contradictions
 
 LOGS = Path(sample_sessions.__file__).parent / "logs"
-FINE = Facts("deep_work", True, "progress", "thriving", "IDLE", 0.0, False, False)
+FINE = Facts("deep_work", True, "progress", "progress", "thriving", "IDLE", 0.0, False, False)
 
 
 def test_no_combination_contradicts_itself() -> None:
-    for state, flowing, regime, phase, governor, rate, loop, ended in product(
-        AGENT_STATES, (False, True), SEVERITY, PHASES, STATES, (0.0, 0.39, 0.4), (False, True), (False, True)
+    either = (False, True)
+    for row in product(
+        AGENT_STATES, either, SEVERITY, SEVERITY, PHASES, STATES, (0.0, 0.39, 0.4), either, either
     ):
-        facts = Facts(state, flowing, regime, phase, governor, rate, loop, ended)
+        facts = Facts(*row)
         assert contradictions(tell(facts), facts) == []
 
 
@@ -46,13 +49,49 @@ def test_stuck_is_told_alike_everywhere() -> None:
     assert tell(stuck._replace(ended=True)).state == "idle"
 
 
+@pytest.mark.parametrize("state", ["stuck", "deep_work", "exploring"])
+def test_who_ended_its_turn_is_at_rest(state: AgentState) -> None:
+    told = tell(FINE._replace(state=state, ended=True))
+    assert (told.state, told.flowing) == ("idle", False)
+
+
+@pytest.mark.parametrize("held", ["crisis", "turbulence"])
+def test_a_regime_that_only_lasts_on_is_not_told_once_nothing_fails(held: Regime) -> None:
+    over = FINE._replace(regime=held)
+    assert tell(over) == tell(FINE)
+    failing: tuple[dict[str, Any], ...] = ({"failure_rate": 0.01}, {"failures": 1})
+    for trouble in (*failing, {"candidate": held}, {"state": "stuck"}, {"loop": True}):
+        told = tell(over._replace(**trouble))
+        assert told.regime == held and told.state != "deep_work" and not told.flowing
+
+
+@pytest.mark.parametrize("regime", ["crisis", "turbulence"])
+def test_nothing_thrives_nor_idles_in_trouble(regime: Regime) -> None:
+    told = tell(FINE._replace(regime=regime, candidate=regime))
+    assert told == Story("exploring", False, regime, "strained", "watching")
+
+
+@pytest.mark.parametrize(
+    ("rate", "phase", "governor"), [(0.399, "thriving", "idle"), (0.4, "strained", "watching")]
+)
+def test_nothing_thrives_nor_idles_where_four_in_ten_commands_fail(
+    rate: float, phase: str, governor: str
+) -> None:
+    told = tell(FINE._replace(failure_rate=rate))
+    assert (told.phase, told.governor) == (phase, governor)
+
+
+def test_progress_is_told_until_it_is_over() -> None:
+    assert tell(FINE._replace(candidate="calm")).regime == "progress"
+
+
 def test_the_check_finds_each_contradiction() -> None:
     raw = Story("stuck", True, "calm", "thriving", "idle")
     found = contradictions(raw, FINE._replace(state="stuck", regime="calm"))
     assert len(found) == 4
     assert contradictions(Story("deep_work", False, "crisis", "stable", "watching"), FINE)
     assert contradictions(Story("stuck", False, "crisis", "strained", "watching"), FINE._replace(ended=True))
-    assert len(RULES) == 7
+    assert len(RULES) == 8
 
 
 def _checked(events: list[Event]) -> int:

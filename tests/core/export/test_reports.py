@@ -6,6 +6,8 @@ import json
 from itertools import pairwise
 from pathlib import Path
 
+import pytest
+
 from core.agents.words import telling_line
 from core.events import Event, ToolUse
 from core.export.cast import HEIGHT, PAUSE, WIDTH, cast, columns, fitted
@@ -44,9 +46,22 @@ def test_another_agents_success_solves_nothing() -> None:
     assert troubles([use(1, "failure"), use(2, "success", agent="sub")])[0].solved is None
 
 
-def test_tests_of_one_program_are_one_thing() -> None:
-    told = {"purpose": "test", "program": "pytest"}
-    assert troubles([use(1, "failure", **told), use(2, "success", shape=5, **told)])[0].solved == 1
+@pytest.mark.parametrize(
+    ("purpose", "program", "solved"),
+    [
+        ("test", "pytest", 1),
+        ("build", "make", 1),
+        ("commit", "git", 1),
+        ("destructive", "rm", None),
+        ("wait", "TaskOutput", None),
+        ("", "git", None),
+    ],
+)
+def test_a_check_or_commit_works_again_when_its_program_passes_with_other_words(
+    purpose: str, program: str, solved: int | None
+) -> None:
+    told = {"purpose": purpose, "program": program}
+    assert troubles([use(1, "failure", **told), use(2, "success", shape=5, **told)])[0].solved == solved
 
 
 def test_the_error_is_the_line_that_says_it() -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from pydantic import ValidationError
 
 from core.governor import PUBLISHED, Governor, Profile, chosen
+from core.settings.declared import Invalid
 from core.settings.governor import GovernorSettings, ProfileName, ProfileSettings
 from core.settings.tunable import walk_tunables
 
@@ -61,7 +61,7 @@ def test_any_figure_of_any_profile_can_be_replaced() -> None:
     "override", [{"patience": 1.0}, {"max_steps": 0}, {"max_steps": 9.5}, {"inertia": 1}]
 )
 def test_a_figure_that_cannot_be_is_refused_by_name(override: dict[str, float]) -> None:
-    with pytest.raises(ValidationError, match=next(iter(override))):
+    with pytest.raises(Invalid, match=next(iter(override))):
         GovernorSettings(override=override)
 
 

@@ -145,6 +145,19 @@ def test_retention_follows_the_settings(host: Host, server: NatsServer) -> None:
     assert asyncio.run(config()) == (30 * 86_400.0, 120.0, -1)
 
 
+async def test_answers_are_waited_for_until_the_server_is_lost(server: NatsServer) -> None:
+    link = await connect_nats(server_of(server.url, {}))
+    never: asyncio.Future[list[object]] = asyncio.get_running_loop().create_future()
+    with pytest.raises(LinkLost, match="did not answer"):
+        await link.answered(never, 0.0)
+    never = asyncio.get_running_loop().create_future()
+    server.kill()
+    async with asyncio.timeout(60):
+        with pytest.raises(LinkLost, match="was lost"):
+            await link.answered(never, 1000.0)
+    await link.close()
+
+
 @pytest.fixture
 def mirror(home: Path, server: NatsServer) -> Iterator[Mirror]:
     one = Mirror(server_of(server.url, {}), home / "cache")

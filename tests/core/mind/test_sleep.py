@@ -127,3 +127,12 @@ def test_where_the_program_compacts_by_itself_is_the_point_from_then_on() -> Non
     assert gauge.point == 920_000
     gauge.turn(50_000, 200_000)
     assert gauge.point == 167_000
+
+
+def test_a_turn_that_tells_only_another_window_measures_the_context_against_it() -> None:
+    gauge = ContextGauge(ContextSettings())
+    gauge.turn(40_000, 200_000)
+    gauge.turn(0, 1_000_000)
+    again = ContextGauge(ContextSettings())
+    again.load(gauge.dump())
+    assert gauge.fill == again.fill == 40_000 / gauge.point

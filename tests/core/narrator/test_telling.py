@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from bench.workload import session
 from core.agents.registry import make_kit
-from core.events import Prompt, ToolUse
+from core.events import Event, Prompt, SessionEnd, ToolUse, Turn
 from core.logs.finder import sessions
 from core.logs.session import read_session
 from core.narrator.claims import WrongAnswer, read_claims
@@ -63,6 +63,43 @@ def test_why_names_the_loop_the_failure_and_its_error(stuck: Timeline) -> None:
     assert "keeps the day across midnight" in words and "No test, build or commit has passed" in words
 
 
+CIRCLING = ToolUse(
+    at=40.0, tool="Bash", action="shell_exec", program="make", outcome="failure", call=99, shape=99, result=99
+)
+
+
+WENT = "It went round in circles from 00:00:1"
+
+
+@pytest.mark.parametrize(
+    ("last", "first", "second"),
+    [
+        (Turn(at=60.0, stop="end_turn"), "It ended its turn and waits for a prompt.", WENT),
+        (Turn(at=60.0), "It answered, and the log does not say whether it is done.", WENT),
+        (Turn(at=60.0, stop="error"), "An error ended its turn; it goes on when you answer.", WENT),
+        (SessionEnd(at=60.0), "The session is over.", WENT),
+        (Prompt(at=60.0, characters=0, interrupt=True), "The person stopped it.", "100% of the commands"),
+    ],
+)
+def test_a_session_at_rest_went_in_circles_and_does_not_go(last: Event, first: str, second: str) -> None:
+    timeline = Timeline(SETTINGS)
+    circles = [replace(CIRCLING, at=40.0 + number) for number in range(9)]
+    timeline.extend([Prompt(at=30.0, characters=5), *circles])
+    words = [claim.words for claim in told_why(stuck_facts(timeline, len(timeline)))]
+    assert words[0].startswith("It has gone round in circles for")
+    timeline.extend([last])
+    words = [claim.words for claim in told_why(stuck_facts(timeline, len(timeline)))]
+    assert words[0] == first and words[1].startswith(second)
+
+
+def test_a_turn_that_ended_on_failures_is_told_as_that() -> None:
+    timeline = Timeline(SETTINGS)
+    lost = [replace(CIRCLING, at=40.0 + n, program=f"p{n}", call=n, shape=n, result=n) for n in range(1, 5)]
+    timeline.extend([Prompt(at=30.0, characters=5), *lost, Turn(at=60.0, stop="end_turn")])
+    words = [claim.words for claim in told_why(stuck_facts(timeline, len(timeline)))]
+    assert words[1] == "It ended after 4 failures with nothing run that passed since."
+
+
 def test_why_says_so_where_nothing_is_wrong(stuck: Timeline) -> None:
     [claim] = told_why(stuck_facts(stuck, len(stuck)))
     assert claim.words.startswith("Nothing in the log speaks for being stuck")
@@ -90,6 +127,13 @@ def test_why_does_not_blame_what_was_solved_nor_forget_what_passed() -> None:
     words = [claim.words for claim in told_why(stuck_facts(timeline, len(timeline)))]
     assert words[0].startswith("It does not look stuck")
     assert words[1:] == ["Read gone failed once."]
+
+
+def test_a_tool_keeps_its_own_spelling_where_a_sentence_begins_with_it() -> None:
+    lost = ToolUse(at=30.0, tool="exec_command", action="shell_exec", outcome="failure", program="gh")
+    timeline = _worked(lost)
+    words = [claim.words for claim in told_why(stuck_facts(timeline, len(timeline)))]
+    assert words[1] == "exec_command gh failed once."
 
 
 def test_why_says_that_edits_were_in_vain_only_where_it_failed_after_them() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from core.settings import Settings
 from core.store.log_stamp import has_grown, stamp, stamps
-from core.store.reading_cache import ReadingCache, reading_cache
+from core.store.reading_cache import ReadingCache, reading_cache, saved_together
 from tests.core.logs import log_lines as logs
 from tests.core.report.trees import Tree, tree
 
@@ -99,6 +99,43 @@ def test_what_was_not_used_for_longest_goes_first(tmp_path: Path) -> None:
     assert small.count() == 2
     assert cache.clear() and not cache.clear()
     assert cache.load("abcd") == {}
+
+
+def test_what_is_saved_together_is_written_at_the_end_and_known_before(tmp_path: Path) -> None:
+    cache, other = ReadingCache(tmp_path / "c.db", 1_000_000), ReadingCache(tmp_path / "d.db", 1_000_000)
+    cache.save({"a": b"old"})
+    with saved_together():
+        assert cache.save({"a": b"new", "b": b"1"})
+        assert other.save({"a": b"2"})
+        assert cache.load("abc") == {"a": b"new", "b": b"1"}
+        assert cache.count() == 1
+        assert other.count() == 0
+    assert cache.load("abc") == {"a": b"new", "b": b"1"}
+    assert other.load("abc") == {"a": b"2"}
+
+
+def test_what_is_saved_together_is_written_where_it_fails_or_grows_large(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("core.store.reading_cache._GATHERED", 100)
+    cache = ReadingCache(tmp_path / "c.db", 1_000_000)
+    with pytest.raises(ZeroDivisionError), saved_together():
+        cache.save({"a": b"1" * 100})
+        assert cache.count() == 0
+        cache.save({"b": b"1"})
+        assert cache.count() == 2
+        cache.save({"c": b"1"})
+        raise ZeroDivisionError
+    assert cache.count() == 3
+
+
+@pytest.mark.parametrize(("size", "kept"), [(100, 20), (12_000, 3), (39_000, 1)])
+def test_what_is_kept_stays_below_its_limit(tmp_path: Path, size: int, kept: int) -> None:
+    cache = ReadingCache(tmp_path / "c.db", 40_000)
+    for number in range(20):
+        cache.save({f"{number:02}": os.urandom(size)})
+        assert sum(map(len, cache.load([f"{one:02}" for one in range(20)]).values())) <= 40_000
+    assert cache.count() == kept
 
 
 def test_another_version_is_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

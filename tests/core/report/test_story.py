@@ -103,3 +103,17 @@ def test_what_has_no_outcome_is_no_pass_and_no_all_clear() -> None:
 )
 def test_a_check_that_did_not_run_did_not_pass(outcome: Outcome, words: str) -> None:
     assert story([prompt(0), use(10, outcome=outcome, purpose="test")], read=read).done[1] == words
+
+
+def test_a_short_story_leaves_out_failures_first_and_says_so() -> None:
+    told = SessionStory(
+        ("a" * 40,), ("b" * 40,), ("c" * 40, "  not seen to work again", "d" * 100), ("e" * 40,)
+    )
+    whole = told.lines()
+    assert told.within(200) == whole
+    short = told.within(74)
+    assert short[2:4] == whole[2:4] and short[-1] == whole[-1]
+    assert short[4].strip() == "… more failures are left out; --tokens 148 tells more …"
+    shorter = told.within(60)
+    assert shorter[2:] == ["failed  … failures are left out; --tokens 120 tells more …", whole[-1]]
+    assert told.within(12) == [whole[0], "… 3 lines are left out; --tokens 24 tells more …"]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from pydantic import ValidationError
 
 from core.events import Event
 from core.response.loops import Loop, LoopDetector
+from core.settings.declared import Invalid
 from core.settings.loops import LoopSettings
 from tests.core.response.loop_events import edit, failure, poll, prompt, read, shell, timed, turn
 
@@ -190,5 +190,5 @@ def test_the_reading_says_how_near_each_detector_is() -> None:
 
 def test_an_unknown_detector_or_limit_is_refused() -> None:
     for tools in ({"Bash": {"exactly": 3}}, {"Bash": {"exact": -1}}):
-        with pytest.raises(ValidationError):
+        with pytest.raises(Invalid):
             LoopSettings.model_validate({"tools": tools})

@@ -58,6 +58,21 @@ def test_a_run_that_checks_its_edits_goes_better_than_one_that_gets_nowhere() ->
     assert worse.sentences[0].startswith("goes worse than usual: +")
 
 
+def test_no_reason_goes_against_plain_sense() -> None:
+    quiet = outlook(facts(actions=20), False, OutlookSettings(telling=0.0))
+    told = {reason.name: reason.text for reason in quiet.reasons}
+    assert "failures" not in told and "failed_edits" not in told
+    assert told["words_of_doubt"] == "no phrases of failing runs, fewer than usual: better"
+    assert told["words_of_checking"] == "no phrases of good runs, fewer than usual: worse"
+    assert "changes" not in told and told["looks"].endswith("fewer than usual: worse")
+    busy = outlook(facts(actions=20, changes=40), False, OutlookSettings(telling=0.0))
+    assert any(reason.text == "40 edits of existing files, more than usual: worse" for reason in busy.reasons)
+    failing = outlook(facts(actions=20, failures=15, failed_edits=9), False, OutlookSettings(telling=0.0))
+    assert not any(reason.name in ("failures", "failed_edits") for reason in failing.reasons)
+    doubtful = outlook(facts(actions=20, words_of_doubt=40), False, OutlookSettings())
+    assert doubtful.reasons[0].text == "40 phrases of failing runs, more than usual: worse"
+
+
 def test_a_chance_needs_a_base_rate() -> None:
     assert chance(1.0, 0.0) is None
     assert chance(0.0, 0.3) == pytest.approx(0.3)

@@ -10,7 +10,8 @@ import pytest
 from core.errors import PolicyError
 from core.percept import AGENT_STATES
 from core.response.method import CUES, fill
-from core.response.rules import BUILT_IN, RuleSet, add_rules, built_in
+from core.response.rules import BUILT_IN, NO_RULES, RuleSet, add_rules, built_in
+from core.response.tables import RECEPTOR_RULES
 
 MINE: dict[str, Any] = {
     "id": "mine",
@@ -44,6 +45,10 @@ def test_a_known_method_is_bent_only_where_the_file_speaks() -> None:
     assert after.action == before.action
     assert [method.id for method in rules.methods] == [method.id for method in built_in().methods]
     assert rules.origins["frustration_alert"] == "file.json"
+
+
+def test_our_own_methods_are_what_a_check_of_their_file_gives() -> None:
+    assert add_rules(NO_RULES, RECEPTOR_RULES, BUILT_IN) == built_in()
 
 
 def test_the_last_file_wins() -> None:

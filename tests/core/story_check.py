@@ -1,0 +1,36 @@
+"""Whether a story breaks one of the rules of what may stand together."""
+
+from __future__ import annotations
+
+from core.story import FAILING, Facts, Story, told_regime
+
+AT_WORK = ("stuck", "deep_work", "exploring")
+ROUGH = ("crisis", "turbulence")
+GOOD_PHASES = ("thriving", "stable")
+
+
+def contradictions(story: Story, facts: Facts) -> list[str]:
+    """Which rules a story breaks; the facts it was told from say where each holds."""
+    found = []
+    failing = facts.failure_rate >= FAILING
+    trouble = story.state == "stuck" or (facts.loop and not facts.ended)
+    strained = trouble or failing or story.regime in ROUGH
+    well = story.state == "deep_work" or story.flowing
+    if well and (story.regime in ROUGH or facts.loop or failing):
+        found.append("it goes well while things fail")
+    if trouble and story.flowing:
+        found.append("flow while stuck")
+    if trouble and story.regime not in ROUGH:
+        found.append(f"stuck in {story.regime}")
+    told = told_regime(story.regime, facts.candidate, facts.failure_rate, facts.failures)
+    if not trouble and told != story.regime:
+        found.append(f"{story.regime} while nothing fails")
+    if strained and story.phase in GOOD_PHASES:
+        found.append(f"{story.phase} in trouble")
+    if strained and story.governor == "idle":
+        found.append("governor idle in trouble")
+    if facts.ended and (story.state in AT_WORK or story.flowing):
+        found.append("at work after the end of the turn")
+    if facts.governor == "HALTED" and well:
+        found.append("it goes well where it would be halted")
+    return found
