@@ -52,6 +52,8 @@ _LARGEST = 65_536
 _SIZES = range(8, 33)
 _PATIENCE = 3.0
 """Seconds a viewer's process has to end by itself."""
+_GOODBYE = 2.0
+"""Seconds for which pages that are open are waited for at the end."""
 _WIDEST, _HIGHEST = 1000, 500
 
 Handler = Callable[[Any], Awaitable[Any]]
@@ -91,6 +93,7 @@ class WebServer:
         self._token = token
         self._user_of = user_of
         self.viewers = 0
+        self._ending: set[asyncio.Future[None]] = set()
 
     async def start(self) -> int:
         """Listen; the port. Raises only `OSError`."""
@@ -106,7 +109,7 @@ class WebServer:
                 self._web.static("/static", self._statics),
             ]
         )
-        self._runner = self._web.AppRunner(app, access_log=None, shutdown_timeout=2.0)
+        self._runner = self._web.AppRunner(app, access_log=None, shutdown_timeout=_GOODBYE)
         await self._runner.setup()
         await self._web.TCPSite(self._runner, self._host, self._port).start()
         return int(self._runner.addresses[0][1])
@@ -114,6 +117,8 @@ class WebServer:
     async def close(self) -> None:
         """Listen no more; every viewer's process ends."""
         await self._runner.cleanup()
+        if self._ending:
+            await asyncio.wait(self._ending)
 
     async def _guard(self, request: Any, handler: Handler) -> Any:
         """Refuse whoever has no token where one is asked for, and pages of other sites everywhere."""
@@ -182,7 +187,10 @@ class WebServer:
                     break
         finally:
             self.viewers -= 1
-            await asyncio.shield(_ended(service, socket))
+            ending = asyncio.ensure_future(_ended(service, socket))
+            self._ending.add(ending)
+            ending.add_done_callback(self._ending.discard)
+            await asyncio.shield(ending)
         return socket
 
     async def _obey(self, service: Any, socket: Any, message: Any) -> bool:
@@ -211,13 +219,19 @@ async def _ended(service: Any, socket: Any) -> None:
     with contextlib.suppress(Exception):
         await socket.close()
     process = getattr(service, "_process", None)
-    try:
-        await asyncio.wait_for(service.stop(), _PATIENCE)
-    except Exception:  # noqa: BLE001 however it fails, the process must not stay
-        if process is not None and process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                process.kill()
-            await process.wait()
+    stopping = asyncio.ensure_future(_stopped(service, process))
+    await asyncio.wait({stopping}, timeout=_PATIENCE)
+    if process is not None and process.returncode is None:
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+    await stopping
+
+
+async def _stopped(service: Any, process: Any) -> None:
+    with contextlib.suppress(Exception):  # however it fails, the process is waited for
+        await service.stop()
+    if process is not None:
+        await process.wait()
 
 
 def _hostname(host: str) -> str:

@@ -10,8 +10,9 @@ import pytest
 from textual.pilot import Pilot
 
 from core.settings import Settings
+from tests.tui.conftest import until
+from tests.tui.fleet_app import FleetApp, read
 from tests.tui.fleet_sessions import begin, tell
-from tests.tui.screens.test_fleet_screen import FleetApp, read, until
 
 Compare = Callable[..., bool]
 SIZES = {"80x24": (80, 24), "120x40": (120, 40), "200x60": (200, 60)}

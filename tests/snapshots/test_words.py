@@ -12,7 +12,7 @@ from core.live.source import Target
 from core.settings import Settings
 from core.store.bookmarks import Bookmarks
 from tests.core.logs import log_lines as logs
-from tests.tui.conftest import shown, until
+from tests.tui.conftest import press_each, shown, until
 from tui.app import NooscopeApp
 from tui.widgets.common.panel import Panel
 from tui.widgets.transcript.document import Document
@@ -83,7 +83,7 @@ def walk(app: NooscopeApp, *keys: str) -> Callable[[Pilot[None]], Awaitable[None
         await shown(app, pilot, lambda view: view.total > 9)
         await pilot.press("space", "end")
         await shown(app, pilot, lambda view: view.index == view.total and not view.playing)
-        await pilot.press(*keys)
+        await press_each(pilot, *keys)
         await until(pilot, lambda: not any("reading" in text(panel) for panel in app.screen.query(Document)))
         await pilot.pause()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from core.events import Event
 from core.live.source import Target
 from core.settings import Settings
 from core.store.bookmarks import Bookmarks
+from tests.pilots import rest
 from tui.app import NooscopeApp
 from tui.feed.view import View
 
@@ -32,11 +34,16 @@ def still() -> Settings:
     return plain.model_copy(update={"screen": plain.screen.model_copy(update={"motion": False})})
 
 
+@cache
+def _two_agents() -> bytes:
+    return lines(session(300, agents=2))
+
+
 @pytest.fixture
 def log(tmp_path: Path) -> Path:
     """A log of 300 events by two agents."""
     path = tmp_path / "log.jsonl"
-    path.write_bytes(lines(session(300, agents=2)))
+    path.write_bytes(_two_agents())
     return path
 
 
@@ -66,7 +73,7 @@ async def shown(app: NooscopeApp, pilot: Pilot[None], fits: Callable[[View], boo
     try:
         async with asyncio.timeout(_PATIENCE):
             while True:
-                await pilot.pause()
+                await rest(pilot)
                 view = app.view
                 if view is not None and view.loading is None and fits(view):
                     await pilot.pause()
@@ -79,12 +86,19 @@ async def shown(app: NooscopeApp, pilot: Pilot[None], fits: Callable[[View], boo
         raise AssertionError(f"never seen; the last view was {last}") from None
 
 
+async def press_each(pilot: Pilot[None], *keys: str) -> None:
+    """Press keys as a person does who looks at the screen after each."""
+    for key in keys:
+        await pilot.press(key)
+        await pilot.pause()
+
+
 async def until(pilot: Pilot[None], holds: Callable[[], bool]) -> None:
     """Let the app work until something holds."""
     try:
         async with asyncio.timeout(_PATIENCE):
             while not holds():
-                await pilot.pause()
+                await rest(pilot)
                 await asyncio.to_thread(lambda: None)
     except TimeoutError:
         raise AssertionError("it never came to hold") from None

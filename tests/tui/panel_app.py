@@ -49,7 +49,9 @@ class PanelApp(App[None]):
         self.panel = panel
         self._shown = view
         self._past = recording
-        self._look = theme
+        for each in themes.load().themes:
+            self.register_theme(each)
+        self.theme = theme
         self._room = size
         self._zoomed = detailed
         self.sought: list[int] = []
@@ -63,9 +65,6 @@ class PanelApp(App[None]):
         yield self.panel
 
     def on_mount(self) -> None:
-        for theme in themes.load().themes:
-            self.register_theme(theme)
-        self.theme = self._look
         self.panel.recording = self._past
         self.panel.detailed = self._zoomed
         self.panel.view = self._shown
@@ -239,7 +238,14 @@ def stuck() -> View:
         queued=9,
     )
     return View(
-        frame=replace(frame, receptor=receptor, mind=mind, at=START + STEP * EVENTS, events=EVENTS),
+        frame=replace(
+            frame,
+            receptor=receptor,
+            mind=mind,
+            story=replace(frame.story, state="stuck"),
+            at=START + STEP * EVENTS,
+            events=EVENTS,
+        ),
         people=base.people_at(0),
         why=(
             Why(
@@ -283,4 +289,6 @@ def flowing() -> View:
         meta=meta,
     )
     mind = replace(view.frame.mind, salience=(), queued=0)
-    return replace(view, frame=replace(view.frame, receptor=receptor, mind=mind), index=50, at=START + 500.0)
+    story = replace(view.frame.story, state="deep_work", flowing=True)
+    frame = replace(view.frame, receptor=receptor, mind=mind, story=story)
+    return replace(view, frame=frame, index=50, at=START + 500.0)

@@ -58,7 +58,9 @@ class Stage(App[None]):
         self.shown = shown
         self.timeline = timeline
         self._index = index
-        self._look = theme
+        for each in themes.load().themes:
+            self.register_theme(each)
+        self.theme = theme
         self._agent = agent
         self.sought: list[int] = []
         self.paths: list[str] = []
@@ -69,9 +71,6 @@ class Stage(App[None]):
         return themes.defaults(self.current_theme)
 
     async def on_mount(self) -> None:
-        for theme in themes.load().themes:
-            self.register_theme(theme)
-        self.theme = self._look
         if isinstance(self.shown, Screen):
             await self.push_screen(self.shown, self._leave)
         else:

@@ -104,7 +104,9 @@ async def test_a_bookmark_stands_on_the_timeline_and_goes_again(log: Path, app_o
     app = app_on(log)
     async with app.run_test(size=(120, 40)) as pilot:
         await shown(app, pilot, lambda view: view.total == 300)
-        await pilot.press("left", "b")
+        await pilot.press("left")
+        await shown(app, pilot, lambda view: view.index == 299)
+        await pilot.press("b")
         await until(pilot, lambda: isinstance(app.screen, NoteScreen))
         await pilot.press("w", "h", "y", "enter")
         await shown(app, pilot, lambda view: [mark.place for mark in app.bookmarks] == [299])

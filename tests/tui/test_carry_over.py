@@ -295,7 +295,7 @@ def test_real_sessions_in_a_row(shared_data: Path, home: Path) -> None:
     for _, path, name in sorted(begun)[:_REAL]:
         with Live(path) as live:
             live.mail.view(lambda view: True)
-        events, total = live.timeline.events, len(live.timeline)
+        events, total = list(live.timeline.events), len(live.timeline)
         if not total:
             continue
         seen += 1

@@ -16,9 +16,8 @@ from core.live.source import Target
 from core.settings import Settings
 from core.settings.layers import with_value
 from tests.core.logs.log_lines import prompt, session
-from tests.tui.conftest import shown
+from tests.tui.conftest import shown, until
 from tests.tui.fleet_sessions import NOW, begin
-from tests.tui.screens.test_fleet_screen import until
 from tui.app import NooscopeApp
 from tui.screens.fleet import FleetScreen
 from tui.screens.permit import ReasonScreen

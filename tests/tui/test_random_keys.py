@@ -31,6 +31,7 @@ async def test_any_keys(
         await shown(app, pilot, lambda view: view.total == 300)
         for _ in range(60):
             await pilot.press(dice.choice(KEYS))
+            await pilot.pause()
         for _ in range(12):
             await pilot.press("escape")
         view = await shown(app, pilot, lambda view: view.total > 0)

@@ -23,16 +23,20 @@ from tui.web import COOKIE, WebServer, is_loopback
 aiohttp = pytest.importorskip("aiohttp", reason="aiohttp is not installed: pip install 'nooscope[web]'")
 pytest.importorskip("textual_serve", reason="textual-serve is not installed: pip install 'nooscope[web]'")
 
-ECHO = "import sys, time; sys.stdout.buffer.write(b'__GANGLION__\\n'); sys.stdout.flush(); time.sleep(60)"
-COMMAND = "exec " + shlex.join([sys.executable, "-c", ECHO])
+BEGINS = "import sys, time; sys.stdout.buffer.write(b'__GANGLION__\\n'); sys.stdout.flush(); "
+COMMAND, DEAF = (
+    "exec " + shlex.join([sys.executable, "-S", "-c", BEGINS + rest])
+    for rest in ("sys.stdin.buffer.read(1)", "time.sleep(60)")
+)
+"""Viewers: one ends with the first thing it is told, which is to quit, the other hears nothing."""
 TOKEN = "a" * 32
 
 
 class Site:
     """A server and a browser's side of it."""
 
-    def __init__(self, token: str, viewers: int = 2, **more: Any) -> None:
-        self.server = WebServer(COMMAND, "127.0.0.1", 0, viewers=viewers, token=token, **more)
+    def __init__(self, token: str, viewers: int = 2, command: str = COMMAND, **more: Any) -> None:
+        self.server = WebServer(command, "127.0.0.1", 0, viewers=viewers, token=token, **more)
         self.port = 0
 
     @property
@@ -169,6 +173,27 @@ async def test_anything_but_keys_ends_the_viewer(site: Site, sent: str) -> None:
         async with asyncio.timeout(20):
             while not (await socket.receive()).type.name.startswith("CLOS"):
                 pass
+
+
+@pytest.mark.parametrize("leaves", ["the page", "the server"])
+async def test_a_viewer_that_does_not_end_by_itself_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, leaves: str
+) -> None:
+    monkeypatch.setattr("tui.web._PATIENCE", 0.1)
+    monkeypatch.setattr("tui.web._GOODBYE", 0.05)
+    told = tmp_path / "process"
+    one = Site("", command=f"echo $$ > {shlex.quote(str(told))}; {DEAF}")
+    one.port = await one.server.start()
+    async with aiohttp.ClientSession() as client:
+        socket = await client.ws_connect(f"{one.url}/ws", headers={"Origin": one.url})
+        async with asyncio.timeout(20):
+            while not (told.exists() and told.read_text()):
+                await asyncio.sleep(0)
+        if leaves == "the page":
+            await socket.close()
+        await one.server.close()
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(told.read_text()), 0)
 
 
 @pytest.mark.parametrize(

@@ -48,16 +48,15 @@ class Stage(App[None]):
         self.profile_files = ProfileFiles(
             folder / "mine" / "settings.toml", folder / "project", folder / "chains"
         )
-        self._look = theme
+        for each in themes.load().themes:
+            self.register_theme(each)
+        self.theme = theme
         self.asked: list[Message] = []
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         return themes.defaults(self.current_theme)
 
     def on_mount(self) -> None:
-        for theme in themes.load().themes:
-            self.register_theme(theme)
-        self.theme = self._look
         self.recording = self.timeline
         self.look(len(self.timeline))
         screen = TuningScreen()

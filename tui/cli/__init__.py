@@ -86,7 +86,7 @@ def build(command: str | None = None) -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"nooscope {__version__}")
     subparsers = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND")
     for name, sentence in COMMANDS.items():
-        sub = subparsers.add_parser(name, help=sentence, description=sentence.capitalize() + ".")
+        sub = subparsers.add_parser(name, help=sentence, description=f"{sentence[:1].upper()}{sentence[1:]}.")
         if name == command:
             importlib.import_module(f"tui.cli.commands.{name}").COMMAND.add_arguments(sub)
     return parser

@@ -20,7 +20,7 @@ def add_plain_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--plain",
         action="store_true",
-        help="leave out what a watched session was given at its start; run with today's settings",
+        help="run with today's settings alone, without what it took from earlier sessions while watched",
     )
 
 

@@ -40,6 +40,33 @@ def add_settings_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+PLACE = "an event's number, 00:41:12, 41m or an ISO time"
+"""How a person may write a place of a session."""
+
+
+def add_stretch_options(parser: argparse.ArgumentParser) -> None:
+    """`--from` and `--to`."""
+    parser.add_argument(
+        "--from", dest="begin", default="0", metavar="PLACE", help=f"{PLACE} (default: the start)"
+    )
+    parser.add_argument("--to", dest="end", default="-1", metavar="PLACE", help="the same (default: the end)")
+
+
+def add_speed_option(parser: argparse.ArgumentParser) -> None:
+    """`--speed`, within the bounds of the setting it stands for."""
+    parser.add_argument("--speed", type=_speed_argument, metavar="X", help="speed to begin with, 0.25 to 64")
+
+
+def _speed_argument(text: str) -> float:
+    try:
+        speed = float(text)
+    except ValueError:
+        speed = 0.0
+    if not 0.25 <= speed <= 64.0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a speed from 0.25 to 64")
+    return speed
+
+
 def positive_argument(text: str) -> int:
     """A whole number above 0, for argparse."""
     try:

@@ -141,7 +141,8 @@ class Shelf:
 
 def _what_stands(timeline: Timeline, place: int) -> str:
     """What the main agent is at, for a note nobody wrote."""
-    receptor = timeline.at(place).receptor
+    frame = timeline.at(place)
+    receptor = frame.receptor
     centre = hottest_branch(receptor.heatmap)
-    words = f"{receptor.meta.state}, {receptor.behaviour.short.pattern}".replace("_", " ")
+    words = f"{frame.story.state}, {receptor.behaviour.short.pattern}".replace("_", " ")
     return f"{words}, in {centre.path}" if centre is not None else words

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
@@ -48,7 +49,7 @@ class Subjects:
         return self._known[bisect_right(self._places, index) - 1]
 
 
-def tokens_a_minute(events: list[Event], index: int, at: float, stretch: float, agent: str) -> float:
+def tokens_a_minute(events: Sequence[Event], index: int, at: float, stretch: float, agent: str) -> float:
     """Tokens an agent newly sent and received in the `stretch` seconds before a moment, a minute."""
     spent = 0
     for place in range(index - 1, max(-1, index - 1 - _MOST), -1):

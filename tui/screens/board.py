@@ -17,6 +17,7 @@ from textual.widget import Widget
 from core.settings.screen import ScreenSettings
 from core.store.bookmarks import Bookmark
 from core.timeline.timeline import Timeline
+from tui.draw.kept_lines import with_kept_lines
 from tui.feed.messages import ScreenChanged
 from tui.feed.view import View
 from tui.widgets.common.card import Card
@@ -47,6 +48,7 @@ class Board(Screen[None]):
 
     def __init__(self, settings: ScreenSettings | None = None) -> None:
         super().__init__()
+        with_kept_lines(self)
         self._settings = settings or ScreenSettings()
 
     def body(self) -> Iterable[Widget]:
@@ -110,7 +112,7 @@ class CardBoard(Board):
         cards = [make(id=make.__name__.lower()) for make in self.CARDS]
         for card in cards:
             card.data_bind(CardBoard.view, CardBoard.recording)
-        yield CardScroll(CardColumns(*cards, id="cards"), id="board")
+        yield with_kept_lines(CardScroll(with_kept_lines(CardColumns(*cards, id="cards")), id="board"))
 
     def on_panel_zoom(self, message: Panel.Zoom) -> None:
         """Show a card alone, or all of them again."""

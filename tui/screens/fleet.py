@@ -35,7 +35,7 @@ from tui.widgets.fleet.fleet_table import FleetTable
 _NOTHING = """\
 No sessions found on this machine.
 
-nooscope reads what coding agents write to disk by themselves: Claude Code, Codex, Gemini CLI, OpenCode, pi,
+nooscope reads what coding agents write to disk by themselves: Claude Code, Codex, Gemini CLI, OpenCode, pi, \
 Copilot CLI, OpenHands and others, in their usual places. Run one of them once, and it appears here; or:
 
   nooscope watch PATH     follow a log live, also before it exists
@@ -274,15 +274,16 @@ class FleetScreen(Screen[None]):
         self.app.post_message(OpenSession(row.path, live, row.session))
 
     def _title(self) -> None:
+        """Say how all of them stand; the clock may still ask for it while the screen is being taken away."""
         if self._first:
             return
         late = time.monotonic() - self._arrived
-        widget = self.query_one("#title", Static)
         budget = Budget.of(getattr(self.app, "settings", self._settings).screen.cost)
-        widget.update(
-            fleet_title(self.rows, self.order, self.now, late, widget.content_size.width, budget),
-            layout=False,
-        )
+        for widget in self.query("#title").results(Static):
+            widget.update(
+                fleet_title(self.rows, self.order, self.now, late, widget.content_size.width, budget),
+                layout=False,
+            )
 
     def _detail(self, row: FleetRow | None) -> None:
         widget = self.query_one("#detail", Static)

@@ -17,6 +17,7 @@ from core.events import MAIN
 from core.settings.screen import ScreenSettings
 from core.store.bookmarks import Bookmark
 from core.timeline.timeline import Timeline
+from tui.draw.kept_lines import with_kept_lines
 from tui.feed.messages import ScreenChanged, SelectAgent, ShowTranscript
 from tui.feed.view import View
 from tui.screens.board import HEIGHTS, WIDTHS
@@ -81,13 +82,14 @@ class MainScreen(Screen[None]):
 
     def __init__(self, settings: ScreenSettings) -> None:
         super().__init__()
+        with_kept_lines(self)
         self._settings = settings
 
     def compose(self) -> ComposeResult:
         yield StatusHeader().data_bind(MainScreen.view)
         yield NowStrip().data_bind(MainScreen.view)
-        with Horizontal(id="middle"):
-            with Container(id="panels"):
+        with with_kept_lines(Horizontal(id="middle")):
+            with with_kept_lines(Container(id="panels")):
                 for number, (name, make) in enumerate(PANELS.items(), 1):
                     panel = make(id=name, classes="-aside" if name in ASIDE[1:] else None)
                     panel.border_title = f"{number} {panel.TITLE}"

@@ -18,7 +18,7 @@ from textual.message import Message
 from textual.screen import Screen
 
 from core.agents.registry import known_agents
-from core.events import ToolUse
+from core.events import MAIN, ToolUse
 from core.logs.discovery import find
 from core.logs.found import Found
 from core.receptor.readings import NodeReading
@@ -190,13 +190,7 @@ class SessionSearch(Provider):
             return
         for bookmark in app.bookmarks:
             yield f"⚑ {plain(bookmark.name, 80)}", plain(bookmark.note, 80), ReturnTo(bookmark.name)
-        for number in range(len(timeline.marks) - 1, -1, -1):
-            mark = timeline.marks[number]
-            said = plain(mark_text(mark), 60)
-            kind = "" if said.startswith(mark.kind) else f"{mark.kind}  "
-            words = f"{clock(mark.at - view.start)}  {kind}{said}"
-            who = "" if mark.agent == "main" else plain(mark.agent, 24)
-            yield words, who, Seek(mark.place + 1)
+        yield from mark_hits(timeline, view.start)
         for path in _leaves(view.frame.receptor.heatmap.tree):
             yield plain(path, 90), "transcript of this path", ShowTranscript(path)
         for place in range(len(timeline.events) - 1, max(-1, len(timeline.events) - 1 - _EVENTS), -1):
@@ -207,6 +201,19 @@ class SessionSearch(Provider):
                 sign = OUTCOME_SIGNS.get(event.outcome, ("", ""))[0]
                 when = clock(event.at - view.start)
                 yield f"{when}  {sign} {plain(told, 80)}", f"event {place + 1:,}", Seek(place + 1)
+
+
+def mark_hits(timeline: Timeline, start: float) -> Iterator[tuple[str, str, Message]]:
+    """Every mark that somebody is told of in words, the newest first; times are counted from `start`."""
+    for number in range(len(timeline.marks) - 1, -1, -1):
+        mark = timeline.marks[number]
+        if mark.kind == "background":
+            continue
+        said = plain(mark_text(mark), 60)
+        by = "nooscope" if mark.kind == "method" else mark.kind
+        words = said if said.startswith(mark.kind) else f"{by}  {said}"
+        who = "" if mark.agent == MAIN else plain(mark.agent, 24)
+        yield f"{clock(mark.at - start)}  {words}", who, Seek(mark.place + 1)
 
 
 def _leaves(nodes: Iterable[NodeReading]) -> Iterator[str]:

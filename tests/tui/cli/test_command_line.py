@@ -44,6 +44,35 @@ def test_every_command_has_help(capsys: pytest.CaptureFixture[str]) -> None:
         assert f"nooscope {name}" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("query", "in SQL or by a question's name"),
+        ("ship", "to a NATS server"),
+        ("labels", "as JSON"),
+        ("why", "an event's number, 00:41:12, 41m or an ISO time"),
+        ("recap", "an event's number, 00:41:12, 41m or an ISO time (default: the start)"),
+        ("diff", "an event's number, 00:41:12, 41m or an ISO time (default: the start)"),
+    ],
+)
+def test_help_keeps_names_as_they_are_written_and_says_what_a_place_is(
+    command: str, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    assert words in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize("command", ["replay", "demo"])
+@pytest.mark.parametrize("speed", ["0.24", "64.1", "fast", "nan"])
+def test_a_speed_out_of_bounds_is_named_as_it_was_given(
+    command: str, speed: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main([command, "x", "--speed", speed])
+    assert f"argument --speed: '{speed}' is not a speed from 0.25 to 64" in capsys.readouterr().err
+
+
 def test_settings_as_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["settings", "offset", "frustration", "--set", f"{OFFSET}=0.15"]) == 0
     head, row, *_ = capsys.readouterr().out.splitlines()

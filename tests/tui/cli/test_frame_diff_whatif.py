@@ -26,7 +26,7 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 @pytest.mark.parametrize(
     ("place", "index"),
-    [("0", 0), ("120", 120), ("-1", 900), ("-2", 899), ("99999", 900), ("00:00:00", 1), ("9h", 900)],
+    [("0", 0), ("120", 120), ("-1", 900), ("-2", 899), ("900", 900), ("00:00:00", 1)],
 )
 def test_a_frame_can_be_asked_for_anywhere(
     log: str, place: str, index: int, capsys: pytest.CaptureFixture[str]
@@ -44,9 +44,20 @@ def test_a_frame_as_text_names_every_reading(log: str, capsys: pytest.CaptureFix
         assert name in text
 
 
-def test_a_place_that_is_none_is_said(log: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["frame", log, "--at", "soon"]) == 2
-    assert "'soon' is not a place" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        ("soon", "'soon' is not a place"),
+        ("99:99", "'99:99' is not a place"),
+        ("99999", "'99999' is after the end: the session has 900 events"),
+        ("9h", "'9h' is after the end"),
+    ],
+)
+def test_a_place_that_is_none_is_said(
+    log: str, place: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["frame", log, "--at", place]) == 2
+    assert said in capsys.readouterr().err
 
 
 def test_a_diff_tells_what_changed(log: str, capsys: pytest.CaptureFixture[str]) -> None:

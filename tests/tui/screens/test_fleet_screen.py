@@ -1,61 +1,21 @@
-"""The fleet on the screen: every key, what is seen, and what is asked for."""
+"""The fleet on the screen: who stands where, every key of the list, and what is seen."""
 
 from __future__ import annotations
 
-import asyncio
 import os
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from textual.pilot import Pilot
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
 from core.live.fleet.order import SORTINGS, Heading
-from core.live.fleet.roster import Roster
 from core.live.fleet.row import FleetRow
-from core.live.source import Target
 from core.settings import Settings
+from tests.tui.conftest import until
+from tests.tui.fleet_app import FleetApp, names, read, said, seen, table
 from tests.tui.fleet_sessions import NOW, STORIES, begin, tell
-from tui.app import NooscopeApp
-from tui.feed.messages import OpenSession
 from tui.screens.fleet import FleetScreen
 from tui.widgets.fleet.fleet_table import FleetTable
-
-
-class FleetApp(NooscopeApp):
-    """The app on a fleet; what it is asked to open is noted."""
-
-    def __init__(self, home: Path, settings: Settings, target: Target | None = None) -> None:
-        fleet = Roster(settings, {}, home, wall=lambda: NOW)
-        super().__init__(target, settings, fleet=fleet, theme_folder=home / "themes")
-        self.opened: list[OpenSession] = []
-
-    def on_open_session(self, message: OpenSession) -> None:
-        self.opened.append(message)
-
-
-async def until(pilot: Pilot[None], fits: Callable[[], bool]) -> None:
-    """Wait for something to be so; fails if it does not come within a few seconds."""
-    end = time.monotonic() + 10.0
-    while time.monotonic() < end:
-        await pilot.pause()
-        if fits():
-            await pilot.pause()
-            return
-        await asyncio.to_thread(lambda: None)
-    raise AssertionError("it never came")
-
-
-def read(app: NooscopeApp, count: int) -> bool:
-    screen = app.screen
-    return (
-        isinstance(screen, FleetScreen)
-        and len(screen.rows) == count
-        and all(row.status.word != "reading" for row in screen.rows)
-        and app.focused is not None
-    )
 
 
 @pytest.fixture
@@ -63,23 +23,6 @@ def app(tmp_path: Path, still: Settings) -> FleetApp:
     tell(tmp_path)
     begin(tmp_path, "asks", 20, 50).write()
     return FleetApp(tmp_path, still)
-
-
-def table(app: NooscopeApp) -> FleetTable:
-    return app.screen.query_one(FleetTable)
-
-
-def names(app: NooscopeApp) -> list[str]:
-    return [item.name for item in table(app).items]
-
-
-def seen(app: NooscopeApp) -> list[str]:
-    """The lines of the table."""
-    return [table(app).render_line(y).text.rstrip() for y in range(table(app).size.height)]
-
-
-def said(app: NooscopeApp, name: str) -> str:
-    return str(app.screen.query_one(f"#{name}", Static).content)
 
 
 async def test_who_needs_a_person_stands_first(app: FleetApp) -> None:
@@ -181,27 +124,6 @@ async def test_filtering_and_coming_back(app: FleetApp) -> None:
         assert table(app).chosen is None
 
 
-@pytest.mark.parametrize(("key", "live"), [("enter", True), ("w", True), ("r", False)])
-async def test_opening_a_session(app: FleetApp, key: str, live: bool) -> None:
-    async with app.run_test(size=(120, 40)) as pilot:
-        await until(pilot, lambda: read(app, 10))
-        chosen = table(app).chosen
-        assert chosen is not None
-        await pilot.press(key)
-        await until(pilot, lambda: bool(app.opened))
-        assert app.opened == [OpenSession(chosen.path, live, chosen.session)]
-        assert not isinstance(app.screen, FleetScreen)
-        await until(pilot, lambda: app.view is not None and app.view.total > 40)
-
-
-async def test_a_session_at_rest_is_played(app: FleetApp) -> None:
-    async with app.run_test(size=(120, 40)) as pilot:
-        await until(pilot, lambda: read(app, 10))
-        await pilot.press("end", "enter")
-        await until(pilot, lambda: bool(app.opened))
-        assert app.opened[0].live is False
-
-
 async def test_a_click_chooses_and_two_open(app: FleetApp) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: read(app, 10))
@@ -211,34 +133,6 @@ async def test_a_click_chooses_and_two_open(app: FleetApp) -> None:
         await pilot.click(FleetTable, offset=(20, 3), times=2)
         await until(pilot, lambda: bool(app.opened))
         assert app.opened[0].session == chosen.session
-
-
-async def test_f_goes_there_and_back_and_keeps_what_was_read(tmp_path: Path, still: Settings) -> None:
-    tell(tmp_path)
-    log = begin(tmp_path, "mine", 30, 5).write()
-    app = FleetApp(tmp_path, still)
-    async with app.run_test(size=(120, 40)) as pilot:
-        await until(pilot, lambda: read(app, 10))
-        screen = app.screen
-        assert isinstance(screen, FleetScreen)
-        app.post_message(OpenSession(log.path))
-        await until(pilot, lambda: app.view is not None and app.view.total > 40)
-        assert not isinstance(app.screen, FleetScreen)
-        for key in ("f", "f", "f", "escape"):
-            await pilot.press(key)
-            await pilot.pause()
-        assert not isinstance(app.screen, FleetScreen)
-        await pilot.press("f")
-        assert app.screen is screen
-        assert read(app, 10)
-
-
-async def test_without_anything_below_it_the_screen_stays(app: FleetApp) -> None:
-    async with app.run_test(size=(120, 40)) as pilot:
-        await until(pilot, lambda: read(app, 10))
-        await pilot.press("escape", "f", "space", "left", "n", "e", "m", "v", "t", "b")
-        assert isinstance(app.screen, FleetScreen)
-        assert app.opened == []
 
 
 async def test_an_empty_machine_says_so_until_somebody_comes(tmp_path: Path, still: Settings) -> None:
@@ -327,71 +221,6 @@ async def test_sessions_at_rest_share_a_line(tmp_path: Path, still: Settings) ->
         assert "(h shows them)" in seen(app)[4]
 
 
-async def test_the_command_that_resumes_a_session_is_copied(app: FleetApp) -> None:
-    async with app.run_test(size=(120, 40)) as pilot:
-        await until(pilot, lambda: read(app, 10))
-        await pilot.press("R")
-        row = table(app).chosen
-        assert row is not None
-        assert app.clipboard == f"cd {row.project} && claude --resume {row.session}"
-
-
-async def test_a_pane_is_looked_for_in_tmux_only(app: FleetApp, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("TMUX", raising=False)
-    async with app.run_test(size=(120, 40)) as pilot:
-        await until(pilot, lambda: read(app, 10))
-        await pilot.press("J")
-        await until(pilot, lambda: any("not run in tmux" in note.message for note in app._notifications))
-        told: list[list[str]] = []
-
-        def answer(words: list[str]) -> str:
-            told.append(words)
-            row = table(app).chosen
-            return f"%7\t{row.project}\tclaude\n" if row is not None else ""
-
-        monkeypatch.setenv("TMUX", "somewhere")
-        monkeypatch.setattr("core.live.tmux.ask_tmux", answer)
-        monkeypatch.setattr("core.live.tmux.panes.__defaults__", (answer,))
-        monkeypatch.setattr("core.live.tmux.go_to_pane.__defaults__", (answer,))
-        await pilot.press("J")
-        await until(pilot, lambda: len(told) == 2)
-        assert told[1] == ["switch-client", "-t", "%7"]
-
-
-async def test_from_one_that_needs_a_person_to_the_next(app: FleetApp) -> None:
-    async with app.run_test(size=(120, 40)) as pilot:
-        await until(pilot, lambda: read(app, 10))
-        screen = app.screen
-        assert isinstance(screen, FleetScreen)
-        needing = [row for row in screen.rows if row.status.level == 3]
-        assert len(needing) > 2
-        first = screen.next_in_need("elsewhere")
-        seen_paths = []
-        row = first
-        for _ in needing:
-            assert row is not None
-            seen_paths.append(row.path)
-            row = screen.next_in_need(str(row.path))
-        assert len(set(seen_paths)) == len(needing)
-        assert row == first, "it goes round"
-        await pilot.press("W")
-        await until(pilot, lambda: bool(app.opened))
-        assert app.opened[0].path == seen_paths[0]
-
-
-async def test_escape_returns_to_the_fleet(tmp_path: Path, still: Settings) -> None:
-    tell(tmp_path)
-    path = begin(tmp_path, "asks", 20, 50).write().path
-    app = FleetApp(tmp_path, still, Target(path, live=False))
-    async with app.run_test(size=(120, 40)) as pilot:
-        await until(pilot, lambda: isinstance(app.screen, FleetScreen))
-        app.open(Target(path, live=False))
-        app.pop_screen()
-        await until(pilot, lambda: app.view is not None)
-        await pilot.press("escape")
-        await until(pilot, lambda: isinstance(app.screen, FleetScreen))
-
-
 async def test_sessions_of_long_ago_are_listed_unread_behind_the_fold(
     tmp_path: Path, still: Settings
 ) -> None:
@@ -442,3 +271,32 @@ async def test_the_cursor_moves_with_every_key_after_filtering_and_answering(app
         await pilot.press("up")
         moved = table(app).chosen
         assert moved is not None and moved.key == before[place - 1]
+
+
+async def test_the_clock_may_ask_for_the_title_while_the_screen_is_taken_away(app: FleetApp) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: read(app, 10))
+        screen = app.screen
+        assert isinstance(screen, FleetScreen)
+        await screen.remove_children()
+        screen._title()
+
+
+async def test_rows_are_drawn_anew_while_the_frame_around_them_stays(app: FleetApp) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: read(app, 10))
+        screen = app.screen
+        assert isinstance(screen, FleetScreen)
+        screen.now += 7_200.0
+        await pilot.pause()
+        shown = [strip.text for strip in screen._compositor.render_strips()]
+        screen.query_one(FleetTable).refresh()
+        await pilot.pause()
+        assert shown == [strip.text for strip in screen._compositor.render_strips()]
+        await pilot.press("down")
+        await pilot.pause()
+        moved = [[(one.text, one.style) for one in strip] for strip in screen._compositor.render_strips()]
+        screen.query_one(FleetTable).refresh()
+        await pilot.pause()
+        again = [[(one.text, one.style) for one in strip] for strip in screen._compositor.render_strips()]
+        assert moved == again

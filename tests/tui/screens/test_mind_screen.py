@@ -77,7 +77,7 @@ async def test_cortical_state_in_words_and_figures() -> None:
     view = view_at(recorded(), 600)
     mind = view.frame.mind
     shown = await seen(CorticalCard, view)
-    assert mind.cortical.emotion in shown and mind.cortical.phase in shown and mind.cortical.tier in shown
+    assert mind.cortical.emotion in shown and view.frame.story.phase in shown and mind.cortical.tier in shown
     assert f"{mind.mood.pleasure:+.2f}" in shown
     assert f"{mind.forecast.skill:+.2f} over {mind.forecast.scored:,} calls" in shown
 

@@ -8,13 +8,16 @@ from pathlib import Path
 import pytest
 from textual.command import CommandInput, CommandList, CommandPalette
 
+from core.settings import Settings
 from core.settings.layers import tunables
+from core.timeline.marks import Mark
+from core.timeline.timeline import Timeline
 from tests.core.logs import log_lines as logs
 from tests.tui.conftest import shown, until
 from tui.app import NooscopeApp
 from tui.screens.governance import GovernanceScreen
 from tui.screens.mind import MindScreen
-from tui.screens.palette import SCREEN_NAMES, named_places
+from tui.screens.palette import SCREEN_NAMES, mark_hits, named_places
 from tui.screens.response import ResponseScreen
 from tui.widgets.main.paths import PathTree
 from tui.widgets.tuning.settings_list import SettingsList
@@ -47,6 +50,23 @@ async def test_typing_a_screens_name_opens_it(log: Path, app_on: Make, typed: st
         await until(pilot, lambda: not isinstance(app.screen, CommandPalette))
         go()
         await until(pilot, lambda: isinstance(app.screen, kind))
+
+
+def test_marks_are_found_by_words_and_those_told_to_nobody_are_left_out() -> None:
+    timeline = Timeline(Settings())
+    timeline.marks.adopt(
+        [
+            Mark(0, 10.0, "main", "prompt", "prompt"),
+            Mark(1, 11.0, "main", "background", "action_logger", 0.3),
+            Mark(1, 11.0, "main", "method", "push_reminder", 0.3),
+            Mark(2, 12.0, "kid", "regime", "calm"),
+        ]
+    )
+    assert [(words, who) for words, who, _ in mark_hits(timeline, 10.0)] == [
+        ("00:00:02  regime calm", "kid"),
+        ("00:00:01  nooscope  reminds: commit", ""),
+        ("00:00:00  prompt  you ask", ""),
+    ]
 
 
 async def test_a_setting_and_a_panel_are_gone_to(log: Path, app_on: Make) -> None:

@@ -113,8 +113,8 @@ async def test_what_waits_and_what_was_told_with_before_and_after() -> None:
 
 async def test_outlook_says_direction_band_and_reasons() -> None:
     reasons = (
-        Reason("failures", 9, 0.8, "9 calls failed: worse"),
-        Reason("tests", 4, -0.3, "4 test runs: better"),
+        Reason("failures", 9, 0.8, "9 calls failed, more than usual: worse"),
+        Reason("tests", 4, -0.3, "4 test runs, more than usual: better"),
     )
     reading = OutlookReading("20", "worse", 0.9, 0.3, None, reasons, "runs")
     shown = await seen(OutlookCard, with_response(view_at(recorded(), 600), outlook=reading))

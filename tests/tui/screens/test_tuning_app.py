@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
 import cbor2
 import pytest
-from textual.pilot import Pilot
 
 from bench.workload import session
 from core.events import Event
 from core.settings.layers import value_of
 from core.store.labels import Labels
 from core.timeline.timeline import Timeline
-from tests.tui.conftest import lines, shown
+from tests.tui.conftest import lines, shown, until
 from tui.app import NooscopeApp
 from tui.screens.main import MainScreen
 from tui.screens.tuning import TuningScreen
@@ -23,16 +21,6 @@ from tui.screens.tuning_bench.bench import Bench
 from tui.widgets.tuning.settings_list import FIRST, SettingsList
 
 Make = Callable[..., NooscopeApp]
-
-
-async def until(pilot: Pilot[None], fits: Callable[[], bool]) -> None:
-    """Wait for something another thread brings about."""
-    for _ in range(2000):
-        if fits():
-            return
-        await pilot.pause()
-        await asyncio.to_thread(lambda: None)
-    raise AssertionError("never came")
 
 
 async def test_applied_settings_hold_for_what_comes_and_a_replay_is_exact(log: Path, app_on: Make) -> None:

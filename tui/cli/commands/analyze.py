@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from core.report.answers import KeptQuestion, question
 from core.store.config_path import carry_over_folder
-from core.store.reading_cache import reading_cache
+from core.store.reading_cache import reading_cache, saved_together
 from tui.cli import streams
 from tui.cli.carried import add_plain_option, family_of, initial_states_of, spoken_start
 from tui.cli.command import CliCommand
@@ -187,9 +187,17 @@ def _analyses(
     begun = list(zip(found, starts, strict=True))
     jobs = min(args.jobs or os.cpu_count() or 1, len(found))
     if jobs <= 1 or (not args.jobs and sum(map(_size, found)) < _SMALL):
-        done = one_by_one(analysed, begun, metrics, family=family_of)
+        done = one_by_one(analysed, begun, metrics, family=family_of, around=saved_together)
     else:
-        done = shared_out(jobs, analysed, begun, metrics, prepare=streams.prepare_streams, family=family_of)
+        done = shared_out(
+            jobs,
+            analysed,
+            begun,
+            metrics,
+            prepare=streams.prepare_streams,
+            family=family_of,
+            around=saved_together,
+        )
     for number, analysis in enumerate(done, 1):
         if len(found) > 1:
             streams.progress(f"{number} of {len(found)} sessions")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tui.cli.carried import add_plain_option, initial_states_of
 from tui.cli.command import CliCommand
-from tui.cli.options import add_settings_options, settings_from
+from tui.cli.options import PLACE, add_settings_options, settings_from
 
 if TYPE_CHECKING:
     from core.timeline.checkpoints import Checkpoints
@@ -23,9 +23,7 @@ _LARGEST = 64_000_000
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", nargs="?", metavar="PATH", help="a log")
     parser.add_argument("--add", metavar="NAME", help="add a bookmark at the place given by --at")
-    parser.add_argument(
-        "--at", default="-1", metavar="PLACE", help="an event's number, 00:41:12, 41m or an ISO time"
-    )
+    parser.add_argument("--at", default="-1", metavar="PLACE", help=f"{PLACE} (default: the end)")
     parser.add_argument("--note", default="", help="a note for the bookmark")
     parser.add_argument(
         "--return",

@@ -7,6 +7,7 @@ import argparse
 from sample_sessions import FIRST, find_sample, samples
 from tui.cli.command import CliCommand
 from tui.cli.launch import add_screen_options, has_screen, print_report, screen_settings
+from tui.cli.options import add_speed_option
 
 _FIGURES = "receptor.profile=as-published"
 """What the captions of the stories tell of; `--set` chooses others."""
@@ -17,7 +18,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         "name", metavar="NAME", nargs="?", default=FIRST, help=f"which story (default: {FIRST})"
     )
     parser.add_argument("--list", action="store_true", help="list the stories")
-    parser.add_argument("--speed", type=float, metavar="X", help="speed to begin with, 0.25 to 64")
+    add_speed_option(parser)
     add_screen_options(parser)
 
 

@@ -6,13 +6,12 @@ import argparse
 
 from tui.cli.carried import add_plain_option, initial_states_of
 from tui.cli.command import CliCommand
-from tui.cli.options import add_settings_options, known_agent, settings_from
+from tui.cli.options import add_settings_options, add_stretch_options, known_agent, settings_from
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", help="a log")
-    parser.add_argument("--from", dest="begin", default="0", metavar="PLACE", help="the earlier place")
-    parser.add_argument("--to", dest="end", default="-1", metavar="PLACE", help="the later place")
+    add_stretch_options(parser)
     parser.add_argument("--agent", help="which agent (default: the main one)")
     add_plain_option(parser)
     add_settings_options(parser)

@@ -39,7 +39,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         ("off", "switch one off"),
         ("check", "try one on a sample: does it load, and does a replay of it find the same"),
     ):
-        part = parts.add_parser(name, help=sentence, description=sentence.capitalize() + ".")
+        part = parts.add_parser(name, help=sentence, description=f"{sentence[:1].upper()}{sentence[1:]}.")
         part.add_argument("name", metavar="NAME", help="its name, or KIND:NAME where two share one")
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tui.cli.carried import add_plain_option, initial_states_of
 from tui.cli.command import CliCommand
-from tui.cli.options import add_settings_options, positive_argument, settings_from
+from tui.cli.options import add_settings_options, add_stretch_options, positive_argument, settings_from
 from tui.cli.prose import add_tier_option, prose_lines, say_where_it_goes
 
 if TYPE_CHECKING:
@@ -17,11 +17,20 @@ if TYPE_CHECKING:
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", help="a log")
-    parser.add_argument("--from", dest="begin", default="0", metavar="PLACE", help="the earlier place")
-    parser.add_argument("--to", dest="end", default="-1", metavar="PLACE", help="the later place")
-    parser.add_argument("--as", dest="form", choices=("narrative", "structural"), default="narrative")
+    add_stretch_options(parser)
     parser.add_argument(
-        "--tokens", type=positive_argument, default=300, metavar="N", help="most a narrative may take"
+        "--as",
+        dest="form",
+        choices=("narrative", "structural"),
+        default="narrative",
+        help="what nooscope noticed, as a story or counted (default: narrative)",
+    )
+    parser.add_argument(
+        "--tokens",
+        type=positive_argument,
+        default=500,
+        metavar="N",
+        help="about how long it may be, in tokens (default: 500)",
     )
     parser.add_argument(
         "--prose",
@@ -48,7 +57,7 @@ def _run(args: argparse.Namespace) -> int:
     begin, end = sorted((parse_place(timeline, args.begin), parse_place(timeline, args.end)))
     if args.prose:
         return _print_prose(args, settings, timeline, begin, end)
-    told = _within(story(timeline.events[begin:end], timeline.events[0].at).lines(), args.tokens)
+    told = story(timeline.events[begin:end], timeline.events[0].at).within(args.tokens)
     left = args.tokens - sum(map(token_estimate, told))
     nav = ChronoNav(timeline)
     at = timeline.time_of(len(timeline))
@@ -78,19 +87,6 @@ def _print_prose(
         if told.claims:
             print(*([f"\n{title}"] if title else []), *prose_lines(told), sep="\n")
     return 0
-
-
-def _within(lines: list[str], most: int) -> list[str]:
-    """As many of the first lines as so many tokens take."""
-    from core.report.recap import token_estimate
-
-    kept: list[str] = []
-    for line in lines:
-        most -= token_estimate(line)
-        if most < 0:
-            break
-        kept.append(line)
-    return kept
 
 
 COMMAND = CliCommand(_add_arguments, _run)

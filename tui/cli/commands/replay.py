@@ -9,11 +9,12 @@ from core.logs.log_files import is_there
 from tui.cli.carried import add_plain_option, edits_of
 from tui.cli.command import CliCommand
 from tui.cli.launch import add_screen_options, screen_settings, show_session
+from tui.cli.options import add_speed_option
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", help="a log, or `latest` for the newest session")
-    parser.add_argument("--speed", type=float, metavar="X", help="speed to begin with, 0.25 to 64")
+    add_speed_option(parser)
     parser.add_argument(
         "--at",
         default="",

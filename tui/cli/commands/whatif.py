@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tui.cli.carried import add_plain_option, edits_of, initial_states_of
 from tui.cli.command import CliCommand
-from tui.cli.options import add_settings_options, settings_from
+from tui.cli.options import PLACE, add_settings_options, settings_from
 
 if TYPE_CHECKING:
     from core.timeline.firings import Difference, Pair
@@ -28,7 +28,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         "--dream", metavar="SEED", type=int, help="replay past stretches of work in another order"
     )
     parser.add_argument(
-        "--at", default="-1", metavar="PLACE", help="where the steer is tried (default: the end)"
+        "--at", default="-1", metavar="PLACE", help=f"where the steer is tried: {PLACE} (default: the end)"
     )
     add_plain_option(parser)
     add_settings_options(parser)

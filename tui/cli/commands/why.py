@@ -6,15 +6,13 @@ import argparse
 
 from tui.cli.carried import add_plain_option, initial_states_of
 from tui.cli.command import CliCommand
-from tui.cli.options import add_settings_options, settings_from
+from tui.cli.options import PLACE, add_settings_options, settings_from
 from tui.cli.prose import add_tier_option, prose_json, prose_lines, say_where_it_goes
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", help="a log")
-    parser.add_argument(
-        "--at", default="-1", metavar="PLACE", help="the moment asked about (default: the end)"
-    )
+    parser.add_argument("--at", default="-1", metavar="PLACE", help=f"{PLACE} (default: the end)")
     parser.add_argument("--json", action="store_true", help="as JSON")
     add_tier_option(parser)
     add_plain_option(parser)

@@ -312,14 +312,10 @@ applied, and nothing is kept before it is saved.
 
     def action_difference(self, direction: int) -> None:
         """Put the playhead at the next or previous difference; to trouble where nothing is changed."""
-        compared = self.effects.compared
-        if self.view is None or compared is None:
+        if self.view is None or self.effects.compared is None:
             self.post_message(Jump(direction > 0))
-            return
-        places = sorted({place + 1 for place, _, _ in compared.changes()})
-        found = [place for place in places if (place - self.view.index) * direction > 0]
-        if found:
-            self.post_message(Seek(found[0] if direction > 0 else found[-1]))
+        elif (found := self.effects.difference_from(self.view.index, direction)) is not None:
+            self.post_message(Seek(found))
         else:
             self.post_message(Failed(f"no difference {'later' if direction > 0 else 'earlier'}"))
 

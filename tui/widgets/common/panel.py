@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual.binding import Binding, BindingType
@@ -13,6 +14,7 @@ from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widget import Widget
 
+from tui.draw.kept_lines import paint_again, with_kept_lines
 from tui.draw.line import Line
 from tui.draw.styles import resolve_styles
 from tui.feed.view import View
@@ -57,6 +59,7 @@ class Panel(Widget, can_focus=True):
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         self._edge_only = False
         super().__init__(id=id, classes=classes)
+        with_kept_lines(self, self._content)
         self.border_title = self.TITLE
         self._made: list[Line] = []
         self._strips: list[Strip] | None = None
@@ -93,32 +96,50 @@ class Panel(Widget, can_focus=True):
     def _say(self) -> None:
         """Update the text on the lower edge."""
         said = None if self.view is None else self.subtitle(self.view)
-        if said is not None and said != (self.border_subtitle or ""):
+        if said is not None:
+            self.say(said)
+
+    def say(self, words: str) -> None:
+        """Put words on the lower edge, never from a log; the lines stay as they are."""
+        if words != (self.border_subtitle or ""):
             self._edge_only = True
-            self.border_subtitle = said
+            self.border_subtitle = words
             self._edge_only = False
 
     def refresh(
         self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False
     ) -> Self:
         """Draw again; when only the lower edge changed, leave the lines as they are."""
-        if self._edge_only:
+        if self._edge_only and self._seen:
             left, right = self.gutter.left, self.gutter.right
-            regions = (Region(-left, self.size.height, self.size.width + left + right, 1),)
+            width, height = self.size
+            paint_again(self, [Region(-left, height, width + left + right, 1)])
+            return self
         return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
+
+    @property
+    def _seen(self) -> bool:
+        """It is drawn on the screen in front."""
+        return self._strips is not None and self.display and self.screen.is_current
 
     def _follow(self) -> None:
         """Draw what changed; a hidden panel is drawn when it becomes visible."""
-        size = self.size
-        if self._strips is None or self._made_for != size or not self.screen.is_current:
-            self._strips = None
-            self.refresh()
+        size, strips = self.size, self._strips
+        if strips is None or self._made_for != size or not self._seen:
+            if strips is not None or self.display:
+                self._strips = None
+                self.refresh()
             return
-        before, strips = self._made, self._strips
+        before = self._made
         self._build(size, strips)
-        for y in range(max(len(before), len(self._made))):
-            if y >= len(before) or y >= len(self._made) or before[y] != self._made[y]:
-                self.refresh(Region(0, y, size.width, 1))
+        made = self._made
+        changed = [
+            Region(0, y, size.width, 1)
+            for y in range(max(len(before), len(made)))
+            if y >= len(before) or y >= len(made) or before[y] != made[y]
+        ]
+        if changed:
+            paint_again(self, changed)
 
     def watch_detailed(self) -> None:
         self._strips = None
@@ -149,6 +170,11 @@ class Panel(Widget, can_focus=True):
             return self._strips[y]
         return Strip.blank(size.width, self.rich_style)
 
+    def _content(self, y: int) -> Strip:
+        """A line as it was made last, where it is known that it was made for the size it has."""
+        strips = self._strips
+        return strips[y] if strips is not None and y < len(strips) else self.render_line(y)
+
     def _build(self, size: Size, before: list[Strip]) -> None:
         """Make the lines, and a strip of each that is not as it was."""
         width, height = size
@@ -172,4 +198,9 @@ class Panel(Widget, can_focus=True):
 
 def _strip(line: Line, width: int, inks: dict[str, Style], base: Style) -> Strip:
     segments = [Segment(text, inks[ink]) for text, ink in line if text]
-    return Strip(segments).adjust_cell_length(width, base)
+    short = width - sum([cell_len(text) for text, _ in line])
+    if short < 0:
+        return Strip(segments).adjust_cell_length(width, base)
+    if short:
+        segments.append(Segment(" " * short, base))
+    return Strip(segments, width)

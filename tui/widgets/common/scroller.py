@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual.binding import Binding, BindingType
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from tui.draw.kept_lines import paint_again
 from tui.draw.line import Line
 from tui.widgets.common.panel import Panel
 
@@ -40,6 +42,8 @@ class Scroller(Panel, ScrollView, inherit_bindings=False):
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
         self._inks: dict[str, Style] = {}
+        self._drawn: dict[int, Line] = {}
+        """The lines as they were drawn last."""
 
     def count_rows(self) -> int:
         """How many rows there are."""
@@ -58,7 +62,24 @@ class Scroller(Panel, ScrollView, inherit_bindings=False):
         wanted = Size(self.scrollable_content_region.width, self.count_rows() + self.HEAD)
         if wanted != self.virtual_size:
             self.virtual_size = wanted
-        self.refresh()
+            self.refresh()
+        else:
+            self.draw_rows()
+
+    @property
+    def _seen(self) -> bool:
+        return bool(self._drawn) and self.display and self.is_attached and self.screen.is_current
+
+    def draw_rows(self) -> None:
+        """Draw those rows in sight again that are not as they were; the frame around them stays."""
+        if not self._seen:
+            self.refresh()
+            return
+        width, height = self.scrollable_content_region.size
+        drawn = self._drawn
+        changed = [Region(0, y, width, 1) for y in range(height) if drawn.get(y) != self._line(y, width)]
+        if changed:
+            paint_again(self, changed)
 
     def on_resize(self) -> None:
         self.resize_rows()
@@ -69,18 +90,25 @@ class Scroller(Panel, ScrollView, inherit_bindings=False):
 
     def render_line(self, y: int) -> Strip:
         width = self.scrollable_content_region.width
-        number = self.scroll_offset.y + y - self.HEAD
-        line: Line = []
-        if y < self.HEAD:
-            line = self.head(y, width)
-        elif number < self.count_rows():
-            line = self.row(number, width)
-        elif number == 0:
-            line = [(self.EMPTY, "quiet")]
+        line = self._drawn[y] = self._line(y, width)
         inks = self._inks or self._fill_styles()
         segments = [Segment(text, inks[ink]) for text, ink in line if text]
         marked = bool(line) and line[-1][1] == "cursor"
-        return Strip(segments).adjust_cell_length(width, inks["cursor"] if marked else self.rich_style)
+        short = width - sum([cell_len(text) for text, _ in line])
+        if short < 0:
+            return Strip(segments).adjust_cell_length(width)
+        if short:
+            segments.append(Segment(" " * short, inks["cursor"] if marked else self.rich_style))
+        return Strip(segments, width)
+
+    def _line(self, y: int, width: int) -> Line:
+        """What stands on a line of the panel."""
+        if y < self.HEAD:
+            return self.head(y, width)
+        number = self.scroll_offset.y + y - self.HEAD
+        if number < self.count_rows():
+            return self.row(number, width)
+        return [(self.EMPTY, "quiet")] if number == 0 else []
 
     def _fill_styles(self) -> dict[str, Style]:
         self._inks = self.resolved_styles()

@@ -14,7 +14,7 @@ from core.settings.screen import Series
 from core.store.bookmarks import Bookmark
 from core.timeline.marks import MarkKind
 from core.timeline.timeline import Timeline
-from tui.draw.line import Line
+from tui.draw.line import Line, joined_cells
 from tui.feed.messages import Seek
 from tui.feed.view import View
 from tui.widgets.common import timeline_cells as strip
@@ -35,7 +35,7 @@ class _Ground(NamedTuple):
     """All that does not move with the playhead."""
 
     window: EventWindow
-    rows: list[list[tuple[str, str]]]
+    rows: list[Line]
 
 
 class StripLook(NamedTuple):
@@ -189,7 +189,9 @@ the agent's state (`·` idle, `─` exploring, `═` delegating, `━` deep work
                 rows = _curve(values, curve, self.series if self.series in AXES else "plain")
             rows.append([BANDS[state] for state in strip.band(track, window)])
             rows.append(_marks(timeline, window, self._gap, [mark.place for mark in self.bookmarks]))
-            self._ground = _Ground(window, [shade(row, shaded) for row in rows])
+            shades = [shade(row, shaded) for row in rows]
+            joined = [joined_cells([one[0] for one in row], [one[1] for one in row]) for row in shades]
+            self._ground = _Ground(window, joined)
             self._ground_for = key
         return self._ground
 
@@ -259,14 +261,14 @@ def _marks(
     return cells
 
 
-def _with_head(row: list[tuple[str, str]], head: int, *, live: bool) -> Line:
-    """A row as a line, the playhead laid over it."""
+def _with_head(row: Line, head: int, *, live: bool) -> Line:
+    """A row with the playhead laid over it."""
     line: Line = []
-    for cell, (glyph, ink) in enumerate(row):
-        if cell == head:
-            glyph, ink = ("▐", "live") if live else ("┃", "strong")
-        if line and line[-1][1] == ink:
-            line[-1] = (line[-1][0] + glyph, ink)
+    for text, ink in row:
+        if 0 <= head < len(text):
+            over = ("▐", "live") if live else ("┃", "strong")
+            line += [(text[:head], ink), over, (text[head + 1 :], ink)]
         else:
-            line.append((glyph, ink))
+            line.append((text, ink))
+        head -= len(text)
     return line

@@ -46,9 +46,9 @@ Sessions at rest share one line; `h` lists them.
         Binding("enter", "open", "open", id="fleet.open", tooltip="Open the observatory on this session"),
     ]
 
-    rows: reactive[tuple[FleetRow, ...]] = reactive(())
+    rows: reactive[tuple[FleetRow, ...]] = reactive((), repaint=False)
     order: reactive[Order] = reactive(Order())
-    now: reactive[float] = reactive(0.0)
+    now: reactive[float] = reactive(0.0, repaint=False)
     """The moment of the rows."""
 
     @dataclass
@@ -93,6 +93,9 @@ Sessions at rest share one line; `h` lists them.
         self._shape = None
         self._arrange()
 
+    def watch_now(self) -> None:
+        self.draw_rows()
+
     def watch_order(self) -> None:
         self._shape = None
         self._arrange()
@@ -128,7 +131,7 @@ Sessions at rest share one line; `h` lists them.
             number = max(0, min(number, len(self._places) - 1))
             self._cursor = self._key(number)
             self._show(self._places[number], first=number == 0)
-            self.refresh()
+            self.draw_rows()
             self.post_message(self.Moved(self.chosen))
 
     def _show(self, place: int, *, first: bool) -> None:

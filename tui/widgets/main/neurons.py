@@ -61,6 +61,8 @@ class Neurons(NamedTuple):
     gate: GateReading
     held: tuple[HeldReading, ...]
     meta: MetaReading
+    state: AgentState
+    """As the header tells it."""
     heard: tuple[AxisReading, ...]
     """The axes B listens to."""
     fired: Fired | None
@@ -97,6 +99,7 @@ def neurons(view: View, recording: Timeline | None) -> Neurons:
         receptor.gate,
         receptor.held,
         receptor.meta,
+        view.frame.story.state,
         tuple(axis for axis in receptor.axes if axis.axis != "flow"),
         _newest(view, recording),
     )

@@ -80,8 +80,7 @@ def _title(now: Neurons, node: str) -> tuple[str, str]:
 
 
 def _state(now: Neurons) -> tuple[str, str]:
-    state = now.meta.state
-    return state.replace("_", " "), STATE_STYLES[state]
+    return now.state.replace("_", " "), STATE_STYLES[now.state]
 
 
 def _listed(now: Neurons, width: int, height: int) -> list[Line]:

@@ -83,7 +83,7 @@ Vitality weighs the budget left against accuracy; its phase falls with it.
     def _regime(self, view: View, width: int) -> Line:
         regime = view.frame.mind.regime
         words: str = view.frame.story.regime
-        if regime.candidate != regime.regime and regime.needed:
+        if regime.candidate not in (regime.regime, words) and regime.needed:
             words += f" → {regime.candidate}? {100 * min(1.0, regime.lasting / regime.needed):.0f}%"
         return pair("regime", words, width, ink="alert" if words.startswith("crisis") else "plain")
 

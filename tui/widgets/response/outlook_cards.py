@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from core.report.formatting import count, share
 from core.response.outlook import OutlookReading, band_words
-from tui.draw.line import Line, fit
+from tui.draw.line import Line, first_fit, fit
 from tui.feed.view import View
 from tui.widgets.common.card import Card, pair, sentence_lines, signed
 
@@ -28,7 +28,8 @@ class OutlookCard(Card):
 
 From plain counts and weights fitted on labelled runs: does this run go worse or better than is usual? Above 0
 speaks for going wrong; the figures in brackets say how far it may be off. It is a read-out and never an
-alarm. A chance is shown only where the agent's own share of failing runs is set.
+alarm. A chance is shown only where the agent's own share of failing runs is set. Reasons are compared with
+what was usual in those runs; counts that only correct others are in the shift and not among the reasons.
 """
 
     def said(self, view: View, width: int) -> list[Line]:
@@ -46,7 +47,8 @@ alarm. A chance is shown only where the agent's own share of failing runs is set
         for reason in outlook.reasons:
             sign = "▲" if reason.amount > 0 else "▼"
             said = reason.text.rpartition(":")[0]
-            made.append([(fit(f"  {sign} {said}", width), "plain")])
+            words = first_fit((said, said.rpartition(",")[0]), width - 4)
+            made.append([(fit(f"  {sign} {words}", width), "plain")])
         return [*made, *self._source(outlook, width)]
 
     def _source(self, outlook: OutlookReading, width: int) -> list[Line]:

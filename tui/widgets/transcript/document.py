@@ -138,6 +138,8 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
 
     def watch_view(self, view: View | None) -> None:
         """Take in what came since; the bar goes with a playhead it stands on."""
+        if not self.display:
+            return
         if view is not None and self.recording is not None:
             moved = self._playhead != view.index - 1
             by_hand = not view.playing and view.mode != "live"
@@ -148,7 +150,11 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
             self._take_in(view)
             if along and not self._tail:
                 self.go(self._playhead)
-        self.redraw()
+        super().watch_view(view)
+
+    def on_show(self) -> None:
+        """Take in what came while it was hidden."""
+        self.watch_view(self.view)
 
     def _start_over(self) -> None:
         self._scroll.places, self._upto, self._searching = [], 0, False

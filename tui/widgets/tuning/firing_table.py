@@ -46,7 +46,7 @@ difference of the row.
         Binding("enter", "jump", "jump", id="firings.jump", tooltip="To the next difference of this row"),
     ]
 
-    compared: reactive[WhatIfResult | None] = reactive(None)
+    compared: reactive[WhatIfResult | None] = reactive(None, repaint=False)
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
@@ -76,7 +76,7 @@ difference of the row.
             self._listed_for = len(self.recording) if self.recording is not None else 0
         self._cursor = min(self._cursor, max(0, len(self._listed) - 1))
         difference = self.compared.difference if self.compared else None
-        self.border_subtitle = (
+        self.say(
             ""
             if difference is None
             else f"· {len(difference.kept)}  + {len(difference.gained)}"
@@ -114,7 +114,7 @@ difference of the row.
         top = self.scroll_offset.y
         if not top <= self._cursor < top + self.page:
             self.scroll_to(y=max(0, self._cursor - self.page // 2), animate=False, immediate=True)
-        self.refresh()
+        self.draw_rows()
 
     def action_jump(self) -> None:
         """To the next difference of the row after the playhead, around the end."""

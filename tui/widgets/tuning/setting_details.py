@@ -48,7 +48,7 @@ class SettingDetails(TextPage, can_focus=False):
     DEFAULT_CSS = "SettingDetails { border: none; padding: 0 2; }"
     HELP: ClassVar[str] = "What the setting under the cursor means, and what it may be."
 
-    said: reactive[DetailsContent] = reactive(DetailsContent())
+    said: reactive[DetailsContent] = reactive(DetailsContent(), repaint=False)
 
     def watch_said(self, said: DetailsContent) -> None:
         self.show(lambda width: _laid(said, width))

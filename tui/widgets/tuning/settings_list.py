@@ -94,7 +94,7 @@ A row that was taken out stays in sight as removed until that is applied, so tha
         def can_replace(self, message: Message) -> bool:
             return isinstance(message, SettingsList.Chosen)
 
-    drafted: reactive[Drafted | None] = reactive(None)
+    drafted: reactive[Drafted | None] = reactive(None, repaint=False)
     words: reactive[str] = reactive("")
     only_changed: reactive[bool] = reactive(False)
 
@@ -148,9 +148,9 @@ A row that was taken out stays in sight as removed until that is applied, so tha
         if self.only_changed or (self._tables and (opened or rebased)):
             self._list_again()
         else:
-            self.refresh()
+            self.draw_rows()
         edits = len(drafted.edits) if drafted else 0
-        self.border_subtitle = f"● {edits} changed" if edits else ""
+        self.say(f"● {edits} changed" if edits else "")
 
     def watch_words(self) -> None:
         self._list_again()
@@ -197,7 +197,7 @@ A row that was taken out stays in sight as removed until that is applied, so tha
         last = top + self.page - 1
         if self._cursor < top or self._cursor > last:
             self.scroll_to(y=max(0, self._cursor - self.page // 3), animate=False, immediate=True)
-        self.refresh()
+        self.draw_rows()
         self.post_message(self.Chosen(self.chosen))
         context = tuple(self._may(action) for action in _IN_TABLES)
         if context != self._offering:

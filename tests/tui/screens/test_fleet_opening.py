@@ -1,0 +1,136 @@
+"""From the fleet to a session and back, and what is done with the session under the cursor."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from core.live.source import Target
+from core.settings import Settings
+from tests.tui.conftest import until
+from tests.tui.fleet_app import FleetApp, read, table
+from tests.tui.fleet_sessions import begin, tell
+from tui.feed.messages import OpenSession
+from tui.screens.fleet import FleetScreen
+
+
+@pytest.fixture
+def app(tmp_path: Path, still: Settings) -> FleetApp:
+    tell(tmp_path)
+    begin(tmp_path, "asks", 20, 50).write()
+    return FleetApp(tmp_path, still)
+
+
+@pytest.mark.parametrize(("key", "live"), [("enter", True), ("w", True), ("r", False)])
+async def test_opening_a_session(app: FleetApp, key: str, live: bool) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: read(app, 10))
+        chosen = table(app).chosen
+        assert chosen is not None
+        await pilot.press(key)
+        await until(pilot, lambda: bool(app.opened))
+        assert app.opened == [OpenSession(chosen.path, live, chosen.session)]
+        assert not isinstance(app.screen, FleetScreen)
+        await until(pilot, lambda: app.view is not None and app.view.total > 40)
+
+
+async def test_a_session_at_rest_is_played(app: FleetApp) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: read(app, 10))
+        await pilot.press("end", "enter")
+        await until(pilot, lambda: bool(app.opened))
+        assert app.opened[0].live is False
+
+
+async def test_f_goes_there_and_back_and_keeps_what_was_read(tmp_path: Path, still: Settings) -> None:
+    tell(tmp_path)
+    log = begin(tmp_path, "mine", 30, 5).write()
+    app = FleetApp(tmp_path, still)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: read(app, 10))
+        screen = app.screen
+        assert isinstance(screen, FleetScreen)
+        app.post_message(OpenSession(log.path))
+        await until(pilot, lambda: app.view is not None and app.view.total > 40)
+        assert not isinstance(app.screen, FleetScreen)
+        for key in ("f", "f", "f", "escape"):
+            await pilot.press(key)
+            await pilot.pause()
+        assert not isinstance(app.screen, FleetScreen)
+        await pilot.press("f")
+        assert app.screen is screen
+        assert read(app, 10)
+
+
+async def test_without_anything_below_it_the_screen_stays(app: FleetApp) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: read(app, 10))
+        await pilot.press("escape", "f", "space", "left", "n", "e", "m", "v", "t", "b")
+        assert isinstance(app.screen, FleetScreen)
+        assert app.opened == []
+
+
+async def test_the_command_that_resumes_a_session_is_copied(app: FleetApp) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: read(app, 10))
+        await pilot.press("R")
+        row = table(app).chosen
+        assert row is not None
+        assert app.clipboard == f"cd {row.project} && claude --resume {row.session}"
+
+
+async def test_a_pane_is_looked_for_in_tmux_only(app: FleetApp, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TMUX", raising=False)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: read(app, 10))
+        await pilot.press("J")
+        await until(pilot, lambda: any("not run in tmux" in note.message for note in app._notifications))
+        told: list[list[str]] = []
+
+        def answer(words: list[str]) -> str:
+            told.append(words)
+            row = table(app).chosen
+            return f"%7\t{row.project}\tclaude\n" if row is not None else ""
+
+        monkeypatch.setenv("TMUX", "somewhere")
+        monkeypatch.setattr("core.live.tmux.ask_tmux", answer)
+        monkeypatch.setattr("core.live.tmux.panes.__defaults__", (answer,))
+        monkeypatch.setattr("core.live.tmux.go_to_pane.__defaults__", (answer,))
+        await pilot.press("J")
+        await until(pilot, lambda: len(told) == 2)
+        assert told[1] == ["switch-client", "-t", "%7"]
+
+
+async def test_from_one_that_needs_a_person_to_the_next(app: FleetApp) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: read(app, 10))
+        screen = app.screen
+        assert isinstance(screen, FleetScreen)
+        needing = [row for row in screen.rows if row.status.level == 3]
+        assert len(needing) > 2
+        first = screen.next_in_need("elsewhere")
+        seen_paths = []
+        row = first
+        for _ in needing:
+            assert row is not None
+            seen_paths.append(row.path)
+            row = screen.next_in_need(str(row.path))
+        assert len(set(seen_paths)) == len(needing)
+        assert row == first, "it goes round"
+        await pilot.press("W")
+        await until(pilot, lambda: bool(app.opened))
+        assert app.opened[0].path == seen_paths[0]
+
+
+async def test_escape_returns_to_the_fleet(tmp_path: Path, still: Settings) -> None:
+    tell(tmp_path)
+    path = begin(tmp_path, "asks", 20, 50).write().path
+    app = FleetApp(tmp_path, still, Target(path, live=False))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, FleetScreen))
+        app.open(Target(path, live=False))
+        app.pop_screen()
+        await until(pilot, lambda: app.view is not None)
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(app.screen, FleetScreen))
