@@ -34,8 +34,9 @@ run: $(VENV)/.run
 	@$(BIN)/nooscope $(ARGS)
 
 # Compiled tests are kept whatever the environment says: compiling them anew takes 10 s in each worker.
+# Three workers for two cores: some tests wait for programs they start.
 test: $(VENV)/.test
-	@PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -q -n 2 --dist worksteal $(ARGS)
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -q -n 3 --dist worksteal $(ARGS)
 
 agents: $(VENV)/.test
 	@$(BIN)/python -m tests.agents.programs
@@ -51,7 +52,7 @@ check: $(VENV)/.dev
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 	@$(BIN)/vulture
-	@$(MAKE) --no-print-directory test ARGS="--hypothesis-profile=full $(ARGS)"
+	@$(MAKE) --no-print-directory test ARGS="-n 2 --hypothesis-profile=full $(ARGS)"
 
 bench: $(VENV)/.test
 	@$(BIN)/python -m bench $(ARGS)

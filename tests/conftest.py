@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import os
 import signal
+from collections.abc import Callable
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from bench.claude import lines
+from core.store import log_stamp
 from tests import pilots
 
 for name in list(os.environ):
@@ -21,6 +24,8 @@ for name in list(os.environ):
         del os.environ[name]
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 """As `make fit` has it: threads for matrices as small as these only wait for each other."""
+os.environ["LANGUAGE"] = "C"
+"""Or every word of a command's help is looked for in folders of translations, at each call of it."""
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a shell
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -70,16 +75,41 @@ def shared_data() -> Path:
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A home and a working folder of one's own."""
+    """A home and a working folder of one's own, and nothing remembered of what is installed in another."""
+    log_stamp.code_stamp.cache_clear()
     for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"):
         monkeypatch.setenv(name, str(tmp_path / name.lower()))
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
+@cache
+def _claude_lines() -> bytes:
+    return b"".join(islice(lines(1), 240))
+
+
 @pytest.fixture
 def log(home: Path) -> Path:
     """A Claude Code log of 240 lines there."""
     path = home / "good.jsonl"
-    path.write_bytes(b"".join(islice(lines(1), 240)))
+    path.write_bytes(_claude_lines())
     return path
+
+
+Run = Callable[..., tuple[int, str, str]]
+"""A command in this process: its code, what it printed, what it complained about."""
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    from tui.cli import main
+
+    def call(*words: str) -> tuple[int, str, str]:
+        try:
+            code = main(list(words))
+        except SystemExit as ended:
+            code = ended.code if isinstance(ended.code, int) else 1
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return call

@@ -5,35 +5,42 @@ from __future__ import annotations
 import asyncio
 import gc
 import math
+import threading
 from collections.abc import Hashable, Iterable
 from time import process_time
 from typing import Any
-from weakref import WeakSet
 
 import textual.app
 import textual.pilot
 from rich.console import RenderableType
 from textual._compositor import Compositor
+from textual._context import active_app
 from textual.app import App
 from textual.css.model import RuleSet
 from textual.css.stylesheet import Stylesheet
+from textual.pilot import Pilot
 from textual.screen import Screen
+from textual.timer import Timer
 
 _SOON = 0.02
-"""Seconds within which a timer that is due is waited for, such as the next frame's."""
+"""Seconds within which a timer that is due is waited for."""
 _GLANCE = 0.002
 """Seconds in which threads that work show that they do."""
 _RESTS = 30
 _WORK = 0.3
 """Rests, and seconds of work, after which what still goes on is no answer to what was asked."""
+_SINCE = 0.0005
+"""Seconds after a rest within which nothing can have begun but what the loop itself knows of."""
 
 _draw = Compositor.render_update
 _parse = Stylesheet._parse_rules
 _parsed: dict[Hashable, list[RuleSet]] = {}
 _undrawn: dict[Compositor, list[Screen[Any]] | None] = {}
-_drawn: WeakSet[App[Any]] = WeakSet()
-"""Apps that were drawn; the first time is when a pilot first waits for one."""
-_waiting = 0
+_shut_down = App._shutdown
+_threads = 1
+"""Threads that are there without any app."""
+_rested = 0.0
+"""When an app was last seen to rest, by the clock of its loop."""
 
 
 async def wait_until_idle(_least: float = 0.0, longest: float = 1.0) -> None:
@@ -43,22 +50,46 @@ async def wait_until_idle(_least: float = 0.0, longest: float = 1.0) -> None:
     What changes meanwhile is drawn once, at the end: nobody looks at the frames between. Where
     something goes on by itself, such as a session that plays, the wait ends all the same.
     """
-    global _waiting
+    global _rested
     loop: Any = asyncio.get_running_loop()
     wait = _Wait(loop, loop.time() + longest)
     while not wait.over:
-        _waiting += 1
-        try:
-            await wait.once()
-        finally:
-            _waiting -= 1
-        if not _undrawn:
+        await wait.once()
+        if not _draw_what_changed():
             return
-        while _undrawn:
-            compositor, screens = _undrawn.popitem()
-            if compositor.root is not None and compositor.root.is_attached:
-                _drawn.add(compositor.root.app)
-                _draw(compositor, screen_stack=screens)
+        _rested = loop.time()
+
+
+async def wait_undrawn(_least: float = 0.0, longest: float = 1.0) -> None:
+    """The same without a picture: whoever pressed a key looks once the test goes on to wait."""
+    loop: Any = asyncio.get_running_loop()
+    await _Wait(loop, loop.time() + longest).once()
+
+
+async def rest(pilot: Pilot[Any]) -> None:
+    """A pause without a picture, for who waits for something else first."""
+    await pilot._wait_for_screen()
+    await wait_undrawn()
+    pilot.app.screen._on_timer_update()
+
+
+def _draw_what_changed() -> bool:
+    drawn = False
+    while _undrawn:
+        compositor, screens = _undrawn.popitem()
+        if compositor.root is not None and compositor.root.is_attached:
+            _draw(compositor, screen_stack=screens)
+            drawn = True
+    return drawn
+
+
+async def _draw_and_shut_down(self: App[Any]) -> None:
+    """The last picture is drawn as well, so that nothing is left out that cannot be drawn."""
+    try:
+        if self.is_headless:
+            _draw_what_changed()
+    finally:
+        await _shut_down(self)
 
 
 class _Wait:
@@ -77,24 +108,49 @@ class _Wait:
 
     async def once(self) -> None:
         """Until it first rests."""
+        global _rested
         while not self.over:
             await asyncio.sleep(0)
             if self._loop._ready:
                 continue
             self._rests += 1
+            frame = _frame_timer()
+            if frame is not None and frame._active.is_set():
+                active_app.get().screen._on_timer_update()
+                continue
             now = self._loop.time()
-            due = _first_due(self._loop._scheduled)
+            due = _first_due(self._loop._scheduled, frame)
             if due <= now + _SOON:
                 await asyncio.sleep(max(0.0, due - now))
                 continue
-            worked = process_time()
-            await asyncio.sleep(_GLANCE)
-            if process_time() - worked < _GLANCE / 4 and not self._loop._ready:
+            if now - _rested < _SINCE or await self._threads_rest():
+                _rested = self._loop.time()
                 return
 
+    async def _threads_rest(self) -> bool:
+        if threading.active_count() <= _threads:
+            return True
+        worked = process_time()
+        await asyncio.sleep(_GLANCE)
+        return process_time() - worked < _GLANCE / 4 and not self._loop._ready
 
-def _first_due(timers: Iterable[asyncio.TimerHandle]) -> float:
-    return min((each.when() for each in timers if not each.cancelled()), default=math.inf)
+
+def _frame_timer() -> Timer | None:
+    """What draws the screen's next frame; it is not waited for, and while it pauses it does nothing."""
+    app = active_app.get(None)
+    return None if app is None or not app._screen_stack else app.screen.__dict__.get("_Screen__update_timer")
+
+
+def _first_due(timers: Iterable[Any], frame: Timer | None) -> float:
+    slept = None if frame is None or frame._task is None else getattr(frame._task, "_fut_waiter", None)
+    return min(
+        (
+            each.when()
+            for each in timers
+            if not each.cancelled() and (slept is None or not any(one is slept for one in each._args))
+        ),
+        default=math.inf,
+    )
 
 
 def _draw_at_the_end(
@@ -103,8 +159,7 @@ def _draw_at_the_end(
     screen_stack: list[Screen[Any]] | None = None,
     simplify: bool = False,
 ) -> RenderableType | None:
-    app = None if self.root is None else self.root.app
-    if full or app is None or not app.is_headless or (app in _drawn and not _waiting):
+    if full or self.root is None or not self.root.app.is_headless:
         return _draw(self, full, screen_stack, simplify)
     _undrawn[self] = screen_stack
     return None
@@ -120,10 +175,14 @@ def _parse_once(self: Stylesheet, css: str, *args: Any, **options: Any) -> list[
 
 def install() -> None:
     """Let every app of every test run like this."""
+    global _threads
+    _threads = threading.active_count()
     Stylesheet._parse_rules = _parse_once  # type: ignore[method-assign]
     Compositor.render_update = _draw_at_the_end  # type: ignore[method-assign]
-    for waits in (textual.app, textual.pilot):
-        setattr(waits, "wait_for_idle", wait_until_idle)  # noqa: B010 it is no name of theirs
+    RuleSet.__hash__ = object.__hash__  # type: ignore[method-assign]
+    App._shutdown = _draw_and_shut_down  # type: ignore[method-assign]
+    for waits, how in ((textual.app, wait_undrawn), (textual.pilot, wait_until_idle)):
+        setattr(waits, "wait_for_idle", how)  # noqa: B010 it is no name of theirs
 
 
 def let_apps_go() -> None:

@@ -6,16 +6,16 @@ import json
 import os
 import re
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from core.store.bookmarks import Bookmark, Bookmarks
 from core.store.config_path import user_settings_file
+from tests.conftest import Run
 from tests.hostile import HOSTILE, conversation_at, harm, log_at, settings_at
 from tests.terminals import NOOSCOPE
-from tui.cli import COMMANDS, main, streams
+from tui.cli import COMMANDS, streams
 
 SERVING = {"listen", "ship", "serve", "mcp", "statusline", "evaluate"}
 """Commands that serve others, or read only what they are handed."""
@@ -103,22 +103,6 @@ def places(log: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, 
         "home": str(home),
         "rules": str(user_settings_file().with_name("receptor-rules.json")),
     }
-
-
-Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    def call(*words: str) -> tuple[int, str, str]:
-        try:
-            code = main(list(words))
-        except SystemExit as ended:
-            code = ended.code if isinstance(ended.code, int) else 1
-        said = capsys.readouterr()
-        return code, said.out, said.err
-
-    return call
 
 
 def filled(words: tuple[str, ...], places: dict[str, str]) -> list[str]:

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import Run
 from tests.terminals import NOOSCOPE
-from tui.cli import COMMANDS, main
+from tui.cli import COMMANDS
 
 SWEPT = "receptor.ambient.silence=60:90:2"
 ON_A_LOG: dict[str, tuple[str, ...]] = {
@@ -53,25 +54,8 @@ WITHOUT_A_LOG = {
     ),
 }
 
-Run = Callable[..., tuple[int, str, str]]
-
 
 pytestmark = pytest.mark.usefixtures("home")
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    """A command in this process: its code, what it printed, what it complained about."""
-
-    def call(*words: str) -> tuple[int, str, str]:
-        try:
-            code = main(list(words))
-        except SystemExit as ended:
-            code = ended.code if isinstance(ended.code, int) else 1
-        said = capsys.readouterr()
-        return code, said.out, said.err
-
-    return call
 
 
 def filled(words: tuple[str, ...], path: object) -> list[str]:
@@ -352,18 +336,18 @@ def test_a_limit_on_what_may_be_written(home: Path, log: Path) -> None:
     assert [path.name for path in home.glob("out*")] == []
 
 
-def test_two_programs_share_a_cache_and_a_shelf(home: Path, log: Path) -> None:
-    showing = [*NOOSCOPE, "frame", str(log), "--json", "--set", "timeline.cache.least=0"]
-    marking = [[*NOOSCOPE, "bookmarks", str(log), "--add", f"mark {number}"] for number in range(3)]
+def test_two_programs_share_a_cache_and_a_shelf(home: Path, log: Path, run: Run) -> None:
+    showing = ["frame", str(log), "--json", "--set", "timeline.cache.least=0"]
+    marking = [["bookmarks", str(log), "--add", f"mark {number}"] for number in range(2)]
     started = [
-        subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        for words in (showing, showing, showing, *marking)
+        subprocess.Popen([*NOOSCOPE, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for words in (showing, showing, *marking)
     ]
     ended = [(*program.communicate(timeout=60), program.returncode) for program in started]
-    assert [(said, code) for _, said, code in ended] == [(b"", 0)] * 6
-    assert ended[0][0] == ended[1][0] == ended[2][0] != b""
-    listed = subprocess.run(marking[0][:-2], capture_output=True, text=True, check=True).stdout
-    assert [name in listed for name in ("mark 0", "mark 1", "mark 2")] == [True] * 3
+    assert [(said, code) for _, said, code in ended] == [(b"", 0)] * 4
+    assert ended[0][0] == ended[1][0] != b""
+    _, listed, _ = run("bookmarks", str(log))
+    assert [name in listed for name in ("mark 0", "mark 1")] == [True] * 2
     assert len(list((home / "xdg_cache_home").rglob("*.recording"))) == 1
 
 

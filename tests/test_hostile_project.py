@@ -7,12 +7,11 @@ import os
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from textual.pilot import Pilot
 
 from core.report.process_pool import shared_out
 from core.response import built_in
@@ -21,6 +20,7 @@ from core.settings.layers import tunables
 from core.settings.toml_text import settings_toml
 from core.settings.tunable import Tunable
 from tests.audit import Seen, looking
+from tests.tui.conftest import until
 from tests.tui.fleet_sessions import Log
 from tui.app import NooscopeApp
 from tui.cli import COMMANDS, main
@@ -278,14 +278,6 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[NooscopeApp]]:
         monkeypatch.setattr(f"{place}.has_screen", lambda: True)
     monkeypatch.setattr(NooscopeApp, "run", lambda app: apps.append(app))
     yield apps
-
-
-async def until(pilot: Pilot[None], fits: Callable[[], bool]) -> None:
-    for _ in range(1500):
-        await pilot.pause(0.01)
-        if fits():
-            return
-    raise AssertionError("it never came")
 
 
 def heard(app: NooscopeApp) -> set[str]:

@@ -21,7 +21,6 @@ UNREACHED = {
     "people_at",  # everyone at a place, for the stand-in screens of bench and tests
     "fitted_half_lives",  # bench.fit writes the fitted profiles from it
     "fitted_impulses",  # the same
-    "contradictions",  # the law of one story, which tests and docs hold every frame against
 }
 """What nothing in the product reaches, each with what it is for."""
 

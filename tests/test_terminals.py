@@ -148,7 +148,7 @@ sys.exit(main())
     ("event", "name"),
     [
         ("import", "tui.cli.options"),
-        ("import", "pydantic"),
+        ("import", "core.settings.layers"),
         ("import", "numpy"),
         ("open", "good.jsonl"),
         ("import", "core.report.page"),

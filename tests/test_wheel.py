@@ -106,18 +106,26 @@ def test_what_was_unpacked_runs_by_itself(wheel: Path, tmp_path: Path) -> None:
     run = (
         "import sys, core, tui.cli\n"
         f"assert core.__file__.startswith({str(place)!r}), core.__file__\n"
-        "sys.exit(tui.cli.main(sys.argv[1:]))"
+        "for line in sys.argv[1:]:\n"
+        "    try:\n"
+        "        code = tui.cli.main(line.split())\n"
+        "    except SystemExit as ended:\n"
+        "        code = ended.code\n"
+        "    print('\\0' + line, code, sep='\\0', flush=True)"
     )
-    environment = {**os.environ, "PYTHONPATH": str(place), "HOME": str(home)}
-    for words in (["--version"], ["demo", "--list"], ["demo", "stuck"], ["rules"], ["settings", "ambient"]):
-        done = subprocess.run(
-            [sys.executable, "-c", run, *words],
-            capture_output=True,
-            text=True,
-            cwd=tmp_path,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            check=False,
-        )
-        assert (done.returncode, done.stderr) == (0, ""), words
-        assert done.stdout.strip(), words
+    lines = ["--version", "demo --list", "demo stuck", "rules", "settings ambient"]
+    done = subprocess.run(
+        [sys.executable, "-c", run, *lines],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(place), "HOME": str(home)},
+        stdin=subprocess.DEVNULL,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    told = done.stdout.split("\0")
+    assert told[1::2] == lines
+    assert [code.split("\n")[0] for code in told[2::2]] == ["0"] * len(lines)
+    pages = [told[0], *(code.partition("\n")[2] for code in told[2:-1:2])]
+    assert all(page.strip() for page in pages), pages

@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from textual.color import Color, ColorParseError
 from textual.theme import Theme
 
+from core.settings.closed import Closed
+from core.settings.declared import Invalid, limited
 from core.settings.file import read_failure, small_file
 
 FOLDER = Path(__file__).parent
@@ -45,52 +46,44 @@ def defaults(theme: Theme) -> dict[str, str]:
     return filled
 
 
-class ThemeFile(BaseModel):
+def _colour(value: str | None) -> str | None:
+    if value is not None:
+        _parse(value)
+    return value
+
+
+def _colours(values: dict[str, str]) -> dict[str, str]:
+    for name, value in values.items():
+        if name not in VARIABLES:
+            raise ValueError(f"{name} is not a variable; the variables are {', '.join(VARIABLES)}")
+        _parse(value)
+    return values
+
+
+def _parse(value: str) -> None:
+    try:
+        Color.parse(value)
+    except ColorParseError:
+        raise ValueError(f"{value!r} is not a colour; write #rrggbb or a name such as teal") from None
+
+
+class ThemeFile(Closed):
     """What a theme file may say."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    name: str = Field(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")
+    name: str = limited(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")
     sentence: str = ""
     dark: bool = True
-    primary: str
-    secondary: str | None = None
-    accent: str | None = None
-    foreground: str | None = None
-    background: str | None = None
-    surface: str | None = None
-    panel: str | None = None
-    success: str | None = None
-    warning: str | None = None
-    error: str | None = None
-    variables: dict[str, str] = {}
-
-    @field_validator(
-        "primary",
-        "secondary",
-        "accent",
-        "foreground",
-        "background",
-        "surface",
-        "panel",
-        "success",
-        "warning",
-        "error",
-    )
-    @classmethod
-    def _is_colour(cls, value: str | None) -> str | None:
-        if value is not None:
-            _parse(value)
-        return value
-
-    @field_validator("variables")
-    @classmethod
-    def _are_colours(cls, values: dict[str, str]) -> dict[str, str]:
-        for name, value in values.items():
-            if name not in VARIABLES:
-                raise ValueError(f"{name} is not a variable; the variables are {', '.join(VARIABLES)}")
-            _parse(value)
-        return values
+    primary: str = limited(after=_colour)
+    secondary: str | None = limited(None, after=_colour)
+    accent: str | None = limited(None, after=_colour)
+    foreground: str | None = limited(None, after=_colour)
+    background: str | None = limited(None, after=_colour)
+    surface: str | None = limited(None, after=_colour)
+    panel: str | None = limited(None, after=_colour)
+    success: str | None = limited(None, after=_colour)
+    warning: str | None = limited(None, after=_colour)
+    error: str | None = limited(None, after=_colour)
+    variables: dict[str, str] = limited({}, after=_colours)
 
     def theme(self) -> Theme:
         """The same for Textual."""
@@ -105,13 +98,6 @@ class Loaded(NamedTuple):
     complaints: tuple[str, ...]
 
 
-def _parse(value: str) -> None:
-    try:
-        Color.parse(value)
-    except ColorParseError:
-        raise ValueError(f"{value!r} is not a colour; write #rrggbb or a name such as teal") from None
-
-
 def load(*folders: Path) -> Loaded:
     """Our own themes and those of the given folders; of two with one name the later wins."""
     themes: dict[str, Theme] = {}
@@ -119,12 +105,14 @@ def load(*folders: Path) -> Loaded:
     complaints: list[str] = []
     for path in _files([FOLDER, *folders], complaints):
         try:
-            file = ThemeFile.model_validate(tomllib.loads(small_file(path).decode()))
+            said = tomllib.loads(small_file(path).decode())
+            ours = path.parent == FOLDER
+            file = ThemeFile.model_construct(**said) if ours else ThemeFile.model_validate(said)
         except (OSError, UnicodeDecodeError) as error:
             complaints.append(f"{path}: cannot be read ({read_failure(error)})")
         except tomllib.TOMLDecodeError as error:
             complaints.append(f"{path}: is not TOML: {error}")
-        except ValidationError as error:
+        except Invalid as error:
             complaints += [f"{path}: {_said(fault)}" for fault in error.errors()]
         else:
             themes[file.name] = file.theme()

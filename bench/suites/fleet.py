@@ -18,6 +18,7 @@ from bench.claude import lines
 from bench.measure import Figure
 from core.live.fleet.order import Order
 from core.live.fleet.roster import Roster
+from core.live.fleet.row import FleetRow
 from core.settings import Settings
 from tui.app import NooscopeApp
 from tui.screens.fleet import FleetScreen
@@ -62,7 +63,7 @@ async def _watch(home: Path) -> tuple[float, int, int, float]:
         screen.query_one(FleetTable).go(0)
         await asyncio.sleep(2.0)
         before, start = time.process_time(), time.monotonic()
-        seen, key = screen.now, itertools.cycle(("down", "up"))
+        seen = screen.now
         next_key = start + 1.0
         while time.monotonic() - start < SECONDS:
             await asyncio.sleep(0.02)
@@ -70,15 +71,17 @@ async def _watch(home: Path) -> tuple[float, int, int, float]:
                 pictures, seen = pictures + 1, screen.now
             if time.monotonic() >= next_key:
                 next_key += 1.0
-                late = max(late, await _answer(screen, next(key)))
+                late = max(late, await _answer(screen))
         share = (time.process_time() - before) / (time.monotonic() - start)
     return share, len(screen.rows), pictures, late
 
 
-async def _answer(screen: FleetScreen, key: str) -> float:
-    """Seconds from a key to the cursor's move."""
+async def _answer(screen: FleetScreen) -> float:
+    """Seconds from a key to the cursor's move: down from the first session, up from any other."""
     table = screen.query_one(FleetTable)
     chosen = table.chosen
+    first = next((row for row in table.items if isinstance(row, FleetRow)), None)
+    key = "down" if first is None or chosen is None or chosen.key == first.key else "up"
     pressed = time.monotonic()
     screen.app.post_message(Key(key, None))
     while table.chosen is chosen or (table.chosen and chosen and table.chosen.key == chosen.key):

@@ -10,13 +10,14 @@ import tempfile
 import time
 from collections.abc import Awaitable, Callable
 from functools import partial
+from itertools import islice
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from bench.claude import write_log
 from bench.measure import Figure, quantile
-from bench.workload import session
+from bench.workload import session, stream
 from core.agents.open_events.reader import write
 from core.events import Event
 from core.live.source import Target
@@ -94,7 +95,7 @@ def film_of(count: int) -> tuple[Film, Playhead]:
     settings = Settings()
     film = Film(Timeline(settings), Subject(path="bench"), settings.screen.burn)
     head = Playhead(settings.timeline.play, live=False)
-    for event in session(count, agents=2):
+    for event in islice(stream(1, agents=2), count):
         film.add(event)
         head.grow(event.at)
     return film, head

@@ -55,13 +55,3 @@ def wander(actor: Actor, paths: tuple[str, ...], missing: tuple[str, ...]) -> No
         actor.read(path, thought=world.words(dice.pick(_LOOKING), dice))
         if place < len(missing):
             actor.search(missing[place], thought=world.words(dice.pick(_LOOKING), dice))
-
-
-def sway(
-    actor: Actor, path: str, one: str, other: str, failures: tuple[str, str], rounds: int, *, passed: int
-) -> None:
-    """Change a line, see it fail, change it back, see something else fail; `one` stands there at first."""
-    for turn in range(rounds):
-        old, new = (one, other) if turn % 2 == 0 else (other, one)
-        actor.edit(path, old, new, thought=("Then it must be the other way round.", "")[turn % 2])
-        actor.test(passed - turn % 3, failures[turn % 2])
