@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from msgspec import Struct
 
@@ -22,7 +22,7 @@ from core.story import Facts as StoryFacts
 from core.story import Story, tell
 
 
-class Step(NamedTuple):
+class Step(Struct, frozen=True, gc=False):
     """What one event did."""
 
     percept: Percept

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, get_args
 
+from msgspec import Struct
+
 Axis = Literal["frustration", "seeking", "confidence", "fatigue", "flow", "uncertainty"]
 AXES: tuple[Axis, ...] = get_args(Axis)
 """The five axes of the emotion vector and, last, the auxiliary sixth."""
@@ -36,7 +38,7 @@ class Signal(NamedTuple):
     """True on the event that fired it, False while it is held."""
 
 
-class Percept(NamedTuple):
+class Percept(Struct, frozen=True, gc=False):
     """The receptor after one event."""
 
     at: float

@@ -38,10 +38,6 @@ from core.settings.tunable import canonical
 from core.state import KeptField, Stateful, inner, inners
 
 _STILL = (0,) * len(FIELDS)
-_make = tuple.__new__
-"""Builds a named tuple without its Python-level constructor: one is made for every event."""
-
-
 LEVELS = (*(f"field.{name}" for name in FIELDS), "volatility")
 """Names of what `Affect.levels` gives."""
 
@@ -173,7 +169,7 @@ class Affect(Stateful):
         held = self._quarantine.active
         if seen or turn or elapsed > 0.0:
             self._bend()
-        return _make(AffectStep, (self.modulation, held, turn > 0, turn < 0, strongest, change, entry))
+        return AffectStep(self.modulation, held, turn > 0, turn < 0, strongest, change, entry)
 
     def resume(self, kept: KeptAffect) -> LineageEntry:
         """Go on with the affect of an earlier session, faded by the time between, within policy's bounds."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, get_args
 
 from msgspec import Struct
 
@@ -17,7 +17,7 @@ RESTRICTIONS: tuple[Restriction, ...] = get_args(Restriction)
 """The four effects of quarantine."""
 
 
-class AffectStep(NamedTuple):
+class AffectStep(Struct, frozen=True, gc=False):
     """What one event did to affect."""
 
     modulation: Modulation

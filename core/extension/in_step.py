@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
+from msgspec.structs import replace
+
 from core.affect import AffectStep
 from core.engine import Engine, Step
 from core.events import Event
@@ -83,19 +85,19 @@ class StepExtension(Extension, Stateful):
 
 StepMaker: TypeAlias = Callable[[], StepExtension]
 
-_STAGES: tuple[tuple[str, int | None], ...] = (
+_STAGES: tuple[tuple[str, str | None], ...] = (
     ("before_receptor", None),
-    ("after_receptor", 0),
-    ("before_mind", 0),
-    ("after_mind", 1),
-    ("before_governor", 1),
-    ("after_governor", 2),
-    ("before_affect", 0),
-    ("after_affect", 3),
-    ("before_response", -1),
-    ("after_response", 4),
+    ("after_receptor", "percept"),
+    ("before_mind", "percept"),
+    ("after_mind", "thought"),
+    ("before_governor", "thought"),
+    ("after_governor", "verdict"),
+    ("before_affect", "percept"),
+    ("after_affect", "mood"),
+    ("before_response", ""),
+    ("after_response", "reaction"),
 )
-"""Each hook of a step in its order, and which part of the step it is handed; -1 for all of it."""
+"""Each hook of a step in its order, and which part of the step it is handed; blank for all of it."""
 
 
 class ExtendedEngine(Engine):
@@ -147,7 +149,7 @@ class ExtendedEngine(Engine):
                 if part is None:
                     run(event)
                 else:
-                    run(event, step if part < 0 else step[part])
+                    run(event, getattr(step, part) if part else step)
             except Exception as fault:  # noqa: BLE001 an extension may fail in any way
                 self._failed(one, fault)
         found: list[tuple[StepExtension, Detection]] = []
@@ -157,7 +159,7 @@ class ExtendedEngine(Engine):
             except Exception as fault:  # noqa: BLE001 an extension may fail in any way
                 self._failed(one, fault)
         self._keep_states()
-        return step._replace(reaction=_added(step, event, found)) if found else step
+        return replace(step, reaction=_added(step, event, found)) if found else step
 
     def standing(self) -> tuple[ExtensionStanding, ...]:
         """How each one does."""

@@ -140,22 +140,19 @@ class Mind(Stateful):
         if kind is not Turn:
             episode = self._remember(event, percept.pattern)
         dream = heart.dreamt
-        return _make(
-            Thought,
-            (
-                ticks,
-                wakeup,
-                stimuli[0] if stimuli else None,
-                novelty,
-                regime,
-                changed,
-                dream,
-                dream is not None,
-                heart.corrections,
-                episode,
-                heart.rows,
-                heart.news,
-            ),
+        return Thought(
+            ticks,
+            wakeup,
+            stimuli[0] if stimuli else None,
+            novelty,
+            regime,
+            changed,
+            dream,
+            dream is not None,
+            heart.corrections,
+            episode,
+            heart.rows,
+            heart.news,
         )
 
     def tell(self, news: News) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from msgspec import Struct
 
 from core.mind.clock import Ticks
 from core.mind.cortical import Regime
@@ -15,7 +15,7 @@ from core.mind.stimulus import Stimulus
 from core.mind.wakeup import Wakeup
 
 
-class Thought(NamedTuple):
+class Thought(Struct, frozen=True, gc=False):
     """Handed on to the rooms that come after."""
 
     ticks: Ticks

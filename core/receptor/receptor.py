@@ -207,22 +207,19 @@ class Receptor(Stateful):
                 emotion.disrupt(self._disruption_share * neuron.greatest)
                 values = emotion.values
         self._signals = signals
-        return _make(
-            Percept,
-            (
-                at,
-                clock.now,
-                clock.elapsed,
-                clock.silence,
-                commander.pattern,
-                commander.medium_pattern,
-                meta.state,
-                values,
-                signals,
-                shifted,
-                commander.failure_rate,
-                commander.events,
-            ),
+        return Percept(
+            at,
+            clock.now,
+            clock.elapsed,
+            clock.silence,
+            commander.pattern,
+            commander.medium_pattern,
+            meta.state,
+            values,
+            signals,
+            shifted,
+            commander.failure_rate,
+            commander.events,
         )
 
     def _stand(self, at: float) -> Percept:
@@ -230,22 +227,19 @@ class Receptor(Stateful):
         clock, commander = self._clock, self._commander
         rate = commander.failure_rate
         signals = self._signals
-        return _make(
-            Percept,
-            (
-                at,
-                clock.now,
-                clock.elapsed,
-                clock.silence,
-                commander.pattern,
-                commander.medium_pattern,
-                "idle" if clock.gap > self._silence else self._state(rate),
-                self._emotion.ahead(clock.now),
-                signals if not signals else self._standing(rate),
-                False,
-                rate,
-                commander.events,
-            ),
+        return Percept(
+            at,
+            clock.now,
+            clock.elapsed,
+            clock.silence,
+            commander.pattern,
+            commander.medium_pattern,
+            "idle" if clock.gap > self._silence else self._state(rate),
+            self._emotion.ahead(clock.now),
+            signals if not signals else self._standing(rate),
+            False,
+            rate,
+            commander.events,
         )
 
     def _state(self, rate: float) -> AgentState:

@@ -128,10 +128,10 @@ def _told(event: Event) -> _Found:
 
 def _thought(step: Step, found: _Found) -> None:
     """What changed in the mind."""
-    percept, thought, verdict, mood, _ = step
+    thought, verdict, mood = step.thought, step.verdict, step.mood
     if thought.regime_changed:
         found.append(("regime", thought.regime, 0.0))
-    if percept.shifted:
+    if step.percept.shifted:
         found.append(("shift", "context shift", 0.0))
     if verdict.halted_now:
         found.append(("halt", verdict.halted_now, float(verdict.step)))

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from msgspec.structs import replace
+
 from core.engine import Engine, Step
 from core.events import MAIN, Event
 from core.governor import Governor
@@ -52,7 +54,7 @@ class _Felt(NamedTuple):
 
     def percept(self, other: Percept) -> Percept:
         """Another value's percept of the same event, as it is at this one."""
-        return _make(Percept, (*other[:6], self.state, self.axes, self.signals, *other[9:]))
+        return replace(other, state=self.state, axes=self.axes, signals=self.signals)
 
 
 class _WholeRun(NamedTuple):

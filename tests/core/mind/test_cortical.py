@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from core.errors import StateError
 from core.events import Outcome, Prompt, ToolUse
@@ -200,7 +201,7 @@ def test_a_loaded_mood_goes_on_equal_and_stays_in_bounds(events, cut) -> None:  
 def test_the_regime_of_a_percept(seen: Percept, loop: bool, expected: Regime) -> None:
     sense = RegimeSense(RegimeSettings())
     for now in (0.0, 100.0, 200.0):
-        sense.update(seen._replace(now=now), loop)
+        sense.update(replace(seen, now=now), loop)
     assert sense.regime == expected
 
 

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from core.percept import NEUTRAL, Composition
 from core.receptor.heatmap import Heatmap, Leaf
@@ -230,8 +231,8 @@ def test_while_affect_is_unsettled_only_a_strong_score_is_told_to_the_agent(off:
     name = FRUSTRATION
     stage = Stage(rules=rules_that_tell())
     (firing,) = stage.act(percept(0.0, (name, 0.9))).fired
-    bent = mood(1.1)._replace(
-        quarantined=True, modulation=NEUTRAL._replace(mutation_acceptance=firing.score + off)
+    bent = replace(
+        mood(1.1), quarantined=True, modulation=NEUTRAL._replace(mutation_acceptance=firing.score + off)
     )
     other = Stage(rules=rules_that_tell())
     seen = percept(0.0, (name, 0.9))

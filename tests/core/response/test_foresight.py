@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from msgspec.structs import replace
 
 from bench.workload import session
 from core.engine import Engine
@@ -123,7 +124,7 @@ def test_an_alert_says_whom_to_ask_where_affect_prefers_it(preference: float, as
     for told in (AgentStart(at=0.0, child="c", role="tester"), AgentEnd(at=1.0, child="c")):
         stage.act(percept(told.at), event=told)
     event, seen = use(2.0), percept(2.0, ("frustration_spike", 0.4))
-    bent = mood(1.1)._replace(modulation=NEUTRAL._replace(delegation_preference=preference))
+    bent = replace(mood(1.1), modulation=NEUTRAL._replace(delegation_preference=preference))
     fired = stage.response.step(event, seen, stage.thought(event, seen), verdict(), bent).fired
     text = next(one.text for one in fired if one.method == "frustration_alert")
     assert ("A sub-agent may do better: tester went well 1 of 1 times." in text) is asks
@@ -136,8 +137,8 @@ def test_advice_in_quarantine_passes_a_second_check_or_the_person(
     quarantined: bool, acceptance: float, queued: bool
 ) -> None:
     stage = Stage()
-    bent = mood(1.1)._replace(
-        quarantined=quarantined, modulation=NEUTRAL._replace(mutation_acceptance=acceptance)
+    bent = replace(
+        mood(1.1), quarantined=quarantined, modulation=NEUTRAL._replace(mutation_acceptance=acceptance)
     )
     event, seen = use(0.0), percept(0.0, ("fatigue_rising", 0.4))
     reaction = stage.response.step(event, seen, stage.thought(event, seen), verdict(), bent)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from bench.workload import session
 from core.engine import Engine, Step
@@ -77,7 +78,7 @@ def test_of_two_axes_the_larger_magnitude_applies() -> None:
 
 def _sensed(step: Step) -> tuple[object, ...]:
     """All but the response, and the metrics, which count what the response recalls."""
-    return step.percept, step.thought._replace(rows=()), *step[2:4]
+    return step.percept, replace(step.thought, rows=()), step.verdict, step.mood
 
 
 def test_learning_changes_the_interpretation_and_never_the_sensor() -> None:
