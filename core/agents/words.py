@@ -97,7 +97,7 @@ class WordReader:
         if self.logs is None:
             return True
         file = Path(where.file)
-        return ".." not in file.parts and any(file == log or log in file.parents for log in self.logs)
+        return any(file.is_relative_to(log) and ".." not in file.relative_to(log).parts for log in self.logs)
 
     def _call(self, event: ToolUse) -> Words:
         asked = self._values(event.called or event.where)

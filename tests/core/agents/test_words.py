@@ -131,6 +131,16 @@ def test_a_refusal_of_the_agent_is_told_without_its_tags(tmp_path: Path) -> None
     assert words_of(use).output == "File has not been read yet."
 
 
+def test_a_log_may_be_named_by_a_way_round(tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    log = tmp_path / "other" / ".." / "session"
+    reader = WordReader((log,))
+    assert reader.inside(Where(str(log), 0, 1))
+    assert reader.inside(Where(str(log / "part.json"), 0, 1))
+    assert not reader.inside(Where(str(log / ".." / "secret.json"), 0, 1))
+    assert not reader.inside(Where(str(tmp_path / "session"), 0, 1))
+
+
 def test_nothing_outside_the_logs_is_read(tmp_path: Path) -> None:
     """An event may name any place; only those in the session's own logs are opened."""
     own, other = tmp_path / "own.jsonl", tmp_path / "other.jsonl"
