@@ -128,3 +128,11 @@ def home_path(path: str) -> str:
     """A path with the home folder as ~."""
     home = str(Path.home())
     return "~" + path[len(home) :] if path == home or path.startswith(home + "/") else path
+
+
+def typed_path(path: str) -> str:
+    """A path as one types it into a shell."""
+    import shlex
+
+    line = plain(path)
+    return "~/" + shlex.quote(line[2:]) if line.startswith("~/") and line != "~/" else shlex.quote(line)

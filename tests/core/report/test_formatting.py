@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.report.formatting import last_words
+from core.report.formatting import last_words, typed_path
 
 
 @pytest.mark.parametrize(
@@ -21,3 +21,19 @@ from core.report.formatting import last_words
 )
 def test_the_last_words_of_an_answer(said: str, line: str) -> None:
     assert last_words(said) == line
+
+
+@pytest.mark.parametrize(
+    ("path", "typed"),
+    [
+        ("logs/s.jsonl", "logs/s.jsonl"),
+        ("a b/s.jsonl", "'a b/s.jsonl'"),
+        ("~/s.jsonl", "~/s.jsonl"),
+        ("~/a b/it's.jsonl", "~/'a b/it'\"'\"'s.jsonl'"),
+        ("~/", "'~/'"),
+        ("$(reboot)", "'$(reboot)'"),
+        ("a\x1b[2J", "'a [2J'"),
+    ],
+)
+def test_a_path_can_be_typed_into_a_shell(path: str, typed: str) -> None:
+    assert typed_path(path) == typed

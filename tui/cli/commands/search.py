@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.report.formatting import count, home_path, plain
+from core.report.formatting import count, home_path, plain, typed_path
 from tui.cli import streams
 from tui.cli.command import CliCommand
 from tui.cli.options import positive_argument, settings_from, since_argument, since_moment
@@ -97,16 +97,10 @@ def _print_text(hits: list[Hit], most: int) -> None:
         project = plain(home_path(plain(hit.project)), 40) or "-"
         print(f"{when}  {hit.agent}  {project}  {plain(hit.title, 60)}".rstrip())
         print(f"  {_SPOKEN[hit.speaker]}: {hit.snippet}")
-        session = f" --session {_quoted(plain(hit.session))}" if hit.shared else ""
-        print(f"  nooscope replay {_quoted(home_path(plain(hit.path)))} --at {hit.place}{session}")
+        session = f" --session {typed_path(hit.session)}" if hit.shared else ""
+        print(f"  nooscope replay {typed_path(home_path(hit.path))} --at {hit.place}{session}")
     more = f"; there may be more, see --most {most * 5}" if len(hits) == most else ""
     print(f"\n{count(len(hits), 'place')}{more}")
-
-
-def _quoted(path: str) -> str:
-    import shlex
-
-    return path if path.startswith("~/") and " " not in path else shlex.quote(path)
 
 
 COMMAND = CliCommand(_add_arguments, _run)

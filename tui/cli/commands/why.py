@@ -22,7 +22,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 def _run(args: argparse.Namespace) -> int:
     from core.narrator.router import Router
     from core.narrator.telling import tell_why
-    from core.report.formatting import readable_json
+    from core.report.formatting import readable_json, typed_path
     from core.timeline.places import parse_place
     from tui.cli.recordings import recording_at
 
@@ -35,7 +35,7 @@ def _run(args: argparse.Namespace) -> int:
         return 0
     for line in prose_lines(told):
         print(line)
-    print(f"[12] is event 12: nooscope replay {args.path} --at 12")
+    print(f"[12] is event 12: nooscope replay {typed_path(args.path)} --at 12")
     return 0
 
 
