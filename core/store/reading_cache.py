@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from platformdirs import user_cache_path
 
 from core.logs.log_files import is_there
+from core.store.versioned import prepare
 
 if TYPE_CHECKING:
     from core.settings import Settings
@@ -118,10 +119,7 @@ class ReadingCache:
         store = sqlite3.connect(self.path, timeout=2.0)
         try:
             with store:
-                if store.execute("PRAGMA user_version").fetchone()[0] != VERSION:
-                    store.execute("DROP TABLE IF EXISTS kept")
-                    store.execute(_TABLE)
-                    store.execute(f"PRAGMA user_version = {VERSION}")
+                prepare(store, VERSION, ("DROP TABLE IF EXISTS kept", _TABLE))
                 yield store
         finally:
             store.close()

@@ -13,24 +13,25 @@ from platformdirs import user_cache_path
 
 from core.errors import StoreError
 from core.logs.log_files import is_there
+from core.store.versioned import prepare
 
 VERSION = 3
-_TABLES = """
-CREATE TABLE log (
-    id INTEGER PRIMARY KEY, name TEXT UNIQUE NOT NULL, path TEXT NOT NULL, session TEXT NOT NULL,
-    agent TEXT NOT NULL, project TEXT NOT NULL, title TEXT NOT NULL, main TEXT NOT NULL,
-    stamp TEXT NOT NULL, offset INTEGER NOT NULL, line INTEGER NOT NULL, at REAL, changed REAL NOT NULL
-);
-CREATE TABLE place (
-    id INTEGER PRIMARY KEY, log INTEGER NOT NULL, at REAL, offset INTEGER NOT NULL,
-    length INTEGER NOT NULL, entry TEXT NOT NULL, file TEXT NOT NULL
-);
-CREATE INDEX place_log ON place (log);
-CREATE VIRTUAL TABLE words USING fts5(
-    said, content='', tokenize="unicode61 tokenchars '_./-'"
-);
-"""
-_DROPPED = "DROP TABLE IF EXISTS words; DROP TABLE IF EXISTS place; DROP TABLE IF EXISTS log;"
+_TABLES = (
+    """CREATE TABLE log (
+        id INTEGER PRIMARY KEY, name TEXT UNIQUE NOT NULL, path TEXT NOT NULL, session TEXT NOT NULL,
+        agent TEXT NOT NULL, project TEXT NOT NULL, title TEXT NOT NULL, main TEXT NOT NULL,
+        stamp TEXT NOT NULL, offset INTEGER NOT NULL, line INTEGER NOT NULL, at REAL, changed REAL NOT NULL
+    )""",
+    """CREATE TABLE place (
+        id INTEGER PRIMARY KEY, log INTEGER NOT NULL, at REAL, offset INTEGER NOT NULL,
+        length INTEGER NOT NULL, entry TEXT NOT NULL, file TEXT NOT NULL
+    )""",
+    "CREATE INDEX place_log ON place (log)",
+    """CREATE VIRTUAL TABLE words USING fts5(
+        said, content='', tokenize="unicode61 tokenchars '_./-'"
+    )""",
+)
+_ANEW = (*(f"DROP TABLE IF EXISTS {name}" for name in ("words", "place", "log")), *_TABLES)
 _LOOKED_AT = 20_000
 """Places with the words that are put in order at most, the last ones read, where nothing narrows them."""
 
@@ -138,7 +139,8 @@ class WordIndex:
             live = store.execute("SELECT count(*) FROM place").fetchone()[0]
             every = store.execute("SELECT count(*) FROM words_docsize").fetchone()[0]
             if every > 1000 and live * 2 < every:
-                store.executescript(_DROPPED + _TABLES)
+                for statement in _ANEW:
+                    store.execute(statement)
 
     def find(self, query: str, narrowed: Narrowed, most: int) -> list[Match]:
         """The places that match a query of FTS5, the latest first."""
@@ -173,7 +175,8 @@ class WordIndex:
             store = sqlite3.connect(self.path, timeout=5.0)
             try:
                 with store:
-                    _prepare(store)
+                    prepare(store, VERSION, _ANEW)
+                    store.execute("PRAGMA synchronous = OFF")
                     yield store
             finally:
                 store.close()
@@ -191,12 +194,6 @@ def word_index_path() -> Path:
 
 _COLUMNS = ", ".join(IndexedLog._fields)
 _UPDATES = ", ".join(f"{name} = excluded.{name}" for name in IndexedLog._fields)
-
-
-def _prepare(store: sqlite3.Connection) -> None:
-    if store.execute("PRAGMA user_version").fetchone()[0] != VERSION:
-        store.executescript(_DROPPED + _TABLES + f"PRAGMA user_version = {VERSION};")
-    store.execute("PRAGMA synchronous = OFF")
 
 
 def _note(store: sqlite3.Connection, log: IndexedLog) -> int:
