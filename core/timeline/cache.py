@@ -24,7 +24,7 @@ from core.store import atomic
 from core.timeline.columns import Columns
 from core.timeline.initial_state import InitialState
 from core.timeline.keyframes import KeyFrame
-from core.timeline.marks import Mark
+from core.timeline.marks import RecordedMarks
 from core.timeline.recorded_events import RecordedEvents
 from core.timeline.timeline import SettingsChange, Timeline
 from core.timeline.track import NAMES, Track
@@ -160,7 +160,7 @@ def _pack(timeline: Timeline, sources: tuple[LogStamp, ...]) -> bytes:
             "columns": list(NAMES),
             "events": timeline.events.packed(),
             "tracks": tracks,
-            "marks": [list(mark) for mark in timeline.marks],
+            "marks": timeline.marks.packed(),
             "frames": [list(frame) for frame in timeline.frames],
         }
     )
@@ -193,7 +193,7 @@ def _unpack(
         timeline.adopt(
             RecordedEvents.unpacked(body["events"]),
             {agent: _track(*rows) for agent, rows in body["tracks"].items()},
-            [Mark(*row) for row in body["marks"]],
+            RecordedMarks.unpacked(body["marks"]),
             [KeyFrame(*row) for row in body["frames"]],
         )
         sources = tuple(LogStamp(*row) for row in body["sources"])

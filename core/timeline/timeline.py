@@ -180,7 +180,7 @@ class Timeline:
             change.tell(self.society)
 
     def adopt(
-        self, events: RecordedEvents, tracks: dict[str, Track], marks: list[Mark], frames: list[KeyFrame]
+        self, events: RecordedEvents, tracks: dict[str, Track], marks: Iterable[Mark], frames: list[KeyFrame]
     ) -> None:
         """Take over a recording that was kept, up to its last key frame, which must be at its end."""
         self.frames.adopt(frames)
