@@ -23,12 +23,12 @@ PackedBlock: TypeAlias = tuple[bytes, ...]
 _Stand: TypeAlias = tuple[list[Numbers | PackedBlock], int, list[bytes]]
 """Blocks, how many rows lie in them, and the rows that came since, each packed."""
 
-ROWS = 4096
+ROWS = 1024
 """Rows of a block."""
-OPEN = 2
-"""Blocks that are not packed, the newest: the one that is being filled, and the one before it."""
-_LOOKED_AT = 1024
-"""Packed columns of blocks kept open after somebody looked, of all recordings together, 16 kB each: the few
+OPEN = 1
+"""Blocks that are not packed: the one that is being filled."""
+_LOOKED_AT = 4096
+"""Packed columns of blocks kept open after somebody looked, of all recordings together, 4 kB each: the few
 columns that are drawn of a million rows."""
 _LEVEL = 1
 _FRESH = 256

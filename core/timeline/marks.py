@@ -42,7 +42,7 @@ class Mark(NamedTuple):
     """How strong it was, where that can be said."""
 
 
-class RecordedMarks(PackedList[Mark], kind=Mark, chunk=128, fresh=8, looked_at=512):
+class RecordedMarks(PackedList[Mark], kind=Mark, chunk=128, fresh=4, looked_at=512):
     """Marks in the order they came."""
 
     __slots__ = ()

@@ -6,7 +6,7 @@ from core.events import Event
 from core.timeline.packed_list import PackedList
 
 CHUNK = 64
-FRESH = 32
+FRESH = 8
 """Chunks of events that are not packed: what is looked at again and again at the live edge."""
 
 

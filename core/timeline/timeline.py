@@ -298,8 +298,8 @@ class Timeline:
 
     def _steps(self, society: Society, start: int, stop: int) -> None:
         step = society.step
-        for index in range(start, stop):
-            step(self.events[index])
+        for event in self.events[start:stop]:
+            step(event)
 
     def settings_at(self, index: int) -> Settings:
         """Those in force after the first `index` events."""
