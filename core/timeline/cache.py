@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import cbor2
 import msgspec
-import numpy as np
 from blake3 import blake3
 from platformdirs import user_cache_path
 
@@ -22,9 +21,10 @@ from core.settings import Settings
 from core.settings.tunable import canonical
 from core.society import Society
 from core.store import atomic
+from core.timeline.columns import Columns
 from core.timeline.initial_state import InitialState
 from core.timeline.keyframes import KeyFrame
-from core.timeline.marks import Mark
+from core.timeline.marks import RecordedMarks
 from core.timeline.recorded_events import RecordedEvents
 from core.timeline.timeline import SettingsChange, Timeline
 from core.timeline.track import NAMES, Track
@@ -34,7 +34,7 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-VERSION = 6
+VERSION = 7
 _SUFFIX = ".recording"
 _CHECK = 32
 _NOT_MODELLED = frozenset(("screen", "timeline", "narrator", "extensions"))
@@ -150,7 +150,7 @@ def _pack(timeline: Timeline, sources: tuple[LogStamp, ...]) -> bytes:
         agent: (
             track.origin,
             track.indexes.tobytes(),
-            np.stack([track.columns.column(name) for name in NAMES]).tobytes(),
+            track.columns.packed(),
         )
         for agent, track in timeline.tracks.items()
     }
@@ -160,7 +160,7 @@ def _pack(timeline: Timeline, sources: tuple[LogStamp, ...]) -> bytes:
             "columns": list(NAMES),
             "events": timeline.events.packed(),
             "tracks": tracks,
-            "marks": [list(mark) for mark in timeline.marks],
+            "marks": timeline.marks.packed(),
             "frames": [list(frame) for frame in timeline.frames],
         }
     )
@@ -193,7 +193,7 @@ def _unpack(
         timeline.adopt(
             RecordedEvents.unpacked(body["events"]),
             {agent: _track(*rows) for agent, rows in body["tracks"].items()},
-            [Mark(*row) for row in body["marks"]],
+            RecordedMarks.unpacked(body["marks"]),
             [KeyFrame(*row) for row in body["frames"]],
         )
         sources = tuple(LogStamp(*row) for row in body["sources"])
@@ -209,10 +209,12 @@ def _unpack(
     return KeptRecording(timeline, sources)
 
 
-def _track(origin: float, indexes: bytes, rows: bytes) -> Track:
+def _track(origin: float, indexes: bytes, blocks: list[list[bytes]]) -> Track:
     track = Track(origin)
     track.indexes.frombytes(indexes)
-    track.columns.extend(np.frombuffer(rows, np.float32).reshape(len(NAMES), -1).T)
+    track.columns = Columns.unpacked(NAMES, blocks)
+    if len(track.columns) != len(track.indexes):
+        raise ValueError("readings are missing")
     return track
 
 

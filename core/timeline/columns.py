@@ -1,7 +1,9 @@
-"""Columns of readings, one row an event, that grow without being copied."""
+"""Columns of readings, one row an event, that grow without being copied; old blocks are packed."""
 
 from __future__ import annotations
 
+import functools
+import sys
 import threading
 from collections.abc import Sequence
 from struct import Struct
@@ -10,11 +12,25 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
 Numbers = NDArray[np.float32]
-_Stand: TypeAlias = tuple[list[Numbers], int, list[bytes]]
+PackedBlock: TypeAlias = tuple[bytes, ...]
+"""A block's columns, each packed by itself."""
+_Stand: TypeAlias = tuple[list[Numbers | PackedBlock], int, list[bytes]]
 """Blocks, how many rows lie in them, and the rows that came since, each packed."""
 
-_ROWS = 4096
+ROWS = 1024
+"""Rows of a block."""
+OPEN = 1
+"""Blocks that are not packed: the one that is being filled."""
+_LOOKED_AT = 4096
+"""Packed columns of blocks kept open after somebody looked, of all recordings together, 4 kB each: the few
+columns that are drawn of a million rows."""
+_LEVEL = 1
 _FRESH = 256
 _FAN = 8
 _SMALL = 16
@@ -27,7 +43,7 @@ class Columns:
     One thread may add rows while others read: what a reader needs stands in one tuple, replaced whole.
     """
 
-    __slots__ = ("_drawing", "_fresh", "_index", "_pack", "_pyramids", "_stand", "names")
+    __slots__ = ("_drawing", "_fresh", "_index", "_last", "_pack", "_pyramids", "_stand", "names")
 
     def __init__(self, names: Sequence[str]) -> None:
         self.names = tuple(names)
@@ -35,8 +51,35 @@ class Columns:
         self._pack = Struct(f"={len(self.names)}f").pack
         self._fresh: list[bytes] = []
         self._stand: _Stand = ([], 0, self._fresh)
+        self._last: Numbers = np.empty((len(self.names), 0), np.float32)
+        """The block that is being filled."""
         self._pyramids: dict[str, Pyramid] = {}
         self._drawing = threading.Lock()
+
+    @classmethod
+    def unpacked(cls, names: Sequence[str], kept: Sequence[Sequence[bytes]]) -> Columns:
+        """What `packed` gave; ValueError where it is no table of these columns."""
+        made = cls(names)
+        settled = max(0, len(kept) - OPEN)
+        for number, pieces in enumerate(kept):
+            sizes = {zstd.get_frame_info(piece).decompressed_size for piece in pieces}
+            if len(pieces) != len(made.names) or (number + 1 < len(kept) and sizes != {4 * ROWS}):
+                raise ValueError("readings are missing")
+        made._stand = ([tuple(pieces) for pieces in kept[:settled]], settled * ROWS, made._fresh)
+        for pieces in kept[settled:]:
+            made._put(np.stack([_unpacked(piece) for piece in pieces]).T)
+        return made
+
+    def packed(self) -> list[PackedBlock]:
+        """All rows in as little room as they take here, to be kept on disk."""
+        blocks, settled, _ = self._stand
+        found: list[PackedBlock] = []
+        for start in range(0, len(self), ROWS):
+            block = blocks[start // ROWS] if start < settled else None
+            if not isinstance(block, tuple):
+                block = tuple([_packed(self.column(name, start, start + ROWS)) for name in self.names])
+            found.append(block)
+        return found
 
     def __len__(self) -> int:
         _, settled, fresh = self._stand
@@ -66,16 +109,17 @@ class Columns:
         blocks, settled, _ = self._stand
         taken = 0
         while taken < len(rows):
-            used = (settled + taken) % _ROWS
-            count = min(_ROWS - used, len(rows) - taken)
+            used = (settled + taken) % ROWS
+            count = min(ROWS - used, len(rows) - taken)
             if used == 0:
-                room = _ROWS if blocks else _room(count)
-                blocks.append(np.empty((len(self.names), room), np.float32))
-            elif used + count > blocks[-1].shape[1]:
+                self._last = np.empty((len(self.names), ROWS if blocks else _room(count)), np.float32)
+                blocks.append(self._last)
+                _settle(blocks, len(blocks) - OPEN - 1)
+            elif used + count > self._last.shape[1]:
                 grown = np.empty((len(self.names), _room(used + count)), np.float32)
-                grown[:, :used] = blocks[-1][:, :used]
-                blocks = [grown]
-            blocks[-1][:, used : used + count] = rows[taken : taken + count].T
+                grown[:, :used] = self._last[:, :used]
+                blocks, self._last = [grown], grown
+            self._last[:, used : used + count] = rows[taken : taken + count].T
             taken += count
         self._fresh = []
         self._stand = (blocks, settled + taken, self._fresh)
@@ -91,10 +135,10 @@ class Columns:
         pieces: list[Numbers] = []
         if start < settled:
             end = min(stop, settled)
-            first, last = start // _ROWS, (end - 1) // _ROWS
-            pieces = [blocks[block][place] for block in range(first, last + 1)]
-            pieces[-1] = pieces[-1][: end - last * _ROWS]
-            pieces[0] = pieces[0][start - first * _ROWS :]
+            first, last = start // ROWS, (end - 1) // ROWS
+            pieces = [_piece(blocks[block], place) for block in range(first, last + 1)]
+            pieces[-1] = pieces[-1][: end - last * ROWS]
+            pieces[0] = pieces[0][start - first * ROWS :]
         if stop > settled:
             newest = fresh[max(0, start - settled) : stop - settled]
             pieces.append(self._rows(newest)[:, place])
@@ -105,7 +149,7 @@ class Columns:
         blocks, settled, fresh = self._stand
         place = self._index[name]
         if row < settled:
-            return float(blocks[row // _ROWS][place, row % _ROWS])
+            return float(_piece(blocks[row // ROWS], place)[row % ROWS])
         return float(np.frombuffer(fresh[row - settled], np.float32)[place])
 
     def envelope(self, name: str, start: int, stop: int, width: int) -> tuple[Numbers, Numbers]:
@@ -123,6 +167,27 @@ class Columns:
             return pyramid.envelope(self, name, start, stop, min(width, stop - start))
 
 
+def _settle(blocks: list[Numbers | PackedBlock], number: int) -> None:
+    """Pack a block that is no longer among the newest."""
+    block = blocks[number] if number >= 0 else ()
+    if not isinstance(block, tuple):
+        blocks[number] = tuple(map(_packed, block))
+
+
+def _packed(column: Numbers) -> bytes:
+    return zstd.compress(column.tobytes(), _LEVEL)
+
+
+@functools.lru_cache(_LOOKED_AT)
+def _unpacked(piece: bytes) -> Numbers:
+    return np.frombuffer(zstd.decompress(piece), np.float32)
+
+
+def _piece(block: Numbers | PackedBlock, place: int) -> Numbers:
+    """One column of a block."""
+    return _unpacked(block[place]) if isinstance(block, tuple) else block[place]
+
+
 def _clipped(row: Sequence[float]) -> bytes:
     """A row with a value that is too large for a cell, which becomes infinite."""
     with np.errstate(over="ignore"):
@@ -131,7 +196,7 @@ def _clipped(row: Sequence[float]) -> bytes:
 
 def _room(rows: int) -> int:
     """How large a first block is made for so many rows."""
-    return min(_ROWS, max(_SMALL, 1 << (rows - 1).bit_length()))
+    return min(ROWS, max(_SMALL, 1 << (rows - 1).bit_length()))
 
 
 class Pyramid:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Literal, NamedTuple, get_args
 
 from core.engine import Step
 from core.events import Advice, AgentEnd, AgentStart, Compaction, Event, Prompt
+from core.timeline.packed_list import PackedList
 
 MarkKind = Literal[
     "prompt",
@@ -40,15 +42,25 @@ class Mark(NamedTuple):
     """How strong it was, where that can be said."""
 
 
+class RecordedMarks(PackedList[Mark], kind=Mark, chunk=128, fresh=4, looked_at=512):
+    """Marks in the order they came."""
+
+    __slots__ = ()
+
+
 class Marks:
     """All marks of a recording in the order they came."""
 
     __slots__ = ("_all", "_indexes", "_states")
 
     def __init__(self) -> None:
-        self._all: list[Mark] = []
-        self._indexes: list[int] = []
+        self._all = RecordedMarks()
+        self._indexes = array("q")
         self._states: dict[str, str] = {}
+
+    def packed(self) -> list[bytes]:
+        """All marks in as little room as they take here, to be kept on disk."""
+        return self._all.packed()
 
     def __len__(self) -> int:
         return len(self._all)
@@ -65,11 +77,11 @@ class Marks:
             if mark.kind == "state":
                 self._states[mark.agent] = mark.name
 
-    def adopt(self, marks: list[Mark]) -> None:
+    def adopt(self, marks: Iterable[Mark]) -> None:
         """Take over marks that were kept."""
-        self._all = marks
-        self._indexes = [mark.place for mark in marks]
-        self._states = {mark.agent: mark.name for mark in marks if mark.kind == "state"}
+        self._all = marks if isinstance(marks, RecordedMarks) else RecordedMarks(marks)
+        self._indexes = array("q", [mark.place for mark in self._all])
+        self._states = {mark.agent: mark.name for mark in self._all if mark.kind == "state"}
 
     def note(self, index: int, event: Event, step: Step) -> None:
         """Mark what the event was and what it did."""

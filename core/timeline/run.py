@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from core.engine import Step
 from core.events import Event
 from core.society import Society
 from core.timeline.marks import Marks
+from core.timeline.packed_list import PackedList
 from core.timeline.track import Track
+
+
+class SaidText(NamedTuple):
+    """What a method said with one event."""
+
+    place: int
+    method: str
+    text: str
+
+
+class SaidTexts(PackedList[SaidText], kind=SaidText, chunk=128, fresh=2, looked_at=2):
+    """Texts in the order they were said."""
+
+    __slots__ = ()
 
 
 class Run:
     """A society that is stepped, its agents' tracks, the marks, and what methods said."""
 
-    __slots__ = ("marks", "origin", "society", "texts", "texts_from", "tracks")
+    __slots__ = ("_said", "marks", "origin", "society", "texts_from", "tracks")
 
     def __init__(self, society: Society, origin: float | None = None) -> None:
         self.society = society
@@ -20,8 +37,7 @@ class Run:
         """Time the tracks count from; the first event's where none is given."""
         self.tracks: dict[str, Track] = {}
         self.marks = Marks()
-        self.texts: dict[tuple[int, str], str] = {}
-        """What each method said, by place and name."""
+        self._said = SaidTexts()
         self.texts_from = 0
         """Place from which on that is known."""
 
@@ -37,5 +53,10 @@ class Run:
         track.add(place, step, self.society.engine(agent))
         self.marks.note(place, event, step)
         for firing in step.reaction.fired:
-            self.texts[place, firing.method] = firing.text
+            self._said.append(SaidText(place, firing.method, firing.text))
         return step
+
+    @property
+    def texts(self) -> dict[tuple[int, str], str]:
+        """What each method said, by place and name; gathered when asked."""
+        return {(place, method): text for place, method, text in self._said}

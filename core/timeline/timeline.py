@@ -180,7 +180,7 @@ class Timeline:
             change.tell(self.society)
 
     def adopt(
-        self, events: RecordedEvents, tracks: dict[str, Track], marks: list[Mark], frames: list[KeyFrame]
+        self, events: RecordedEvents, tracks: dict[str, Track], marks: Iterable[Mark], frames: list[KeyFrame]
     ) -> None:
         """Take over a recording that was kept, up to its last key frame, which must be at its end."""
         self.frames.adopt(frames)
@@ -298,8 +298,8 @@ class Timeline:
 
     def _steps(self, society: Society, start: int, stop: int) -> None:
         step = society.step
-        for index in range(start, stop):
-            step(self.events[index])
+        for event in self.events[start:stop]:
+            step(event)
 
     def settings_at(self, index: int) -> Settings:
         """Those in force after the first `index` events."""

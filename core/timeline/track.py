@@ -41,7 +41,7 @@ class Track:
 
     def __init__(self, origin: float) -> None:
         self.columns = Columns(NAMES)
-        self.indexes = array("q")
+        self.indexes = array("I")
         self.origin = origin
         """Time that the column `at` counts from."""
 

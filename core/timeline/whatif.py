@@ -197,10 +197,12 @@ class WhatIf:
 
     def _texts(self) -> tuple[TextChange, ...] | None:
         """Where a method fires in both runs and its words differ."""
-        before, whole = self._said(), self.whole
-        if before is None or whole is None or whole.done < len(self.timeline):
+        whole = self.whole
+        if whole is None or whole.done < len(self.timeline):
             return None
-        after = whole.texts
+        before, after = self._said(), whole.texts
+        if before is None:
+            return None
         return tuple(
             TextChange(mark, before[key], after[key])
             for mark in self.timeline.marks

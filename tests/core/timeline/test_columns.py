@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.timeline.columns import Columns
+from core.timeline.columns import OPEN, ROWS, Columns, PackedBlock
 
 
 def table(length: int) -> Columns:
@@ -71,6 +71,73 @@ def test_a_value_too_large_for_a_cell_becomes_infinite_and_costs_no_other(too_la
     columns.append((too_large, 1 / 3))
     assert columns.value("up", 3) == np.copysign(np.inf, too_large)
     assert columns.column("wave", 3).tolist() == [np.float32(1 / 3)]
+
+
+def _packed_blocks(columns: Columns) -> int:
+    return sum(isinstance(block, tuple) for block in columns._stand[0])
+
+
+def _filled(length: int) -> Columns:
+    columns = Columns(["up", "wave"])
+    columns.extend(np.stack([np.arange(length), np.arange(length) * 7919 % 1000], axis=1))
+    return columns
+
+
+@pytest.mark.parametrize("over", [-1, 0, 1])
+def test_the_oldest_block_is_packed_once_it_is_no_longer_among_the_newest(over: int) -> None:
+    columns = _filled(OPEN * ROWS + over)
+    assert _packed_blocks(columns) == (1 if over > 0 else 0)
+    assert columns.column("up").tolist() == list(range(OPEN * ROWS + over))
+    assert columns.value("up", ROWS - 2) == ROWS - 2
+    assert columns.value("up", len(columns) - 1) == len(columns) - 1
+
+
+LONG = (OPEN + 3) * ROWS + 100
+LONG_TABLE = _filled(LONG)
+
+
+@given(st.integers(0, LONG), st.integers(0, LONG))
+def test_any_stretch_of_packed_blocks_reads_as_it_was_put(start: int, stop: int) -> None:
+    assert np.array_equal(LONG_TABLE.column("up", start, stop), np.arange(start, max(start, stop)))
+
+
+def test_values_that_are_no_numbers_come_back_bit_by_bit() -> None:
+    odd = np.array([np.nan, -np.nan, np.inf, -np.inf, -0.0, 0.0, 1e-45], np.float32)
+    columns = Columns(["odd"])
+    columns.extend(np.resize(odd, (OPEN + 1) * ROWS)[:, None])
+    columns.append((0.0,))
+    assert _packed_blocks(columns) >= 1
+    assert columns.column("odd", 0, 7).tobytes() == odd.tobytes()
+
+
+@pytest.mark.parametrize("length", [0, 1, 300, ROWS, ROWS + 1, OPEN * ROWS, OPEN * ROWS + 1, LONG])
+def test_what_was_kept_goes_on_as_before(length: int) -> None:
+    whole = _filled(length)
+    whole.append((1, 2))
+    again = Columns.unpacked(whole.names, whole.packed())
+    assert again.packed() == whole.packed()
+    for columns in (whole, again):
+        columns.extend(np.ones((300, 2)))
+        columns.append((3, 4))
+    assert _packed_blocks(again) == _packed_blocks(whole)
+    for name in whole.names:
+        assert np.array_equal(again.column(name), whole.column(name))
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        lambda kept: [kept[0][:1], *kept[1:]],
+        lambda kept: [kept[-1], *kept],
+        lambda kept: [*kept[:-1], (kept[-1][0], kept[0][1])],
+    ],
+    ids=["a column is missing", "a short block inside", "columns of two lengths"],
+)
+def test_kept_blocks_that_are_no_table_are_refused(
+    harm: Callable[[list[PackedBlock]], list[PackedBlock]],
+) -> None:
+    with pytest.raises(ValueError, match=r"missing|same shape"):
+        Columns.unpacked(("up", "wave"), harm(LONG_TABLE.packed()))
 
 
 @pytest.fixture

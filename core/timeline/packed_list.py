@@ -1,0 +1,149 @@
+"""A list that only grows: the newest rows as they came, older ones packed until somebody looks."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import eq
+from typing import Any, ClassVar, Self, TypeVar, overload
+
+import msgspec
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+T = TypeVar("T")
+_LEVEL = 1
+_encode = msgspec.msgpack.Encoder().encode
+
+
+class _Packing:
+    """How rows of one kind are read back."""
+
+    __slots__ = ("decode", "opened")
+
+    def __init__(self, kind: Any, looked_at: int) -> None:
+        decode: Callable[[bytes], list[Any]] = msgspec.msgpack.Decoder(list[kind]).decode
+        self.decode = decode
+        self.opened = functools.lru_cache(looked_at)(lambda packed: decode(zstd.decompress(packed)))
+
+
+class PackedList(Sequence[T]):
+    """Rows of one kind in the order they came; looking at one gives back exactly what was added.
+
+    One thread may add while others read: a chunk is replaced whole, and nothing counts before it is there.
+    """
+
+    __slots__ = ("_chunks", "_count", "_last")
+    CHUNK: ClassVar[int]
+    """Rows that are packed together."""
+    FRESH: ClassVar[int]
+    """Chunks that are not packed, the newest."""
+    _packing: ClassVar[_Packing]
+
+    def __init_subclass__(cls, *, kind: Any, chunk: int, fresh: int, looked_at: int) -> None:
+        """`looked_at` chunks are kept open after somebody looked, of all such lists together."""
+        super().__init_subclass__()
+        cls.CHUNK, cls.FRESH, cls._packing = chunk, fresh, _Packing(kind, looked_at)
+
+    def __init__(self, rows: Iterable[T] = ()) -> None:
+        self._chunks: list[list[T] | bytes] = []
+        self._last: list[T] = []
+        """The chunk that is being filled; none before the first row."""
+        self._count = 0
+        for row in rows:
+            self.append(row)
+
+    @classmethod
+    def unpacked(cls, chunks: Sequence[bytes]) -> Self:
+        """What `packed` gave; every row is checked."""
+        made = cls()
+        fresh = len(chunks) - cls.FRESH
+        for number, chunk in enumerate(chunks):
+            rows = cls._packing.opened(chunk)
+            if made._count % cls.CHUNK or not 0 < len(rows) <= cls.CHUNK:
+                raise ValueError("rows are missing")
+            made._last = list(rows)
+            made._chunks.append(made._last if number >= fresh else chunk)
+            made._count += len(rows)
+        return made
+
+    def packed(self) -> list[bytes]:
+        """All rows in as little room as they take here, to be kept on disk."""
+        return [
+            chunk if isinstance(chunk, bytes) else zstd.compress(_encode(chunk), _LEVEL)
+            for chunk in self._chunks
+        ]
+
+    def append(self, row: T) -> None:
+        """Add one at the end."""
+        if self._count % self.CHUNK == 0:
+            self._last = []
+            self._chunks.append(self._last)
+            self._settle(len(self._chunks) - self.FRESH - 1)
+        self._last.append(row)
+        self._count += 1
+
+    def _settle(self, number: int) -> None:
+        """Pack a chunk that is no longer among the newest, where it comes back as it was."""
+        chunk = self._chunks[number] if number >= 0 else b""
+        if isinstance(chunk, bytes):
+            return
+        try:
+            raw = _encode(chunk)
+            again = self._packing.decode(raw)
+        except (msgspec.MsgspecError, OverflowError, UnicodeEncodeError, TypeError):
+            return
+        if again == chunk and _encode(again) == raw:
+            self._chunks[number] = zstd.compress(raw, _LEVEL)
+
+    def _chunk(self, number: int) -> list[T]:
+        chunk = self._chunks[number]
+        return self._packing.opened(chunk) if isinstance(chunk, bytes) else chunk
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, place: int) -> T: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[T]: ...
+    def __getitem__(self, place: int | slice) -> T | list[T]:
+        if isinstance(place, slice):
+            start, stop, step = place.indices(self._count)
+            if step != 1:
+                return [self[each] for each in range(start, stop, step)]
+            return self._between(start, stop)
+        if place < 0:
+            place += self._count
+        if not 0 <= place < self._count:
+            raise IndexError("no such row in the recording")
+        chunk = self._chunks[place // self.CHUNK]
+        if isinstance(chunk, bytes):
+            chunk = self._packing.opened(chunk)
+        return chunk[place % self.CHUNK]
+
+    def _between(self, start: int, stop: int) -> list[T]:
+        found: list[T] = []
+        while start < stop:
+            first = start % self.CHUNK
+            piece = self._chunk(start // self.CHUNK)[first : first + stop - start]
+            found += piece
+            start += len(piece)
+        return found
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, PackedList | list):
+            return NotImplemented
+        return len(self) == len(other) and all(map(eq, self, other))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __iter__(self) -> Iterator[T]:
+        """Those that are there when it begins."""
+        total = self._count
+        for start in range(0, total, self.CHUNK):
+            yield from self._chunk(start // self.CHUNK)[: total - start]
