@@ -64,8 +64,21 @@ def resident() -> float:
     try:
         return int(Path("/proc/self/statm").read_text("ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
     except OSError:
-        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return most * (1 if sys.platform == "darwin" else 1024) / 1e6
+        return _peak_told()
+
+
+def peak() -> float:
+    """Megabytes this process held at most; what Linux tells by `getrusage` begins with the parent's peak."""
+    try:
+        rows = Path("/proc/self/status").read_text("ascii").splitlines()
+    except OSError:
+        return _peak_told()
+    return next(int(row.split()[1]) * 1024 / 1e6 for row in rows if row.startswith("VmHWM:"))
+
+
+def _peak_told() -> float:
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most * (1 if sys.platform == "darwin" else 1024) / 1e6
 
 
 def machine() -> str:

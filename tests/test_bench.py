@@ -13,7 +13,7 @@ import pytest
 from bench import records, scale, suite
 from bench.__main__ import main
 from bench.docs import growth, made, plot
-from bench.measure import Figure, machine, resident
+from bench.measure import Figure, machine, peak, resident
 from bench.records import Record
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -56,6 +56,7 @@ def test_the_machine_is_told_without_its_name() -> None:
     assert socket.gethostname() not in told and "/" not in told
     assert records.taken([FAST]).python == platform.python_version()
     assert resident() > 5
+    assert peak() >= resident()
 
 
 def test_only_whole_runs_are_kept(capsys: pytest.CaptureFixture[str]) -> None:

@@ -53,10 +53,11 @@ probe = Probe(Target(Path(sys.argv[1])), resolve(()).settings, theme_folder=Path
 probe.run(headless=True, size=(120, 40))
 """
 _MEMORY = """\
-import resource, sys
+import sys
+from bench.measure import peak
 from bench.suites.screen import film_of
 kept = film_of(int(sys.argv[1]))
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+print(peak())
 """
 
 
@@ -223,7 +224,7 @@ def _start(count: int) -> float:
 
 def _memory(count: int) -> float:
     """Megabytes of a process that holds a recording of so many events."""
-    return int(_child(_MEMORY, str(count))) * (1 if sys.platform == "darwin" else 1024) / 1e6
+    return float(_child(_MEMORY, str(count)))
 
 
 def _child(code: str, *words: str) -> str:
