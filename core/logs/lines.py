@@ -27,6 +27,9 @@ Note = Callable[[int, str], None]
 Passes = Callable[[bytes], bool]
 """Says of a line from `{` to `}`, with or without its end, whether at a glance nothing in it matters."""
 
+TOGETHER = 1 << 17
+"""Bytes whose lines are read together, few enough to stay at hand in the processor."""
+
 _SHUT = ord("}")
 _make = tuple.__new__
 """Builds a named tuple without its Python-level constructor: one is made for every line."""
@@ -158,7 +161,7 @@ def take(stream: BinaryIO, size: int = -1) -> bytes:
         raise OSError(f"damaged archive: {fault}") from fault
 
 
-def read_lines(
+def line_batches(
     path: Path,
     note: Note,
     longest: int = LONGEST,
@@ -166,11 +169,12 @@ def read_lines(
     start: int = 0,
     number: int = 1,
     passes: Passes | None = None,
-) -> Iterator[Line]:
-    """Every line from `start` on, the last one with or without its end; raises only `OSError`.
+) -> Iterator[list[Line]]:
+    """Every line from `start` on, some at a time, the last with or without its end; raises only `OSError`.
 
     A file that is read in one go is closed before its first line is given, as very many may be read at once.
-    Lines that `passes` says hold nothing that matters are left out.
+    Lines that `passes` says hold nothing that matters are left out. What is wrong with a line is noted after
+    all lines before it were given.
     """
     with opened(path, size) as stream:
         if start:
@@ -178,7 +182,7 @@ def read_lines(
         if isinstance(stream, ZstdFile):
             for line in _unpacked(stream, LineCutter(note, longest, start, number), size):
                 if passes is None or not (_is_object(line.data) and passes(line.data)):
-                    yield line
+                    yield [line]
             return
         whole = take(stream, size)
         if len(whole) == size:
@@ -190,15 +194,25 @@ def read_lines(
 
 def _cut(
     stream: BinaryIO, note: Note, longest: int, size: int, offset: int, first: int, passes: Passes | None
-) -> Iterator[Line]:
+) -> Iterator[list[Line]]:
     """The same as `LineCutter` gives, of a stream that can be read line by line."""
+    lines: list[Line] = []
+    full = offset + TOGETHER
     for number, piece in enumerate(iter(partial(stream.readline, longest + 1), b""), first):
         begin = offset
         offset += len(piece)
         if piece[:1] == b"{" and piece.endswith(b"}\n"):
             if passes is None or not passes(piece):
-                yield _make(Line, (piece[:-1], begin, number))
-        elif len(piece) > longest and not piece.endswith(b"\n"):
+                lines.append(_make(Line, (piece[:-1], begin, number)))
+                if offset > full:
+                    yield lines
+                    lines = []
+                    full = offset + TOGETHER
+            continue
+        if lines:
+            yield lines
+            lines = []
+        if len(piece) > longest and not piece.endswith(b"\n"):
             passed = _skipped(stream, size)
             note(number, "line too long")
             if passed is None:
@@ -207,9 +221,11 @@ def _cut(
         else:
             line = _trimmed(piece.removesuffix(b"\n"), begin, number, note)
             if line and (passes is None or not (_is_object(line.data) and passes(line.data))):
-                yield line
+                yield [line]
             if not piece.endswith(b"\n"):
                 return
+    if lines:
+        yield lines
 
 
 def _unpacked(stream: BinaryIO, cutter: LineCutter, size: int) -> Iterator[Line]:

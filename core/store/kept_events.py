@@ -14,7 +14,7 @@ from core.logs.diagnostics import Diagnostics
 from core.logs.lines import is_packed
 from core.logs.log_files import HeldLog
 from core.logs.reader import PausingReader
-from core.logs.records import admit, finish, records
+from core.logs.records import Record, admit, batches, finish
 from core.store.log_stamp import FileStamp, has_grown, reading_stamp, stamp
 from core.store.reading_cache import ReadingCache, reading_cache
 
@@ -165,14 +165,16 @@ class _Reading(Diagnostics):
         due = size * (_PARTS - _LAST) // _PARTS
         if self._pause is not None:
             log = log._replace(start=self._pause.offset, line=self._pause.line)
-        for record in records(log, self, self._lines, reader.passes):
-            for event in admit(reader, record):
-                self._keep(event)
-                yield event
-            place = record.where.offset + len(record.data) + 1
-            if pausing is not None and due <= place <= size and (state := pausing.pause()) is not None:
-                due = place + size // _PARTS
-                self._pause = Pause(self._count, len(self._notes), place, record.line + 1, state)
+        for batch in batches(log, self, self._lines, reader.passes):
+            alone = pausing is not None and _end(batch[-1]) >= due
+            for some in [[record] for record in batch] if alone else [batch]:
+                for event in admit(reader, some):
+                    self._keep(event)
+                    yield event
+                place = _end(some[-1])
+                if pausing is not None and due <= place <= size and (state := pausing.pause()) is not None:
+                    due = place + size // _PARTS
+                    self._pause = Pause(self._count, len(self._notes), place, some[-1].line + 1, state)
         for event in finish(reader, self._log.path):
             self._keep(event)
             yield event
@@ -194,6 +196,11 @@ class _Reading(Diagnostics):
             self._chunks.append(_encode(self._open))
             self._packed += len(self._chunks[-1])
             self._open = []
+
+
+def _end(record: Record) -> int:
+    """Where the line after a record begins."""
+    return record.where.offset + len(record.data) + 1
 
 
 def _again(kept: KeptLog, kit: Kit, log: Log, notes: int, events: list[Event] | None) -> Iterator[Event]:

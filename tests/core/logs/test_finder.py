@@ -19,7 +19,7 @@ from core.logs import records
 from core.logs.agent import Agent, recognise
 from core.logs.finder import sessions
 from core.logs.format import Format, Sample
-from core.logs.lines import Line, read_lines
+from core.logs.lines import Line, line_batches
 from core.logs.session import LogSession, identity, merge, read_session
 from tests.core.agents.real_logs import FOLDERS
 from tests.core.logs import log_lines as logs
@@ -123,9 +123,9 @@ def test_logs_that_share_a_beginning_are_read_once_each(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[str] = []
-    genuine = read_lines
+    genuine = line_batches
 
-    def counted(path: Path, *more: Any) -> Iterator[Line]:
+    def counted(path: Path, *more: Any) -> Iterator[list[Line]]:
         opened.append(path.stem)
         return genuine(path, *more)
 
@@ -136,7 +136,7 @@ def test_logs_that_share_a_beginning_are_read_once_each(
     found = sessions([tmp_path], make_kit())
     assert [session.family for session in found] == [(tmp_path / "s-0.jsonl", age) for age in range(4)]
     assert [session.repeated for session in found] == [True, True, True, False]
-    monkeypatch.setattr(records, "read_lines", counted)
+    monkeypatch.setattr(records, "line_batches", counted)
     assert [uses(list(read_session(session, make_kit()))) for session in found] == [
         ["t0", "t1"],
         ["t2"],
