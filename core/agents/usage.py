@@ -58,6 +58,10 @@ class Usage:
         turn = self._open.pop(agent, None)
         return None if turn is None else self._close(turn)
 
+    def told(self, message: str) -> bool:
+        """Whether the turn of a message with this id was handed out."""
+        return message in self._closed
+
     def once(self, turn: Turn) -> Turn | None:
         """The turn of a message that is told but once; None where it was told before."""
         return None if turn.id and turn.id in self._closed else self._close(turn)
