@@ -14,6 +14,8 @@ from core.events import MAIN, ToolUse, Where
 __all__ = ["Calls", "Result"]
 
 
+_make = tuple.__new__
+"""Builds a named tuple without its Python-level constructor: one is made for every call."""
 _HELD = 256
 """Results that came before their calls, kept at once; the oldest is given up for another."""
 
@@ -114,7 +116,8 @@ class Calls:
         where: Where | None = None,
     ) -> bool:
         """Take in a call; False where it is known already."""
-        call = _Call(tool, self._kit.normalizer.sort(self._framework, tool, arguments), at, agent, where)
+        kind = self._kit.normalizer.sort(self._framework, tool, arguments)
+        call = _make(_Call, (tool, kind, at, agent, where))
         if call_id in self._open or call_id in self._done:
             if not self._another(call_id, call):
                 return False
@@ -189,7 +192,7 @@ class Calls:
                     self._give_up(next(iter(self._early)))
                 self._early[call_id] = _Early(at, result, where, agent, line)
             return None
-        self._done[key] = _Told(call.kind.call, call.at, at)
+        self._done[key] = _make(_Told, (call.kind.call, call.at, at))
         duration = result.duration
         if duration is None and at >= call.at:
             duration = at - call.at
@@ -263,7 +266,10 @@ class Calls:
         outcome = self._outcomes.judge(action, result)
         modified = None
         if targets:
-            targets = tuple([self.relative(target) for target in targets])
+            relative = self.relative
+            targets = (
+                (relative(targets[0]),) if len(targets) == 1 else tuple([relative(path) for path in targets])
+            )
             modified = self._changed.get(targets[0])
             if outcome == "success" and action in ("file_edit", "memory_write"):
                 self._changed.update((target, at) for target in targets)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from typing import NamedTuple
 
@@ -39,11 +40,30 @@ def plain_words(said: str) -> str:
     return f" {' '.join(said.lower().split())} "
 
 
+def _search() -> re.Pattern[str]:
+    """Finds at each space the longest phrase that begins there, by its first letter."""
+    letters: dict[str, list[str]] = {}
+    for phrase in sorted((*CHECKING, *DOUBTING), key=len, reverse=True):
+        letters.setdefault(phrase[1], []).append(re.escape(phrase[2:]))
+    return re.compile(
+        " (?=(" + "|".join(f"{re.escape(one)}(?:{'|'.join(rest)})" for one, rest in letters.items()) + "))"
+    )
+
+
+_find = _search().findall
+_HELD = {
+    phrase[1:]: frozenset(one for one in (*CHECKING, *DOUBTING) if phrase.startswith(one))
+    for phrase in (*CHECKING, *DOUBTING)
+}
+"""All phrases that stand where this one was found, itself and those it begins with."""
+_CHECKS = frozenset(CHECKING)
+
+
 def tone(said: str) -> Tone:
     """Count the phrases of an agent's words."""
-    if not said:
+    found = _find(plain_words(said)) if said else None
+    if not found:
         return SILENT
-    text = plain_words(said)
-    return Tone(
-        sum([1 for phrase in CHECKING if phrase in text]), sum([1 for phrase in DOUBTING if phrase in text])
-    )
+    phrases = set().union(*[_HELD[one] for one in found])
+    checking = len(phrases & _CHECKS)
+    return Tone(checking, len(phrases) - checking)

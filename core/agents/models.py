@@ -132,11 +132,10 @@ class Models:
         `cache_write_1h` is the part of `cache_write` that is kept for an hour. The tokens of `several`
         requests together say nothing of the size of each, so they are priced as small ones.
         """
-        row = self._found.get(model) or self._row(model)
-        prices = row.prices
-        if row.tiers and not several:
+        _, prices, tiers = self._found.get(model) or self._row(model)
+        if tiers and not several:
             context = input_tokens + cache_read + cache_write
-            for tier in row.tiers:
+            for tier in tiers:
                 if context > tier.over:
                     prices = tier.prices
         sending, answering, reading, writing, keeping = prices
@@ -147,13 +146,14 @@ class Models:
             if reading is None:
                 return None
             total += cache_read * reading
-        long = min(cache_write, cache_write_1h)
-        if long:
-            if keeping is None:
-                return None
-            total += long * keeping
-        if cache_write > long:
-            total += (cache_write - long) * (sending if writing is None else writing)
+        if cache_write:
+            long = min(cache_write, cache_write_1h)
+            if long:
+                if keeping is None:
+                    return None
+                total += long * keeping
+            if cache_write > long:
+                total += (cache_write - long) * (sending if writing is None else writing)
         return total / 1_000_000
 
     def turn(

@@ -43,13 +43,23 @@ class Sorted(NamedTuple):
     after: int = 0
 
 
+class _ToolActions(NamedTuple):
+    """What a tool does, and what it does when it is given certain commands."""
+
+    action: Action
+    commands: dict[str, Action]
+
+
 class _Judges(NamedTuple):
-    """What is made of tables and never changes, so that all who sort by the same ones share it."""
+    """What is made of tables alone, so that all who sort by the same ones share it."""
 
     arguments: Arguments
     shell: Shell
     longer: dict[tuple[str, str], list[str]]
     """The names of a framework's tools that go on after this one and a space."""
+    actions: dict[tuple[str, str], _ToolActions]
+    known: dict[tuple[str, str, bytes], Sorted]
+    """Tools and calls that were sorted before: a memo that changes nothing."""
 
 
 def _judges(tables: Tables) -> _Judges:
@@ -60,7 +70,7 @@ def _judges(tables: Tables) -> _Judges:
                 if letter == " ":
                     longer.setdefault((framework, name[:at]), []).append(name)
     shell = Shell(tables.lists["shell"], Purposes(tables.lists["purposes"]))
-    return _Judges(Arguments(tables.lists["arguments"]), shell, longer)
+    return _Judges(Arguments(tables.lists["arguments"]), shell, longer, {}, {})
 
 
 @cache
@@ -103,10 +113,8 @@ class Normalizer:
     def _take(self, tables: Tables) -> None:
         self._tools = tables.tools
         self._lists = tables.lists
-        self._actions: dict[tuple[str, str], Action] = {}
-        self._known: dict[tuple[str, str, bytes], Sorted] = {}
         judges = _our_judges() if tables is read_tables() else _judges(tables)
-        self._arguments, self._shell, self._longer = judges
+        self._arguments, self._shell, self._longer, self._actions, self._known = judges
         self._memory_files = tuple(tables.lists["memory"]["files"])
         self._memory_folders = tuple(f"/{folder}/" for folder in tables.lists["memory"]["folders"])
         self.outcomes = tables.lists["outcomes"]
@@ -142,9 +150,9 @@ class Normalizer:
 
     def _sort(self, framework: str, tool: str, value: Any, raw: bytes) -> Sorted:
         call = fingerprint(b"%b\0%b" % (tool.encode("utf-8", "surrogatepass"), raw))
-        action = self._actions.get((framework, tool)) or self._action(framework, tool)
-        if type(value) is dict and type(command := value.get("command")) is str:
-            action = self._actions.get((framework, f"{tool} {command}"), action)
+        action, commands = self._actions.get((framework, tool)) or self._action(framework, tool)
+        if commands and type(value) is dict and type(command := value.get("command")) is str:
+            action = commands.get(command, action)
         if action == "shell_exec":
             return self._sort_shell(tool, value, call)
         return self._sort_other(action, tool, value, call)
@@ -164,8 +172,8 @@ class Normalizer:
             judged.purpose,
             call,
             fingerprint(f"{tool}\0{blanked(text[:_SHAPED])}"),
-            fingerprint(judged.before),
-            fingerprint(judged.after),
+            fingerprint(judged.before) if judged.before else 0,
+            fingerprint(judged.after) if judged.after else 0,
         )
 
     def _sort_other(self, action: Action, tool: str, value: Any, call: int) -> Sorted:
@@ -190,14 +198,16 @@ class Normalizer:
                 return _MEMORY[action]
         return action
 
-    def _action(self, framework: str, tool: str) -> Action:
+    def _action(self, framework: str, tool: str) -> _ToolActions:
         if len(self._actions) > 10_000:
             self._actions.clear()
-        for name in self._longer.get((framework, tool), ()):
-            self._actions[framework, name] = cast(Action, self._tools[framework].names[name])
-        for name in self._longer.get(("generic", tool), ()):
-            self._actions.setdefault((framework, name), cast(Action, self._tools["generic"].names[name]))
-        found = self._actions[framework, tool] = cast(Action, self._search(framework, tool))
+        commands = {
+            name[len(tool) + 1 :]: cast(Action, self._tools[place].names[name])
+            for place in ("generic", framework)
+            for name in self._longer.get((place, tool), ())
+        }
+        found = _ToolActions(cast(Action, self._search(framework, tool)), commands)
+        self._actions[framework, tool] = found
         return found
 
     def _search(self, framework: str, tool: str) -> str:

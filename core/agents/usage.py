@@ -58,6 +58,10 @@ class Usage:
         turn = self._open.pop(agent, None)
         return None if turn is None else self._close(turn)
 
+    def told(self, message: str) -> bool:
+        """Whether the turn of a message with this id was handed out."""
+        return message in self._closed
+
     def once(self, turn: Turn) -> Turn | None:
         """The turn of a message that is told but once; None where it was told before."""
         return None if turn.id and turn.id in self._closed else self._close(turn)
@@ -78,12 +82,11 @@ class Usage:
         """A window once seen to be wider than its model's usual one stays wide."""
         if turn.id:
             self._closed.add(turn.id)
-        usual = self._models.window(turn.model)
         window = turn.context_window
-        if window > usual:
+        if window > self._models.window(turn.model):
             key = (turn.agent, turn.model)
             self._wide[key] = max(window, self._wide.get(key, 0))
-        return self._widened(turn)
+        return self._widened(turn) if self._wide else turn
 
     def _widened(self, turn: Turn) -> Turn:
         widest = self._wide.get((turn.agent, turn.model)) if self._wide else None

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 import msgspec
 
@@ -23,6 +23,45 @@ _ESCAPED = re.compile(
 Style = Literal["lines", "document", "folder", "database"]
 
 
+class _Objects(Sequence[dict[str, Any]]):
+    """The objects that lines hold, each decoded when it is first asked for."""
+
+    __slots__ = ("_found", "_left")
+
+    def __init__(self, lines: list[bytes]) -> None:
+        self._found: list[dict[str, Any]] = []
+        self._left = lines[::-1]
+
+    def _find(self, most: int | None) -> list[dict[str, Any]]:
+        while self._left and (most is None or len(self._found) < most):
+            found = _object(self._left.pop())
+            if found is not None:
+                self._found.append(found)
+        return self._found
+
+    def __len__(self) -> int:
+        return len(self._find(None))
+
+    def __bool__(self) -> bool:
+        return bool(self._find(1))
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        place = 0
+        while len(self._find(place + 1)) > place:
+            yield self._found[place]
+            place += 1
+
+    @overload
+    def __getitem__(self, place: int) -> dict[str, Any]: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[dict[str, Any]]: ...
+
+    def __getitem__(self, place: int | slice) -> dict[str, Any] | list[dict[str, Any]]:
+        last = place.stop if isinstance(place, slice) else place + 1
+        return self._find(last if last is not None and last > 0 else None)[place]
+
+
 class Sample:
     """The beginning of a log, from which its format is recognised."""
 
@@ -32,10 +71,9 @@ class Sample:
         self.path = path
 
     @cached_property
-    def records(self) -> list[dict[str, Any]]:
+    def records(self) -> Sequence[dict[str, Any]]:
         """The objects on the whole lines of the head, in order; what is no JSON object is left out."""
-        lines = self.head.split(b"\n")
-        return [found for line in lines[:64] if (found := _object(line)) is not None]
+        return _Objects(self.head.split(b"\n")[:64])
 
     @cached_property
     def document(self) -> Any:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
-from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 
@@ -26,6 +24,9 @@ Note = Callable[[int, str], None]
 """Told the line's number and what is wrong with it."""
 Passes = Callable[[bytes], bool]
 """Says of a line from `{` to `}`, with or without its end, whether at a glance nothing in it matters."""
+
+TOGETHER = 1 << 17
+"""Bytes whose lines are read together, few enough to stay at hand in the processor."""
 
 _SHUT = ord("}")
 _make = tuple.__new__
@@ -66,25 +67,39 @@ class LineCutter:
 
     def feed(self, chunk: bytes) -> list[Line]:
         """The lines that this chunk completes."""
-        pieces = chunk.split(b"\n")
-        last = pieces.pop()
+        return [line for lines in self.batches(chunk) for line in lines]
+
+    def batches(self, chunk: bytes, passes: Passes | None = None) -> Iterator[list[Line]]:
+        """The same, some at a time, without those that `passes` says hold nothing that matters.
+
+        What is wrong with a line is noted after all lines before it were given.
+        """
         lines: list[Line] = []
-        offset, longest = self._offset, self._longest
-        for number, piece in enumerate(pieces, self._number):
-            length = len(piece)
-            if piece[:1] == b"{" and piece[-1] == _SHUT and length <= longest and not self._held:
-                lines.append(_make(Line, (piece, offset, number)))
+        begin, base, number = 0, self.position, self._number
+        full, longest, find = TOGETHER, self._longest, chunk.find
+        while (end := find(b"\n", begin)) >= 0:
+            piece = chunk[begin:end]
+            if piece[:1] == b"{" and piece[-1] == _SHUT and end - begin <= longest and not self._held:
+                if passes is None or not passes(piece):
+                    lines.append(_make(Line, (piece, base + begin, number)))
+                    if end >= full:
+                        yield lines
+                        lines, full = [], end + TOGETHER
             else:
-                length += self._held
-                line = self._close(piece, length, offset, number)
-                if line is not None:
-                    lines.append(line)
-            offset += length + 1
-        self._offset = offset
-        self._number += len(pieces)
-        if last:
-            self._hold(last)
-        return lines
+                if lines:
+                    yield lines
+                    lines = []
+                line = self._close(piece, end - begin + self._held, base + begin - self._held, number)
+                if line is not None and not _passed_over(line, passes):
+                    yield [line]
+            begin = end + 1
+            number += 1
+        if lines:
+            yield lines
+        if begin:
+            self._offset, self._number = base + begin, number
+        if begin < len(chunk):
+            self._hold(chunk[begin:])
 
     def rest(self) -> Line | None:
         """What stands after the last line end, taken as a line."""
@@ -158,7 +173,7 @@ def take(stream: BinaryIO, size: int = -1) -> bytes:
         raise OSError(f"damaged archive: {fault}") from fault
 
 
-def read_lines(
+def line_batches(
     path: Path,
     note: Note,
     longest: int = LONGEST,
@@ -166,73 +181,28 @@ def read_lines(
     start: int = 0,
     number: int = 1,
     passes: Passes | None = None,
-) -> Iterator[Line]:
-    """Every line from `start` on, the last one with or without its end; raises only `OSError`.
+) -> Iterator[list[Line]]:
+    """Every line from `start` on, some at a time, the last with or without its end; raises only `OSError`.
 
     A file that is read in one go is closed before its first line is given, as very many may be read at once.
-    Lines that `passes` says hold nothing that matters are left out.
+    Lines that `passes` says hold nothing that matters are left out. What is wrong with a line is noted after
+    all lines before it were given.
     """
+    cutter = LineCutter(note, longest, start, number)
     with opened(path, size) as stream:
         if start:
             stream.seek(start)
-        if isinstance(stream, ZstdFile):
-            for line in _unpacked(stream, LineCutter(note, longest, start, number), size):
-                if passes is None or not (_is_object(line.data) and passes(line.data)):
-                    yield line
-            return
-        whole = take(stream, size)
-        if len(whole) == size:
-            stream.seek(start)
-            yield from _cut(stream, note, longest, size, start, number, passes)
-            return
-    yield from _cut(BytesIO(whole), note, longest, size, start, number, passes)
-
-
-def _cut(
-    stream: BinaryIO, note: Note, longest: int, size: int, offset: int, first: int, passes: Passes | None
-) -> Iterator[Line]:
-    """The same as `LineCutter` gives, of a stream that can be read line by line."""
-    for number, piece in enumerate(iter(partial(stream.readline, longest + 1), b""), first):
-        begin = offset
-        offset += len(piece)
-        if piece[:1] == b"{" and piece.endswith(b"}\n"):
-            if passes is None or not passes(piece):
-                yield _make(Line, (piece[:-1], begin, number))
-        elif len(piece) > longest and not piece.endswith(b"\n"):
-            passed = _skipped(stream, size)
-            note(number, "line too long")
-            if passed is None:
-                return
-            offset += passed
-        else:
-            line = _trimmed(piece.removesuffix(b"\n"), begin, number, note)
-            if line and (passes is None or not (_is_object(line.data) and passes(line.data))):
-                yield line
-            if not piece.endswith(b"\n"):
-                return
-
-
-def _unpacked(stream: BinaryIO, cutter: LineCutter, size: int) -> Iterator[Line]:
-    while len(chunk := take(stream, size)) == size:
-        yield from cutter.feed(chunk)
-    yield from cutter.feed(chunk)
+        while len(chunk := take(stream, size)) == size:
+            yield from cutter.batches(chunk, passes)
+    yield from cutter.batches(chunk, passes)
     last = cutter.rest()
-    if last is not None:
-        yield last
+    if last is not None and not _passed_over(last, passes):
+        yield [last]
 
 
-def _skipped(stream: BinaryIO, size: int) -> int | None:
-    """Read on to the end of a line; how many bytes that were, or None where the file ends before."""
-    passed = 0
-    while piece := stream.readline(size):
-        passed += len(piece)
-        if piece.endswith(b"\n"):
-            return passed
-    return None
-
-
-def _is_object(data: bytes) -> bool:
-    return data.startswith(b"{") and data.endswith(b"}")
+def _passed_over(line: Line, passes: Passes | None) -> bool:
+    data = line.data
+    return passes is not None and data.startswith(b"{") and data.endswith(b"}") and passes(data)
 
 
 def head(path: Path, size: int) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from copy import copy
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from core.events import MAIN, Event, Matter, Where
 
@@ -69,9 +69,14 @@ class Reader(ABC):
     def feed(self, record: bytes, where: Where, line: int) -> list[Event]:
         """The events that this record completes; `line` counts from 1, for diagnostics."""
 
-    def admit(self, record: bytes, where: Where, line: int) -> list[Event]:
-        """The same of a record that `passes` was asked about already."""
-        return self.feed(record, where, line)
+    @staticmethod
+    def parse(record: bytes) -> Any:
+        """A record decoded as far as that needs nothing but itself; never raises on what a log holds."""
+        return record
+
+    def take(self, told: Any, where: Where, line: int, out: list[Event]) -> None:
+        """Add the events that a record completes, which `passes` was asked about and `parse` has decoded."""
+        out += self.feed(told, where, line)
 
     def finish(self) -> list[Event]:
         """The events that only the log's end completes: calls that never got a result."""

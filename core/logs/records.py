@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import errno
-import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,7 +13,7 @@ from core.events import MAIN, Event, Where
 from core.logs.diagnostics import Diagnostics
 from core.logs.event_redaction import clean
 from core.logs.format import Format
-from core.logs.lines import Line, Passes, opened, read_lines, take
+from core.logs.lines import Line, Passes, line_batches, opened, take
 from core.logs.reader import Reader
 from core.logs.rows_read import RowsRead
 from core.settings.logs import LineSettings
@@ -62,19 +61,28 @@ def records(
 
     Lines that `passes` says hold nothing that matters are left out.
     """
+    for batch in batches(log, diagnostics, lines, passes):
+        yield from batch
+
+
+def batches(
+    log: Log, diagnostics: Diagnostics, lines: LineSettings, passes: Passes | None = None
+) -> Iterator[list[Record]]:
+    """The same, as many records at once as are best read together."""
     try:
         if log.format.style == "lines":
             yield from _lines(log, diagnostics, lines, passes)
         elif log.format.style == "document":
-            yield document(log.path)
+            yield [document(log.path)]
         elif log.format.style == "folder":
             for number, file in enumerate(members(log), 1):
                 try:
-                    yield document(file, number)
+                    yield [document(file, number)]
                 except OSError as fault:
                     diagnostics.note(str(file), 0, reason(fault))
         else:
-            yield from database_rows(log)
+            for row in database_rows(log):
+                yield [row]
     except OSError as fault:
         diagnostics.note(str(log.path), 0, reason(fault))
 
@@ -88,14 +96,20 @@ def feed(reader: Reader, record: Record) -> list[Event]:
         return []
 
 
-def admit(reader: Reader, record: Record) -> list[Event]:
-    """The same of a record whose line was not passed over."""
-    try:
-        events = reader.admit(*record)
-        return [clean(event) for event in events] if events else events
-    except Exception as fault:  # noqa: BLE001 as above
-        _count(reader, record.where.file, record.line, fault)
-        return []
+def admit(reader: Reader, batch: Sequence[Record]) -> list[Event]:
+    """The same of records whose lines were not passed over: all are decoded, then one after another read."""
+    out: list[Event] = []
+    parse, take_in = reader.parse, reader.take
+    for told, (_, where, line) in zip([parse(record[0]) for record in batch], batch, strict=True):
+        before = len(out)
+        try:
+            take_in(told, where, line, out)
+            if len(out) > before:
+                out[before:] = [clean(event) for event in out[before:]]
+        except Exception as fault:  # noqa: BLE001 as above
+            del out[before:]
+            _count(reader, where.file, line, fault)
+    return out
 
 
 def finish(reader: Reader, path: Path) -> list[Event]:
@@ -164,21 +178,28 @@ def reason(fault: OSError) -> str:
 
 def _lines(
     log: Log, diagnostics: Diagnostics, lines: LineSettings, passes: Passes | None
-) -> Iterator[Record]:
+) -> Iterator[list[Record]]:
     file = str(log.path)
-    end = sys.maxsize if log.end is None else log.end
 
     def note(number: int, reason: str) -> None:
         diagnostics.note(file, number, reason)
 
-    for data, offset, number in read_lines(
-        log.path, note, lines.longest, lines.chunk, log.start, log.line, passes
-    ):
-        if offset >= end:
+    for found in line_batches(log.path, note, lines.longest, lines.chunk, log.start, log.line, passes):
+        over = log.end is not None and found[-1].offset >= log.end
+        if over or log.session:
+            found = [line for line in found if _belongs(line, log)]
+        if found:
+            yield [
+                _make(Record, (data, Where(file, offset, len(data)), number))
+                for data, offset, number in found
+            ]
+        if over:
             return
-        if log.session and not _tells_of(data, log.session):
-            continue
-        yield _make(Record, (data, Where(file, offset, len(data)), number))
+
+
+def _belongs(line: Line, log: Log) -> bool:
+    before_end = log.end is None or line.offset < log.end
+    return before_end and (not log.session or _tells_of(line.data, log.session))
 
 
 class _Named(msgspec.Struct):

@@ -24,7 +24,7 @@ from core.events import (
 )
 from core.logs.diagnostics import Diagnostics
 from core.logs.reader import Kit
-from core.logs.records import Log, admit, finish, records, stem
+from core.logs.records import Log, admit, batches, finish, stem
 from core.settings.logs import LineSettings
 
 
@@ -163,9 +163,8 @@ def identities(logs: tuple[Log, ...], kit: Kit, lines: LineSettings) -> set[Hash
 
 def _through(log: Log, kit: Kit, lines: LineSettings, session: str) -> Iterator[Event]:
     reader = log.format.reader(kit, agent=log.agent, session=session)
-    for record in records(log, kit.diagnostics, lines, reader.passes):
-        if events := admit(reader, record):
-            yield from events
+    for batch in batches(log, kit.diagnostics, lines, reader.passes):
+        yield from admit(reader, batch)
     yield from finish(reader, log.path)
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from core.settings import Settings
     from core.store.reading_cache import ReadingCache
 
-VERSION = 4
+VERSION = 5
 """Raised when the same log gives something else."""
 
 T = TypeVar("T")

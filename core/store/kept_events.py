@@ -14,7 +14,7 @@ from core.logs.diagnostics import Diagnostics
 from core.logs.lines import is_packed
 from core.logs.log_files import HeldLog
 from core.logs.reader import PausingReader
-from core.logs.records import admit, finish, records
+from core.logs.records import Record, admit, batches, finish
 from core.store.log_stamp import FileStamp, has_grown, reading_stamp, stamp
 from core.store.reading_cache import ReadingCache, reading_cache
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from core.settings import Settings
     from core.settings.logs import LineSettings
 
-VERSION = 3
+VERSION = 4
 """Raised when the same log gives other events."""
 _LEAST = 100_000
 """Bytes of a log that is worth keeping."""
@@ -154,8 +154,7 @@ class _Reading(Diagnostics):
             self.pausing.resume(pause.reader)
         self._notes = kept.notes[: pause.notes]
         self._pause = pause
-        for event in events:
-            self._keep(event)
+        self._keep(events)
         return events
 
     def events(self) -> Iterator[Event]:
@@ -165,17 +164,19 @@ class _Reading(Diagnostics):
         due = size * (_PARTS - _LAST) // _PARTS
         if self._pause is not None:
             log = log._replace(start=self._pause.offset, line=self._pause.line)
-        for record in records(log, self, self._lines, reader.passes):
-            for event in admit(reader, record):
-                self._keep(event)
-                yield event
-            place = record.where.offset + len(record.data) + 1
-            if pausing is not None and due <= place <= size and (state := pausing.pause()) is not None:
-                due = place + size // _PARTS
-                self._pause = Pause(self._count, len(self._notes), place, record.line + 1, state)
-        for event in finish(reader, self._log.path):
-            self._keep(event)
-            yield event
+        for batch in batches(log, self, self._lines, reader.passes):
+            alone = pausing is not None and _end(batch[-1]) >= due
+            for some in [[record] for record in batch] if alone else [batch]:
+                events = admit(reader, some)
+                self._keep(events)
+                yield from events
+                place = _end(some[-1])
+                if pausing is not None and due <= place <= size and (state := pausing.pause()) is not None:
+                    due = place + size // _PARTS
+                    self._pause = Pause(self._count, len(self._notes), place, some[-1].line + 1, state)
+        events = finish(reader, self._log.path)
+        self._keep(events)
+        yield from events
 
     def complete(self, now: FileStamp) -> bool:
         """Whether the file stayed as it was meanwhile, and its events are few enough to keep."""
@@ -186,14 +187,19 @@ class _Reading(Diagnostics):
         chunks = [*self._chunks, _encode(self._open)] if self._open else self._chunks
         return KeptLog(now, chunks, self._notes, self._pause)
 
-    def _keep(self, event: Event) -> None:
+    def _keep(self, events: list[Event]) -> None:
         if self._packed > _MOST:
             return
-        self._open.append(event)
-        if len(self._open) == _CHUNK:
-            self._chunks.append(_encode(self._open))
+        self._open += events
+        while len(self._open) >= _CHUNK:
+            self._chunks.append(_encode(self._open[:_CHUNK]))
             self._packed += len(self._chunks[-1])
-            self._open = []
+            del self._open[:_CHUNK]
+
+
+def _end(record: Record) -> int:
+    """Where the line after a record begins."""
+    return record.where.offset + len(record.data) + 1
 
 
 def _again(kept: KeptLog, kit: Kit, log: Log, notes: int, events: list[Event] | None) -> Iterator[Event]:

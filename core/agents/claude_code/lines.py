@@ -133,12 +133,16 @@ decode_line = msgspec.json.Decoder(ClaudeLine).decode
 """A line as it should be; raises one of `FAULTS` for any other."""
 
 
-def salvage_line(record: bytes, fault: Exception) -> tuple[ClaudeLine | None, str]:
+def salvage_line(record: bytes) -> tuple[ClaudeLine | None, str]:
     """What can be read of a line that could not be decoded, and what is wrong with it."""
-    if not isinstance(fault, msgspec.ValidationError):
-        return None, "not JSON"
-    line = salvage(record, ClaudeLine)
-    return line, "field of a wrong type" if line else "not an object"
+    try:
+        decode_line(record)
+    except msgspec.ValidationError:
+        line = salvage(record, ClaudeLine)
+        return line, "field of a wrong type" if line else "not an object"
+    except FAULTS:
+        pass
+    return None, "not JSON"
 
 
 def read_part(

@@ -80,21 +80,28 @@ class ClaudeCode(AgentReader, PausingReader):
 
     def feed(self, record: bytes, where: Where, line: int) -> list[Event]:
         """The events that this line completes."""
-        return [] if record.endswith(b"}") and passes(record) else self.admit(record, where, line)
+        out: list[Event] = []
+        if not (record.endswith(b"}") and passes(record)):
+            self.take(self.parse(record), where, line, out)
+        return out
 
-    def admit(self, record: bytes, where: Where, line: int) -> list[Event]:
-        """The events that a line completes in which something may matter."""
+    @staticmethod
+    def parse(record: bytes) -> ClaudeLine | bytes:
+        """A line decoded; itself where that cannot be done."""
         try:
-            told = decode_line(record)
-        except FAULTS as fault:
-            salvaged, reason = salvage_line(record, fault)
+            return decode_line(record)
+        except FAULTS:
+            return record
+
+    def take(self, told: ClaudeLine | bytes, where: Where, line: int, out: list[Event]) -> None:
+        """Add the events that a line completes in which something may matter."""
+        if isinstance(told, bytes):
+            salvaged, reason = salvage_line(told)
             self.kit.diagnostics.note(where.file, line, reason)
             if salvaged is None:
-                return []
+                return
             told = salvaged
-        out: list[Event] = []
         self._take(told, where, line, out)
-        return out
 
     def finish(self) -> list[Event]:
         """The answers still open, and the calls that never got a result."""

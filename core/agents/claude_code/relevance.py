@@ -26,8 +26,11 @@ _ASIDES = frozenset(kind.decode() for kind in _PASSED_OVER)
 _SIGNS = {b"progress": b"agent_progress", b"queue-operation": b"<task-notification>"}
 """What the other lines that are passed over hold where they matter after all."""
 _TYPE = b'"type":"'
+_MESSAGE = b'"message":'
 _PROGRESS = _TYPE + b'progress","data":'
+_BEFORE = len(_PROGRESS)
 _DATA = b'{"type":"'
+_AGENTS = _DATA + b"agent_progress"
 _ATTACHMENT = _TYPE + b'attachment"'
 
 
@@ -37,9 +40,14 @@ def passes(record: bytes) -> bool:
     Only a quicker way to what `matters` says of the decoded line, for lines as Claude Code writes them.
     """
     inside = record.find(b"{", 1, 1000)
-    if inside > 0 and record.endswith(_PROGRESS, 1, inside) and record.startswith(_DATA, inside):
-        told = record[inside + len(_DATA) : inside + len(_DATA) + 64]
-        return not told.startswith(b"agent_progress") and b"\\" not in told
+    if inside > _BEFORE:
+        named = record[inside - _BEFORE : inside]
+        if named.endswith(_MESSAGE):
+            return False
+        if named == _PROGRESS:
+            told = record[inside : inside + 72]
+            if told.startswith(_DATA):
+                return not told.startswith(_AGENTS) and b"\\" not in told
     at = record.find(_TYPE, 1, inside if inside > 0 else 1000)
     if at == 1:
         kind = record[9 : record.find(b'"', 9, 64)]

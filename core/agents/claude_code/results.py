@@ -9,6 +9,8 @@ from core.agents.outcomes import exit_code
 
 STARTERS = frozenset(("Task", "Agent"))
 """Tools that start a sub-agent."""
+_make = tuple.__new__
+"""Builds a named tuple without its Python-level constructor: one is made for every result."""
 _TOLD = frozenset(("Grep", "Glob", "TaskOutput", "AgentOutputTool", "BashOutput", "WebFetch"))
 
 
@@ -30,7 +32,7 @@ def read_result(line: ClaudeLine, block: Block, tool: str) -> tuple[Result, Tool
     if not text and isinstance(block.content, list) and block.content:
         size = sum(len(memoryview(piece.source)) for piece in block.content)
         empty = False
-    return Result(text, failed, code, False, False, empty, running, None, size), told
+    return _make(Result, (text, failed, code, False, False, empty, running, None, size)), told
 
 
 def _as_told(line: ClaudeLine) -> ToolDetails | None:

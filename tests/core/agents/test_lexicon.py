@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from core.agents.lexicon import CHECKING, DOUBTING, Tone, tone
+from core.agents.lexicon import CHECKING, DOUBTING, Tone, plain_words, tone
 
 
 @pytest.mark.parametrize(
@@ -28,3 +30,17 @@ def test_the_lexicon_is_short_and_each_phrase_stands_once() -> None:
     assert len(every) <= 40
     assert len(set(every)) == len(every)
     assert all(phrase == phrase.lower() and phrase.startswith(" ") for phrase in every)
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.sampled_from([part for phrase in (*CHECKING, *DOUBTING) for part in (phrase, phrase.strip())]),
+            st.text(max_size=8),
+        ),
+        max_size=12,
+    ).map("".join)
+)
+def test_a_phrase_is_counted_where_the_text_holds_it(said: str) -> None:
+    text = plain_words(said)
+    assert tone(said) == Tone(*(sum(one in text for one in kind) for kind in (CHECKING, DOUBTING)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from core.agents.fingerprint import fingerprint, shape
@@ -115,6 +116,21 @@ def test_a_tool_that_does_several_things(framework: str, command: str, action: s
     assert (
         NORMALIZER.sort(framework, "str_replace_editor", {"command": command, "path": "/a"}).action == action
     )
+
+
+def test_a_tool_named_like_another_with_its_command_is_told_apart() -> None:
+    sorting = Normalizer.load()
+    assert sorting.sort("claude-code", "Bash make", {"x": 1}).action == "other"
+    assert sorting.sort("claude-code", "Bash", {"command": "make"}).action == "shell_exec"
+
+
+def test_what_was_sorted_before_changes_nothing() -> None:
+    raw = msgspec.Raw(b'{"command": "cat a.py | head -3"}')
+    first = Normalizer.load().sort("claude-code", "Bash", raw)
+    again = Normalizer.load()
+    assert again.sort("claude-code", "Bash", raw) == first
+    assert again.sort("claude-code", "Bash", {"command": "cat a.py | head -3"}) == first
+    assert again.sort("claude-code", "Other", raw) != first
 
 
 @pytest.mark.parametrize(

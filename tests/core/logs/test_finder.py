@@ -19,7 +19,7 @@ from core.logs import records
 from core.logs.agent import Agent, recognise
 from core.logs.finder import sessions
 from core.logs.format import Format, Sample
-from core.logs.lines import Line, read_lines
+from core.logs.lines import Line, line_batches
 from core.logs.session import LogSession, identity, merge, read_session
 from tests.core.agents.real_logs import FOLDERS
 from tests.core.logs import log_lines as logs
@@ -123,9 +123,9 @@ def test_logs_that_share_a_beginning_are_read_once_each(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[str] = []
-    genuine = read_lines
+    genuine = line_batches
 
-    def counted(path: Path, *more: Any) -> Iterator[Line]:
+    def counted(path: Path, *more: Any) -> Iterator[list[Line]]:
         opened.append(path.stem)
         return genuine(path, *more)
 
@@ -136,7 +136,7 @@ def test_logs_that_share_a_beginning_are_read_once_each(
     found = sessions([tmp_path], make_kit())
     assert [session.family for session in found] == [(tmp_path / "s-0.jsonl", age) for age in range(4)]
     assert [session.repeated for session in found] == [True, True, True, False]
-    monkeypatch.setattr(records, "read_lines", counted)
+    monkeypatch.setattr(records, "line_batches", counted)
     assert [uses(list(read_session(session, make_kit()))) for session in found] == [
         ["t0", "t1"],
         ["t2"],
@@ -296,3 +296,41 @@ def test_no_format_is_asked_after_a_certain_one() -> None:
     assert (found(80, 99, 99), asked) == ("1", ["0", "1", "2"])
     assert (found(80, 100, 100), asked) == ("1", ["0", "1"])
     assert (found(0, 0), asked) == ("", ["0", "1"])
+
+
+def test_objects_of_a_head_are_those_of_its_lines_however_they_are_asked_for() -> None:
+    head = b'\n[1]\n{"n":0}\n{broken\n {"n":1}\n"x"\n{"n":2}\n{"n":3'
+    wanted = [{"n": 0}, {"n": 1}, {"n": 2}]
+    assert list(Sample(head, Path()).records) == wanted
+    for first in (0, 1, 2, -1, slice(2), slice(1, None), slice(-2, None), slice(9), slice(0)):
+        records = Sample(head, Path()).records
+        assert records[first] == wanted[first]
+        assert records
+        assert len(records) == 3
+        assert list(records) == wanted
+    assert not Sample(b"[1]\n", Path()).records
+    with pytest.raises(IndexError):
+        Sample(head, Path()).records[3]
+
+
+def test_a_record_that_a_reader_fails_on_costs_itself_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(logs.session(4))
+    whole = events_of(path)
+    genuine = ClaudeCode._result
+
+    def failing(self: ClaudeCode, line: Any, block: Any, *more: Any) -> None:
+        genuine(self, line, block, *more)
+        if block.tool_use_id == "t1":
+            raise ValueError
+
+    monkeypatch.setattr(ClaudeCode, "_result", failing)
+    kit = make_kit()
+    (session,) = sessions([path], make_kit())
+    left = list(read_session(session, kit))
+    assert left == [event for event in whole if not (isinstance(event, ToolUse) and event.id == "t1")]
+    (fault,) = kit.diagnostics.first
+    assert fault.reason == "not understood (ValueError)"
+    assert b'"t1"' in path.read_bytes().splitlines()[fault.line - 1]

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import sys
 import tracemalloc
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import NamedTemporaryFile
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.logs.lines import Line, LineCutter, head, read_lines
+from core.logs.lines import TOGETHER, Line, LineCutter, head, line_batches
 
 if sys.version_info >= (3, 14):
     from compression.zstd import compress
 else:
     from backports.zstd import compress
+
+
+def read_lines(*given: Any, **named: Any) -> Iterator[Line]:
+    for lines in line_batches(*given, **named):
+        yield from lines
 
 
 def cut(data: bytes, sizes: list[int], longest: int = 64) -> tuple[list[Line], list[tuple[int, str]]]:
@@ -155,6 +162,24 @@ def test_a_damaged_archive_gives_what_stands_before_the_damage(tmp_path: Path) -
         lines.extend(read_lines(packed, _never))
     assert len(lines) > 10_000
     assert lines[5].data == b'{"n":25}'
+
+
+def test_a_fault_is_noted_between_the_lines_around_it(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"{}\n{}\n\0\0\n{}\n" + b"x" * 65 + b"\n{}\n")
+    happened: list[object] = []
+    for lines in line_batches(path, lambda line, reason: happened.append((line, reason)), 64):
+        happened.extend(line.number for line in lines)
+    assert happened == [1, 2, (3, "only NUL bytes"), 4, (5, "line too long"), 6]
+
+
+def test_lines_come_together_up_to_a_limit(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    line = b'{"text":"%s"}\n' % (b"z" * 1000)
+    path.write_bytes(line * 1000)
+    sizes = [len(lines) * len(line) for lines in line_batches(path, _never)]
+    assert sum(sizes) == len(line) * 1000
+    assert all(TOGETHER < size <= TOGETHER + len(line) for size in sizes[:-1])
 
 
 def test_memory_stays_small_for_a_big_file(tmp_path: Path) -> None:

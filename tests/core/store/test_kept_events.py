@@ -36,18 +36,18 @@ def told(path: Path, cache: ReadingCache | None, seen: list[bytes] | None = None
     kit.memory = KeptEvents(cache, b"").events if cache is not None else None
     (session,) = sessions([path], make_kit())
     reader = session.logs[0].format.reader
-    real = reader.admit
+    real = reader.parse
 
-    def noted(self, record, where, line):  # type: ignore[no-untyped-def]
+    def noted(record: bytes) -> object:
         if seen is not None:
             seen.append(record)
-        return real(self, record, where, line)
+        return real(record)
 
-    reader.admit = noted  # type: ignore[method-assign]
+    reader.parse = staticmethod(noted)  # type: ignore[method-assign]
     try:
         events = list(read_session(session, kit))
     finally:
-        reader.admit = real  # type: ignore[method-assign]
+        reader.parse = staticmethod(real)  # type: ignore[method-assign]
     return events, kit.diagnostics.first, kit.diagnostics.counts
 
 
