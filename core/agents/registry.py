@@ -32,8 +32,6 @@ def agents_in(package: str) -> tuple[Agent, ...]:
 AGENTS: tuple[Agent, ...] = agents_in("core.agents")
 """In order of name, those whose format is no one agent's own at the end."""
 
-FORMATS = tuple(known for agent in AGENTS for known in agent.formats)
-
 
 def known_agents() -> tuple[Agent, ...]:
     """Ours, and those of installed packages and of the person's folder; ours are asked first."""
