@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import gc
 import importlib
 import os
 import signal
@@ -14,6 +13,7 @@ from types import FrameType
 
 from core import __version__
 from core.errors import NooscopeError, UsageError
+from tui import garbage
 from tui.cli import streams
 from tui.cli.command import CliCommand
 
@@ -22,8 +22,6 @@ DEFAULT = "watch"
 MISUSED = 2
 INTERRUPTED = 130
 TERMINATED = 143
-GC_THRESHOLDS = (50_000, 20, 50)
-"""Python's own 700 young objects between two collections cost an eighth of the start."""
 
 COMMANDS = {
     "watch": "follow a session live, on the screen or without one",
@@ -97,7 +95,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if arguments is not None:
         with streams.guarded():
             return _run(list(arguments))
-    gc.set_threshold(*GC_THRESHOLDS)
+    garbage.collect_late()
     streams.prepare_streams()
     signal.signal(signal.SIGTERM, _terminate)
     code = _run(sys.argv[1:])
