@@ -74,20 +74,33 @@ examples:
 
 
 def build(command: str | None = None) -> argparse.ArgumentParser:
-    """The parser; only the named command's own arguments are filled in."""
+    """The parser: of the named command with its arguments, else of all commands without theirs."""
     parser = argparse.ArgumentParser(
         prog="nooscope",
         description="A terminal observatory for AI agents.",
         epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_any_width,
     )
     parser.add_argument("--version", action="version", version=f"nooscope {__version__}")
-    subparsers = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND")
-    for name, sentence in COMMANDS.items():
-        sub = subparsers.add_parser(name, help=sentence, description=f"{sentence[:1].upper()}{sentence[1:]}.")
+    subparsers = parser.add_subparsers(title="commands", prog="nooscope", dest="command", metavar="COMMAND")
+    for name in (command,) if command in COMMANDS else COMMANDS:
+        sentence = COMMANDS[name]
+        sub = subparsers.add_parser(
+            name,
+            help=sentence,
+            description=f"{sentence[:1].upper()}{sentence[1:]}.",
+            formatter_class=_any_width,
+        )
         if name == command:
             importlib.import_module(f"tui.cli.commands.{name}").COMMAND.add_arguments(sub)
+        sub.formatter_class = argparse.HelpFormatter
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     return parser
+
+
+def _any_width(prog: str) -> argparse.HelpFormatter:
+    """What checks each argument that is added, without a look at the terminal, which only help needs."""
+    return argparse.HelpFormatter(prog, width=80)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -100,6 +113,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, _terminate)
     code = _run(sys.argv[1:])
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    garbage.leave()
     return TERMINATED if _told_to_end else code
 
 
