@@ -17,7 +17,7 @@ from core.events import MAIN
 from core.settings.screen import ScreenSettings
 from core.store.bookmarks import Bookmark
 from core.timeline.timeline import Timeline
-from tui.draw.kept_lines import with_kept_lines
+from tui.draw.kept_lines import paint_again, with_kept_lines
 from tui.feed.messages import ScreenChanged, SelectAgent, ShowTranscript
 from tui.feed.view import View
 from tui.screens.board import HEIGHTS, WIDTHS
@@ -118,7 +118,7 @@ class MainScreen(Screen[None]):
     def _paint(self) -> None:
         if self._held:
             self._held = False
-            self.refresh()
+            paint_again(self, [self.region])
 
     def _compositor_refresh(self) -> None:
         if self._held:
