@@ -36,6 +36,7 @@ from core.timeline.configured_start import ConfiguredStart
 from core.timeline.jumps import Landing
 from core.timeline.timeline import Timeline
 from themes.user_themes import user_theme_folder
+from tui import garbage
 from tui.draw.safe_lines import SAFE_LINES
 from tui.feed import messages
 from tui.feed.day_budget import DAY_EVERY, DayBudget
@@ -128,7 +129,7 @@ class NooscopeApp(App[None]):
         return [*super().get_line_filters(), SAFE_LINES]
 
     def get_default_screen(self) -> Screen[None]:
-        return MainScreen(self.settings.screen)
+        return MainScreen(self.settings.screen, awaited=self._fleet is None and self._target is not None)
 
     def on_mount(self) -> None:
         self.set_keymap(self.settings.screen.keymap)
@@ -139,12 +140,14 @@ class NooscopeApp(App[None]):
         if self._link is not None:
             self._link.show = lambda board: self.post_message(messages.HooksTold(board))
             self._link.start()
+        if self._fleet is None and self._target is not None:
+            self.open(self._target)
+            return
+        garbage.collect_as_usual()
         if self._fleet is not None:
             self.action_fleet()
-        elif self._target is None:
-            self.action_sessions()
         else:
-            self.open(self._target)
+            self.action_sessions()
 
     def open(self, target: Target) -> None:
         """Open another session instead of the one on the screen."""
@@ -230,7 +233,11 @@ class NooscopeApp(App[None]):
             gc.freeze()
             self._go(self._at)
         if self.feed is not None and message.view.total:
-            self.call_after_refresh(self.feed.seen)
+            self.call_after_refresh(self._painted, self.feed)
+
+    def _painted(self, feed: Feed) -> None:
+        garbage.collect_as_usual()
+        feed.seen()
 
     @on(messages.Bookmarked)
     def _bookmarked(self, message: messages.Bookmarked) -> None:

@@ -234,10 +234,10 @@ def events() -> str:
 
 def formats() -> str:
     """What is read, and how each log lies on the disk."""
-    from core.agents.registry import FORMATS
+    from core.agents.registry import AGENTS
 
     found: dict[str, list[str]] = {}
-    for each in FORMATS:
+    for each in (known for agent in AGENTS for known in agent.formats):
         styles = found.setdefault(each.name, [])
         if each.style not in styles:
             styles.append(each.style)

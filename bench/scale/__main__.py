@@ -8,11 +8,11 @@ import sys
 
 from bench.measure import quantile
 from bench.scale.probes import PROBES
-from tui.cli import GC_THRESHOLDS
+from tui.garbage import USUAL
 
 
 def main() -> int:
-    gc.set_threshold(*GC_THRESHOLDS)
+    gc.set_threshold(*USUAL)
     sizes = [int(word) for word in sys.argv[2:]]
     found = PROBES[sys.argv[1]](sizes)
     values: dict[str, list[float]] = {}

@@ -35,9 +35,9 @@ _A_SECOND = 50
 _EACH = 5_000
 """Bytes of a Claude Code log for each event in it."""
 _START = """\
-import gc, sys, time
-from tui.cli import GC_THRESHOLDS
-gc.set_threshold(*GC_THRESHOLDS)
+import sys, time
+from tui.cli import garbage
+garbage.collect_late()
 from pathlib import Path
 from core.settings.layers import resolve
 from tui.app import NooscopeApp

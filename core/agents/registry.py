@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
-import pkgutil
 from pathlib import Path
 
 from core.agents.models import Models
@@ -20,19 +18,13 @@ from core.settings.logs import IngestSettings, TableSettings
 def agents_in(package: str) -> tuple[Agent, ...]:
     """The agents of a package: the `AGENT` of each folder in it that has a module `agent`."""
     places = importlib.import_module(package).__path__
-    names = sorted(module.name for module in pkgutil.iter_modules(places) if module.ispkg)
-    found = [
-        importlib.import_module(f"{package}.{name}.agent").AGENT
-        for name in names
-        if importlib.util.find_spec(f"{package}.{name}.agent") is not None
-    ]
+    names = sorted(found.parent.name for place in places for found in Path(place).glob("*/agent.py"))
+    found = [importlib.import_module(f"{package}.{name}.agent").AGENT for name in names]
     return tuple(sorted(found, key=lambda agent: agent.general))
 
 
 AGENTS: tuple[Agent, ...] = agents_in("core.agents")
 """In order of name, those whose format is no one agent's own at the end."""
-
-FORMATS = tuple(known for agent in AGENTS for known in agent.formats)
 
 
 def known_agents() -> tuple[Agent, ...]:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
 from core.errors import NooscopeError
+from core.own_folders import own_folder
 from core.safe_text import safe
 
 Kind = Literal["extension", "agent", "panel", "notice", "exporter"]
@@ -85,9 +86,7 @@ def extension_folder() -> Path:
     named = os.environ.get("NOOSCOPE_EXTENSIONS", "").strip()
     if named:
         return Path(named).expanduser()
-    from platformdirs import user_config_path
-
-    return user_config_path("nooscope", appauthor=False) / "extensions"
+    return own_folder("config") / "extensions"
 
 
 def site_folders() -> tuple[Path, ...]:

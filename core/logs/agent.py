@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -56,7 +56,7 @@ class Agent(NamedTuple):
     """As events name it, such as claude-code."""
     title: str
     """As people call it, such as Claude Code."""
-    formats: tuple[Format, ...]
+    formats: Sequence[Format]
     location: Location | None = None
     general: bool = False
     """Its format is not one agent's own; it is asked after all that are."""
@@ -64,6 +64,8 @@ class Agent(NamedTuple):
     """A table of its tools that does not lie in its folder here."""
     resume: tuple[str, ...] = ()
     """The command that takes a session up again; `{session}` stands for its id, `{path}` for its log."""
+    certain: bool = False
+    """Its formats can be certain of a log, so they are asked first and no other has to be imported."""
 
 
 def folder(environment: Environment, name: str) -> Path | None:
@@ -85,7 +87,7 @@ CERTAIN = 100
 def recognise(sample: Sample, agents: tuple[Agent, ...]) -> Format | None:
     """The format whose content this most surely is, the first of equals; or None."""
     best, score = None, 0
-    for agent in agents:
+    for agent in sorted(agents, key=lambda agent: not agent.certain):
         for known in agent.formats:
             sure = _sureness(known, sample)
             if sure >= CERTAIN:

@@ -171,15 +171,17 @@ class Finder:
         text = _text(head(path, self._lines.head))
         if not text:
             return None, "empty"
-        openings = tuple(
-            known.opening for agent in self._kit.agents for known in agent.formats if known.opening
-        )
-        if not (text.startswith((b"{", b"[", _SQLITE, *openings)) or b"\n{" in text):
+        if not (text.startswith((b"{", b"[", _SQLITE)) or b"\n{" in text or self._opens(text)):
             return None, "a binary file" if b"\0" in text else "no log of a known format"
         if text.startswith((b"{", b"[")) and _unfinished(text):
             text = _text(head(path, _LONG_HEAD))
         kind = recognise(Sample(text, path), self._kit.agents)
         return kind, "" if kind else "no log of a known format"
+
+    def _opens(self, text: bytes) -> bool:
+        """Whether a text that is not JSON begins like a log."""
+        formats = (known for agent in self._kit.agents for known in agent.formats)
+        return any(known.opening and text.startswith(known.opening) for known in formats)
 
     def _gather(self, logs: list[Log]) -> list[LogSession]:
         claimed: set[Path] = set()

@@ -47,12 +47,7 @@ class HeldLog:
 
     def read(self, place: int, size: int) -> bytes:
         """The bytes from a place on, fewer only at the end of the file."""
-        pieces = []
-        while size > 0 and (piece := os.pread(self._descriptor, size, place)):
-            pieces.append(piece)
-            place += len(piece)
-            size -= len(piece)
-        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        return _read(self._descriptor, place, size)
 
     def __del__(self) -> None:
         descriptor = getattr(self, "_descriptor", -1)
@@ -68,8 +63,26 @@ def read_log(path: Path) -> bytes:
         return stream.read()
 
 
-def _descriptor(path: Path) -> int:
-    if not stat.S_ISREG(path.stat().st_mode):
+def read_part(path: Path | str, place: int, size: int) -> bytes:
+    """So many bytes of a regular file from a place on, fewer only at its end; raises only `OSError`."""
+    descriptor = _descriptor(path)
+    try:
+        return _read(descriptor, place, size)
+    finally:
+        os.close(descriptor)
+
+
+def _read(descriptor: int, place: int, size: int) -> bytes:
+    pieces = []
+    while size > 0 and (piece := os.pread(descriptor, size, place)):
+        pieces.append(piece)
+        place += len(piece)
+        size -= len(piece)
+    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+
+def _descriptor(path: Path | str) -> int:
+    if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116 a name serves as well
         raise _refused(path)
     descriptor = os.open(path, _FLAGS)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -78,7 +91,7 @@ def _descriptor(path: Path) -> int:
     return descriptor
 
 
-def _refused(path: Path) -> OSError:
+def _refused(path: Path | str) -> OSError:
     return OSError(errno.EINVAL, NOT_REGULAR, str(path))
 
 

@@ -59,8 +59,8 @@ def question(
         name.update(_content(path))
     for path in () if given is None else _below(given):
         name.update(_content(path) if path.suffix == ".json" else os.fsencode(path))
-    for path in files_below(paths):
-        name.update(repr((str(path), stamps(path))).encode("utf-8", "surrogatepass"))
+    for log in files_below(paths):
+        name.update(repr((log, stamps(log))).encode("utf-8", "surrogatepass"))
     return KeptQuestion(name.hexdigest(length=16))
 
 

@@ -164,7 +164,7 @@ class LogTree:
     def stamps(self, path: str) -> tuple[FileStamp, ...]:
         """A log's files as they were when this tree first looked at them."""
         if path not in self._stamps:
-            self._stamps[path] = stamps(Path(path))
+            self._stamps[path] = stamps(path)
         return self._stamps[path]
 
     def _find(self, paths: Sequence[Path]) -> list[SessionName]:
@@ -181,8 +181,7 @@ class LogTree:
         """All files below some paths as one name."""
         name = blake3(b"listing\n" + self._about)
         for file in files_below(paths):
-            found = self.stamps(str(file))
-            name.update(repr((str(file), found)).encode("utf-8", "surrogatepass"))
+            name.update(repr((file, self.stamps(file))).encode("utf-8", "surrogatepass"))
         return name.hexdigest(length=16)
 
 
@@ -203,16 +202,16 @@ def checked_paths(paths: Iterable[Path]) -> list[Path]:
     return given
 
 
-def files_below(paths: Sequence[Path]) -> list[Path]:
+def files_below(paths: Sequence[Path]) -> list[str]:
     """Every file in files, folders and patterns."""
-    from core.logs.walking import walk
+    from core.logs.walking import names_below
 
-    found: list[Path] = []
+    found: list[str] = []
     for path in paths:
         if is_folder(path):
-            found += walk(path)
+            found += names_below(path)
         elif is_there(path):
-            found.append(path)
+            found.append(str(path))
         else:
             matches = map(Path, sorted(glob.glob(str(path), recursive=True)))  # noqa: PTH207 as the finder
             found += files_below([match for match in matches if is_there(match)])

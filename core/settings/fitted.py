@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator
-from importlib.resources import files
+from pkgutil import get_data
 from typing import Any
 
-TABLE: dict[str, Any] = tomllib.loads(files("core.settings").joinpath("fitted.toml").read_text("utf-8"))
+TABLE: dict[str, Any] = tomllib.loads((get_data("core.settings", "fitted.toml") or b"").decode())
 
 
 def fitted_impulses(profile: str) -> Iterator[tuple[str, str, float]]:

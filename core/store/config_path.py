@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from core.own_folders import own_folder
+
 PROJECT_SETTINGS = ".nooscope.toml"
 
 
@@ -13,13 +15,9 @@ def user_settings_file() -> Path:
     named = os.environ.get("NOOSCOPE_CONFIG")
     if named:
         return Path(named)
-    from platformdirs import user_config_path
-
-    return user_config_path("nooscope", appauthor=False) / "settings.toml"
+    return own_folder("config") / "settings.toml"
 
 
 def carry_over_folder() -> Path:
     """Where the platform keeps an application's data."""
-    from platformdirs import user_data_path
-
-    return user_data_path("nooscope", appauthor=False) / "carry-over"
+    return own_folder("data") / "carry-over"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import os
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -15,8 +16,8 @@ from blake3 import blake3
 import core
 from core.installed.offers import extension_folder, find_offers
 from core.installed.switches import Switches
-from core.logs.log_files import HeldLog, is_file
-from core.logs.walking import walk
+from core.logs.log_files import is_file, read_part
+from core.logs.walking import PASSED_OVER
 
 if TYPE_CHECKING:
     from core.settings import Settings
@@ -39,27 +40,33 @@ class FileStamp(NamedTuple):
 
 def stamp(path: Path) -> FileStamp | None:
     """A file as it is now; None where it cannot be read."""
+    return _stamp(str(path))
+
+
+def _stamp(path: str) -> FileStamp | None:
     try:
-        status = path.stat()
-        return FileStamp(str(path), status.st_size, status.st_mtime_ns, _end(path, status.st_size))
+        status = os.stat(path)  # noqa: PTH116 thousands of them: a path object each costs more than the look
+        return FileStamp(path, status.st_size, status.st_mtime_ns, _end(path, status.st_size))
     except OSError:
         return None
 
 
-def stamps(path: Path) -> tuple[FileStamp, ...]:
+def stamps(path: Path | str) -> tuple[FileStamp, ...]:
     """All files of a log: the file with what a database writes beside it, or those of a folder."""
-    if os.path.isdir(path):  # noqa: PTH112 it never raises
-        found = sorted(Path(top, name) for top, _, names in os.walk(path) for name in names)
-    else:
-        found = [path, *(path.with_name(path.name + end) for end in ("-wal",) if path.suffix == ".db")]
-    return tuple(one for each in found if (one := stamp(each)) is not None)
+    name = str(path)
+    one = _stamp(name)
+    if one is None and os.path.isdir(name):  # noqa: PTH112 it never raises
+        files = sorted(Path(top, each) for top, _, names in os.walk(name) for each in names)
+        return tuple(found for each in files if (found := stamp(each)) is not None)
+    beside = _stamp(f"{name}-wal") if name.endswith(".db") else None
+    return tuple(found for found in (one, beside) if found is not None)
 
 
 def has_grown(before: FileStamp) -> bool:
     """Whether a file that has changed still holds all it held, with something more behind it."""
     path = Path(before.path)
     try:
-        return path.stat().st_size > before.size and _end(path, before.size) == before.end
+        return path.stat().st_size > before.size and _end(before.path, before.size) == before.end
     except OSError:
         return False
 
@@ -87,13 +94,25 @@ def code_stamp() -> str:
             )
     name = blake3(f"{core.__version__} {[offer[:5] for offer in offers]} {sorted(Switches().off())}".encode())
     for place in places:
-        for file in [place] if is_file(place) else walk(place):
-            with contextlib.suppress(OSError):
-                if file.suffix in (".py", ".toml", ".json"):
-                    name.update(f"{file} {file.stat().st_mtime_ns}\n".encode())
+        files = [(str(place), place.stat().st_mtime_ns)] if is_file(place) else sorted(_sources(str(place)))
+        name.update(repr(files).encode("utf-8", "surrogatepass"))
     return name.hexdigest(length=16)
 
 
-def _end(path: Path, size: int) -> str:
+def _sources(folder: str) -> Iterator[tuple[str, int]]:
+    """Every file of a program below a folder, with its time."""
+    try:
+        entries = list(os.scandir(folder))
+    except OSError:
+        return
+    for entry in entries:
+        with contextlib.suppress(OSError):
+            if entry.name.endswith((".py", ".toml", ".json")):
+                yield entry.path, entry.stat().st_mtime_ns
+            elif entry.name not in PASSED_OVER and entry.is_dir(follow_symlinks=False):
+                yield from _sources(entry.path)
+
+
+def _end(path: str, size: int) -> str:
     begin = max(0, size - _END)
-    return blake3(HeldLog(path).read(begin, size - begin)).hexdigest(length=_DIGITS // 2)
+    return blake3(read_part(path, begin, size - begin)).hexdigest(length=_DIGITS // 2)

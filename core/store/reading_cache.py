@@ -11,9 +11,8 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from platformdirs import user_cache_path
-
 from core.logs.log_files import is_there
+from core.own_folders import own_folder
 from core.store.versioned import prepare
 
 if TYPE_CHECKING:
@@ -194,7 +193,7 @@ def reading_cache(settings: Settings) -> ReadingCache | None:
 
 def reading_cache_path() -> Path:
     """Where the platform keeps what can be made again."""
-    return user_cache_path("nooscope", appauthor=False) / "readings.db"
+    return own_folder("cache") / "readings.db"
 
 
 def _filled(store: sqlite3.Connection) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import gc
 import importlib
 import os
 import signal
@@ -14,6 +13,7 @@ from types import FrameType
 
 from core import __version__
 from core.errors import NooscopeError, UsageError
+from tui import garbage
 from tui.cli import streams
 from tui.cli.command import CliCommand
 
@@ -22,8 +22,6 @@ DEFAULT = "watch"
 MISUSED = 2
 INTERRUPTED = 130
 TERMINATED = 143
-GC_THRESHOLDS = (50_000, 20, 50)
-"""Python's own 700 young objects between two collections cost an eighth of the start."""
 
 COMMANDS = {
     "watch": "follow a session live, on the screen or without one",
@@ -76,20 +74,33 @@ examples:
 
 
 def build(command: str | None = None) -> argparse.ArgumentParser:
-    """The parser; only the named command's own arguments are filled in."""
+    """The parser: of the named command with its arguments, else of all commands without theirs."""
     parser = argparse.ArgumentParser(
         prog="nooscope",
         description="A terminal observatory for AI agents.",
         epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_any_width,
     )
     parser.add_argument("--version", action="version", version=f"nooscope {__version__}")
-    subparsers = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND")
-    for name, sentence in COMMANDS.items():
-        sub = subparsers.add_parser(name, help=sentence, description=f"{sentence[:1].upper()}{sentence[1:]}.")
+    subparsers = parser.add_subparsers(title="commands", prog="nooscope", dest="command", metavar="COMMAND")
+    for name in (command,) if command in COMMANDS else COMMANDS:
+        sentence = COMMANDS[name]
+        sub = subparsers.add_parser(
+            name,
+            help=sentence,
+            description=f"{sentence[:1].upper()}{sentence[1:]}.",
+            formatter_class=_any_width,
+        )
         if name == command:
             importlib.import_module(f"tui.cli.commands.{name}").COMMAND.add_arguments(sub)
+        sub.formatter_class = argparse.HelpFormatter
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     return parser
+
+
+def _any_width(prog: str) -> argparse.HelpFormatter:
+    """What checks each argument that is added, without a look at the terminal, which only help needs."""
+    return argparse.HelpFormatter(prog, width=80)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -97,11 +108,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if arguments is not None:
         with streams.guarded():
             return _run(list(arguments))
-    gc.set_threshold(*GC_THRESHOLDS)
+    garbage.collect_late()
     streams.prepare_streams()
     signal.signal(signal.SIGTERM, _terminate)
     code = _run(sys.argv[1:])
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    garbage.leave()
     return TERMINATED if _told_to_end else code
 
 

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from typing import NamedTuple
 
 
-class CliCommand(NamedTuple):
+class CliCommand:
     """The arguments a command takes, and what it does with them."""
 
-    add_arguments: Callable[[argparse.ArgumentParser], None]
-    run: Callable[[argparse.Namespace], int]
-    """Gives back the exit code."""
+    __slots__ = ("add_arguments", "run")
+
+    def __init__(
+        self,
+        add_arguments: Callable[[argparse.ArgumentParser], None],
+        run: Callable[[argparse.Namespace], int],
+    ) -> None:
+        self.add_arguments = add_arguments
+        self.run = run
+        """Gives back the exit code."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import sys
 import time
 from collections.abc import Mapping
@@ -150,6 +149,8 @@ def print_report(
     plain: bool = False,
 ) -> int:
     """Print what went on in a session, in the newest one where none is named."""
+    import shutil
+
     from core.agents.registry import make_kit
     from core.logs.finder import sessions
     from core.report.analysis import analyse

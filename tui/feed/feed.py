@@ -201,6 +201,7 @@ class Feed:
                 last.grow(event.at)
             self._ending = replace(end.view(last, MAIN, None), loading=0.0, status=self._unread())
             self._post(Arrived(self._ending, end.timeline))
+            self._seen.wait(_FIRST)
         if not source.behind:
             self._loaded(source)
         return driver

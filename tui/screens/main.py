@@ -17,7 +17,7 @@ from core.events import MAIN
 from core.settings.screen import ScreenSettings
 from core.store.bookmarks import Bookmark
 from core.timeline.timeline import Timeline
-from tui.draw.kept_lines import with_kept_lines
+from tui.draw.kept_lines import paint_again, with_kept_lines
 from tui.feed.messages import ScreenChanged, SelectAgent, ShowTranscript
 from tui.feed.view import View
 from tui.screens.board import HEIGHTS, WIDTHS
@@ -47,6 +47,9 @@ PANELS: dict[str, Callable[..., Panel]] = {
 
 ASIDE = ("paths", "context", "salience")
 """Panels that share one place on a small terminal."""
+
+_HELD = 0.5
+"""Seconds after which empty panels are painted where the first events have not come."""
 
 
 class MainScreen(Screen[None]):
@@ -80,10 +83,12 @@ class MainScreen(Screen[None]):
     aside: var[str] = var(ASIDE[0], init=False)
     """Which of the panels that share a place is seen where there is room for one."""
 
-    def __init__(self, settings: ScreenSettings) -> None:
+    def __init__(self, settings: ScreenSettings, *, awaited: bool = False) -> None:
         super().__init__()
         with_kept_lines(self)
         self._settings = settings
+        self._held = awaited
+        """Nothing is painted yet: a session is being opened, and empty panels would only delay it."""
 
     def compose(self) -> ComposeResult:
         yield StatusHeader().data_bind(MainScreen.view)
@@ -101,6 +106,25 @@ class MainScreen(Screen[None]):
         strip.series = self._settings.series
         yield strip.data_bind(MainScreen.view, MainScreen.recording, MainScreen.bookmarks)
         yield KeyLine()
+
+    def on_mount(self) -> None:
+        if self._held:
+            self.set_timer(_HELD, self._paint)
+
+    def watch_view(self, view: View | None) -> None:
+        if view is not None:
+            self._paint()
+
+    def _paint(self) -> None:
+        if self._held:
+            self._held = False
+            paint_again(self, [self.region])
+
+    def _compositor_refresh(self) -> None:
+        if self._held:
+            self._dirty_widgets.clear()
+        else:
+            super()._compositor_refresh()
 
     def on_screen_resume(self) -> None:
         self.post_message(ScreenChanged())

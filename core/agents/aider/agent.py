@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from core.agents.aider.reader import FORMATS
 from core.logs.agent import Agent, Location, nowhere
+from core.logs.later import FormatsLater
 
 AGENT = Agent(
     "aider",
     "Aider",
-    FORMATS,
+    FormatsLater("core.agents.aider.reader"),
     Location(
         nowhere,
         (),

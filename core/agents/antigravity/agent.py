@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from core.agents.antigravity.reader import FORMATS, conversation
+from core.agents.antigravity.places import conversation
 from core.logs.agent import Agent, Environment, Location
+from core.logs.later import FormatsLater
 
 
 def _roots(environment: Environment, home: Path) -> list[Path]:
@@ -16,7 +17,7 @@ def _roots(environment: Environment, home: Path) -> list[Path]:
 AGENT = Agent(
     "antigravity",
     "Antigravity",
-    FORMATS,
+    FormatsLater("core.agents.antigravity.reader"),
     Location(
         _roots,
         ("*/.system_generated/logs/transcript.jsonl",),

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from core.agents.antigravity.places import conversation
 from core.agents.calls import Result
 from core.agents.loose import LooseReader, decode, items, table, text
 from core.events import AgentEnd, AgentStart, Compaction, Event, ToolUse
@@ -125,14 +126,6 @@ class AntigravityReader(LooseReader):
             return
         name = f"line-{self._line}"
         out.append(self.calls.both(name, tools[0], {}, None, at, result, self.here(), self.agent))
-
-
-def conversation(path: Path) -> str:
-    """The conversation a transcript belongs to: the folder that holds what the system wrote."""
-    for place in path.parents:
-        if place.name == ".system_generated":
-            return place.parent.name
-    return ""
 
 
 def _report(use: ToolUse) -> AgentEnd:

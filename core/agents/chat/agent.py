@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.agents.chat.reader import FORMATS
 from core.logs.agent import Agent
+from core.logs.later import FormatsLater
 
-AGENT = Agent("chat", "Chat completions", FORMATS, general=True)
+AGENT = Agent("chat", "Chat completions", FormatsLater("core.agents.chat.reader"), general=True)

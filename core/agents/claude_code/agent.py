@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from core.agents.claude_code.reader import FORMATS
 from core.logs.agent import Agent, Environment, Location
+from core.logs.later import FormatsLater
 
 
 def _roots(environment: Environment, home: Path) -> list[Path]:
@@ -20,7 +20,7 @@ _ANSWER = re.compile(rb'"id":"([^"]{1,100})","(?:type":"message"|role":"assistan
 AGENT = Agent(
     "claude-code",
     "Claude Code",
-    FORMATS,
+    FormatsLater("core.agents.claude_code.reader"),
     Location(
         _roots,
         ("*/*.jsonl",),
@@ -31,4 +31,5 @@ AGENT = Agent(
         nested="subagents",
     ),
     resume=("claude", "--resume", "{session}"),
+    certain=True,
 )

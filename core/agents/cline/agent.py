@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from core.agents.cline.reader import FORMATS
-from core.agents.cline.survey import survey_cline
 from core.logs.agent import Agent, Environment, Location, folder
+from core.logs.later import FormatsLater, SurveyLater
 
 _EXTENSIONS = ("saoudrizwan.claude-dev", "rooveterinaryinc.roo-cline", "kilocode.kilo-code")
 _EDITORS = ("Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf")
@@ -23,4 +22,9 @@ def _roots(environment: Environment, home: Path) -> list[Path]:
 
 
 _MARKS = (b'"type":"tool_result"', b'"role":"assistant"', b'"type":"ask"', b'"type":"say"')
-AGENT = Agent("cline", "Cline", FORMATS, Location(_roots, (), _MARKS, survey=survey_cline))
+AGENT = Agent(
+    "cline",
+    "Cline",
+    FormatsLater("core.agents.cline.reader"),
+    Location(_roots, (), _MARKS, survey=SurveyLater("core.agents.cline.survey", "survey_cline")),
+)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from core.agents.codex.reader import FORMATS
 from core.logs.agent import Agent, Environment, Location, folder
+from core.logs.later import FormatsLater
 
 
 def _roots(environment: Environment, home: Path) -> list[Path]:
@@ -17,7 +17,7 @@ def _roots(environment: Environment, home: Path) -> list[Path]:
 AGENT = Agent(
     "codex",
     "Codex",
-    FORMATS,
+    FormatsLater("core.agents.codex.reader"),
     Location(
         _roots,
         ("rollout-*.jsonl", "rollout-*.jsonl.zst", "*/*/*/rollout-*.jsonl", "*/*/*/rollout-*.jsonl.zst"),
@@ -25,4 +25,5 @@ AGENT = Agent(
         (re.compile(rb'"total_token_usage":\{"input_tokens":(\d{1,15})'),),
     ),
     resume=("codex", "resume", "{session}"),
+    certain=True,
 )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from core.agents.copilot.reader import FORMATS
 from core.logs.agent import Agent, Environment, Location, folder
+from core.logs.later import FormatsLater
 
 
 def _roots(environment: Environment, home: Path) -> list[Path]:
@@ -15,7 +15,7 @@ def _roots(environment: Environment, home: Path) -> list[Path]:
 AGENT = Agent(
     "copilot-cli",
     "Copilot CLI",
-    FORMATS,
+    FormatsLater("core.agents.copilot.reader"),
     Location(
         _roots,
         ("**/events.jsonl",),

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from core.agents.crush.reader import FORMATS
-from core.agents.crush.survey import survey_crush
 from core.logs.agent import Agent, Environment, Location, folder
+from core.logs.later import FormatsLater, SurveyLater
 
 
 def _roots(environment: Environment, home: Path) -> list[Path]:
@@ -14,4 +13,9 @@ def _roots(environment: Environment, home: Path) -> list[Path]:
     return [named or (folder(environment, "XDG_DATA_HOME") or home / ".local" / "share") / "crush"]
 
 
-AGENT = Agent("crush", "Crush", FORMATS, Location(_roots, survey=survey_crush, elsewhere=True))
+AGENT = Agent(
+    "crush",
+    "Crush",
+    FormatsLater("core.agents.crush.reader"),
+    Location(_roots, survey=SurveyLater("core.agents.crush.survey", "survey_crush"), elsewhere=True),
+)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from core.agents.cursor.reader import FORMATS
 from core.logs.agent import Agent, Environment, Location
+from core.logs.later import FormatsLater
 
 
 def _roots(environment: Environment, home: Path) -> list[Path]:
@@ -16,7 +16,7 @@ def _roots(environment: Environment, home: Path) -> list[Path]:
 AGENT = Agent(
     "cursor",
     "Cursor",
-    FORMATS,
+    FormatsLater("core.agents.cursor.reader"),
     Location(
         _roots,
         ("*/agent-transcripts/*/*.jsonl", "*/agent-transcripts/*.jsonl"),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from core.agents.droid.reader import FORMATS
 from core.logs.agent import Agent, Environment, Location
+from core.logs.later import FormatsLater
 
 
 def _roots(_environment: Environment, home: Path) -> list[Path]:
@@ -15,6 +15,6 @@ def _roots(_environment: Environment, home: Path) -> list[Path]:
 AGENT = Agent(
     "droid",
     "Droid",
-    FORMATS,
+    FormatsLater("core.agents.droid.reader"),
     Location(_roots, ("*/*.jsonl", "*.jsonl"), (b'"tool_use_id"', b'"role":"assistant"')),
 )

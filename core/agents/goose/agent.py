@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from core.agents.goose.reader import FORMATS
-from core.agents.goose.survey import survey_goose
 from core.logs.agent import Agent, Environment, Location, folder
+from core.logs.later import FormatsLater, SurveyLater
 
 
 def _roots(environment: Environment, home: Path) -> list[Path]:
@@ -18,4 +17,9 @@ def _roots(environment: Environment, home: Path) -> list[Path]:
     return [kept, *([windows / "Block" / "goose" / "data" / "sessions"] if windows else [])]
 
 
-AGENT = Agent("goose", "Goose", FORMATS, Location(_roots, survey=survey_goose))
+AGENT = Agent(
+    "goose",
+    "Goose",
+    FormatsLater("core.agents.goose.reader"),
+    Location(_roots, survey=SurveyLater("core.agents.goose.survey", "survey_goose")),
+)

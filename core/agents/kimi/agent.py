@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from core.agents.kimi import reader, wire
-from core.agents.kimi.survey import survey_kimi
 from core.logs.agent import Agent, Environment, Location, folder
+from core.logs.later import FormatsLater, SurveyLater
 
 
 def _roots(environment: Environment, home: Path) -> list[Path]:
@@ -17,10 +16,10 @@ def _roots(environment: Environment, home: Path) -> list[Path]:
 AGENT = Agent(
     "kimi",
     "Kimi",
-    (*reader.FORMATS, *wire.FORMATS),
+    FormatsLater("core.agents.kimi.reader", "core.agents.kimi.wire"),
     Location(
         _roots,
         marks=(b'"tool.result"', b'"step.end"', b'"turn.prompt"', b'"ToolResult"', b'"StatusUpdate"'),
-        survey=survey_kimi,
+        survey=SurveyLater("core.agents.kimi.survey", "survey_kimi"),
     ),
 )

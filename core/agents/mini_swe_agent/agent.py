@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from core.agents.mini_swe_agent.reader import FORMATS
 from core.logs.agent import Agent, Location, nowhere
+from core.logs.later import FormatsLater
 
 AGENT = Agent(
     "mini-swe-agent",
     "mini-swe-agent",
-    FORMATS,
+    FormatsLater("core.agents.mini_swe_agent.reader"),
     Location(nowhere, (), (b'"role":"user"', b'"role":"user"', b'"role":"tool"', b'"role":"tool"')),
 )

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from core.agents.opencode.reader import FORMATS
-from core.agents.opencode.survey import survey_opencode
 from core.logs.agent import Agent, Environment, Location, folder
+from core.logs.later import FormatsLater, SurveyLater
 
 
 def _roots(environment: Environment, home: Path) -> list[Path]:
@@ -18,7 +17,7 @@ _MARKS = (b'"type":"tool"', b'"role":"assistant"', b'"role":"user"')
 AGENT = Agent(
     "opencode",
     "OpenCode",
-    FORMATS,
-    Location(_roots, (), _MARKS, survey=survey_opencode),
+    FormatsLater("core.agents.opencode.reader"),
+    Location(_roots, (), _MARKS, survey=SurveyLater("core.agents.opencode.survey", "survey_opencode")),
     resume=("opencode", "-s", "{session}"),
 )

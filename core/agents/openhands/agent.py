@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from core.agents.openhands.reader import FORMATS
-from core.agents.openhands.survey import survey_openhands
 from core.logs.agent import Agent, Environment, Location, folder
+from core.logs.later import FormatsLater, SurveyLater
 
 
 def _roots(environment: Environment, home: Path) -> list[Path]:
@@ -25,6 +24,8 @@ _MARKS = (
 AGENT = Agent(
     "openhands",
     "OpenHands",
-    FORMATS,
-    Location(_roots, ("*/events",), _MARKS, survey=survey_openhands),
+    FormatsLater("core.agents.openhands.reader"),
+    Location(
+        _roots, ("*/events",), _MARKS, survey=SurveyLater("core.agents.openhands.survey", "survey_openhands")
+    ),
 )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from core.agents.pi.reader import FORMATS
 from core.logs.agent import Agent, Environment, Location, folder
+from core.logs.later import FormatsLater
 
 
 def _roots(environment: Environment, home: Path) -> list[Path]:
@@ -15,7 +15,7 @@ def _roots(environment: Environment, home: Path) -> list[Path]:
 AGENT = Agent(
     "pi",
     "pi",
-    FORMATS,
+    FormatsLater("core.agents.pi.reader"),
     Location(
         _roots,
         ("*/*.jsonl",),

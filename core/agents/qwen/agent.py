@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from core.agents.qwen.reader import FORMATS
 from core.logs.agent import Agent, Environment, Location, folder
+from core.logs.later import FormatsLater
 
 
 def _roots(environment: Environment, home: Path) -> list[Path]:
@@ -16,7 +16,7 @@ def _roots(environment: Environment, home: Path) -> list[Path]:
 AGENT = Agent(
     "qwen",
     "Qwen Code",
-    FORMATS,
+    FormatsLater("core.agents.qwen.reader"),
     Location(
         _roots,
         ("*/chats/*.jsonl",),

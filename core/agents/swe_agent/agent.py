@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from core.agents.swe_agent.reader import FORMATS
 from core.logs.agent import Agent, Location, nowhere
+from core.logs.later import FormatsLater
 
 AGENT = Agent(
-    "swe-agent", "SWE-agent", FORMATS, Location(nowhere, (), (b'"observation":', b'"observation":'))
+    "swe-agent",
+    "SWE-agent",
+    FormatsLater("core.agents.swe_agent.reader"),
+    Location(nowhere, (), (b'"observation":', b'"observation":')),
 )

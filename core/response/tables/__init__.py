@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
+from pkgutil import get_data
 
-RECEPTOR_RULES = files(__name__).joinpath("receptor-rules.json").read_bytes()
-OUTLOOK = files(__name__).joinpath("outlook.toml").read_bytes()
+RECEPTOR_RULES = get_data(__name__, "receptor-rules.json") or b""
+OUTLOOK = get_data(__name__, "outlook.toml") or b""

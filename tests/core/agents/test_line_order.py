@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from core.agents.claude_code.reader import ClaudeCode
-from core.agents.registry import AGENTS, FORMATS, make_kit
+from core.agents.registry import AGENTS, make_kit
 from core.events import Event, Outcome, ToolUse
 from core.logs.agent import recognise
 from core.logs.finder import sessions
@@ -29,7 +29,7 @@ _LONGEST = 1_000_000
 _NAMES = frozenset(
     ("tool_use_id", "call_id", "toolCallId", "tool_call_id", "parentUuid", "parentId", "id", "uuid")
 )
-_LINES = {known.reader for known in FORMATS if known.style == "lines"}
+_LINES = {known.reader for agent in AGENTS for known in agent.formats if known.style == "lines"}
 _UNLINKED = ("nooscope", "chat")
 """Formats of whole deeds, or without ids, in which a moved line is another story."""
 _CLAUDE = [

@@ -12,7 +12,6 @@ import pytest
 
 from core.agents.chat.reader import ChatReader
 from core.agents.registry import AGENTS
-from core.agents.registry import FORMATS as _ALL
 from core.events import MAIN, AgentStart, Compaction, Event, Prompt, SessionStart, ToolUse
 from core.logs.agent import recognise
 from core.logs.format import Format, Sample
@@ -40,7 +39,7 @@ _STYLES = {".traj": "document", ".json": "document", ".jsonl": "lines"}
 def _recognised(path: Path) -> list[tuple[int, Format]]:
     with path.open("rb") as stream:
         sample = Sample(stream.read(65_536), path)
-    scored = [(known.sniff(sample), known) for known in _ALL]
+    scored = [(known.sniff(sample), known) for agent in AGENTS for known in agent.formats]
     return sorted((pair for pair in scored if pair[0]), key=lambda pair: -pair[0])
 
 
@@ -112,7 +111,10 @@ def test_labelled_runs_count_as_the_oracle_says(shared_data: Path) -> None:
 def test_labelled_runs_are_known_as_chat(shared_data: Path) -> None:
     with gzip.open(shared_data / "labelled_runs" / "dev.jsonl.gz") as stream:
         sample = Sample(stream.read(65_536), Path("dev.jsonl"))
-    scored = sorted(((known.sniff(sample), known.name, known.style) for known in _ALL), reverse=True)
+    scored = sorted(
+        ((known.sniff(sample), known.name, known.style) for agent in AGENTS for known in agent.formats),
+        reverse=True,
+    )
     assert scored[0][1:] == ("chat", "lines")
 
 

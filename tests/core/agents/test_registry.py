@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from core.agents.registry import AGENTS, FORMATS, agents_in, make_kit
+from core.agents.registry import AGENTS, agents_in, make_kit
 from core.events import Prompt, SessionStart, ToolUse
 from core.logs.discovery import find
 from core.logs.finder import sessions
+from core.logs.later import FormatsLater
 from core.logs.session import read_session
 
 READER = """
@@ -82,7 +84,31 @@ def test_every_folder_is_an_agent() -> None:
     assert len({agent.name for agent in AGENTS}) == len(AGENTS)
     assert [agent.general for agent in AGENTS] == sorted(agent.general for agent in AGENTS)
     assert all(known.name == agent.name for agent in AGENTS for known in agent.formats)
-    assert len(FORMATS) == sum(len(agent.formats) for agent in AGENTS)
+
+
+def test_a_log_that_its_agent_is_certain_of_wakes_no_other_agent(tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    log.write_text('{"type":"user","parentUuid":null,"isSidechain":false,"sessionId":"s","uuid":"u"}\n')
+    code = (
+        "import sys; from pathlib import Path\n"
+        "from core.agents.registry import make_kit\n"
+        "from core.logs.finder import Finder\n"
+        "print(Finder(make_kit()).format(Path(sys.argv[1]))[0].name)\n"
+        "print(*sorted(name for name in sys.modules if name.endswith('.reader')))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(log)], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [
+        "claude-code",
+        "core.agents.claude_code.reader",
+        "core.agents.reader",
+        "core.logs.reader",
+    ]
+
+
+def test_formats_that_come_later_are_a_sequence() -> None:
+    later = FormatsLater("core.agents.kimi.reader", "core.agents.kimi.wire")
+    assert [known.name for known in later] == ["kimi"] * len(later)
+    assert later[0] is next(iter(later)) and list(later[:1]) == [later[0]]
 
 
 def test_a_folder_adds_an_agent(package: str, tmp_path: Path) -> None:

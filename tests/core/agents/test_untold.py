@@ -14,7 +14,7 @@ from core.agents.codex.reader import Codex
 from core.agents.cursor.reader import CursorReader
 from core.agents.open_events.reader import OpenEventsReader
 from core.agents.qwen.reader import QwenReader
-from core.agents.registry import FORMATS, make_kit
+from core.agents.registry import AGENTS, make_kit
 from core.engine import Engine
 from core.events import MATTERS, Event, SessionStart, ToolUse, Turn
 from core.logs.format import Format
@@ -28,8 +28,10 @@ from tests.core.agents.samples_more import LOGS
 from tests.core.agents.test_cline import OLD, PANEL, SDK
 from tests.core.agents.test_newer_agents import AIDER, ANTIGRAVITY, CURSOR, QWEN
 
+_FORMATS = [known for agent in AGENTS for known in agent.formats]
 
-@pytest.mark.parametrize("known", FORMATS, ids=lambda known: f"{known.name} {known.style}")
+
+@pytest.mark.parametrize("known", _FORMATS, ids=lambda known: f"{known.name} {known.style}")
 def test_what_is_untold_is_named_in_one_order(known: Format) -> None:
     untold = known.reader.untold
     assert list(untold) == [matter for matter in MATTERS if matter in untold]
@@ -59,7 +61,7 @@ def test_a_session_of_the_newer_agents_does_too(name: str) -> None:
 def test_every_reader_is_asked() -> None:
     """A reader that no sample shows could declare anything."""
     asked = {log.reader for log in LOGS} | {reader for reader, _ in _NEWER.values()} | {ClaudeCode, Codex}
-    assert {known.reader for known in FORMATS} <= asked
+    assert {known.reader for known in _FORMATS} <= asked
 
 
 def _keeps_to_it(reader: type[Reader], events: list[Event]) -> None:

@@ -137,6 +137,7 @@ from core.logs.follow import Follower
 from core.agents.registry import AGENTS, make_kit
 from core.logs.finder import sessions
 kit = make_kit()
+assert all(agent.formats for agent in AGENTS)
 os.setgid(65534); os.setuid(65534)
 top = Path(sys.argv[1])
 print([one.id for one in sessions([top], kit)], kit.diagnostics.counts)

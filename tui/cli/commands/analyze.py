@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -109,9 +108,15 @@ def _run(args: argparse.Namespace) -> int:
     return 0
 
 
+def _width() -> int:
+    import shutil
+
+    return shutil.get_terminal_size((100, 24)).columns
+
+
 def _question(args: argparse.Namespace, paths: list[Path]) -> KeptQuestion:
     """All that decides what is printed."""
-    words = ("json" if args.json else shutil.get_terminal_size((100, 24)).columns, args.assignments)
+    words = ("json" if args.json else _width(), args.assignments)
     return question("analyze", words, paths, args.project, None if args.plain else carry_over_folder())
 
 
@@ -232,7 +237,7 @@ def _json(summaries: list[Summary]) -> str:
 def _text(summaries: list[Summary]) -> str:
     from core.report.page import summary_text
 
-    width = shutil.get_terminal_size((100, 24)).columns
+    width = _width()
     return "\n\n".join(summary_text(summary, width) for summary in summaries) + "\n"
 
 

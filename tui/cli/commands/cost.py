@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.report.formatting import count, home_path, money, plain, short
 from tui.cli import streams
+from tui.cli.cells import cell_len
 from tui.cli.command import CliCommand
 from tui.cli.options import (
     add_settings_options,
@@ -225,8 +226,6 @@ def _row_name(axis: str, name: str, costs: dict[str, SessionCost]) -> str:
 
 
 def _print_columns(table: list[tuple[str, ...]]) -> None:
-    from rich.cells import cell_len
-
     widths = [max(cell_len(row[column]) for row in table) for column in range(len(table[0]))]
     for row in table:
         first = row[0] + " " * (widths[0] - cell_len(row[0]))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from core.errors import UnreadableLog
 from core.logs.log_files import is_there
 from tui.cli.carried import add_plain_option, edits_of, initial_states_of
+from tui.cli.cells import cell_len
 from tui.cli.command import CliCommand
 from tui.cli.hooked import add_hooks_option, serving_hooks
 from tui.cli.launch import add_screen_options, has_screen, run_app, screen_settings
@@ -136,8 +137,6 @@ def _print_json(rows: Sequence[FleetRow], now: float) -> None:
 
 
 def _print_table(rows: Sequence[FleetRow], now: float) -> None:
-    from rich.cells import cell_len
-
     from core.live.fleet.order import census
     from core.report.formatting import age, plain
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
-import shutil
 import sys
 import time
 from collections.abc import Sequence
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.report.formatting import home_path
+from tui.cli.cells import cell_len
 from tui.cli.command import CliCommand
 from tui.cli.launch import NO_SESSIONS
 from tui.cli.options import add_settings_options, settings_from
@@ -124,13 +124,17 @@ def _print_json(found: Sequence[SessionRow], now: float) -> None:
     print(readable_json({"sessions": rows}))
 
 
-def _print_table(found: Sequence[SessionRow], now: float, *, every: bool) -> None:
-    from rich.cells import cell_len
+def _columns() -> int:
+    import shutil
 
+    return shutil.get_terminal_size().columns
+
+
+def _print_table(found: Sequence[SessionRow], now: float, *, every: bool) -> None:
     from core.report.formatting import plain
 
     shown = found if every else found[:SHOWN]
-    wide = not sys.stdout.isatty() or shutil.get_terminal_size().columns >= WIDE
+    wide = not sys.stdout.isatty() or _columns() >= WIDE
     project, title = (32, 40) if wide else (16, 22)
     rows = [("", "agent", "project", "title", "age", "events", "size", "log" if wide else "session")]
     rows += [
@@ -158,14 +162,14 @@ def _print_table(found: Sequence[SessionRow], now: float, *, every: bool) -> Non
 
 def _begun(text: str, width: int) -> str:
     """The beginning of a title that is too long, in the columns it takes up on a terminal."""
-    from rich.cells import cell_len, set_cell_size
+    if cell_len(text) <= width:
+        return text
+    from rich.cells import set_cell_size
 
-    return text if cell_len(text) <= width else set_cell_size(text, width - 1).rstrip() + "…"
+    return set_cell_size(text, width - 1).rstrip() + "…"
 
 
 def _padded(text: str, width: int) -> str:
-    from rich.cells import cell_len
-
     return text + " " * (width - cell_len(text))
 
 
