@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from pathlib import Path
 
@@ -287,6 +288,9 @@ async def test_rows_are_drawn_anew_while_the_frame_around_them_stays(app: FleetA
         await until(pilot, lambda: read(app, 10))
         screen = app.screen
         assert isinstance(screen, FleetScreen)
+        screen._watch.stop()
+        await asyncio.to_thread(screen._watch.join, 60.0)
+        await pilot.pause()
         screen.now += 7_200.0
         await pilot.pause()
         shown = [strip.text for strip in screen._compositor.render_strips()]
