@@ -25,7 +25,7 @@ from core.society import Society
 from core.store.affect import AffectLeft, AffectStore
 from core.store.episodes import EpisodeStore
 from core.store.learned import LearnedStore
-from core.store.persona import PersonaStore, own_folder
+from core.store.persona import PersonaStore, persona_folder
 from core.store.prior import PriorStore
 from core.timeline.initial_state import PLAIN, InitialState
 
@@ -273,4 +273,4 @@ class CarryOver(Extension):
 def _persona_store(settings: PersonaSettings) -> PersonaStore | None:
     if not settings.on:
         return None
-    return PersonaStore(Path(settings.folder).expanduser() if settings.folder else own_folder())
+    return PersonaStore(Path(settings.folder).expanduser() if settings.folder else persona_folder())

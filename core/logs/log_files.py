@@ -63,7 +63,7 @@ def read_log(path: Path) -> bytes:
         return stream.read()
 
 
-def read_part(path: Path | str, place: int, size: int) -> bytes:
+def read_bytes_at(path: Path | str, place: int, size: int) -> bytes:
     """So many bytes of a regular file from a place on, fewer only at its end; raises only `OSError`."""
     descriptor = _descriptor(path)
     try:

@@ -87,7 +87,7 @@ class Closed:
         return {
             name: float(value)
             if json and type(value) is int and fields[name].annotation in _FRACTIONS
-            else plain(value, json=json, exclude_none=exclude_none)
+            else as_plain(value, json=json, exclude_none=exclude_none)
             for name, value in self
             if name not in exclude and not (exclude_none and value is None)
         }
@@ -119,17 +119,17 @@ class Closed:
         return schema_of(cls, handler)
 
 
-def plain(value: Any, *, json: bool = True, exclude_none: bool = False) -> Any:
+def as_plain(value: Any, *, json: bool = True, exclude_none: bool = False) -> Any:
     """A value as JSON has them, or only groups as tables."""
     if isinstance(value, Closed):
         return value.model_dump(mode="json" if json else "python", exclude_none=exclude_none)
     if isinstance(value, dict):
         return {
-            key: plain(item, json=json, exclude_none=exclude_none)
+            key: as_plain(item, json=json, exclude_none=exclude_none)
             for key, item in value.items()
             if not (exclude_none and item is None)
         }
     if isinstance(value, tuple | list):
-        made = [plain(item, json=json, exclude_none=exclude_none) for item in value]
+        made = [as_plain(item, json=json, exclude_none=exclude_none) for item in value]
         return made if json or isinstance(value, list) else tuple(made)
     return value

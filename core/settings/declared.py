@@ -28,7 +28,7 @@ class Invalid(ValueError):
         return self._faults
 
 
-class Limits(NamedTuple):
+class Bounds(NamedTuple):
     """Bounds of a number, a text or a list; also to be written into an annotation."""
 
     ge: float | None = None
@@ -60,7 +60,7 @@ class Declared:
         default: Any = REQUIRED,
         *,
         description: str = "",
-        limits: Limits = Limits(),  # noqa: B008 it never changes
+        limits: Bounds = Bounds(),  # noqa: B008 it never changes
         group: type[Any] | None = None,
         before: Callable[[Any], Any] | None = None,
         after: Callable[[Any], Any] | None = None,
@@ -108,9 +108,9 @@ class Declared:
         return get_args(whole)[0] if get_origin(whole) is Annotated else whole
 
     @property
-    def bounds(self) -> Limits:
+    def bounds(self) -> Bounds:
         """The limits it was declared with, or those in its annotation."""
-        return next((one for one in get_args(self.whole_annotation) if isinstance(one, Limits)), self.limits)
+        return next((one for one in get_args(self.whole_annotation) if isinstance(one, Bounds)), self.limits)
 
     def value(self) -> Any:
         """The default, one's own where it could be changed."""
@@ -122,4 +122,4 @@ class Declared:
 def limited(default: Any = REQUIRED, **given: Any) -> Any:
     """Declare a value that is no setting: its limits, and what to run `before` and `after` the check."""
     functions = {name: given.pop(name) for name in ("before", "after") if name in given}
-    return Declared(default, limits=Limits(**given), **functions)
+    return Declared(default, limits=Bounds(**given), **functions)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from core.settings.declared import Limits
+from core.settings.declared import Bounds
 from core.settings.trust import ON, PERSON, lower
 from core.settings.tunable import Group, part, tunable
 
@@ -22,7 +22,7 @@ DetectorName = Literal[
     "burn",
     "waiting",
 ]
-Limit = Annotated[int, Limits(ge=0, le=10_000)]
+Limit = Annotated[int, Bounds(ge=0, le=10_000)]
 
 
 class ExactSettings(Group, project=PERSON):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from core.settings.declared import Limits
+from core.settings.declared import Bounds
 from core.settings.trust import PERSON
 from core.settings.tunable import Group, part, tunable
 
 ProviderWords = Annotated[
     str,
-    Limits(
+    Bounds(
         pattern=r"^(openai|anthropic) \S+( https?://[^\s/@]+(/\S*)?)?( [A-Z][A-Z0-9_]*)?$", max_length=300
     ),
 ]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from core.settings.advice import AdviceSettings, GuardSettings
-from core.settings.declared import Limits
+from core.settings.declared import Bounds
 from core.settings.loops import LoopSettings
 from core.settings.trust import ON, PERSON, PROJECT, higher, lower
 from core.settings.tunable import Group, part, tunable
 
-Clock = Annotated[str, Limits(pattern=r"^$|^([01]\d|2[0-3]):[0-5]\d$")]
-Address = Annotated[str, Limits(pattern=r"^$|^https?://\S+$")]
+Clock = Annotated[str, Bounds(pattern=r"^$|^([01]\d|2[0-3]):[0-5]\d$")]
+Address = Annotated[str, Bounds(pattern=r"^$|^https?://\S+$")]
 
 
 class ScoringSettings(Group, project=PERSON):

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, get_args, get_origin
 import msgspec
 
 from core.settings.closed import Closed
-from core.settings.declared import REQUIRED, Declared, Limits
+from core.settings.declared import REQUIRED, Bounds, Declared
 from core.settings.trust import PERSON, Trust
 
 
@@ -53,7 +53,7 @@ def tunable(
     if step is not None:
         extra["step"] = step
     default = REQUIRED if default is ... else default
-    return Declared(default, description=sentence, limits=Limits(ge, le), **extra)
+    return Declared(default, description=sentence, limits=Bounds(ge, le), **extra)
 
 
 def _trust(model: type[Group], declared: Declared) -> Trust | None:

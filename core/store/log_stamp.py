@@ -16,7 +16,7 @@ from blake3 import blake3
 import core
 from core.installed.offers import extension_folder, find_offers
 from core.installed.switches import Switches
-from core.logs.log_files import is_file, read_part
+from core.logs.log_files import is_file, read_bytes_at
 from core.logs.walking import PASSED_OVER
 
 if TYPE_CHECKING:
@@ -115,4 +115,4 @@ def _sources(folder: str) -> Iterator[tuple[str, int]]:
 
 def _end(path: str, size: int) -> str:
     begin = max(0, size - _END)
-    return blake3(read_part(path, begin, size - begin)).hexdigest(length=_DIGITS // 2)
+    return blake3(read_bytes_at(path, begin, size - begin)).hexdigest(length=_DIGITS // 2)

@@ -36,7 +36,7 @@ def persona_path() -> Path:
     return user_data_path("nooscope", appauthor=False) / "persona-record.json"
 
 
-def own_folder() -> Path:
+def persona_folder() -> Path:
     """Where personas are left that nobody shares."""
     return user_data_path("nooscope", appauthor=False) / "personas"
 

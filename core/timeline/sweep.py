@@ -232,7 +232,7 @@ def joined(sweeps: Sequence[Sweep]) -> Sweep:
     )
 
 
-def checked(settings: Settings, name: str, values: Sequence[float]) -> None:
+def require_fitting(settings: Settings, name: str, values: Sequence[float]) -> None:
     """Refuse values that do not fit the rest of the settings."""
     for value in (values[0], values[-1]):
         given: Any = int(value) if tunables()[name].kind == "integer" else float(value)

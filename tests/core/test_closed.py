@@ -9,12 +9,12 @@ from typing import Annotated, Any, Literal
 import pytest
 
 from core.settings import Settings
-from core.settings.closed import Closed, plain
-from core.settings.declared import Declared, Invalid, Limits, limited
+from core.settings.closed import Closed, as_plain
+from core.settings.declared import Bounds, Declared, Invalid, limited
 from core.settings.governor import GovernorSettings
 from core.settings.layers import Given, Layer, resolve
 
-Share = Annotated[float, Limits(ge=0, le=1)]
+Share = Annotated[float, Bounds(ge=0, le=1)]
 
 
 class Inner(Closed):
@@ -128,7 +128,7 @@ def test_plain_values_write_fractions_as_such() -> None:
     }
     assert type(Figures().model_dump()["part"]) is int
     assert Figures().model_dump(exclude_none=True) == {"whole": 1, "part": 2}
-    assert plain((Inner(), {"a": (1,)})) == [{"size": 3}, {"a": [1]}]
+    assert as_plain((Inner(), {"a": (1,)})) == [{"size": 3}, {"a": [1]}]
     assert made().model_dump()["words"] == ("a",)
 
 

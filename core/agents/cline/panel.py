@@ -62,7 +62,7 @@ def first_time(shown: list[dict[str, Any]]) -> float | None:
     return next((at for one in shown if (at := seconds(one.get("ts"))) is not None), None)
 
 
-def times(messages: list[dict[str, Any]], shown: list[dict[str, Any]]) -> list[float | None]:
+def message_times(messages: list[dict[str, Any]], shown: list[dict[str, Any]]) -> list[float | None]:
     """A time for each message to or from the model: its own, else that of the request it belongs to."""
     own = [seconds(one.get("ts")) for one in messages]
     if all(at is not None for at in own) or not shown:

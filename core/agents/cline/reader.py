@@ -110,7 +110,7 @@ class ClineReader(panel.PanelReader):
         self, listed: list[tuple[str, dict[str, Any]]], shown: list[dict[str, Any]], out: list[Event]
     ) -> None:
         self._read = True
-        times = panel.times([one for _, one in listed], shown)
+        times = panel.message_times([one for _, one in listed], shown)
         told = [at for at in times if at is not None]
         requests = panel.requests(shown)
         model = next(filter(None, (_model(one) for _, one in listed)), "")

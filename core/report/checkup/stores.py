@@ -23,7 +23,7 @@ from core.store.compensation import Chain, recover
 from core.store.config_path import PROJECT_SETTINGS, user_settings_file
 from core.store.episodes import EpisodeStore
 from core.store.learned import LearnedStore
-from core.store.persona import PersonaStore, own_folder
+from core.store.persona import PersonaStore, persona_folder
 from core.store.prior import PriorStore
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def stored_state(personas: Path | None = None) -> Section:
             problems.append(str(error))
         problems += episodes.notices
     problems += AffectStore().damaged()
-    problems += PersonaStore(personas or own_folder()).damaged()
+    problems += PersonaStore(personas or persona_folder()).damaged()
     behind = known.session_count if known else 0
     given = CarryOverStore().count()
     marked = 0

@@ -52,11 +52,11 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 def _run(args: argparse.Namespace) -> int:
     from core.agents.registry import make_kit
     from core.logs.finder import sessions
-    from core.timeline.sweep import checked, joined, spoken_sweep
+    from core.timeline.sweep import joined, require_fitting, spoken_sweep
 
     name, values = spoken_sweep(args.sweep)
     settings = settings_from(argparse.Namespace(project=args.project, assignments=[])).settings
-    checked(settings, name, values)
+    require_fitting(settings, name, values)
     kit = make_kit(settings.ingest)
     found = sessions(args.paths, kit, settings.ingest.lines)
     for fault in kit.diagnostics.first:
