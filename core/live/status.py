@@ -333,7 +333,7 @@ def _at_work(facts: StatusFacts, limits: Limits) -> Status:
     if trouble is not None:
         return trouble
     if facts.flow is not None:
-        return Status("flowing", 1, facts.flow, "edits hold and little fails")
+        return Status("flowing", 1, facts.flow, "steady work, and little fails")
     if facts.running:
         subs = "sub-agent" if facts.running == 1 else "sub-agents"
         return Status("delegating", 1, facts.closed, f"waits on {facts.running} {subs} at work")

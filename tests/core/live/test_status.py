@@ -254,6 +254,7 @@ def test_stuck_and_flow_are_told_since_when_they_stand() -> None:
     flowing = run([START, ASKED, *smooth])
     assert flowing.stuck is None
     assert flowing.flow is not None and NOW < flowing.flow < flowing.heard
+    assert stand(flowing).why == "steady work, and little fails", "whether it edits or runs"
 
 
 @pytest.mark.parametrize(
