@@ -18,6 +18,8 @@ INDEX = "index.json"
 HERE = Path(__file__).resolve().parent
 FIRST = "stuck"
 """The story that is played where none is named."""
+FIGURES = "as-published"
+"""The profile of figures that the captions tell of."""
 
 
 class Line(NamedTuple):

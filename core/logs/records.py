@@ -98,9 +98,13 @@ def feed(reader: Reader, record: Record) -> list[Event]:
 
 def admit(reader: Reader, batch: Sequence[Record]) -> list[Event]:
     """The same of records whose lines were not passed over: all are decoded, then one after another read."""
-    out: list[Event] = []
     parse, take_in = reader.parse, reader.take
-    for told, (_, where, line) in zip([parse(record[0]) for record in batch], batch, strict=True):
+    try:
+        decoded = [parse(record[0]) for record in batch]
+    except Exception:  # noqa: BLE001 one by one, the one that fails is counted
+        return [event for record in batch for event in feed(reader, record)]
+    out: list[Event] = []
+    for told, (_, where, line) in zip(decoded, batch, strict=True):
         before = len(out)
         try:
             take_in(told, where, line, out)

@@ -18,6 +18,6 @@ def names_below(folder: Path, closed: Callable[[OSError], None] | None = None) -
     """The same as names, where a path object for each would cost more than it is worth."""
     for top, folders, files in os.walk(folder, onerror=closed):
         folders[:] = sorted(name for name in folders if name not in PASSED_OVER)
-        start = "" if top == "." else os.path.join(top, "")  # noqa: PTH118 as above
+        start = "" if top == "." else os.path.join(top, "")  # noqa: PTH118 a name serves as well
         for name in sorted(files):
             yield start + name

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sample_sessions import FIRST, find_sample
+from sample_sessions import FIGURES, FIRST, find_sample
 from tui.cli.options import add_settings_options, configured_initial, settings_from
 
 if TYPE_CHECKING:
@@ -132,12 +132,13 @@ def run_app(
 
 def _show_sample(settings: Settings, project: Path | None) -> int:
     """What there is to see before any agent has run here."""
+    from core.store.profile_files import other_figures
+    from core.timeline.rerun import overlaid
     from tui.demo import run_demo
 
     sample = find_sample(FIRST)
-    play = settings.timeline.play.model_copy(update={"speed": sample.speed})
-    timeline = settings.timeline.model_copy(update={"play": play})
-    return run_demo(sample, settings.model_copy(update={"timeline": timeline}), project, note=SAMPLE_NOTE)
+    chosen = {**other_figures(settings, FIGURES), "timeline.play.speed": sample.speed}
+    return run_demo(sample, overlaid(settings, chosen), project, note=SAMPLE_NOTE)
 
 
 def print_report(

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from sample_sessions import FIRST, find_sample, samples
+from sample_sessions import FIGURES, FIRST, find_sample, samples
 from tui.cli.command import CliCommand
 from tui.cli.launch import add_screen_options, has_screen, print_report, screen_settings
 from tui.cli.options import add_speed_option
-
-_FIGURES = "receptor.profile=as-published"
-"""What the captions of the stories tell of; `--set` chooses others."""
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,7 +24,7 @@ def _run(args: argparse.Namespace) -> int:
         print(_listing())
         return 0
     sample = find_sample(args.name)
-    args.assignments.insert(0, _FIGURES)
+    args.assignments.insert(0, f"receptor.profile={FIGURES}")  # `--set` chooses others
     args.assignments.append(f"timeline.play.speed={args.speed or sample.speed}")
     settings = screen_settings(args)
     if not has_screen():
