@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bench.measure import Figure, machine
+from core.report.checkup.machine import engine_compiled
 
 HISTORY = Path(__file__).parent / "history.jsonl"
 
@@ -39,7 +40,8 @@ def moment(at: int) -> str:
 
 def taken(figures: list[Figure]) -> Record:
     """Figures measured here and now."""
-    return Record(int(time.time()), machine(), platform.python_version(), tuple(figures))
+    python = platform.python_version() + (", compiled engine" if engine_compiled() else "")
+    return Record(int(time.time()), machine(), python, tuple(figures))
 
 
 def keep(record: Record, path: Path = HISTORY) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
-from msgspec import Struct
+from mypy_extensions import mypyc_attr
 
 from core.affect import Affect, AffectReading, AffectStep, Policy
 from core.changes import Changes
@@ -20,9 +20,10 @@ from core.settings import Settings
 from core.state import KeptField, Stateful, inner
 from core.story import Facts as StoryFacts
 from core.story import Story, tell
+from core.values import StepValue, Value
 
 
-class Step(Struct, frozen=True, gc=False):
+class Step(StepValue, frozen=True, gc=False):
     """What one event did."""
 
     percept: Percept
@@ -32,7 +33,7 @@ class Step(Struct, frozen=True, gc=False):
     reaction: Reaction
 
 
-class Frame(Struct, frozen=True):
+class Frame(Value, frozen=True):
     """One agent's whole mind at one moment, immutable."""
 
     at: float
@@ -47,6 +48,7 @@ class Frame(Struct, frozen=True):
     """State, flow, regime, phase and governor as they are told together."""
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Engine(Stateful):
     """The model of one agent's mind.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from math import isfinite
 from types import CodeType
@@ -15,8 +15,11 @@ _PLAIN = (int, float, str, bytes, bool, type(None))
 def resetting(new: Any) -> Callable[[Any], None]:
     """A function that gives any object built like `new` every value that `new` has now.
 
-    It is one flat list of assignments: that takes a fifth of loading each part from a dump.
+    It is one flat list of assignments: that takes a fifth of loading each part from a dump. Where minds are
+    compiled, each part has a method for it.
     """
+    if hasattr(new, "begin_as"):
+        return lambda whole: whole.begin_as(new)
     writer = _Writer()
     writer.write(new, "whole")
     scope = {f"v{place}": value for place, value in enumerate(writer.values)}
@@ -41,7 +44,7 @@ class _Writer:
     def write(self, part: Any, name: str) -> None:
         """The lines for one part, then those for the parts inside it."""
         self._seen.add(id(part))
-        kept = _kept(part)
+        kept = kept_names(part)
         inside: list[tuple[str, Any]] = []
         for slot in slots(part):
             value, place = getattr(part, slot, None), f"{name}.{slot}"
@@ -67,7 +70,7 @@ class _Writer:
             return f"{place} = [*{self._given(tuple(value))}]" if value else f"{place} = []"
         if isinstance(value, dict):
             return (f"{place} = {self._given(value)}.copy()" if value else f"{place} = {{}}") if kept else ""
-        return f"{place} = {self._given(value)}" if _is_plain(value) else ""
+        return f"{place} = {self._given(value)}" if is_plain(value) else ""
 
     def _given(self, value: Any) -> str:
         """How a value is written: itself where that reads back the same, else a name for it."""
@@ -81,21 +84,27 @@ def is_part(value: Any) -> bool:
     """Whether something is a mechanism of ours, whose slots can be set."""
     kind = type(value)
     setting: object = kind.__setattr__
-    ours = kind.__module__.startswith("core.") and "__slots__" in kind.__dict__
+    ours = kind.__module__.startswith("core.") and _own_slots(kind) is not None
     return ours and setting is object.__setattr__ and not isinstance(value, tuple)
 
 
 def slots(part: Any) -> Iterator[str]:
     """The names of all that a part holds."""
     for kind in type(part).__mro__:
-        yield from kind.__dict__.get("__slots__", ())
+        yield from _own_slots(kind) or ()
 
 
-def _is_plain(value: Any) -> bool:
+def _own_slots(kind: type) -> Sequence[str] | None:
+    """What a class adds to its bases; a compiled one names it otherwise."""
+    own: Sequence[str] | None = vars(kind).get("__slots__", vars(kind).get("__mypyc_attrs__"))
+    return own
+
+
+def is_plain(value: Any) -> bool:
     """Whether it holds nothing but numbers and words; what holds a part or a function belongs to one mind."""
-    return all(map(_is_plain, value)) if isinstance(value, tuple) else isinstance(value, _PLAIN)
+    return all(map(is_plain, value)) if isinstance(value, tuple) else isinstance(value, _PLAIN)
 
 
-def _kept(part: Any) -> set[str]:
+def kept_names(part: Any) -> set[str]:
     """The names of what a part declares as its state."""
     return {one if isinstance(one, str) else one.name for one in getattr(part, "STATE", ())}

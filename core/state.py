@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NamedTuple
 
+from mypy_extensions import mypyc_attr
+
 from core.errors import StateError
 
 
@@ -35,6 +37,11 @@ class KeptField(NamedTuple):
     def load(self, value: str) -> str:
         """The statement with its names in place."""
         return self.loaded.format(name=self.name, value=value)
+
+
+_DUMPS: dict[type, Callable[[Any], Any]] = {}
+_LOADS: dict[type, Callable[[Any, Any], None]] = {}
+"""The two functions of each class, which a class that is compiled has as methods of its own."""
 
 
 def plain_list(name: str) -> KeptField:
@@ -162,6 +169,7 @@ def _kept(part: str | KeptField) -> KeptField:
     return KeptField(part) if isinstance(part, str) else part
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Stateful:
     """A mechanism whose dump and load come from its `STATE`; equal states dump to equal values."""
 
@@ -172,18 +180,15 @@ class Stateful:
     VERSION: ClassVar[int] = 0
     """Of what a dump by name holds; one of another version is refused. 0 where the whole has a version."""
 
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        if "STATE" in cls.__dict__:
-            _compile(cls)
-
     def dump(self) -> Any:
         """Everything the next step depends on, as plain values apart from this object."""
-        raise NotImplementedError
+        dump = _DUMPS.get(type(self)) or _compile(type(self))[0]
+        return dump(self)
 
     def load(self, state: Any) -> None:
         """Go on exactly as the one that was dumped."""
-        raise NotImplementedError
+        load = _LOADS.get(type(self)) or _compile(type(self))[1]
+        load(self, state)
 
     def restored(self) -> None:
         """Compute again what follows from the state; called after a load."""
@@ -193,12 +198,25 @@ class Stateful:
         return bool(self.dump() == other.dump())
 
 
-def _compile(cls: type[Stateful]) -> None:
-    """Write the two functions as a person would, so that they cost no more than by hand."""
+def _compile(cls: type[Stateful]) -> tuple[Callable[[Any], Any], Callable[[Any, Any], None]]:
+    """Make the two functions of a class, when they are first needed."""
+    scope = given(cls)
+    exec("\n\n".join(written(cls)), scope)  # noqa: S102 our own words
+    _DUMPS[cls], _LOADS[cls] = scope["dump"], scope["load"]
+    return _DUMPS[cls], _LOADS[cls]
+
+
+def given(cls: type[Stateful]) -> dict[str, Any]:
+    """The names that a class's two functions need."""
+    names: dict[str, Any] = {"StateError": StateError}
+    for one in cls.STATE:
+        names.update(_kept(one).given)
+    return names
+
+
+def written(cls: type[Stateful]) -> tuple[str, str]:
+    """Its two functions as a person would write them, so that they cost no more than by hand."""
     kept = [_kept(one) for one in cls.STATE]
-    scope: dict[str, Any] = {"StateError": StateError}
-    for one in kept:
-        scope.update(one.given)
     saved = [one.save() for one in kept]
     public = [one.public for one in kept]
     checked = ""
@@ -221,12 +239,7 @@ def _compile(cls: type[Stateful]) -> None:
         "    except (TypeError, ValueError, LookupError, AttributeError) as error:\n"
         f"        raise StateError('this dump does not fit {cls.__name__}: ' + str(error)) from None"
     )
-    exec(f"{dump}\n\n{load}", scope)  # noqa: S102 our own words
-    for name in ("dump", "load"):
-        if name not in cls.__dict__:
-            scope[name].__qualname__ = f"{cls.__qualname__}.{name}"
-            scope[name].__doc__ = getattr(Stateful, name).__doc__
-            setattr(cls, name, scope[name])
+    return dump, load
 
 
 def _version_check(cls: type[Stateful]) -> str:

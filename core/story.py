@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from msgspec import Struct
-
 from core.governor.machine import State as GovernorState
 from core.mind.cortical import SEVERITY, Phase, Regime
 from core.percept import AgentState
+from core.values import Value
 
 FAILING = 0.4
 """Share of failing commands from which on nothing is told as going well."""
@@ -34,7 +33,7 @@ class Facts(NamedTuple):
     """Failed calls of any kind among the last ones."""
 
 
-class Story(Struct, frozen=True):
+class Story(Value, frozen=True):
     """The same as a person is told it."""
 
     state: AgentState

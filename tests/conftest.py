@@ -15,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from bench.claude import lines
+from core.report.checkup.machine import engine_compiled
 from core.store import log_stamp
 from tests import pilots
 
@@ -51,6 +52,10 @@ def _fewer_examples(tests: set[Any]) -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Slow tests run last; in the profile `quick` every property tries fewer examples."""
+    if engine_compiled():
+        for item in items:
+            if item.get_closest_marker("plain") is not None:
+                item.add_marker(pytest.mark.skip(reason="the engine is compiled"))
     items.sort(key=lambda item: item.get_closest_marker("slow") is not None)
     if settings.get_current_profile_name() == "quick":
         _fewer_examples({item.function for item in items if isinstance(item, pytest.Function)})

@@ -39,7 +39,10 @@ def packages(project: dict[str, object]) -> list[str]:
         assert isinstance(table, dict)
         table = table[key]
     assert isinstance(table, dict)
-    assert set(table) == {"packages"}, "rules of the wheel that this test does not know"
+    assert set(table) == {"hooks", "packages"}, "rules of the wheel that this test does not know"
+    assert not table["hooks"]["custom"]["enable-by-default"], (
+        "it compiles the engine only where it is asked to"
+    )
     return list(table["packages"])
 
 

@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, get_args
 
-from msgspec import Struct
-
 from core.affect.fields import FIELDS, ControlField, FieldName
 from core.affect.inheritance import Emission
 from core.affect.lineage import CONTAGION, SPIRAL
 from core.settings.affect import ContagionSettings
 from core.settings.control_fields import Authority
 from core.state import Stateful, plain_list, through
+from core.values import Value
 
 Channel = Literal["inheritance", "return", "down", "up", "tree", "broadcast"]
 CHANNELS: tuple[Channel, ...] = get_args(Channel)
@@ -54,7 +53,7 @@ class Exposure(Stateful):
         self._least = settings.least
         self._gap = settings.gap
         self._strength = settings.strength
-        self._window = settings.window
+        self._window = float(settings.window)
         self._slot = 0
         self._this = [0.0] * len(FIELDS)
         self._last = [0.0] * len(FIELDS)
@@ -110,7 +109,7 @@ class Exposure(Stateful):
         self._this = [0.0] * len(FIELDS)
         self._slot = slot
 
-    def load(self, state: tuple[Any, ...]) -> None:
+    def load(self, state: Sequence[Any]) -> None:
         """Go on from a dump; with another window, both of its halves count as one that just began.
 
         Written by hand: the window is a setting, and a dump's own only says how to read its slot.
@@ -121,7 +120,7 @@ class Exposure(Stateful):
             self._slot = int((slot + 1) * window / self._window)
 
 
-class ZoneReading(Struct, frozen=True):
+class ZoneReading(Value, frozen=True):
     """A session's shared mood."""
 
     mean: tuple[float, ...]

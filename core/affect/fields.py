@@ -5,11 +5,9 @@ from __future__ import annotations
 from math import exp
 from typing import Literal, TypeAlias, get_args
 
-from msgspec import Struct
-
 from core.settings.control_fields import TRIGGERS, FieldSettings, FieldsSettings
-from core.settings.derived import Derived
 from core.state import Stateful
+from core.values import Value
 
 FieldName = Literal[
     "uncertainty_sensitivity",
@@ -100,13 +98,6 @@ class ControlField(Stateful):
         self.stretch = 1.0
         self.pace = -1.0 / self.time_constant
 
-    def copy(self) -> ControlField:
-        """Another field in the same state."""
-        twin = ControlField.__new__(ControlField)
-        for name in ControlField.__slots__:
-            setattr(twin, name, getattr(self, name))
-        return twin
-
     def slow(self, stretch: float) -> None:
         """Stretch the time constant by that factor, as far as policy lets it."""
         if stretch > self.slowest:
@@ -130,7 +121,7 @@ class ControlField(Stateful):
         self.slow(self.stretch)
 
 
-class FieldReading(Struct, frozen=True):
+class FieldReading(Value, frozen=True):
     """One control field as a screen shows it."""
 
     name: FieldName
@@ -149,9 +140,4 @@ class FieldReading(Struct, frozen=True):
 
 def control_fields(settings: FieldsSettings, attenuation: float) -> tuple[ControlField, ...]:
     """The seven fields at rest, in the order of FIELDS."""
-    return tuple([field.copy() for field in _at_rest(settings, attenuation)])
-
-
-@Derived
-def _at_rest(settings: FieldsSettings, attenuation: float) -> tuple[ControlField, ...]:
-    return tuple(ControlField(name, getattr(settings, name), attenuation) for name in FIELDS)
+    return tuple([ControlField(name, getattr(settings, name), attenuation) for name in FIELDS])

@@ -13,11 +13,11 @@ from struct import Struct as Layout
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from blake3 import blake3
-from msgspec import Struct
 
 from core.affect.fields import FIELDS, OBSERVED, FieldName, Vector
 from core.settings.control_fields import TRIGGERS, Trigger
 from core.state import Stateful, tuple_queue
+from core.values import Value
 
 Cut = Literal["trigger", "authority", "rate", "floor", "ceiling", "swing", "contagion", "spiral"]
 CUTS: tuple[Cut, ...] = get_args(Cut)
@@ -46,7 +46,7 @@ class LineageEntry(NamedTuple):
     digest: bytes
 
 
-class FieldChange(Struct, frozen=True):
+class FieldChange(Value, frozen=True):
     """One field's part in an entry."""
 
     field: FieldName
@@ -56,7 +56,7 @@ class FieldChange(Struct, frozen=True):
     cuts: tuple[Cut, ...]
 
 
-class LineageReading(Struct, frozen=True):
+class LineageReading(Value, frozen=True):
     """One link as a person reads it."""
 
     index: int

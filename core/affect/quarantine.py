@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from core.affect.fields import FIELDS
@@ -79,7 +80,7 @@ class Quarantine(Stateful):
         self._slot = slot
         self._sum = sum(slices)
 
-    def load(self, state: tuple[Any, ...]) -> None:
+    def load(self, state: Sequence[Any]) -> None:
         """Go on from a dump; a window of another length takes the old one's slices over.
 
         Written by hand: the width is a setting, and a dump's own only says how to read its slices.

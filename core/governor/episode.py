@@ -6,12 +6,12 @@ from collections import deque
 from struct import Struct as Layout
 from typing import Literal, NamedTuple
 
-from msgspec import Struct
 from msgspec.structs import astuple
 
 from core.governor.machine import HaltReason
 from core.settings.governor import GovernorEpisodeSettings
 from core.state import Stateful, each, grouped, made
+from core.values import Value
 
 _POINT = Layout("<I4f")
 
@@ -26,7 +26,7 @@ class Point(NamedTuple):
     persistence: float
 
 
-class GovernorEpisode(Struct, frozen=True):
+class GovernorEpisode(Value, frozen=True):
     """One governed episode, as far as it has come."""
 
     number: int

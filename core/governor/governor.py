@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Literal
 
-from msgspec import Struct
-
 from core.events import Event, Prompt, ToolUse
 from core.governor.appraisal import Pressures
 from core.governor.episode import GovernorEpisode, GovernorEpisodes
@@ -16,9 +14,10 @@ from core.governor.profile import Profile, chosen
 from core.percept import Pattern
 from core.settings.governor import GovernorSettings
 from core.state import Stateful, inner
+from core.values import StepValue, Value
 
 
-class Verdict(Struct, frozen=True, gc=False):
+class Verdict(StepValue, frozen=True, gc=False):
     """What one event meant to the governor."""
 
     state: State
@@ -36,7 +35,7 @@ class Verdict(Struct, frozen=True, gc=False):
     """Tool uses since the halt."""
 
 
-class GovernorReading(Struct, frozen=True):
+class GovernorReading(Value, frozen=True):
     """The governor as a person meets it."""
 
     profile_name: str

@@ -208,7 +208,7 @@ class Machine(Stateful):
 
     def restored(self) -> None:
         """Refuse names and numbers that no machine has."""
-        if self.state not in STATES or self.halt not in ("", *HALT_REASONS):
+        if self.state not in STATES or (self.halt and self.halt not in HALT_REASONS):
             raise ValueError("its state has no known name")
         if (len(self._budgets), len(self.brink), len(self._pressures)) != (4, 4, 5):
             raise ValueError("it has too many or too few numbers")

@@ -5,9 +5,8 @@ from __future__ import annotations
 import struct
 from typing import Literal, get_args
 
-from msgspec import Struct
-
 from core.errors import StateError
+from core.values import Value
 
 Regime = Literal["calm", "progress", "turbulence", "crisis"]
 REGIMES: tuple[Regime, ...] = get_args(Regime)
@@ -30,7 +29,7 @@ _VERSION = 1
 PACKED_SIZE = _LAYOUT.size
 
 
-class CorticalReading(Struct, frozen=True):
+class CorticalReading(Value, frozen=True):
     """All signals at one moment."""
 
     pleasure: float
@@ -231,8 +230,13 @@ class CorticalState:
         self._budget_remaining = budget_remaining
         self._emotion, self._phase, self._regime, self._tier = names
 
-    dump = pack
-    load = unpack
+    def dump(self) -> bytes:
+        """Everything the next step depends on."""
+        return self.pack()
+
+    def load(self, packed: bytes) -> None:
+        """Go on exactly as the one that was dumped."""
+        self.unpack(packed)
 
 
 class AffectWriter:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from itertools import chain, product, takewhile
 from typing import Any
 
-from msgspec import Struct, structs
+from msgspec import structs
 
 from core.events import (
     ACTIONS,
@@ -26,6 +26,7 @@ from core.mind.episode import Border, Episode, Likeness, Recalled, Situation, Ve
 from core.settings.derived import Derived
 from core.settings.mind_state import EpisodeSettings
 from core.state import Stateful, each, mapped, plain_list
+from core.values import Value
 
 _PROOFS = ("test", "build", "commit")
 _ACTION_LETTER: dict[Action, str] = {
@@ -56,7 +57,7 @@ _MOST_TARGETS = 4
 _PLACES_KEPT = 512
 
 
-class EpisodesReading(Struct, frozen=True):
+class EpisodesReading(Value, frozen=True):
     """The open episode and what is kept."""
 
     began_by: Border

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from msgspec import Struct
-
 from core.events import ToolUse
 from core.settings.mind_state import ForecastSettings
 from core.state import Stateful, made
+from core.values import Value
 
 _LAST, _FAILED, _CALLS = 0, 1, 2
 """Places in the table of one kind of call; eight context counts follow, failed and all for each."""
@@ -17,7 +16,7 @@ _CONTEXT = {0.0: 3, 1.0: 5, 2.0: 7, 3.0: 9}
 """Where the counts of each context stand: what the last two calls came to, as two bits."""
 
 
-class ForecastReading(Struct, frozen=True):
+class ForecastReading(Value, frozen=True):
     """How well the forecast does, and what it expects."""
 
     accuracy: float

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, get_args
 
-import msgspec
 from blake3 import blake3
 
 from core.events import Event, ToolUse, Turn
 from core.mind.cortical import Regime, Tier
 from core.settings.mind_state import MetricsSettings
 from core.state import Stateful, row
+from core.values import Value
 
 TickKind = Literal["gamma", "theta", "delta", "wakeup_gamma", "wakeup_theta"]
 TICK_KINDS: tuple[TickKind, ...] = get_args(TickKind)
@@ -45,7 +45,7 @@ class TickRow(NamedTuple):
     sleep_pressure: float
 
 
-class TickRecord(msgspec.Struct, frozen=True, kw_only=True):
+class TickRecord(Value, frozen=True, kw_only=True):
     """A tick as it is written: one JSON line.
 
     The engine has no clock: what the agent did is timed by its log (deliberate, act), what the engine did

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import exp, sqrt
 
-from msgspec import Struct
-
 from core.events import Event, Prompt, ToolUse
 from core.mind.cortical import Emotion
 from core.settings.mind_state import MoodSettings
 from core.state import Stateful, tupled
+from core.values import Value
 
 OCTANTS: dict[tuple[bool, bool, bool], Emotion] = {
     (True, True, True): "joy",
@@ -25,7 +24,7 @@ OCTANTS: dict[tuple[bool, bool, bool], Emotion] = {
 """The primary emotion by the signs of pleasure, arousal and dominance."""
 
 
-class MoodReading(Struct, frozen=True):
+class MoodReading(Value, frozen=True):
     """The mood, where it is drawn to, and what it was made from."""
 
     pleasure: float

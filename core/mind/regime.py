@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
-
 from core.mind.cortical import SEVERITY, Regime
 from core.percept import Percept
 from core.settings.mind_state import RegimeSettings
 from core.state import Stateful
+from core.values import Value
 
 
-class RegimeReading(Struct, frozen=True):
+class RegimeReading(Value, frozen=True):
     """The regime, and the one that may follow it."""
 
     regime: Regime

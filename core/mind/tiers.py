@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-from msgspec import Struct
-
 from core.events import Turn
 from core.mind.cortical import TIERS, Tier
 from core.settings.mind_state import TierSettings
 from core.state import Stateful, plain_list
+from core.values import Value
 
 Band = Literal["normal", "no_large", "no_model", "over"]
 BANDS: tuple[Band, ...] = get_args(Band)
@@ -20,7 +19,7 @@ _DAY = 86_400.0
 _NAMES_KEPT = 64
 
 
-class TierSpend(Struct, frozen=True):
+class TierSpend(Value, frozen=True):
     """What one tier took today."""
 
     tier: Tier
@@ -31,7 +30,7 @@ class TierSpend(Struct, frozen=True):
     """Turns whose price is unknown; their tokens count, their money is missing above."""
 
 
-class TierReading(Struct, frozen=True):
+class TierReading(Value, frozen=True):
     """The day's spending and what it still allows."""
 
     model: str
@@ -55,7 +54,7 @@ class TierReading(Struct, frozen=True):
     total_unpriced: int
 
 
-class Opinion(Struct, frozen=True):
+class Opinion(Value, frozen=True):
     """Which tier this moment deserves, and why."""
 
     threshold: float

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
-
 from core.mind.cortical import PHASES, Phase
 from core.settings.mind_state import VitalitySettings
 from core.state import Stateful, made
+from core.values import Value
 
 
-class VitalityReading(Struct, frozen=True):
+class VitalityReading(Value, frozen=True):
     """Both vitalities, the terms of the second, and the phase."""
 
     economic: float

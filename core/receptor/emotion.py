@@ -29,8 +29,7 @@ what implementation was left with for confidence and for flow."""
 
 def _mark(row: Sequence[Any]) -> _Mark:
     event, at, now, causes, pattern, shifted, after, disruption, calm, flowing = row
-    known = _COMPACTED if tuple(causes) == _COMPACTED else tuple(causes)
-    return (event, at, now, known, pattern, shifted, _vector(after), disruption, calm, flowing)
+    return (event, at, now, tuple(causes), pattern, shifted, _vector(after), disruption, calm, flowing)
 
 
 class EmotionEngine(Stateful):
@@ -43,6 +42,7 @@ class EmotionEngine(Stateful):
     """
 
     __slots__ = (
+        "_given",
         "_impulses",
         "_marks",
         "_now",
@@ -62,6 +62,7 @@ class EmotionEngine(Stateful):
     )
 
     def __init__(self, settings: EmotionSettings, impulses: ImpulseSettings) -> None:
+        self._given = (settings, impulses)
         self._impulses = Impulses(impulses)
         self._weariness = self._impulses.weariness
         rates = [-log(2.0) / getattr(settings.half_life, axis) for axis in AXES]
@@ -183,12 +184,12 @@ class EmotionEngine(Stateful):
         step = 1.0 if self._steps is None else self._steps[position]
         found: list[Contribution] = []
         since, level = self._marks[0][2], self._marks[0][6][position]
-        remaining = sum([1 for mark in islice(self._marks, 1, None) if mark[3] is not _COMPACTED])
+        remaining = sum([1 for mark in islice(self._marks, 1, None) if mark[3] != _COMPACTED])
         older = level * exp(rate * (now - since)) * step**remaining
         for mark in islice(self._marks, 1, None):
             event, at, moment, causes, _, _, values, _, _, _ = mark
             faded = exp(rate * (moment - since))
-            if causes is not _COMPACTED:
+            if causes != _COMPACTED:
                 remaining -= 1
                 faded *= step
             left = exp(rate * (now - moment)) * step**remaining
@@ -205,9 +206,8 @@ class EmotionEngine(Stateful):
 
     def still(self) -> EmotionEngine:
         """One that stands where this one stands and never moves, to be asked why at any later time."""
-        other = EmotionEngine.__new__(EmotionEngine)
-        for name in EmotionEngine.__slots__:
-            setattr(other, name, getattr(self, name))
+        other = EmotionEngine(*self._given)
+        other._now, other.values, other.undisturbed = self._now, self.values, self.undisturbed
         other._marks = self._marks.copy()
         return other
 
@@ -215,7 +215,7 @@ class EmotionEngine(Stateful):
         _, _, moment, causes, pattern, shifted, values, disrupted, calm, flowing = mark
         disruption = disrupted if position == FLOW else 0.0
         effect = values[position] + disruption - before
-        if causes is _COMPACTED:
+        if causes == _COMPACTED:
             return [(COMPACTION, effect)] if position == FATIGUE else []
         held = flowing if position == FLOW else calm if position == CONFIDENCE else 1.0
         parts = self._impulses.parts(causes, pattern, shifted, moment, position, held)

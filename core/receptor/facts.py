@@ -21,45 +21,41 @@ _TARGETS = 4
 """Files of one action that are looked at."""
 
 
-class ActionCounts:
-    """What is counted over the whole session, each a whole number."""
-
-    __slots__ = ()
-    actions: int
-    looks: int
-    runs: int
-    tests: int
-    edits: int
-    changes: int
-    changed_files: int
-    failures: int
-    failures_in_a_row: int
-    same_error: int
-    failed_edits: int
-    failed_edits_again: int
-    failed_reads: int
-    same_result: int
-    new_result: int
-    edits_again: int
-    rereads: int
-    new_files: int
-    checks: int
-    checks_passed: int
-    runs_since_change: int
-    edits_since_pass: int
-    since_good_edit: int
-    since_change: int
-    since_run: int
-    failures_since_edit: int
-    looks_before_edit: int
-    words_of_checking: int
-    words_of_doubt: int
-
-
-COUNTS = tuple(ActionCounts.__annotations__)
+COUNTS = (
+    "actions",
+    "looks",
+    "runs",
+    "tests",
+    "edits",
+    "changes",
+    "changed_files",
+    "failures",
+    "failures_in_a_row",
+    "same_error",
+    "failed_edits",
+    "failed_edits_again",
+    "failed_reads",
+    "same_result",
+    "new_result",
+    "edits_again",
+    "rereads",
+    "new_files",
+    "checks",
+    "checks_passed",
+    "runs_since_change",
+    "edits_since_pass",
+    "since_good_edit",
+    "since_change",
+    "since_run",
+    "failures_since_edit",
+    "looks_before_edit",
+    "words_of_checking",
+    "words_of_doubt",
+)
+"""What is counted over the whole session, each a whole number."""
 
 
-class ActionFacts(ActionCounts, Stateful):
+class ActionFacts(Stateful):
     """Count what an agent's actions came to, in memory that does not grow with the session.
 
     An action is a tool use that took place, plans left out. A change is a good edit of a file that the agent
@@ -127,8 +123,14 @@ class ActionFacts(ActionCounts, Stateful):
         """Phrases of checking and of doubt since the last action."""
         self._prompt = 0
         self._since_prompt = 0
-        for name in COUNTS:
-            setattr(self, name, 0)
+        self.actions = self.looks = self.runs = self.tests = 0
+        self.edits = self.changes = self.changed_files = self.failures = 0
+        self.failures_in_a_row = self.same_error = self.failed_edits = self.failed_edits_again = 0
+        self.failed_reads = self.same_result = self.new_result = self.edits_again = 0
+        self.rereads = self.new_files = self.checks = self.checks_passed = 0
+        self.runs_since_change = self.edits_since_pass = self.since_good_edit = self.since_change = 0
+        self.since_run = self.failures_since_edit = self.looks_before_edit = self.words_of_checking = 0
+        self.words_of_doubt = 0
 
     def asked(self, event: Prompt) -> None:
         """Count actions from zero, unless the same words come again: then a program speaks, not a person."""

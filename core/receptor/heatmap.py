@@ -37,7 +37,16 @@ class Leaf(Stateful):
         "path",
         "weight",
     )
-    STATE = (*__slots__,)
+    STATE = (
+        "count",
+        "last_access",
+        "last_modified",
+        "last_state",
+        "modified",
+        "opened",
+        "path",
+        "weight",
+    )
 
     def __init__(self, path: str) -> None:
         self.path = path

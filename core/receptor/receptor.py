@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+from mypy_extensions import mypyc_attr
+
 from core.events import Compaction, Event, Prompt, ToolUse, Turn
 from core.percept import AXES, AgentState, Axis, Pattern, Percept, Signal
 from core.receptor.ambient import AmbientEstimator
@@ -43,6 +45,7 @@ def _read(rows: Sequence[Any]) -> tuple[Signal, ...]:
     return tuple([Signal(*row) for row in rows])
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Receptor(Stateful):
     """Feel what an agent does, without ever touching it.
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from mypy_extensions import mypyc_attr
+
 from core.events import Compaction, Event, Prompt, ToolUse, Turn
 from core.percept import Pattern, Signal
 from core.receptor.receptor import EFFECTIVE, Receptor
@@ -97,6 +99,7 @@ class RecordedInputs(Receptor):
         )
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Feelings(Receptor):
     """The second half, over inputs that were kept: the same mechanisms in the same order."""
 

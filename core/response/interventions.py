@@ -6,13 +6,12 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
-from msgspec import Struct
-
 from core.percept import AgentState
 from core.response.advice import sentence_print
 from core.response.method import Deliver, InterventionKind, Source, Window
 from core.settings.response import QueueSettings
 from core.state import Stateful, each, made
+from core.values import Value
 
 Fate = Literal["delivered", "said", "expired", "displaced"]
 """Its window came and nobody spoke, it reached the agent, past its deadline, or pushed out by others."""
@@ -58,7 +57,7 @@ class ToldIntervention(NamedTuple):
     after_trouble: float | None
 
 
-class QueueReading(Struct, frozen=True):
+class QueueReading(Value, frozen=True):
     """What waits, and what was told."""
 
     waiting: tuple[Intervention, ...]

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from msgspec import Struct
-
 from core.percept import AgentState, Signal
 from core.response.method import CUE_OF, CUES, Cue, Method, MethodType, Mode
 from core.response.rules import RuleSet
 from core.settings.response import ScoringSettings
 from core.state import Stateful, made, mapped, through
+from core.values import Value
 
 Cues = Sequence[tuple[Cue, float]]
 """What may be heard beside the receptor's signals, and how strongly."""
@@ -20,7 +19,7 @@ _SLACK = 1.0 - 1e-9
 _NEVER = float("inf")
 
 
-class Candidate(Struct, frozen=True):
+class Candidate(Value, frozen=True):
     """One method at the last act: every factor of its score, and why it fired or did not."""
 
     id: str

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from msgspec import Struct
-
 from core.events import ACTIONS, Action
 from core.percept import AGENT_STATES, AXES, PATTERNS, AgentState, Axis, Pattern, Percept, SignalName
 from core.response.method import CUE_AXES, CUE_OF
 from core.state import KeptField, Stateful, made, plain_list
+from core.values import Value
 
 _AXES_OF: dict[str, tuple[Axis, ...]] = {
     "flow_active": ("flow",),
@@ -17,7 +16,7 @@ _AXES_OF: dict[str, tuple[Axis, ...]] = {
 }
 
 
-class SessionTally(Struct, frozen=True):
+class SessionTally(Value, frozen=True):
     """The statistics of one agent's session so far."""
 
     at: float

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import importlib.metadata
+import importlib.util
 import os
 import platform
 import shutil
@@ -39,6 +40,12 @@ _OLD = 120
 _COMFORTABLE = (80, 24)
 
 
+def engine_compiled() -> bool:
+    """Whether the engine runs as machine code."""
+    found = importlib.util.find_spec("core.engine")
+    return found is not None and not str(found.origin).endswith(".py")
+
+
 def versions() -> Section:
     """Of nooscope, Python and the libraries below it."""
     found: dict[str, str | None] = {}
@@ -52,10 +59,16 @@ def versions() -> Section:
     findings = [
         Finding("nooscope", __version__),
         Finding("python", f"{platform.python_version()} on {platform.system()} {platform.machine()}"),
+        Finding("engine", "compiled" if engine_compiled() else "plain Python"),
         Finding("libraries", ", ".join(f"{name} {version}" for name, version in known.items())),
         *(Finding(name, "is not installed; install nooscope again", "problem") for name in missing),
     ]
-    facts = {"nooscope": __version__, "python": platform.python_version(), "libraries": found}
+    facts = {
+        "nooscope": __version__,
+        "python": platform.python_version(),
+        "engine": "compiled" if engine_compiled() else "python",
+        "libraries": found,
+    }
     return Section("versions", tuple(findings), facts)
 
 

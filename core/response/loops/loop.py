@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from msgspec import Struct
-
 from core.settings.loops import DetectorName
+from core.values import Value
 
 
 class Loop(NamedTuple):
@@ -25,7 +24,7 @@ class Loop(NamedTuple):
     began_at: float
 
 
-class DetectorReading(Struct, frozen=True):
+class DetectorReading(Value, frozen=True):
     """How far one detector is from telling."""
 
     name: DetectorName
@@ -34,7 +33,7 @@ class DetectorReading(Struct, frozen=True):
     limit: int
 
 
-class LoopReading(Struct, frozen=True):
+class LoopReading(Value, frozen=True):
     """What the screen shows of loops."""
 
     current: Loop | None

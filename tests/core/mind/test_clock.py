@@ -82,6 +82,7 @@ class CountingClock(Clock):
         super()._decelerate()
 
 
+@pytest.mark.plain
 def test_a_gap_of_years_costs_no_more_than_a_few_doublings() -> None:
     ticking = CountingClock(ClockSettings())
     ticks = ticking.advance(3e8)

@@ -248,6 +248,7 @@ def test_a_state_that_does_not_fit_is_refused_in_words() -> None:
         receptor().load(Receptor(DEFAULTS).dump() | {"clock": (1, 2)})
 
 
+@pytest.mark.plain
 def test_why_asked_late_is_why_asked_then_and_costs_nothing_until_asked(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -67,6 +67,7 @@ def test_a_centre_may_be_a_path_with_others_below_it() -> None:
     assert work_centre([leaf("src", 1.0), leaf("src/a", 2.0)], 0.5) == "src/a"
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize(
     ("visits", "gone", "left"),
     [
@@ -84,12 +85,14 @@ def test_a_path_is_left_after_visits_and_a_while(visits: int, gone: float, left:
     assert _left(leaf("a", count=visits), scene(at=gone, settings=limits)) is left
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize(("changed", "told"), [(None, False), (9.0, False), (10.0, False), (11.0, True)])
 def test_only_a_change_after_the_last_visit_is_told(changed: float | None, told: bool) -> None:
     said = suggest(scene((leaf("a.py", at=10.0, changed=changed),)), METHOD).text
     assert ("Changed on disk since it was last there: a.py." in said) is told
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize(("familiarity", "rare"), [(0.25, True), (0.5, False), (0.75, False)])
 def test_rare_paths_are_told_only_while_known_ones_leave_room(familiarity: float, rare: bool) -> None:
     moment = scene(tuple(leaf(f"{number}.py", 9.0 - number) for number in range(8)), settings={"paths": 4})
@@ -97,6 +100,7 @@ def test_rare_paths_are_told_only_while_known_ones_leave_room(familiarity: float
     assert ("Looked at only once" in suggest(moment, METHOD).text) is rare
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize(("pruned", "told"), [(0.19, True), (0.2, True), (0.21, False)])
 def test_what_followed_too_seldom_is_left_out(pruned: float, told: bool) -> None:
     often, once = past(action="search"), past(action="shell_exec")
@@ -105,6 +109,7 @@ def test_what_followed_too_seldom_is_left_out(pruned: float, told: bool) -> None
     assert ("(4 of 5)" in said, "(1 of 5)" in said) == (True, told)
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize(("off", "told"), [(-0.001, True), (0.0, True), (0.001, False)])
 def test_a_persona_is_asked_from_a_likeness_on(off: float, told: bool) -> None:
     known = persona({"file_edit": 0.9, "search": 0.1})

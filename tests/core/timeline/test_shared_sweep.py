@@ -123,6 +123,7 @@ def test_engines_that_serve_one_sub_agent_after_another_are_heard_of_alike() -> 
         compared(events, setting, [0.1, 0.2, 0.3, 0.9])
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("mechanism", [Mood, Homeostasis, RegimeSense])
 def test_nothing_is_shared_with_a_run_whose_notes_do_not_account_for_it(
     mechanism: type[Stateful], monkeypatch: pytest.MonkeyPatch

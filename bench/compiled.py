@@ -1,0 +1,240 @@
+"""The engine as machine code, made by mypyc from the very source: `python -m bench.compiled FOLDER`.
+
+The same file is the build's hook, off unless HATCH_BUILD_HOOKS_ENABLE is set: then a wheel carries the
+compiled modules beside their source. What cannot be compiled here stays Python; both give the same bytes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import importlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+ROOT = Path(__file__).resolve().parent.parent
+ROOMS = ("receptor", "mind", "governor", "affect", "response")
+FILES = {
+    "": ("state", "changes", "story", "engine"),
+    "timeline": ("columns", "heard", "kept_loops", "keyframes", "snapshot"),
+}
+"""Of other rooms, what runs for every event."""
+AS_WRITTEN = frozenset(
+    {
+        # values that are read from files: their annotations must stand as they are written
+        "affect/neighbours.py",
+        "affect/policy.py",
+        "affect/reading.py",
+        "governor/profile.py",
+        "mind/episode.py",
+        "mind/readings.py",
+        "mind/thought.py",
+        "receptor/persona.py",
+        "receptor/prior.py",
+        "receptor/readings.py",
+        "response/foreign.py",
+        "response/learned.py",
+        "response/method.py",
+        "response/outlook.py",
+        "response/permits.py",
+        "response/reaction.py",
+        "response/rules.py",
+        "response/wakeup_rules.py",
+    }
+)
+"""What stays as it is; readers of logs gained 6 %, and would no longer be as lenient."""
+
+_SLOW_FLOATS = "-ffp-contract=off"
+"""Round after every operation, as Python does."""
+
+
+def modules(core: Path) -> list[str]:
+    """The files that are compiled, below core's folder."""
+    found = [path for room in ROOMS for path in sorted((core / room).rglob("*.py"))]
+    names = [f"{room}/{name}.py".lstrip("/") for room, files in FILES.items() for name in files]
+    names += (path.relative_to(core).as_posix() for path in found if path.name != "__init__.py")
+    return [name for name in names if name not in AS_WRITTEN]
+
+
+def compile_into(folder: Path) -> None:
+    """Copy core into a folder and put its compiled modules beside their source there."""
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(ROOT / "core", folder / "core", ignore=shutil.ignore_patterns("__pycache__"))
+    os.chdir(folder)
+    paths = [f"core/{name}" for name in modules(Path("core"))]
+    set_back = resets({path.removesuffix(".py").replace("/", ".") for path in paths})
+    for path in paths:
+        write_methods(Path(path), set_back)
+    from mypyc.build import mypycify
+    from setuptools import Distribution  # type: ignore[import-untyped]
+    from setuptools.command.build_ext import build_ext  # type: ignore[import-untyped]
+
+    class InParallel(build_ext):  # type: ignore[misc]
+        """Compiles as many files at once as there are cores."""
+
+        def build_extensions(self) -> None:
+            compiler: Any = self.compiler
+            compiler.compile = lambda sources, **given: _compile(compiler, sources, **given)
+            super().build_extensions()
+
+    checked = ["--config-file=", f"--cache-dir={ROOT / '.mypy_cache' / 'compiled'}"]
+    checked += [f"--disable-error-code={code}" for code in ("assignment", "func-returns-value")]
+    options: Any = {"opt_level": "2", "debug_level": "0", "multi_file": True, "group_name": "nooscope"}
+    extensions = mypycify([*checked, *paths], **options)
+    for extension in extensions:
+        extension.extra_compile_args += [_SLOW_FLOATS, "-g0"]
+    command = InParallel(Distribution({"name": "nooscope-compiled", "ext_modules": extensions}))
+    command.inplace = True
+    command.ensure_finalized()
+    command.run()
+    shutil.rmtree("build", ignore_errors=True)
+
+
+def resets(compiled: set[str]) -> dict[type, list[str]]:
+    """For each kind of part in a mind, the statements that set it back to how `new` begins.
+
+    A part that is not compiled holds nothing but settings.
+    """
+    from core.engine import Engine
+    from core.reset import is_part, kept_names, slots
+    from core.settings import Settings
+
+    found: dict[type, dict[str, str]] = {}
+    waiting: list[Any] = [Engine(Settings())]
+    seen = {id(waiting[0])}
+    for part in waiting:
+        lines = found.setdefault(type(part), {})
+        kept = kept_names(part)
+        for slot in slots(part):
+            value = getattr(part, slot, None)
+            every = value if isinstance(value, tuple | list) else [value]
+            inside = [one for one in every if is_part(one)]
+            if inside and type(inside[0]).__module__ in compiled:
+                if id(inside[0]) not in seen:
+                    lines[slot] = _PART if is_part(value) else _PARTS
+                waiting += [one for one in inside if id(one) not in seen]
+                seen |= set(map(id, inside))
+            elif line := _reset_line(value, slot in kept):
+                lines[slot] = line
+    return {kind: [line.format(slot) for slot, line in lines.items()] for kind, lines in found.items()}
+
+
+_PART = "part = self.{0}; part.begin_as(new.{0})"
+_PARTS = "pairs = zip(self.{0}, new.{0})\n    for pair in pairs: pair[0].begin_as(pair[1])"
+_BEGIN = """
+
+def begin_as(self, given: Any) -> None:
+    part: Any
+    pairs: Any
+    pair: Any
+    new: {} = given
+    """
+
+
+def _reset_line(value: Any, kept: bool) -> str:
+    """The statement for one value; blank for settings, tables and memos, which never change."""
+    from core.reset import is_plain
+
+    if isinstance(value, deque):
+        return "self.{0}.clear(); self.{0}.extend(new.{0})"
+    if isinstance(value, list):
+        return "self.{0} = list(new.{0})"
+    if isinstance(value, dict):
+        return "self.{0} = new.{0}.copy()" if kept else ""
+    return "self.{0} = new.{0}" if is_plain(value) else ""
+
+
+def write_methods(path: Path, set_back: dict[type, list[str]]) -> None:
+    """Write each mechanism's dump and load into its class, which else makes them as it runs."""
+    from core.state import Stateful, given, written
+
+    module = importlib.import_module(".".join(path.with_suffix("").parts))
+    before = path.read_text().split("\n")
+    lines = [*before]
+    last: list[str] = []
+    for node in reversed(ast.parse("\n".join(lines)).body):
+        kind = getattr(module, node.name) if isinstance(node, ast.ClassDef) else None
+        if kind is None or kind is Stateful:
+            continue
+        added = ""
+        if issubclass(kind, Stateful) and "STATE" in vars(kind):
+            own = [text for text in written(kind) if text.split("(")[0].split()[1] not in vars(kind)]
+            names = f"_names_{kind.__name__}"
+            added = "\n\n".join(own).replace("(self):", "(self) -> Any:")
+            added = added.replace("(self, state):", "(self, state: Any) -> None:")
+            for name in given(kind):
+                added = re.sub(rf"\b{name}\b", f'{names}["{name}"]', added)
+            last.append(f"{names} = _given({kind.__name__})")
+        if kind in set_back:
+            added += _BEGIN.format(kind.__name__) + "\n    ".join(set_back[kind])
+        lines[node.end_lineno : node.end_lineno] = ["", *(f"    {line}" for line in added.split("\n"))]
+    if lines != before:
+        start = lines.index("from __future__ import annotations") + 1
+        lines[start:start] = ["from typing import Any", "from core.state import given as _given"]
+        path.write_text("\n".join([*lines, *last, ""]))
+
+
+def _compile(compiler: Any, sources: list[str], **given: Any) -> list[str]:
+    ordered = ("output_dir", "macros", "include_dirs")
+    output, macros, include = (given.get(name) for name in ordered)
+    setup = compiler._setup_compile(
+        output, macros, include, sources, given.get("depends"), given.get("extra_postargs")
+    )
+    _, objects, last, options, build = setup
+    first = compiler._get_cc_args(options, given.get("debug"), given.get("extra_preargs"))
+
+    def one(target: str) -> None:
+        source, ending = build[target]
+        compiler._compile(target, source, ending, first, last, options)
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(one, [target for target in objects if target in build]))
+    return list(objects)
+
+
+class CompiledHook(BuildHookInterface[Any]):
+    """Adds the compiled modules to a wheel."""
+
+    PLUGIN_NAME = "custom"
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Compile in a folder of its own; where that fails the wheel is as without."""
+        if version == "editable":
+            return
+        self._folder = tempfile.mkdtemp()
+        done = subprocess.run([sys.executable, __file__, self._folder], check=False)
+        if done.returncode:
+            self.app.display_warning("The engine could not be compiled; it will run as plain Python.")
+            return
+        build_data.update(pure_python=False, infer_tag=True)
+        for path in Path(self._folder).rglob("*.so"):
+            build_data["force_include"][str(path)] = path.relative_to(self._folder).as_posix()
+
+    def finalize(self, version: str, *_: object) -> None:
+        """Leave nothing behind."""
+        if version != "editable":
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.compiled", description=__doc__)
+    parser.add_argument("folder", type=Path, help="where core is copied to and compiled")
+    folder = parser.parse_args().folder.resolve()
+    began = time.monotonic()
+    compile_into(folder)
+    print(f"Compiled {len(modules(ROOT / 'core'))} modules in {time.monotonic() - began:.0f} s.")
+
+
+if __name__ == "__main__":
+    main()
