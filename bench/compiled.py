@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parent.parent
 ROOMS = ("receptor", "mind", "governor", "affect", "response")
 FILES = {
     "": ("state", "changes", "story", "engine"),
-    "timeline": ("columns", "heard", "kept_loops", "keyframes", "snapshot"),
+    "timeline": ("columns", "heard", "kept_loops", "keyframes", "marks", "run", "snapshot", "track"),
 }
 """Of other rooms, what runs for every event."""
 AS_WRITTEN = frozenset(

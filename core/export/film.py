@@ -31,8 +31,8 @@ from core.report.summary import Gatherer, Summary
 from core.settings import Settings
 from core.story import Story
 from core.timeline.initial_state import PLAIN, InitialState
-from core.timeline.marks import Mark
 from core.timeline.opening import seed_of
+from core.timeline.recorded_marks import Mark
 from core.timeline.run import Run
 
 

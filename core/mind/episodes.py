@@ -22,7 +22,8 @@ from core.events import (
     ToolUse,
 )
 from core.mind.cortical import REGIMES, SEVERITY, CorticalState, Tier
-from core.mind.episode import Border, Episode, Likeness, Recalled, Situation, Verdict, coarse, largest
+from core.mind.episode import Border, Episode, Recalled, Situation, Verdict
+from core.mind.likeness import Likeness, coarse, largest
 from core.settings.derived import Derived
 from core.settings.mind_state import EpisodeSettings
 from core.state import Stateful, each, mapped, plain_list

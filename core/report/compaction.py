@@ -19,7 +19,7 @@ from core.percept import AgentState, Pattern
 from core.report.event_words import firing_words
 from core.report.recap import Centre, figure, hottest_branch, token_amount
 from core.society import Society
-from core.timeline.marks import MarkKind
+from core.timeline.recorded_marks import MarkKind
 from core.timeline.timeline import Timeline
 
 WarningKind = Literal["signal", "halt", "quarantine", "loop"]

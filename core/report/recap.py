@@ -13,7 +13,7 @@ from core.logs.event_redaction import one_line
 from core.percept import AXES
 from core.receptor.readings import HeatmapReading, NodeReading
 from core.report.event_words import METHOD_WORDS, firing_words
-from core.timeline.marks import Mark
+from core.timeline.recorded_marks import Mark
 from core.timeline.timeline import Timeline
 
 _LETTERS_A_TOKEN = 4

@@ -24,8 +24,8 @@ from core.store import atomic
 from core.timeline.columns import Columns
 from core.timeline.initial_state import InitialState
 from core.timeline.keyframes import KeyFrame
-from core.timeline.marks import RecordedMarks
 from core.timeline.recorded_events import RecordedEvents
+from core.timeline.recorded_marks import RecordedMarks
 from core.timeline.timeline import SettingsChange, Timeline
 from core.timeline.track import NAMES, Track
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from core.timeline.marks import Mark, MarkKind
+from core.timeline.recorded_marks import Mark, MarkKind
 
 FIRINGS: frozenset[MarkKind] = frozenset(("signal", "method", "background", "halt", "quarantine"))
 """Marks that are compared."""

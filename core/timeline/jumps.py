@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from core.events import MAIN, Event, Prompt, ToolUse
 from core.response.rules import built_in
-from core.timeline.marks import Mark, MarkKind
+from core.timeline.recorded_marks import Mark, MarkKind
 from core.timeline.timeline import Timeline
 
 Landing = Literal["trouble", "failure", "prompt"]

@@ -22,7 +22,7 @@ from core.society import Society
 from core.timeline.columns import Columns
 from core.timeline.firings import FIRINGS, Difference, compare
 from core.timeline.initial_state import InitialState
-from core.timeline.marks import Mark
+from core.timeline.recorded_marks import Mark
 from core.timeline.run import Run
 from core.timeline.timeline import SettingsChange, Timeline
 from core.timeline.track import Track

@@ -2,28 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from core.engine import Step
 from core.events import Event
 from core.society import Society
 from core.timeline.marks import Marks
-from core.timeline.packed_list import PackedList
+from core.timeline.said_texts import SaidText, SaidTexts
 from core.timeline.track import Track
-
-
-class SaidText(NamedTuple):
-    """What a method said with one event."""
-
-    place: int
-    method: str
-    text: str
-
-
-class SaidTexts(PackedList[SaidText], kind=SaidText, chunk=128, fresh=2, looked_at=2):
-    """Texts in the order they were said."""
-
-    __slots__ = ()
 
 
 class Run:

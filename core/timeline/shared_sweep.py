@@ -28,7 +28,8 @@ from core.timeline.firings import FIRINGS
 from core.timeline.heard import HeardNotes
 from core.timeline.initial_state import InitialState
 from core.timeline.kept_loops import KeptLoops, LoopStep, NotedLoops, OtherPatienceError
-from core.timeline.marks import Mark, Marks
+from core.timeline.marks import Marks
+from core.timeline.recorded_marks import Mark
 from core.timeline.rerun import inputs_over
 from core.timeline.timeline import uncollected
 

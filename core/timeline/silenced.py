@@ -14,7 +14,7 @@ from core.response.method import CUE_OF, Cue, Method
 from core.response.rules import built_in
 from core.settings import Settings
 from core.timeline.initial_state import InitialState
-from core.timeline.marks import Mark
+from core.timeline.recorded_marks import Mark
 from core.timeline.track import Track
 
 Column = NDArray[np.float32]

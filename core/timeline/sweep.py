@@ -19,8 +19,9 @@ from core.store.kept_events import reading_kit
 from core.store.labels import Label, Labels, Score, score
 from core.timeline.firings import FIRINGS
 from core.timeline.initial_state import PLAIN, InitialState
-from core.timeline.marks import Mark, Marks
+from core.timeline.marks import Marks
 from core.timeline.opening import seed_of
+from core.timeline.recorded_marks import Mark
 from core.timeline.rerun import Rerun, key_of, overlaid
 from core.timeline.shared_sweep import SharedSweep, UnwantedError
 from core.timeline.timeline import SettingsChange, Timeline, turned

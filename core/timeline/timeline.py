@@ -20,8 +20,9 @@ from core.settings import Settings
 from core.society import Society, SocietyReading
 from core.timeline.initial_state import InitialState
 from core.timeline.keyframes import KeyFrame, KeyFrames
-from core.timeline.marks import Mark, Marks
+from core.timeline.marks import Marks
 from core.timeline.recorded_events import RecordedEvents
+from core.timeline.recorded_marks import Mark
 from core.timeline.run import Run
 from core.timeline.track import Track
 

@@ -13,7 +13,7 @@ from core.extension.hooks import BranchRun
 from core.extension.use import program_registry
 from core.percept import AXES
 from core.timeline.firings import Difference, compare
-from core.timeline.marks import Mark
+from core.timeline.recorded_marks import Mark
 from core.timeline.rerun import FELT, Rerun
 from core.timeline.silenced import silenced_by_cooldown, silenced_by_flow, why_unchanged
 from core.timeline.timeline import Timeline

@@ -19,8 +19,9 @@ from core.settings.layers import with_value
 from core.society import Society, SocietyReading
 from core.store.profile_files import PRESETS
 from core.store.profiles import read_profile
-from core.timeline.marks import Mark, Marks
+from core.timeline.marks import Marks
 from core.timeline.opening import seed_of
+from core.timeline.recorded_marks import Mark
 
 
 class Shown(NamedTuple):

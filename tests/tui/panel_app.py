@@ -14,7 +14,7 @@ from core.mind.readings import SalienceReading
 from core.percept import AXES, Axis
 from core.receptor.readings import AxisReading, Contribution, GateReading, HeldReading, MetaReading, Why
 from core.settings import Settings
-from core.timeline.marks import Mark
+from core.timeline.recorded_marks import Mark
 from core.timeline.timeline import Timeline
 from core.timeline.track import NAMES, Track
 from tui.draw.line import Line

@@ -9,12 +9,13 @@ from msgspec import structs
 
 from core.mind import Mind
 from core.mind.clock import NO_TICKS, Clock, Ticks
-from core.mind.episode import Likeness, Situation
+from core.mind.episode import Situation
 from core.mind.episodes import _PLACES_KEPT, Episodes
 from core.mind.fabric import Habituated
 from core.mind.forecast import Forecast
 from core.mind.habituation import Habituation
 from core.mind.homeostasis import Homeostasis
+from core.mind.likeness import Likeness
 from core.mind.moment_events import TicksDropped
 from core.mind.mood import Mood
 from core.mind.regime import RegimeSense

@@ -10,8 +10,9 @@ from msgspec import structs
 
 from core.events import Action, Event, Outcome, Prompt, Purpose, SessionEnd, ToolUse
 from core.mind.cortical import EMOTIONS, REGIMES, CorticalState, Regime
-from core.mind.episode import Episode, Likeness, Situation, coarse, cosine, largest
+from core.mind.episode import Episode, Situation
 from core.mind.episodes import Episodes
+from core.mind.likeness import Likeness, coarse, cosine, largest
 from core.percept import PATTERNS
 from core.settings.mind_state import EpisodeSettings
 from tests.core import strategies

@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 from bench.workload import session
 from core.settings import Settings
 from core.society import Society
-from core.timeline.marks import MARK_KINDS, Mark, Marks, RecordedMarks
-from core.timeline.run import Run, SaidTexts
+from core.timeline.marks import Marks
+from core.timeline.recorded_marks import MARK_KINDS, Mark, RecordedMarks
+from core.timeline.run import Run
+from core.timeline.said_texts import SaidTexts
 
 LONG = (RecordedMarks.FRESH + 3) * RecordedMarks.CHUNK + 5
 ALL = [

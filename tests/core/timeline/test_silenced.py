@@ -12,7 +12,7 @@ from core.percept import SIGNALS
 from core.settings import Settings
 from core.timeline.cache import Cache
 from core.timeline.initial_state import InitialState
-from core.timeline.marks import Mark
+from core.timeline.recorded_marks import Mark
 from core.timeline.silenced import (
     BY_COOLDOWN,
     BY_FLOW,

@@ -6,7 +6,8 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from core.timeline.marks import Mark, MarkKind, Marks
+    from core.timeline.marks import Marks
+from core.timeline.recorded_marks import Mark, MarkKind
 
 
 class MarkFilter:

@@ -11,7 +11,7 @@ import numpy as np
 
 from core.percept import AGENT_STATES, AXES, SIGNALS
 from core.timeline.columns import Numbers
-from core.timeline.marks import Mark, MarkKind
+from core.timeline.recorded_marks import Mark, MarkKind
 from core.timeline.timeline import Timeline
 from core.timeline.track import Track
 

@@ -10,7 +10,7 @@ from core.agents.words import Words
 from core.events import AgentEnd, Event, Prompt, ToolUse, Turn
 from core.report.event_words import OUTCOME_SIGNS, about, kind_of
 from core.report.formatting import EMPHASIS, clock, count, plain
-from core.timeline.marks import Mark
+from core.timeline.recorded_marks import Mark
 from tui.draw.line import Line, clipped, path_end, wrapped
 from tui.feed.view import View
 from tui.widgets.common.mark_words import mark_glyph, mark_style, mark_text

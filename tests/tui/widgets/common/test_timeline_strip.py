@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from bench.workload import session
 from core.percept import AGENT_STATES
 from core.settings import Settings
-from core.timeline.marks import Mark
+from core.timeline.recorded_marks import Mark
 from core.timeline.timeline import Timeline
 from tui.widgets.common import timeline_cells as strip
 from tui.widgets.common.timeline_cells import EventWindow
