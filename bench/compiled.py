@@ -213,7 +213,9 @@ class CompiledHook(BuildHookInterface[Any]):
         if version == "editable":
             return
         self._folder = tempfile.mkdtemp()
-        done = subprocess.run([sys.executable, __file__, self._folder], check=False)
+        words = [sys.executable, "-m", "bench.compiled", self._folder]
+        places = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+        done = subprocess.run(words, cwd=ROOT, env=os.environ | {"PYTHONPATH": places}, check=False)
         if done.returncode:
             self.app.display_warning("The engine could not be compiled; it will run as plain Python.")
             return
