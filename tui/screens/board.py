@@ -38,6 +38,7 @@ class Board(Screen[None]):
     CSS_PATH: ClassVar[CSSPathType | None] = "board.tcss"
     HORIZONTAL_BREAKPOINTS = WIDTHS
     VERTICAL_BREAKPOINTS = HEIGHTS
+    ALLOW_IN_MAXIMIZED_VIEW = "KeyLine"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,backspace", "leave", "back", id="board.leave", tooltip="Back to where you were"),
     ]

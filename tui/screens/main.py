@@ -184,7 +184,7 @@ class MainScreen(Screen[None]):
         """Close the bench beside the panels."""
         await self.query(".-side").remove()
         self.set_focus(None)
-        self.query_one(KeyLine).refresh(recompose=True)
+        self.query_one(KeyLine).update_keys()
 
     def on_panel_zoom(self, message: Panel.Zoom) -> None:
         message.stop()
