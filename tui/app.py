@@ -14,7 +14,7 @@ from rich.console import Console
 from textual import on
 from textual.app import App, SystemCommand
 from textual.binding import BindingType
-from textual.command import CommandPalette
+from textual.command import CommandPalette, Provider
 from textual.filter import LineFilter
 from textual.message import Message
 from textual.notifications import SeverityLevel
@@ -22,18 +22,11 @@ from textual.reactive import var
 from textual.screen import Screen
 
 import themes
-from core.intake.link import IntakeLink
 from core.live.hook_signs import HookBoard
 from core.live.source import Target
 from core.report.formatting import count, span
 from core.report.now import Now
-from core.settings import Settings
 from core.store.bookmarks import Bookmark, Bookmarks
-from core.store.carry_over import CarryOverStore
-from core.store.last_look import Look
-from core.timeline.cache import Cache
-from core.timeline.configured_start import ConfiguredStart
-from core.timeline.jumps import Landing
 from core.timeline.timeline import Timeline
 from themes.user_themes import user_theme_folder
 from tui import garbage
@@ -46,7 +39,6 @@ from tui.feed.opening import Opening
 from tui.feed.view import View
 from tui.keys import KEYS
 from tui.screens.main import MainScreen
-from tui.screens.palette import OtherSessions, PlaceSearch, SessionSearch, app_commands
 from tui.screens.switcher import ScreenSwitcher
 from tui.theme_files import THEMES_EVERY, ThemeFiles
 from tui.widgets.common.now_strip import NowStrip
@@ -54,8 +46,27 @@ from tui.widgets.common.panel import Panel
 from tui.widgets.common.timeline_strip import TimelineStrip
 
 if TYPE_CHECKING:
+    from core.intake.link import IntakeLink
     from core.live.fleet.roster import Roster
+    from core.settings import Settings
+    from core.store.carry_over import CarryOverStore
+    from core.store.last_look import Look
+    from core.timeline.cache import Cache
+    from core.timeline.configured_start import ConfiguredStart
+    from core.timeline.jumps import Landing
     from tui.screens.fleet import FleetScreen
+
+
+def _provider(name: str) -> Callable[[], type[Provider]]:
+    """What the command palette asks, imported when it is first opened."""
+
+    def find() -> type[Provider]:
+        from tui.screens import palette
+
+        found: type[Provider] = getattr(palette, name)
+        return found
+
+    return find
 
 
 class NooscopeApp(App[None]):
@@ -65,7 +76,7 @@ class NooscopeApp(App[None]):
     CSS_PATH = Path(__file__).parent / "screens" / "main.tcss"
     BINDINGS: ClassVar[list[BindingType]] = KEYS
     ENABLE_COMMAND_PALETTE = True
-    COMMANDS = App.COMMANDS | {PlaceSearch, SessionSearch, OtherSessions}
+    COMMANDS = App.COMMANDS | {_provider(name) for name in ("PlaceSearch", "SessionSearch", "OtherSessions")}
 
     view: var[View | None] = var(None)
     recording: var[Timeline | None] = var(None)
@@ -328,6 +339,8 @@ class NooscopeApp(App[None]):
         self.push_screen(GotoScreen(), self._go)
 
     def action_search(self) -> None:
+        from tui.screens.palette import SessionSearch
+
         self.push_screen(CommandPalette([SessionSearch], placeholder="Find a mark, a path, a bookmark…"))
 
     def action_sessions(self) -> None:
@@ -423,6 +436,8 @@ class NooscopeApp(App[None]):
         return super().check_action(action, parameters)
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
+        from tui.screens.palette import app_commands
+
         yield from app_commands(self, screen)
 
     def _go(self, spoken: str | None) -> None:

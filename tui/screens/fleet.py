@@ -27,7 +27,7 @@ from core.settings import Settings
 from core.timeline.run_inputs import InitialStates
 from tui.feed.messages import AnswerPermit, OpenSession
 from tui.screens.at_hand import copy_resume, show_pane
-from tui.screens.board import HEIGHTS, WIDTHS
+from tui.screens.breakpoints import HEIGHTS, WIDTHS
 from tui.widgets.common.key_line import KeyLine, permit_bindings
 from tui.widgets.fleet.detail import fleet_title, session_detail
 from tui.widgets.fleet.fleet_table import FleetTable

@@ -20,8 +20,7 @@ from core.timeline.timeline import Timeline
 from tui.draw.kept_lines import paint_again, with_kept_lines
 from tui.feed.messages import ScreenChanged, SelectAgent, ShowTranscript
 from tui.feed.view import View
-from tui.screens.board import HEIGHTS, WIDTHS
-from tui.screens.zoom import ZoomScreen
+from tui.screens.breakpoints import HEIGHTS, WIDTHS
 from tui.widgets.common.header import StatusHeader
 from tui.widgets.common.key_line import KeyLine
 from tui.widgets.common.now_strip import NowStrip
@@ -187,6 +186,8 @@ class MainScreen(Screen[None]):
         self.query_one(KeyLine).update_keys()
 
     def on_panel_zoom(self, message: Panel.Zoom) -> None:
+        from tui.screens.zoom import ZoomScreen
+
         message.stop()
         if message.panel.id in PANELS:
             zoom = ZoomScreen(message.panel, self._settings)
