@@ -21,6 +21,7 @@ from textual.notifications import SeverityLevel
 from textual.reactive import var
 from textual.screen import Screen
 
+import core.arrays  # noqa: F401 before anything that imports numpy
 import themes
 from core.live.hook_signs import HookBoard
 from core.live.source import Target
