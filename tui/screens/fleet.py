@@ -22,7 +22,7 @@ from core.live.fleet.row import FleetRow
 from core.live.fleet.thread import FleetWatch
 from core.live.hook_signs import HookBoard
 from core.live.status import Limits
-from core.report.cost import Budget
+from core.report.sums import Budget
 from core.settings import Settings
 from core.timeline.run_inputs import InitialStates
 from tui.feed.messages import AnswerPermit, OpenSession
