@@ -28,6 +28,8 @@ _STEP = 0.01
 """Seconds without another path after which what was announced is handed on."""
 _GLANCE = 0.1
 """Seconds within which a wish to stop is seen."""
+_SELDOM = 0.5
+"""The same where a single session is followed, as nobody waits for the end of that."""
 
 
 class Follower:
@@ -233,10 +235,11 @@ def _from_kernel(
     from core.logs.inotify import Inotify
 
     step = min(_STEP, settings.debounce / 2)
+    glance = _GLANCE if recursive else _SELDOM
     with Inotify(folders, recursive=recursive) as kernel:
         while not (stop.is_set() or kernel.lost):
             until = time.monotonic() + settings.poll
-            while not kernel.wait(min(_GLANCE, max(0.0, until - time.monotonic()))):
+            while not kernel.wait(min(glance, max(0.0, until - time.monotonic()))):
                 if stop.is_set():
                     return
                 if time.monotonic() >= until:

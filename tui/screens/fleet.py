@@ -135,14 +135,21 @@ class FleetScreen(Screen[None]):
         yield KeyLine(_MORE)
 
     def on_mount(self) -> None:
-        self.set_interval(1.0, self._title)
+        self._clock = self.set_interval(1.0, self._title, pause=not self.is_current)
 
     def on_screen_resume(self) -> None:
         self._arrived = time.monotonic()
         self._watch.start()
+        self._clock.resume()
 
     def on_screen_suspend(self) -> None:
         self._watch.stop()
+        self._clock.pause()
+
+    @property
+    def clock_runs(self) -> bool:
+        """Whether the title is told anew every second: only while it is seen."""
+        return self._clock._active.is_set()
 
     def on_unmount(self) -> None:
         self._watch.stop()
