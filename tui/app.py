@@ -137,6 +137,15 @@ class NooscopeApp(App[None]):
     def get_theme_variable_defaults(self) -> dict[str, str]:
         return themes.defaults(self.current_theme)
 
+    def refresh_css(self, animate: bool = True) -> None:
+        """Before the first screen is there, what is parsed for the theme is kept for it."""
+        if self.screen_stack:
+            super().refresh_css(animate=animate)
+            return
+        self.stylesheet.set_variables(self.get_css_variables())
+        self.stylesheet.parse()
+        self.stylesheet.update(self, animate=animate)
+
     def get_line_filters(self) -> Sequence[LineFilter]:
         return [*super().get_line_filters(), SAFE_LINES]
 
