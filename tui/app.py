@@ -150,7 +150,8 @@ class NooscopeApp(App[None]):
         return [*super().get_line_filters(), SAFE_LINES]
 
     def get_default_screen(self) -> Screen[None]:
-        return MainScreen(self.settings.screen, awaited=self._fleet is None and self._target is not None)
+        awaited = self._fleet is None and self._target is not None
+        return MainScreen(self.settings.screen, awaited=awaited, size=self.size)
 
     def on_mount(self) -> None:
         self.set_keymap(self.settings.screen.keymap)
