@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable
+from functools import cache
 
 _HARMFUL = (
     "\x00-\x1f\x7f-\x9f"  # control characters, escapes among them
@@ -15,15 +16,17 @@ _HARMFUL = (
     "\U000110bd\U000110cd\U00013430-\U0001345f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
     "\U000e0000-\U000e0fff"  # tags and further variants, in which words can be hidden
 )
-_IN_A_LINE = re.compile(f"[{_HARMFUL}]")
-_IN_LINES = re.compile(f"(?![\n\t])[{_HARMFUL}]")
+_PLAIN = bytes((*b"\n\t", *range(0x20, 0x7F)))
+"""What may stand in lines whatever is beside it."""
 _MOST_MARKS = 3
 """Marks one letter may carry; more of them run over other lines."""
-_MARKED = re.compile(
+_TOO_MANY_MARKS = (
     "[\u0300-\u1fff\u20d0-\u20ff\u2cef-\u2dff\u3021-\u309a\ua66f-\uabed\ufb1e\ufe00-\ufe2f"
     f"\U000101fd-\U0001e94a\U000e0100-\U000e01ef]{{{_MOST_MARKS + 1},}}"
 )
 """Stretches long enough for too many marks, of characters among which all marks are."""
+_IN_A_LINE = f"[{_HARMFUL}]"
+_IN_LINES = f"(?![\n\t])[{_HARMFUL}]"
 _MARKS = ("Mn", "Me")
 
 Instead = Callable[[str], str]
@@ -40,9 +43,27 @@ def safe(text: str, instead: Instead = blank, *, lines: bool = False) -> str:
     if text.isascii() and text.isprintable():
         return text
     if lines and "\n" in text:
+        if _harmless(text):
+            return text
         return "\n".join([safe(line, instead, lines=True) for line in text.split("\n")])
-    text = _MARKED.sub(lambda found: _fewer_marks(found[0], instead), text)
-    return (_IN_LINES if lines else _IN_A_LINE).sub(lambda found: instead(found[0]), text)
+    text = _pattern(_TOO_MANY_MARKS).sub(lambda found: _fewer_marks(found[0], instead), text)
+    return _pattern(_IN_LINES if lines else _IN_A_LINE).sub(lambda found: instead(found[0]), text)
+
+
+@cache
+def _pattern(pattern: str) -> re.Pattern[str]:
+    """Made when first needed: most that is written is plain."""
+    return re.compile(pattern)
+
+
+def _harmless(text: str) -> bool:
+    """Whether nothing in many lines is to be replaced; what is not plain is judged once for each kind."""
+    others = text.encode("utf-8", "surrogatepass").translate(None, _PLAIN)
+    if not others:
+        return True
+    kinds = "".join(set(others.decode("utf-8", "surrogatepass")))
+    marked = any(unicodedata.category(char) in _MARKS for char in kinds)
+    return not (marked or _pattern(_IN_LINES).search(kinds))
 
 
 def json_escape(char: str) -> str:

@@ -14,26 +14,20 @@ from rich.console import Console
 from textual import on
 from textual.app import App, SystemCommand
 from textual.binding import BindingType
-from textual.command import CommandPalette
+from textual.command import CommandPalette, Provider
 from textual.filter import LineFilter
 from textual.message import Message
 from textual.notifications import SeverityLevel
 from textual.reactive import var
 from textual.screen import Screen
 
+import core.arrays  # noqa: F401 before anything that imports numpy
 import themes
-from core.intake.link import IntakeLink
 from core.live.hook_signs import HookBoard
 from core.live.source import Target
 from core.report.formatting import count, span
 from core.report.now import Now
-from core.settings import Settings
 from core.store.bookmarks import Bookmark, Bookmarks
-from core.store.carry_over import CarryOverStore
-from core.store.last_look import Look
-from core.timeline.cache import Cache
-from core.timeline.configured_start import ConfiguredStart
-from core.timeline.jumps import Landing
 from core.timeline.timeline import Timeline
 from themes.user_themes import user_theme_folder
 from tui import garbage
@@ -46,7 +40,6 @@ from tui.feed.opening import Opening
 from tui.feed.view import View
 from tui.keys import KEYS
 from tui.screens.main import MainScreen
-from tui.screens.palette import OtherSessions, PlaceSearch, SessionSearch, app_commands
 from tui.screens.switcher import ScreenSwitcher
 from tui.theme_files import THEMES_EVERY, ThemeFiles
 from tui.widgets.common.now_strip import NowStrip
@@ -54,8 +47,27 @@ from tui.widgets.common.panel import Panel
 from tui.widgets.common.timeline_strip import TimelineStrip
 
 if TYPE_CHECKING:
+    from core.intake.link import IntakeLink
     from core.live.fleet.roster import Roster
+    from core.settings import Settings
+    from core.store.carry_over import CarryOverStore
+    from core.store.last_look import Look
+    from core.timeline.cache import Cache
+    from core.timeline.configured_start import ConfiguredStart
+    from core.timeline.jumps import Landing
     from tui.screens.fleet import FleetScreen
+
+
+def _provider(name: str) -> Callable[[], type[Provider]]:
+    """What the command palette asks, imported when it is first opened."""
+
+    def find() -> type[Provider]:
+        from tui.screens import palette
+
+        found: type[Provider] = getattr(palette, name)
+        return found
+
+    return find
 
 
 class NooscopeApp(App[None]):
@@ -65,7 +77,7 @@ class NooscopeApp(App[None]):
     CSS_PATH = Path(__file__).parent / "screens" / "main.tcss"
     BINDINGS: ClassVar[list[BindingType]] = KEYS
     ENABLE_COMMAND_PALETTE = True
-    COMMANDS = App.COMMANDS | {PlaceSearch, SessionSearch, OtherSessions}
+    COMMANDS = App.COMMANDS | {_provider(name) for name in ("PlaceSearch", "SessionSearch", "OtherSessions")}
 
     view: var[View | None] = var(None)
     recording: var[Timeline | None] = var(None)
@@ -125,11 +137,21 @@ class NooscopeApp(App[None]):
     def get_theme_variable_defaults(self) -> dict[str, str]:
         return themes.defaults(self.current_theme)
 
+    def refresh_css(self, animate: bool = True) -> None:
+        """Before the first screen is there, what is parsed for the theme is kept for it."""
+        if self.screen_stack:
+            super().refresh_css(animate=animate)
+            return
+        self.stylesheet.set_variables(self.get_css_variables())
+        self.stylesheet.parse()
+        self.stylesheet.update(self, animate=animate)
+
     def get_line_filters(self) -> Sequence[LineFilter]:
         return [*super().get_line_filters(), SAFE_LINES]
 
     def get_default_screen(self) -> Screen[None]:
-        return MainScreen(self.settings.screen, awaited=self._fleet is None and self._target is not None)
+        awaited = self._fleet is None and self._target is not None
+        return MainScreen(self.settings.screen, awaited=awaited, size=self.size)
 
     def on_mount(self) -> None:
         self.set_keymap(self.settings.screen.keymap)
@@ -328,6 +350,8 @@ class NooscopeApp(App[None]):
         self.push_screen(GotoScreen(), self._go)
 
     def action_search(self) -> None:
+        from tui.screens.palette import SessionSearch
+
         self.push_screen(CommandPalette([SessionSearch], placeholder="Find a mark, a path, a bookmark…"))
 
     def action_sessions(self) -> None:
@@ -423,6 +447,8 @@ class NooscopeApp(App[None]):
         return super().check_action(action, parameters)
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
+        from tui.screens.palette import app_commands
+
         yield from app_commands(self, screen)
 
     def _go(self, spoken: str | None) -> None:

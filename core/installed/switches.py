@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import msgspec
+from typing import Any, NamedTuple, TypedDict
 
 from core.errors import StoreError
 from core.installed.offers import BrokenOffer, Kind, Offer, Offers, extension_folder, find_offers
@@ -16,8 +14,8 @@ from core.safe_text import safe
 _FILE = "extensions.json"
 
 
-class _Kept(msgspec.Struct):
-    off: list[str] = []
+class _Kept(TypedDict, total=False):
+    off: list[str]
 
 
 class Switches:
@@ -31,20 +29,30 @@ class Switches:
     def off(self) -> frozenset[str]:
         """The keys, such as `panel:tests`, of what is off."""
         try:
-            return frozenset(msgspec.json.decode(self.path.read_bytes(), type=_Kept).off)
+            content = self.path.read_bytes()
         except FileNotFoundError:
             return frozenset()
-        except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
-            said = getattr(error, "strerror", None) or error
-            self.problem = f"{self.path}: cannot be read ({said}); no extension is used until it can"
-            return frozenset(("*",))
+        except OSError as error:
+            return self._unusable(error.strerror or error)
+        import msgspec
+
+        try:
+            return frozenset(msgspec.json.decode(content, type=_Kept).get("off", ()))
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            return self._unusable(error)
+
+    def _unusable(self, said: object) -> frozenset[str]:
+        self.problem = f"{self.path}: cannot be read ({said}); no extension is used until it can"
+        return frozenset(("*",))
 
     def changed(self, key: str, on: bool) -> bytes:
         """What the file holds once one is switched; raises `StoreError` where it cannot be read."""
+        import msgspec
+
         standing = self.off()
         if self.problem:
             raise StoreError(self.problem)
-        return msgspec.json.encode(_Kept(sorted(standing - {key} if on else standing | {key}))) + b"\n"
+        return msgspec.json.encode({"off": sorted(standing - {key} if on else standing | {key})}) + b"\n"
 
 
 class Used(NamedTuple):

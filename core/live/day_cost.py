@@ -13,16 +13,9 @@ from core.logs.diagnostics import Diagnostics
 from core.logs.discovery import find
 from core.logs.finder import Finder
 from core.logs.session import LogSession
-from core.report.cost import (
-    Budget,
-    DaySpent,
-    SessionCost,
-    dated_charges,
-    day_spent,
-    forecast,
-    session_cost,
-)
+from core.report.cost import DaySpent, SessionCost, day_spent, session_cost
 from core.report.log_tree import LogTree, session_name
+from core.report.sums import Budget, dated_charges, forecast
 from core.settings import Settings
 from core.store.reading_cache import reading_cache
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -15,13 +16,9 @@ from core.agents.words import word_logs
 from core.engine import Step
 from core.errors import StoreError
 from core.events import MAIN, Compaction, Event, Prompt, SessionStart, Turn
-from core.extension.hooks import Extension, ExtensionStanding
-from core.live.carry_over import CarryOver
 from core.live.disk import changed_files, state_on_disk
-from core.live.hook_signs import HookSigns
 from core.live.listeners import Listeners
 from core.live.need_words import NeedReader
-from core.live.notices import Notifier
 from core.live.open_events import OpenEvents
 from core.live.source import Source
 from core.live.status import Limits, Status, StatusFacts, status_of
@@ -31,11 +28,15 @@ from core.response import Notice
 from core.settings import Settings
 from core.society import Society
 from core.store.bookmarks import Bookmarks, free_bookmark_name
-from core.timeline.checkpoint import checkpoint_of
-from core.timeline.checkpoints import Checkpoints
 from core.timeline.opening import seed_of
 from core.timeline.run_inputs import InitialStates, RunInputs
 from core.timeline.timeline import SettingsChange, Timeline, turned
+
+if TYPE_CHECKING:
+    from core.extension.hooks import Extension, ExtensionStanding
+    from core.live.carry_over import CarryOver
+    from core.live.hook_signs import HookSigns
+    from core.live.notices import Notifier
 
 _FILES = 16
 """Files whose time on disk is looked at."""
@@ -230,6 +231,9 @@ class Driver:
 
     def _save(self, step: Step, bookmarks: Bookmarks) -> None:
         """Keep the moments that methods asked to keep, each under a name of its own."""
+        from core.timeline.checkpoint import checkpoint_of
+        from core.timeline.checkpoints import Checkpoints
+
         store = Checkpoints(bookmarks, self.settings.timeline.checkpoints.kept)
         try:
             for asked in step.reaction.checkpoints:

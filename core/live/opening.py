@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 from core.agents.registry import make_kit
-from core.extension.hooks import Extension
-from core.live.carry_over import CarryOver
 from core.live.driver import Driver
-from core.live.hook_signs import HookSigns
-from core.live.notices import Notifier
 from core.live.source import Followed, Saved, Target, find_session
 from core.logs.session import LogSession
 from core.store.bookmarks import Bookmarks
 from core.timeline.cache import Cache, LogStamp
 from core.timeline.opening import seed_of
 from core.timeline.run_inputs import InitialStates, RunInputs
+
+if TYPE_CHECKING:
+    from core.extension.hooks import Extension
+    from core.live.carry_over import CarryOver
+    from core.live.hook_signs import HookSigns
+    from core.live.notices import Notifier
 
 
 def open_recording(

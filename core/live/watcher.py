@@ -49,7 +49,8 @@ class Watcher:
 
     def _wait(self, folders: list[Path], stop: threading.Event) -> None:
         while not stop.is_set():
-            for _ in changes(folders, stop, self._settings, recursive=False, tell=self._tell):
+            heard = changes(folders, stop, self._settings, recursive=False, tell=self._tell, unhurried=True)
+            for _ in heard:
                 if stop.is_set():
                     return
                 self._wake()

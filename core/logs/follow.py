@@ -28,6 +28,8 @@ _STEP = 0.01
 """Seconds without another path after which what was announced is handed on."""
 _GLANCE = 0.1
 """Seconds within which a wish to stop is seen."""
+_SELDOM = 0.5
+"""The same where nobody waits for the end."""
 
 
 class Follower:
@@ -196,8 +198,11 @@ def changes(
     *,
     recursive: bool,
     tell: Callable[[str], None] | None = None,
+    unhurried: bool = False,
 ) -> Iterator[set[Path]]:
     """Paths that changed, or an empty set whenever the waiting time is over.
+
+    An `unhurried` caller lets it take a while until a wish to stop is seen.
 
     Where the system gives no file events, because its limits are reached or otherwise, `tell` gets a sentence
     and every call waits once, so that the caller looks by itself.
@@ -208,7 +213,7 @@ def changes(
         return
     try:
         if _kernel_announces():
-            yield from _from_kernel(folders, stop, settings, recursive)
+            yield from _from_kernel(folders, stop, settings, recursive, unhurried)
             return
         try:
             yield from _announced(folders, stop, settings, recursive, lenient=False)
@@ -227,16 +232,17 @@ def _kernel_announces() -> bool:
 
 
 def _from_kernel(
-    folders: list[Path], stop: threading.Event, settings: FollowSettings, recursive: bool
+    folders: list[Path], stop: threading.Event, settings: FollowSettings, recursive: bool, unhurried: bool
 ) -> Iterator[set[Path]]:
     """Changes as the kernel announces them; ends where some were lost, so that one begins anew."""
     from core.logs.inotify import Inotify
 
     step = min(_STEP, settings.debounce / 2)
+    glance = _SELDOM if unhurried else _GLANCE
     with Inotify(folders, recursive=recursive) as kernel:
         while not (stop.is_set() or kernel.lost):
             until = time.monotonic() + settings.poll
-            while not kernel.wait(min(_GLANCE, max(0.0, until - time.monotonic()))):
+            while not kernel.wait(min(glance, max(0.0, until - time.monotonic()))):
                 if stop.is_set():
                     return
                 if time.monotonic() >= until:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from msgspec import Struct, field
 
 from core.events import AgentStart, Event, Prompt, ToolUse, Turn
-from core.report.cost import Sum, charge_of
+from core.report.cost import charge_of
+from core.report.sums import Sum
 
 
 class AgentOverview(Struct):

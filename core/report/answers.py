@@ -7,10 +7,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import msgspec
 from blake3 import blake3
 
-from core.report.log_tree import files_below
+from core.report.log_paths import files_below
 from core.store.config_path import PROJECT_SETTINGS, user_settings_file
 from core.store.log_stamp import code_stamp, stamps
 from core.store.reading_cache import ReadingCache, reading_cache, reading_cache_path
@@ -74,6 +73,6 @@ def _below(folder: Path) -> Iterator[Path]:
 def _content(path: Path) -> bytes:
     """A small file by name and content; one that is not there is another than an empty one."""
     try:
-        return msgspec.msgpack.encode((os.fsencode(path), path.read_bytes()))
+        return repr((os.fsencode(path), path.read_bytes())).encode()
     except OSError:
-        return msgspec.msgpack.encode((os.fsencode(path), None))
+        return repr((os.fsencode(path), None)).encode()

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from blake3 import blake3
 
@@ -14,10 +14,12 @@ from core.engine import Frame
 from core.errors import StateError, StoreError
 from core.events import Where
 from core.logs.event_redaction import one_line
-from core.report.conversation import ConversationTree
 from core.report.recap import frame_lines, narrative, short_clock, structural
 from core.timeline.snapshot import encode
 from core.timeline.timeline import Timeline
+
+if TYPE_CHECKING:
+    from core.report.conversation import ConversationTree
 
 Direction = Literal["backward", "forward"]
 SummaryKind = Literal["none", "structural", "narrative", "custom"]

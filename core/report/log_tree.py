@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
@@ -14,7 +13,7 @@ from blake3 import blake3
 
 from core.errors import UnreadableLog
 from core.logs.diagnostics import Diagnostic
-from core.logs.log_files import is_folder, is_there
+from core.report.log_paths import files_below
 from core.store.log_stamp import FileStamp, reading_stamp, stamps
 
 if TYPE_CHECKING:
@@ -191,31 +190,6 @@ def agent_folders(environment: Mapping[str, str], home: Path) -> list[Path]:
     from core.logs.agent import roots
 
     return list(dict.fromkeys(root for _, root in roots(known_agents(), environment, home)))
-
-
-def checked_paths(paths: Iterable[Path]) -> list[Path]:
-    """Paths a person named, each of which is there or is a pattern."""
-    given = [path.expanduser() for path in paths]
-    for path in given:
-        if not is_there(path) and not glob.has_magic(str(path)):
-            raise UnreadableLog(f"{path}: no such file or folder")
-    return given
-
-
-def files_below(paths: Sequence[Path]) -> list[str]:
-    """Every file in files, folders and patterns."""
-    from core.logs.walking import names_below
-
-    found: list[str] = []
-    for path in paths:
-        if is_folder(path):
-            found += names_below(path)
-        elif is_there(path):
-            found.append(str(path))
-        else:
-            matches = map(Path, sorted(glob.glob(str(path), recursive=True)))  # noqa: PTH207 as the finder
-            found += files_below([match for match in matches if is_there(match)])
-    return found
 
 
 def _format_name(known: Format) -> str:

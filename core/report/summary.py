@@ -24,8 +24,9 @@ from core.events import (
 from core.percept import AXES
 from core.receptor.readings import FactsReading
 from core.report.compaction import HotPath, Preserved
-from core.report.cost import Sum, charge_of
+from core.report.cost import charge_of
 from core.report.story import SessionStory
+from core.report.sums import Sum
 from core.response import QUIET, Reaction
 from core.response.outlook import OutlookReading
 

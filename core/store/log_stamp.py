@@ -10,7 +10,6 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-import msgspec
 from blake3 import blake3
 
 import core
@@ -73,6 +72,8 @@ def has_grown(before: FileStamp) -> bool:
 
 def reading_stamp(settings: Settings, version: int) -> bytes:
     """What beside a log decides what is read from it: the program, limits, tables of tools and prices."""
+    import msgspec
+
     from core.settings.tunable import canonical
 
     tables = settings.ingest.tables

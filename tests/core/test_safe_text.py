@@ -59,6 +59,12 @@ def test_nothing_harmful_is_left_and_twice_is_once(text: str) -> None:
     assert harm(safe(text, lines=True)) == []
 
 
+@given(st.lists(TEXTS))
+def test_many_lines_at_once_are_as_each_alone(texts: list[str]) -> None:
+    lines = [line for text in texts for line in text.split("\n")]
+    assert safe("\n".join(lines), lines=True) == "\n".join(safe(line, lines=True) for line in lines)
+
+
 @given(st.dictionaries(TEXTS, TEXTS))
 def test_json_says_the_same_without_harm(value: dict[str, str]) -> None:
     said = {whole(key): whole(item) for key, item in value.items()}

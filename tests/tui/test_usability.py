@@ -49,7 +49,7 @@ async def test_zoom_is_offered_where_there_is_something_to_zoom(keys: list[str],
         await pilot.press(*keys)
         await pilot.pause()
         await pilot.pause()
-        shown_keys = [getattr(key, "description", "").lower() for key in app.screen.query("FooterKey")]
+        shown_keys = [key.description.lower() for key in app.screen.query_one(KeyLine).keys]
         assert ("zoom" in shown_keys) is offered
 
 
@@ -68,7 +68,7 @@ async def test_escape_takes_the_bench_beside_away_and_gives_its_room_back() -> N
     app = Observatory(recorded(60, 1), 40)
     async with app.run_test(size=(140, 40)) as pilot:
         await pilot.pause()
-        before = len(app.screen.query("FooterKey"))
+        before = app.screen.query_one(KeyLine).keys
         await pilot.press("T")
         await pilot.pause()
         assert app.screen.query(".-side")
@@ -77,7 +77,7 @@ async def test_escape_takes_the_bench_beside_away_and_gives_its_room_back() -> N
                 await pilot.press("escape")
                 await pilot.pause()
         assert not app.screen.query(".-side")
-        assert len(app.screen.query_one(KeyLine).query("FooterKey")) == before
+        assert app.screen.query_one(KeyLine).keys == before
 
 
 @pytest.mark.parametrize(("width", "said"), [(8, "  edited"), (5, " edit"), (4, "  ed"), (2, " w"), (1, " ")])

@@ -106,6 +106,7 @@ def run_app(
     plain: bool = False,
 ) -> int:
     """Show a session, or all of them where none is named, until the person leaves."""
+    import core.arrays  # noqa: F401 before anything that imports numpy
     from core.intake.link import IntakeLink
     from core.intake.place import default_place
     from core.store.carry_over import CarryOverStore

@@ -6,30 +6,22 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 from textual.message import Message
 
 from core.errors import NooscopeError
 from core.events import MAIN, Event
-from core.extension.hooks import Extension
-from core.live.carry_over import CarryOver
 from core.live.driver import Driver
-from core.live.hook_signs import HookSigns
-from core.live.notices import Notifier
 from core.live.opening import keep_recording, open_recording
 from core.live.source import Source, Target
 from core.live.status import Limits, Open, Status, StatusFacts, status_of
 from core.live.status_facts import open_calls
-from core.live.watcher import Watcher
 from core.logs.lag import UNKNOWN, is_late
 from core.logs.log_files import closed_at
 from core.report.formatting import plain
-from core.report.steer import steer_preview
-from core.settings import Settings
 from core.store.bookmarks import Bookmarks
-from core.store.labels import Labels
-from core.timeline.cache import Cache
 from core.timeline.initial_state import PLAIN, InitialState
 from core.timeline.run_inputs import InitialStates
 from core.timeline.timeline import Timeline
@@ -52,6 +44,16 @@ from tui.feed.playhead import Playhead
 from tui.feed.view import View
 from tui.feed.viewpoint import Viewpoint
 from tui.feed.words import WordsAtPlayhead, status_with_need
+
+if TYPE_CHECKING:
+    from core.extension.hooks import Extension
+    from core.live.carry_over import CarryOver
+    from core.live.hook_signs import HookSigns
+    from core.live.notices import Notifier
+    from core.live.watcher import Watcher
+    from core.settings import Settings
+    from core.store.labels import Labels
+    from core.timeline.cache import Cache
 
 _BATCH = 0.02
 """Seconds of reading between two looks at what is asked."""
@@ -222,6 +224,8 @@ class Feed:
                 elif isinstance(asked, HooksTold):
                     self._hooks_told = self._pace.due = True
                 elif isinstance(asked, PreviewSteer):
+                    from core.report.steer import steer_preview
+
                     effect = steer_preview(self._film.timeline, asked.words)
                     self._post(SteerPreviewed(asked.words, asked.asker, effect))
                 elif isinstance(asked, ReadWords):
@@ -304,6 +308,8 @@ class Feed:
         self._pace.due = self._pace.due or self._late
         if source.growing:
             if self._watcher is None:
+                from core.live.watcher import Watcher
+
                 self._watcher = Watcher(lambda: self._asked.put(Changed()), self._settings.ingest.follow)
             self._watcher.watch(source.folders())
             if trouble := self._watcher.trouble():

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from textual.message import Message
-
-from core.extension.hooks import Extension
-from core.extension.use import listening
-from core.intake.link import IntakeLink
-from core.live.carry_over import CarryOver
-from core.live.notices import Notifier
-from core.live.source import Target
 from core.report.formatting import count
-from core.settings import Settings
 from core.store.bookmarks import Bookmarks
-from core.store.carry_over import CarryOverStore
-from core.timeline.cache import Cache
-from core.timeline.configured_start import ConfiguredStart
 from core.timeline.initial_state import PLAIN, InitialState
 from core.timeline.run_inputs import InitialStates
 from tui.feed.feed import Feed
+
+if TYPE_CHECKING:
+    from textual.message import Message
+
+    from core.extension.hooks import Extension
+    from core.intake.link import IntakeLink
+    from core.live.notices import Notifier
+    from core.live.source import Target
+    from core.settings import Settings
+    from core.store.carry_over import CarryOverStore
+    from core.timeline.cache import Cache
+    from core.timeline.configured_start import ConfiguredStart
 
 _FAULTS = 3
 """Faults of files shown one by one; a heap of them would cover what stands."""
@@ -63,14 +63,18 @@ class Opening:
         """The feed of one session; one with a notifier also takes from other sessions and leaves to them."""
         initial = self._initial()
         watched = notifier is not None
-        use = settings.response.prior.enabled
+        carry_over = None
+        if watched:
+            from core.live.carry_over import CarryOver
+
+            carry_over = CarryOver(settings, initial=initial, use=settings.response.prior.enabled)
         return Feed(
             target,
             settings,
             post,
             cache=self._cache,
             bookmarks=self._bookmarks,
-            carry_over=CarryOver(settings, initial=initial, use=use) if watched else None,
+            carry_over=carry_over,
             notifier=notifier,
             initial_states=self._states(settings, initial),
             hooks=None if self._link is None else self._link.signs,
@@ -86,6 +90,8 @@ class Opening:
 
     def _listeners(self) -> list[Extension]:
         """Extensions for a session that is watched live; what is wrong with others is told once."""
+        from core.extension.use import listening
+
         made, complaints = listening()
         for sentence in complaints:
             if sentence not in self._complaints:

@@ -20,6 +20,7 @@ from core.timeline.timeline import Timeline
 from tui.draw.kept_lines import with_kept_lines
 from tui.feed.messages import ScreenChanged
 from tui.feed.view import View
+from tui.screens.breakpoints import HEIGHTS, WIDTHS
 from tui.widgets.common.card import Card
 from tui.widgets.common.card_columns import CardColumns
 from tui.widgets.common.header import StatusHeader
@@ -28,9 +29,6 @@ from tui.widgets.common.now_strip import NowStrip
 from tui.widgets.common.panel import Panel
 from tui.widgets.common.timeline_strip import TimelineStrip
 
-WIDTHS: list[tuple[int, str]] = [(0, "-narrow"), (100, "-wide"), (160, "-huge")]
-HEIGHTS: list[tuple[int, str]] = [(0, "-low"), (32, "-tall"), (52, "-vast")]
-
 
 class Board(Screen[None]):
     """A screen that watches the same view as the main one."""
@@ -38,6 +36,7 @@ class Board(Screen[None]):
     CSS_PATH: ClassVar[CSSPathType | None] = "board.tcss"
     HORIZONTAL_BREAKPOINTS = WIDTHS
     VERTICAL_BREAKPOINTS = HEIGHTS
+    ALLOW_IN_MAXIMIZED_VIEW = "KeyLine"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,backspace", "leave", "back", id="board.leave", tooltip="Back to where you were"),
     ]

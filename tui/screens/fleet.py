@@ -22,12 +22,12 @@ from core.live.fleet.row import FleetRow
 from core.live.fleet.thread import FleetWatch
 from core.live.hook_signs import HookBoard
 from core.live.status import Limits
-from core.report.cost import Budget
+from core.report.sums import Budget
 from core.settings import Settings
 from core.timeline.run_inputs import InitialStates
 from tui.feed.messages import AnswerPermit, OpenSession
 from tui.screens.at_hand import copy_resume, show_pane
-from tui.screens.board import HEIGHTS, WIDTHS
+from tui.screens.breakpoints import HEIGHTS, WIDTHS
 from tui.widgets.common.key_line import KeyLine, permit_bindings
 from tui.widgets.fleet.detail import fleet_title, session_detail
 from tui.widgets.fleet.fleet_table import FleetTable
@@ -135,14 +135,21 @@ class FleetScreen(Screen[None]):
         yield KeyLine(_MORE)
 
     def on_mount(self) -> None:
-        self.set_interval(1.0, self._title)
+        self._clock = self.set_interval(1.0, self._title, pause=not self.is_current)
 
     def on_screen_resume(self) -> None:
         self._arrived = time.monotonic()
         self._watch.start()
+        self._clock.resume()
 
     def on_screen_suspend(self) -> None:
         self._watch.stop()
+        self._clock.pause()
+
+    @property
+    def clock_runs(self) -> bool:
+        """Whether the title is told anew every second: only while it is seen."""
+        return self._clock._active.is_set()
 
     def on_unmount(self) -> None:
         self._watch.stop()

@@ -10,6 +10,7 @@ from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal
+from textual.events import ScreenResume
 from textual.reactive import var
 from textual.screen import Screen
 
@@ -20,8 +21,7 @@ from core.timeline.timeline import Timeline
 from tui.draw.kept_lines import paint_again, with_kept_lines
 from tui.feed.messages import ScreenChanged, SelectAgent, ShowTranscript
 from tui.feed.view import View
-from tui.screens.board import HEIGHTS, WIDTHS
-from tui.screens.zoom import ZoomScreen
+from tui.screens.breakpoints import HEIGHTS, WIDTHS, classes_for
 from tui.widgets.common.header import StatusHeader
 from tui.widgets.common.key_line import KeyLine
 from tui.widgets.common.now_strip import NowStrip
@@ -83,8 +83,10 @@ class MainScreen(Screen[None]):
     aside: var[str] = var(ASIDE[0], init=False)
     """Which of the panels that share a place is seen where there is room for one."""
 
-    def __init__(self, settings: ScreenSettings, *, awaited: bool = False) -> None:
-        super().__init__()
+    def __init__(
+        self, settings: ScreenSettings, *, awaited: bool = False, size: tuple[int, int] | None = None
+    ) -> None:
+        super().__init__(classes=None if size is None else classes_for(*size))
         with_kept_lines(self)
         self._settings = settings
         self._held = awaited
@@ -126,7 +128,9 @@ class MainScreen(Screen[None]):
         else:
             super()._compositor_refresh()
 
-    def on_screen_resume(self) -> None:
+    def on_screen_resume(self, event: ScreenResume) -> None:
+        if self._held:
+            event.refresh_styles = False  # all widgets have just been styled as they were mounted
         self.post_message(ScreenChanged())
 
     def on_screen_suspend(self) -> None:
@@ -184,9 +188,11 @@ class MainScreen(Screen[None]):
         """Close the bench beside the panels."""
         await self.query(".-side").remove()
         self.set_focus(None)
-        self.query_one(KeyLine).refresh(recompose=True)
+        self.query_one(KeyLine).update_keys()
 
     def on_panel_zoom(self, message: Panel.Zoom) -> None:
+        from tui.screens.zoom import ZoomScreen
+
         message.stop()
         if message.panel.id in PANELS:
             zoom = ZoomScreen(message.panel, self._settings)

@@ -23,9 +23,10 @@ from core.logs.reader import Kit
 from core.logs.records import Log
 from core.logs.session import LogSession, identities, identity
 from core.percept import AXES, Percept
-from core.report.cost import Charge, Sum, added, charge_of, total
+from core.report.cost import Charge, charge_of
 from core.report.event_words import OUTCOME_SIGNS, about, kind_of, outcome_of, tool_of
 from core.report.formatting import last_words, plain
+from core.report.sums import Sum, added, total
 from core.society import Society
 from core.timeline.run_inputs import InitialStates, RunInputs
 

@@ -177,7 +177,8 @@ def test_a_watch_says_that_it_may_not_read() -> None:
         script = """
 import os, sys
 import logging, asyncio, watchfiles
-import core.agents.opencode.store, core.live.driver, tui.cli.commands.watch
+import core.agents.opencode.store, core.live.carry_over, core.live.driver, core.live.notices
+import tui.cli.commands.watch
 from core.agents.registry import AGENTS
 from tui.cli.commands.watch import Watch
 Watch._follow = lambda self: 0

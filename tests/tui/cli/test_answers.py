@@ -145,3 +145,17 @@ def test_a_kept_answer_needs_no_settings_and_little_else(log: Path, said: Said, 
     words = [sys.executable, "-c", code, command, "--json", str(log)]
     done = subprocess.run(words, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize("words", [("analyze", "--json"), ("analyze",), ("cost",)], ids=" ".join)
+def test_a_kept_answer_is_said_again_without_the_library_it_was_made_with(
+    log: Path, said: Said, words: tuple[str, ...]
+) -> None:
+    told = said(*words, str(log))
+    code = (
+        "import sys; from tui.cli import main; main(sys.argv[1:])\n"
+        "print('msgspec' in sys.modules, file=sys.stderr)"
+    )
+    command = [sys.executable, "-c", code, *words, str(log)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == (told, "False\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -134,3 +135,15 @@ async def test_escape_returns_to_the_fleet(tmp_path: Path, still: Settings) -> N
         await until(pilot, lambda: app.view is not None)
         await pilot.press("escape")
         await until(pilot, lambda: isinstance(app.screen, FleetScreen))
+
+
+async def test_the_title_of_the_fleet_is_not_told_anew_while_nobody_sees_it(app: FleetApp) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: read(app, 10))
+        fleet = cast(FleetScreen, app.screen)
+        assert isinstance(fleet, FleetScreen)
+        assert fleet.clock_runs
+        await pilot.press("enter")
+        await until(pilot, lambda: app.view is not None and not fleet.clock_runs)
+        await pilot.press("f")
+        await until(pilot, lambda: app.screen is fleet and fleet.clock_runs)

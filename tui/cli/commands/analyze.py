@@ -71,8 +71,6 @@ def _shard(text: str) -> tuple[int, int]:
 
 
 def _run(args: argparse.Namespace) -> int:
-    from core.report.log_tree import LogTree
-
     paths = list(map(Path, args.paths))
     whole = not (args.parquet or args.metrics or args.on) and args.shard == (1, 1)
     asked = _question(args, paths) if whole else None
@@ -86,6 +84,8 @@ def _run(args: argparse.Namespace) -> int:
         from core.errors import UsageError
 
         raise UsageError("--on and --shard are for --parquet FOLDER")
+    from core.report.log_tree import LogTree
+
     cache = reading_cache(settings)
     tree = LogTree(settings, cache)
     found = tree.sessions(paths)

@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -25,8 +25,10 @@ from tui.cli.options import (
 
 if TYPE_CHECKING:
     from core.logs.session import LogSession
-    from core.report.cost import Budget, CostForecast, SessionCost, Sum
+    from core.report.answers import KeptQuestion
+    from core.report.cost import SessionCost
     from core.report.log_tree import SessionName
+    from core.report.sums import Budget, CostForecast, Sum, SummedCost
     from core.settings import Settings
 
 _AXES = ("day", "project", "model", "agent", "session")
@@ -59,12 +61,12 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 class _Charged(NamedTuple):
     """What all sessions cost, and the budget: all that is asked of logs and settings."""
 
-    costs: list[SessionCost]
+    costs: Sequence[SummedCost]
     budget: Budget
 
 
 def _run(args: argparse.Namespace) -> int:
-    from core.report.cost import by, dated_charges, forecast, total
+    from core.report.sums import by, dated_charges, forecast, total
     from core.store.reading_cache import ReadingCache, reading_cache_path
 
     if args.forget:
@@ -85,25 +87,46 @@ def _run(args: argparse.Namespace) -> int:
 
 def _charged(args: argparse.Namespace) -> _Charged:
     """What sessions cost; where nothing has changed since it was last asked, no settings are read either."""
-    import msgspec
-
-    from core.logs.log_files import is_folder
     from core.report.answers import question
-    from core.report.cost import Budget, SessionCost
-    from core.report.log_tree import LogTree, checked_paths
-    from core.report.session_list import agent_places, kept_places
-    from core.store.reading_cache import reading_cache
+    from core.report.log_paths import checked_paths
 
     asked = None
     paths = checked_paths(args.paths)
-    places = None if paths else kept_places(os.environ, Path.home())
-    if places is not None:
-        paths = list(map(Path, places.folders))
+    if not paths:
+        from core.report.session_list import kept_places
+
+        places = kept_places(os.environ, Path.home())
+        paths = [] if places is None else list(map(Path, places.folders))
     if paths:
         asked = question("cost", (args.assignments,), paths, args.project, None)
         known = asked.answer()
         if known is not None:
-            return _Charged(*msgspec.msgpack.decode(known, type=tuple[list[SessionCost], Budget]))
+            return _kept(known)
+    return _read_anew(args, paths, asked)
+
+
+def _kept(known: bytes) -> _Charged:
+    """What was answered before, from plain JSON: the library that checks types takes longer to import."""
+    import json
+
+    from core.report.sums import Budget, KeptCost
+
+    costs, budget = json.loads(known)
+    return _Charged(list(map(KeptCost.of, costs)), Budget(*budget))
+
+
+def _read_anew(args: argparse.Namespace, paths: list[Path], asked: KeptQuestion | None) -> _Charged:
+    """What sessions cost now, kept for the next time."""
+    import msgspec
+
+    from core.logs.log_files import is_folder
+    from core.report.answers import question
+    from core.report.cost import SessionCost
+    from core.report.log_tree import LogTree
+    from core.report.session_list import agent_places
+    from core.report.sums import Budget
+    from core.store.reading_cache import reading_cache
+
     resolved = settings_from(args)
     settings = resolved.settings
     cache = reading_cache(settings)
@@ -117,7 +140,7 @@ def _charged(args: argparse.Namespace) -> _Charged:
     costs = tree.each("cost", found, SessionCost, lambda missing: _read(missing, settings, args.jobs))
     charged = _Charged(costs, Budget.of(settings.screen.cost))
     if not (resolved.complaints or tree.faults):
-        asked.keep(msgspec.msgpack.encode(charged), settings)
+        asked.keep(msgspec.json.encode(charged), settings)
     return charged
 
 
@@ -146,7 +169,7 @@ def _size(session: LogSession) -> int:
 
 
 def _print_json(
-    axis: str, sums: dict[str, Sum], whole: Sum, today: CostForecast, costs: list[SessionCost]
+    axis: str, sums: dict[str, Sum], whole: Sum, today: CostForecast, costs: Sequence[SummedCost]
 ) -> None:
     from core.report.formatting import readable_json
 
@@ -189,7 +212,11 @@ def _facts(one: Sum) -> dict[str, Any]:
 
 
 def _print_text(
-    args: argparse.Namespace, sums: dict[str, Sum], whole: Sum, today: CostForecast, costs: list[SessionCost]
+    args: argparse.Namespace,
+    sums: dict[str, Sum],
+    whole: Sum,
+    today: CostForecast,
+    costs: Sequence[SummedCost],
 ) -> None:
     if not sums:
         print("No turns found." if args.since is None else f"No turns since {args.since}.")
@@ -216,7 +243,7 @@ def _print_text(
     print("\n".join(forecast_lines(today)))
 
 
-def _row_name(axis: str, name: str, costs: dict[str, SessionCost]) -> str:
+def _row_name(axis: str, name: str, costs: dict[str, SummedCost]) -> str:
     if axis == "project":
         return plain(home_path(plain(name)), _WIDEST)
     if axis == "session" and name in costs:

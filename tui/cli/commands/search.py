@@ -57,7 +57,8 @@ def _run(args: argparse.Namespace) -> int:
     if args.forget:
         print("the index of words is taken away" if index.clear() else "there was no index of words")
         return 0
-    from core.report.log_tree import LogTree, agent_folders, checked_paths
+    from core.report.log_paths import checked_paths
+    from core.report.log_tree import LogTree, agent_folders
     from core.report.search import fill_index, fts_query, search
     from core.store.reading_cache import reading_cache
     from core.store.word_index import Narrowed

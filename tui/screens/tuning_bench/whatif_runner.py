@@ -98,11 +98,9 @@ class WhatIfRunner:
 
         def work() -> None:
             worker = get_current_worker()
-            painted.wait(_PATIENCE)
             whatif.run(post, lambda: worker.is_cancelled)
 
         self._running = True
-        widget.call_after_refresh(painted.set)
         widget.run_worker(work, name="what-if", group="whatif", thread=True, exclusive=True)
 
 

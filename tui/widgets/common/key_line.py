@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import ClassVar, NamedTuple
 
 from rich.cells import cell_len
-from textual.app import ComposeResult
-from textual.binding import Binding
-from textual.widgets import Footer
-from textual.widgets._footer import FooterKey
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.binding import ActiveBinding, Binding
+from textual.screen import Screen
+from textual.strip import Strip
+from textual.widget import Widget
 
 _ALWAYS = "show('help')"
 _MORE = (
@@ -27,62 +31,203 @@ _MORE = (
 """Keys that stand in the line only where all others have room, the most wanted first."""
 
 
-class KeyLine(Footer):
-    """The keys of the moment, nearest first; those that are left away stand in help."""
+class ShownKey(NamedTuple):
+    """A key, how it is written, and what it does."""
 
-    def __init__(self, more: Sequence[str] = _MORE) -> None:
-        super().__init__(compact=True, show_command_palette=False)
-        self._wanted = more
-        self._laid_for = 0
-        self._shown: tuple[object, ...] = ()
-        """What the keys on the screen were made of."""
+    key: str
+    display: str
+    description: str
+    tooltip: str
+    enabled: bool = True
 
     @property
+    def width(self) -> int:
+        return cell_len(self.display) + (1 + cell_len(self.description) if self.description else 0)
+
+
+class KeyLine(Widget, can_focus=False):
+    """The keys of the moment, nearest first; those that are left away stand in help.
+
+    One widget draws them all: a widget for each took a tenth of the way to the first picture.
+    """
+
+    ALLOW_SELECT = False
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "key-line--item",
+        "key-line--hover",
+        "key-line--disabled",
+        "key-line--key",
+        "key-line--description",
+    }
+    DEFAULT_CSS = """
+    KeyLine {
+        dock: bottom;
+        width: 1fr;
+        height: 1;
+        color: $footer-foreground;
+        background: $footer-background;
+        .key-line--item { background: $footer-item-background; }
+        .key-line--hover { color: $footer-key-foreground; background: $block-hover-background; }
+        .key-line--disabled { text-style: dim; }
+        .key-line--key {
+            color: $footer-key-foreground; background: $footer-key-background; text-style: bold;
+        }
+        .key-line--description {
+            color: $footer-description-foreground; background: $footer-description-background;
+        }
+    }
+    """
+
+    def __init__(self, more: Sequence[str] = _MORE) -> None:
+        super().__init__()
+        self.keys: list[ShownKey] = []
+        """From left to right, a cell between two."""
+        self._wanted = more
+        self._told: tuple[object, ...] = ()
+        """What the keys on the screen were made of."""
+        self._hovered: ShownKey | None = None
+        self._strip: Strip | None = None
+
+    def on_mount(self) -> None:
+        self.screen.bindings_updated_signal.subscribe(self, self._bindings_changed)
+
+    def on_unmount(self) -> None:
+        self.screen.bindings_updated_signal.unsubscribe(self)
+
+    def on_resize(self) -> None:
+        if self._told:
+            self.update_keys()
+
+    def _bindings_changed(self, screen: Screen[object]) -> None:
+        if screen.app.app_focus and self.is_attached and screen is self.screen:
+            self.call_after_refresh(self.update_keys)
+
+    def update_keys(self) -> None:
+        """Draw again where other keys are to be shown: bindings are told anew at every change of focus."""
+        if not self.is_attached:
+            return
+        bindings = list(self.screen.active_bindings.values())
+        seen = [each for each in bindings if each.binding.show or each.binding.id in self._wanted]
+        room = self._room()
+        told = (room, *((each.binding, each.enabled, each.tooltip) for each in seen))
+        if told != self._told:
+            self._told = told
+            self.keys = list(self._chosen(bindings, room))
+            self._hover(None)
+            self._redraw()
+
     def _room(self) -> int:
         beside = sum(widget.size.width for widget in self.screen.query(".-side"))
         return (self.size.width or self.app.size.width) - beside
 
-    def _told(self) -> tuple[object, ...]:
-        bindings = self.screen.active_bindings.values() if self._bindings_ready else ()
-        told = (each for each in bindings if each.binding.show or each.binding.id in self._wanted)
-        return (self._room, *((each.binding, each.enabled, each.tooltip) for each in told))
-
-    def compose(self) -> ComposeResult:
-        self._laid_for = self._room
-        self._shown = self._told()
-        keys = [key for key in super().compose() if isinstance(key, FooterKey)]
-        widths = [cell_len(key.key_display) + 1 + cell_len(key.description) for key in keys]
-        needed = [place for place, key in enumerate(keys) if key.action == _ALWAYS]
-        fitting = [keys[place] for place in fitting_keys(widths, self._laid_for, needed)]
+    def _chosen(self, bindings: Sequence[ActiveBinding], room: int) -> list[ShownKey]:
+        """The first key of each action that is shown, as many as fit; then more where there is room."""
+        actions: dict[str, ActiveBinding] = {}
+        for each in bindings:
+            if each.binding.show:
+                actions.setdefault(each.binding.action, each)
+        keys = [self._shown(each.binding, each.tooltip, each.enabled) for each in actions.values()]
+        widths = [key.width for key in keys]
+        needed = [place for place, action in enumerate(actions) if action == _ALWAYS]
+        fitting = [keys[place] for place in fitting_keys(widths, room, needed)]
         if len(fitting) == len(keys) and keys:
-            fitting += self._more(self._laid_for - sum(widths) - len(widths))
-        self.styles.grid_size_columns = max(1, len(fitting))
-        yield from fitting
+            fitting += self._more(bindings, room - sum(widths) - len(widths))
+        return fitting
 
-    def _more(self, room: int) -> Iterator[FooterKey]:
+    def _shown(self, binding: Binding, tooltip: str, enabled: bool = True) -> ShownKey:
+        display = self.app.get_key_display(binding)
+        return ShownKey(binding.key, display, binding.description, tooltip, enabled)
+
+    def _more(self, bindings: Sequence[ActiveBinding], room: int) -> Iterator[ShownKey]:
         """Keys that are not shown elsewhere, where a wide screen has room for them."""
-        found = {
-            binding.id: binding for _, binding, enabled, _ in self.screen.active_bindings.values() if enabled
-        }
+        found = {each.binding.id: each.binding for each in bindings if each.enabled}
         for name in self._wanted:
-            binding = found.get(name)
-            if binding is None:
+            if (binding := found.get(name)) is None:
                 continue
-            shown = self.app.get_key_display(binding)
-            room -= cell_len(shown) + cell_len(binding.description) + 2
+            key = self._shown(binding, binding.tooltip)
+            room -= key.width + 1
             if room < 0:
                 return
-            key = FooterKey(binding.key, shown, binding.description, binding.action, tooltip=binding.tooltip)
-            yield key.data_bind(compact=Footer.compact)
+            yield key
 
-    async def recompose(self) -> None:
-        """Only where other keys are to be shown: the bindings are told anew at every change of focus."""
-        if self.is_attached and self._told() != self._shown:
-            await super().recompose()
+    def key_at(self, x: int) -> ShownKey | None:
+        """The key on a cell of the line; None between two and beside them."""
+        for key in self.keys:
+            if x < key.width:
+                return key if x >= 0 else None
+            x -= key.width + 1
+        return None
 
-    async def on_resize(self) -> None:
-        if self._room != self._laid_for:
-            await self.recompose()
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        self._hover(self.key_at(event.x))
+
+    def on_leave(self) -> None:
+        self._hover(None)
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        key = self.key_at(event.x)
+        if key is None:
+            return
+        if key.enabled:
+            self.app.simulate_key(key.key)
+        else:
+            self.app.bell()
+
+    def _hover(self, key: ShownKey | None) -> None:
+        """Lift the key below the mouse, and have its tooltip ready."""
+        if key is not self._hovered:
+            self._hovered = key
+            self.tooltip = None if key is None else key.tooltip or None
+            self.styles.pointer = "default" if key is None else "pointer"
+            self.screen.update_pointer_shape()
+            self._redraw()
+
+    def _redraw(self) -> None:
+        self._strip = None
+        self.refresh()
+
+    def notify_style_update(self) -> None:
+        self._strip = None
+        super().notify_style_update()
+
+    def render_line(self, y: int) -> Strip:  # noqa: ARG002 there is one
+        width = self.size.width
+        if self._strip is None or self._strip.cell_length != width:
+            blank = Style.from_color(None, self.background_colors[1].rich_color)
+            self._strip = Strip(self._segments(blank)).adjust_cell_length(width, blank)
+        return self._strip
+
+    def _segments(self, blank: Style) -> Iterator[Segment]:
+        styles: dict[tuple[bool, bool], tuple[Style, Style]] = {}
+        for place, key in enumerate(self.keys):
+            if place:
+                yield Segment(" ", blank)
+            kind = key is self._hovered, key.enabled
+            if kind not in styles:
+                styles[kind] = self._styles_of(*kind)
+            ink, quieter = styles[kind]
+            yield Segment(key.display, ink)
+            if key.description:
+                yield Segment(f" {key.description}", quieter)
+
+    def _styles_of(self, hovered: bool, enabled: bool) -> tuple[Style, Style]:
+        """How a key and its description are written."""
+        below = ["key-line--hover" if hovered else "key-line--item"]
+        if not enabled:
+            below.append("key-line--disabled")
+        return self._layered(*below, "key-line--key"), self._layered(*below, "key-line--description")
+
+    def _layered(self, *names: str) -> Style:
+        """The style of parts that lie on each other, on the ground of the line."""
+        background, text, color = self.background_colors[1], Style(), self.styles.color
+        for styles in map(self.get_component_styles, names):
+            under = background = background + styles.background
+            if styles.has_rule("color"):
+                color = styles.color
+            if styles.has_rule("auto_color") and styles.auto_color:
+                color = under.get_contrast_text(color.a)
+            text += styles.text_style
+        return text + Style.from_color((background + color).rich_color, background.rich_color)
 
 
 def fitting_keys(widths: Sequence[int], room: int, needed: Sequence[int] = ()) -> list[int]:

@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 from tests.tui.conftest import until
 from tests.tui.screen_app import recorded
 from tests.tui.still_app import Observatory
+from tui.screens.help import HelpScreen
 from tui.widgets.common.key_line import KeyLine, fitting_keys
+
+
+def _end(line: KeyLine) -> int:
+    """Where the last key ends."""
+    return sum(key.width + 1 for key in line.keys) - 1
 
 
 @given(st.lists(st.integers(1, 20), max_size=12), st.integers(0, 120))
@@ -33,11 +39,9 @@ async def test_keys_are_whole_on_every_screen(screen: str, size: tuple[int, int]
     async with app.run_test(size=size) as pilot:
 
         def whole() -> bool:
-            keys = list(app.screen.query("FooterKey"))
-            line = app.screen.query_one(KeyLine).region
-            helped = any(getattr(key, "description", "") == "help" for key in keys)
-            fits = all(key.region and line.contains_region(key.region) for key in keys)
-            return bool(keys) and fits and (helped or screen == "help")
+            line = app.screen.query_one(KeyLine)
+            helped = any(key.description == "help" for key in line.keys)
+            return bool(line.keys) and _end(line) <= size[0] and (helped or screen == "help")
 
         await until(pilot, whole)
 
@@ -46,8 +50,8 @@ async def test_keys_make_room_for_the_bench_beside_and_when_the_terminal_shrinks
     app = Observatory(recorded(60, 1), 40)
 
     def within(edge: int) -> bool:
-        keys = app.screen.query("FooterKey")
-        return bool(keys) and all(key.region and key.region.right <= edge for key in keys)
+        line = app.screen.query_one(KeyLine)
+        return bool(line.keys) and _end(line) <= edge
 
     async with app.run_test(size=(160, 45)) as pilot:
         await pilot.press("T")
@@ -63,21 +67,59 @@ async def test_keys_make_room_for_the_bench_beside_and_when_the_terminal_shrinks
 async def test_the_same_keys_are_not_made_again_and_others_are() -> None:
     app = Observatory(recorded(60, 1), 40)
     async with app.run_test(size=(120, 40)) as pilot:
-        await until(pilot, lambda: bool(app.screen.query("FooterKey")))
-        line, before = app.screen.query_one(KeyLine), list(app.screen.query("FooterKey"))
+        line = app.screen.query_one(KeyLine)
+        await until(pilot, lambda: bool(line.keys))
+        before = line.keys
         app.screen.refresh_bindings()
         await pilot.pause()
-        assert list(line.query("FooterKey")) == before
+        assert line.keys is before
         app.set_keymap({"show.help": "f9"})
         app.screen.refresh_bindings()
-        await until(pilot, lambda: list(line.query("FooterKey")) != before)
+        await until(pilot, lambda: line.keys is not before)
+        assert any((key.display, key.description) == ("f9", "help") for key in line.keys)
 
 
 @pytest.mark.parametrize(("width", "more"), [(120, False), (200, True)])
 async def test_a_wide_screen_shows_more_keys(width: int, more: bool) -> None:
     app = Observatory(recorded(60, 1), 40)
     async with app.run_test(size=(width, 60)) as pilot:
-        await until(pilot, lambda: bool(app.screen.query("FooterKey")))
-        shown = [getattr(key, "description", "") for key in app.screen.query("FooterKey")]
+        line = app.screen.query_one(KeyLine)
+        await until(pilot, lambda: bool(line.keys))
+        shown = [key.description for key in line.keys]
         assert ("mind" in shown) is more and ("recap" in shown) is more
         assert len(shown) == len(set(shown))
+
+
+async def test_a_key_below_the_mouse_is_lifted_tells_what_it_does_and_can_be_clicked() -> None:
+    app = Observatory(recorded(60, 1), 40)
+    async with app.run_test(size=(120, 40)) as pilot:
+        line = app.screen.query_one(KeyLine)
+        await until(pilot, lambda: bool(line.keys))
+        first = line.keys[0]
+        helped = next(place for place, key in enumerate(line.keys) if key.description == "help")
+        start = sum(key.width + 1 for key in line.keys[:helped])
+        assert line.key_at(first.width - 1) is first
+        assert line.key_at(first.width) is None and line.key_at(first.width + 1) is line.keys[1]
+        assert line.key_at(-1) is None and line.key_at(_end(line)) is None
+        plain = line.render_line(0)
+        await pilot.hover(KeyLine, offset=(start, 0))
+        await until(pilot, lambda: line.tooltip == line.keys[helped].tooltip)
+        lifted = line.render_line(0)
+        assert lifted.text == plain.text and lifted != plain
+        assert app.screen.styles.pointer == "default" and line.styles.pointer == "pointer"
+        await pilot.hover(KeyLine, offset=(first.width, 0))
+        await until(pilot, lambda: line.tooltip is None)
+        assert line.render_line(0) == plain
+        await pilot.mouse_down(KeyLine, offset=(start, 0))
+        await until(pilot, lambda: isinstance(app.screen, HelpScreen))
+
+
+async def test_the_line_is_drawn_in_the_colours_of_another_theme() -> None:
+    app = Observatory(recorded(60, 1), 40)
+    async with app.run_test(size=(120, 40)) as pilot:
+        line = app.screen.query_one(KeyLine)
+        await until(pilot, lambda: bool(line.keys))
+        before = line.render_line(0)
+        app.theme = "textual-light"
+        await until(pilot, lambda: line.render_line(0) != before)
+        assert line.render_line(0).text == before.text
