@@ -130,6 +130,12 @@ def resets(compiled: set[str]) -> dict[type, list[str]]:
     return {kind: [line.format(slot) for slot, line in lines.items()] for kind, lines in found.items()}
 
 
+_STATE_FUNCTIONS = {
+    "def dump(self):": ("def dump(self) -> Any:", "return super().dump()"),
+    "def load(self, state):": ("def load(self, state: Any) -> None:", "return super().load(state)"),
+}
+_OTHER_KIND = "    if type(self) is not {}:\n        {}"
+"""A class below it, of an extension say, may keep more."""
 _PART = "part = self.{0}; part.begin_as(new.{0})"
 _PARTS = "pairs = zip(self.{0}, new.{0})\n    for pair in pairs: pair[0].begin_as(pair[1])"
 _BEGIN = """
@@ -171,8 +177,10 @@ def write_methods(path: Path, set_back: dict[type, list[str]]) -> None:
         if issubclass(kind, Stateful) and "STATE" in vars(kind):
             own = [text for text in written(kind) if text.split("(")[0].split()[1] not in vars(kind)]
             names = f"_names_{kind.__name__}"
-            added = "\n\n".join(own).replace("(self):", "(self) -> Any:")
-            added = added.replace("(self, state):", "(self, state: Any) -> None:")
+            added = "\n\n".join(own)
+            for signature, (typed, call) in _STATE_FUNCTIONS.items():
+                other = _OTHER_KIND.format(kind.__name__, call)
+                added = added.replace(signature, f"{typed}\n{other}")
             for name in given(kind):
                 added = re.sub(rf"\b{name}\b", f'{names}["{name}"]', added)
             last.append(f"{names} = _given({kind.__name__})")

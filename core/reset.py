@@ -18,7 +18,7 @@ def resetting(new: Any) -> Callable[[Any], None]:
     It is one flat list of assignments: that takes a fifth of loading each part from a dump. Where minds are
     compiled, each part has a method for it.
     """
-    if hasattr(new, "begin_as"):
+    if "begin_as" in vars(type(new)):
         return lambda whole: whole.begin_as(new)
     writer = _Writer()
     writer.write(new, "whole")
