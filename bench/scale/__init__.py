@@ -65,7 +65,8 @@ class Scale(NamedTuple):
     def growth(self, name: str) -> float:
         """The value at the largest size over that at the reference size."""
         points = self.points(name)
-        return points[-1][1] / reference(points)[1]
+        first = reference(points)[1]
+        return points[-1][1] / first if first else 0.0
 
 
 def reference(points: Sequence[tuple[int, float]]) -> tuple[int, float]:

@@ -246,7 +246,9 @@ class Fabric(Stateful):
 
     def recent(self) -> tuple[MindEvent, ...]:
         """The last events, as many as a dump carries, so that a seek shows the same."""
-        return tuple(islice(self._ring, max(0, len(self._ring) - self._tail), None))
+        last = list(islice(reversed(self._ring), self._tail))
+        last.reverse()
+        return tuple(last)
 
     def subscribe(self, since: int | None = None) -> Subscription:
         """Follow from number `since`, or from now on."""
