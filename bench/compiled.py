@@ -28,6 +28,7 @@ ROOMS = ("receptor", "mind", "governor", "affect", "response")
 FILES = {
     "": ("state", "changes", "story", "engine"),
     "timeline": ("columns", "heard", "kept_loops", "keyframes", "marks", "run", "snapshot", "track"),
+    "report": ("gatherer",),
 }
 """Of other rooms, what runs for every event."""
 AS_WRITTEN = frozenset(

@@ -26,8 +26,9 @@ from core.live.status import Limits, Status, status_of
 from core.live.status_facts import StatusTracker
 from core.logs.event_redaction import one_line
 from core.logs.session import LogSession
+from core.report.gatherer import Gatherer
 from core.report.recap import token_amount
-from core.report.summary import Gatherer, Summary
+from core.report.summary import Summary
 from core.settings import Settings
 from core.story import Story
 from core.timeline.initial_state import PLAIN, InitialState

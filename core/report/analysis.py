@@ -12,8 +12,9 @@ from core.engine import Step
 from core.events import MAIN, Compaction, Event
 from core.logs.session import LogSession, read_session
 from core.report.compaction import Preserver
+from core.report.gatherer import Gatherer
 from core.report.story import story
-from core.report.summary import Gatherer, Skipped, Summary
+from core.report.summary import Skipped, Summary
 from core.settings import Settings
 from core.society import Society
 from core.store.kept_events import reading_kit

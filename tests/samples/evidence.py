@@ -13,7 +13,8 @@ from core.events import Event
 from core.logs.finder import sessions
 from core.logs.reader import Kit
 from core.logs.session import LogSession, read_session
-from core.report.summary import Gatherer, Summary
+from core.report.gatherer import Gatherer
+from core.report.summary import Summary
 from core.settings import Settings
 from core.settings.layers import with_value
 from core.society import Society, SocietyReading

@@ -20,8 +20,8 @@ from core.events import MATTERS, Event, SessionStart, ToolUse, Turn
 from core.logs.format import Format
 from core.logs.reader import Reader
 from core.report.event_words import about
+from core.report.gatherer import Gatherer
 from core.report.page import summary_text
-from core.report.summary import Gatherer
 from core.settings import Settings
 from tests.core.agents.reading_more import Log, read
 from tests.core.agents.samples_more import LOGS
