@@ -42,7 +42,7 @@ run: $(VENV)/.run
 # The same engine as machine code, about twice as fast; `make run` and `make bench` use it from then on.
 compiled: $(VENV)/.dev
 	@$(if $(HAS_CC),,echo "There is no C compiler (cc) here; the engine stays plain Python."; exit 1)
-	@$(if $(FRESH),,echo "Compiling the engine, about a minute ..."; \
+	@$(if $(FRESH),,echo "Compiling the engine, about a minute ..."; mkdir -p build; \
 	  $(BIN)/python -m bench.compiled $(COMPILED) >build/compiled.log 2>&1 \
 	  || { tail -n 40 build/compiled.log; exit 1; }; touch $(COMPILED)/.made)
 
