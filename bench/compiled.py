@@ -164,7 +164,7 @@ def _reset_line(value: Any, kept: bool) -> str:
 
 def write_methods(path: Path, set_back: dict[type, list[str]]) -> None:
     """Write each mechanism's dump and load into its class, which else makes them as it runs."""
-    from core.state import Stateful, given, written
+    from core.state import Stateful, given, state_functions
 
     module = importlib.import_module(".".join(path.with_suffix("").parts))
     before = path.read_text().split("\n")
@@ -176,7 +176,7 @@ def write_methods(path: Path, set_back: dict[type, list[str]]) -> None:
             continue
         added = ""
         if issubclass(kind, Stateful) and "STATE" in vars(kind):
-            own = [text for text in written(kind) if text.split("(")[0].split()[1] not in vars(kind)]
+            own = [text for text in state_functions(kind) if text.split("(")[0].split()[1] not in vars(kind)]
             names = f"_names_{kind.__name__}"
             added = "\n\n".join(own)
             for signature, (typed, call) in _STATE_FUNCTIONS.items():

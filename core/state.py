@@ -201,7 +201,7 @@ class Stateful:
 def _compile(cls: type[Stateful]) -> tuple[Callable[[Any], Any], Callable[[Any, Any], None]]:
     """Make the two functions of a class, when they are first needed."""
     scope = given(cls)
-    exec("\n\n".join(written(cls)), scope)  # noqa: S102 our own words
+    exec("\n\n".join(state_functions(cls)), scope)  # noqa: S102 our own words
     _DUMPS[cls], _LOADS[cls] = scope["dump"], scope["load"]
     return _DUMPS[cls], _LOADS[cls]
 
@@ -214,7 +214,7 @@ def given(cls: type[Stateful]) -> dict[str, Any]:
     return names
 
 
-def written(cls: type[Stateful]) -> tuple[str, str]:
+def state_functions(cls: type[Stateful]) -> tuple[str, str]:
     """Its two functions as a person would write them, so that they cost no more than by hand."""
     kept = [_kept(one) for one in cls.STATE]
     saved = [one.save() for one in kept]

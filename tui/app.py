@@ -14,7 +14,7 @@ from rich.console import Console
 from textual import on
 from textual.app import App, SystemCommand
 from textual.binding import BindingType
-from textual.command import CommandPalette, Provider
+from textual.command import CommandPalette
 from textual.filter import LineFilter
 from textual.message import Message
 from textual.notifications import SeverityLevel
@@ -40,6 +40,7 @@ from tui.feed.opening import Opening
 from tui.feed.view import View
 from tui.keys import KEYS
 from tui.screens.main import MainScreen
+from tui.screens.palette_providers import PROVIDERS
 from tui.screens.switcher import ScreenSwitcher
 from tui.theme_files import THEMES_EVERY, ThemeFiles
 from tui.widgets.common.now_strip import NowStrip
@@ -58,18 +59,6 @@ if TYPE_CHECKING:
     from tui.screens.fleet import FleetScreen
 
 
-def _provider(name: str) -> Callable[[], type[Provider]]:
-    """What the command palette asks, imported when it is first opened."""
-
-    def find() -> type[Provider]:
-        from tui.screens import palette
-
-        found: type[Provider] = getattr(palette, name)
-        return found
-
-    return find
-
-
 class NooscopeApp(App[None]):
     """One session at a time: the feed's views go down to the screens, their requests go up to the feed."""
 
@@ -77,7 +66,7 @@ class NooscopeApp(App[None]):
     CSS_PATH = Path(__file__).parent / "screens" / "main.tcss"
     BINDINGS: ClassVar[list[BindingType]] = KEYS
     ENABLE_COMMAND_PALETTE = True
-    COMMANDS = App.COMMANDS | {_provider(name) for name in ("PlaceSearch", "SessionSearch", "OtherSessions")}
+    COMMANDS = App.COMMANDS | PROVIDERS
 
     view: var[View | None] = var(None)
     recording: var[Timeline | None] = var(None)

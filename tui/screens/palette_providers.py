@@ -1,0 +1,20 @@
+"""Who answers in the command palette, imported when it is first opened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from textual.command import Provider
+
+
+def _provider(name: str) -> Callable[[], type[Provider]]:
+    def find() -> type[Provider]:
+        from tui.screens import palette
+
+        found: type[Provider] = getattr(palette, name)
+        return found
+
+    return find
+
+
+PROVIDERS = frozenset(map(_provider, ("PlaceSearch", "SessionSearch", "OtherSessions")))
