@@ -62,7 +62,8 @@ class Quarantine(Stateful):
         if gone <= 0:
             return self._sum * self._scale
         return (
-            sum(self._slices[(self._slot - back) % _BUCKETS] for back in range(_BUCKETS - gone)) * self._scale
+            sum([self._slices[(self._slot - back) % _BUCKETS] for back in range(_BUCKETS - gone)])
+            * self._scale
         )
 
     def holds(self, now: float) -> bool:

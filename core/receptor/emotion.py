@@ -219,7 +219,7 @@ class EmotionEngine(Stateful):
             return [(COMPACTION, effect)] if position == FATIGUE else []
         held = flowing if position == FLOW else calm if position == CONFIDENCE else 1.0
         parts = self._impulses.parts(causes, pattern, shifted, moment, position, held)
-        total = sum(amount for _, amount in parts)
+        total = sum([amount for _, amount in parts])
         share = effect / total if abs(total) > _NEGLIGIBLE else 1.0
         return [*((source, amount * share) for source, amount in parts), (DISRUPTION, -disruption)]
 

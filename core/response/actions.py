@@ -138,11 +138,11 @@ def _personas(scene: Scene) -> list[str]:
     ]
     if not near:
         return []
-    weight = sum(alike for alike, _ in near)
+    weight = sum([alike for alike, _ in near])
     patterns = {
-        name: sum(alike * one.patterns.get(name, 0.0) for alike, one in near) / weight for name in PATTERNS
+        name: sum([alike * one.patterns.get(name, 0.0) for alike, one in near]) / weight for name in PATTERNS
     }
-    stuck = sum(alike * one.states.get("stuck", 0.0) for alike, one in near) / weight
+    stuck = sum([alike * one.states.get("stuck", 0.0) for alike, one in near]) / weight
     usual = max(PATTERNS, key=lambda name: patterns[name])
     who = "1 known persona works" if len(near) == 1 else f"{len(near)} known personas work"
     closest = max(alike for alike, _ in near)

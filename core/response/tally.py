@@ -87,7 +87,7 @@ class ActTally(Stateful):
         seen = self._snapshots or 1
         means = [total / seen for total in self._sums]
         spread = sum(
-            max(0.0, square / seen - mean * mean) for square, mean in zip(self._squares, means, strict=True)
+            [max(0.0, square / seen - mean * mean) for square, mean in zip(self._squares, means, strict=True)]
         )
         return SessionTally(
             at=self._at,
