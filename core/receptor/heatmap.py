@@ -24,29 +24,23 @@ _MANY = 8
 """Times as many leaves as are wanted, from which on choosing costs less than sorting."""
 
 
+_DIMENSIONS = (
+    "count",
+    "last_access",
+    "last_modified",
+    "last_state",
+    "modified",
+    "opened",
+    "path",
+    "weight",
+)
+
+
 class Leaf(Stateful):
     """One path and its six dimensions; `weight` is its decayed count, in units that stand still."""
 
-    __slots__ = (
-        "count",
-        "last_access",
-        "last_modified",
-        "last_state",
-        "modified",
-        "opened",
-        "path",
-        "weight",
-    )
-    STATE = (
-        "count",
-        "last_access",
-        "last_modified",
-        "last_state",
-        "modified",
-        "opened",
-        "path",
-        "weight",
-    )
+    __slots__ = _DIMENSIONS
+    STATE = _DIMENSIONS
 
     def __init__(self, path: str) -> None:
         self.path = path
