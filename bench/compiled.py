@@ -27,7 +27,17 @@ ROOT = Path(__file__).resolve().parent.parent
 ROOMS = ("receptor", "mind", "governor", "affect", "response")
 FILES = {
     "": ("state", "changes", "story", "engine"),
-    "timeline": ("columns", "heard", "kept_loops", "keyframes", "marks", "run", "snapshot", "track"),
+    "timeline": (
+        "columns",
+        "heard",
+        "kept_acts",
+        "kept_loops",
+        "keyframes",
+        "marks",
+        "run",
+        "snapshot",
+        "track",
+    ),
     "report": ("gatherer",),
 }
 """Of other rooms, what runs for every event."""

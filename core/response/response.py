@@ -13,7 +13,7 @@ from core.percept import AXES, NEUTRAL, Percept
 from core.receptor import Receptor
 from core.receptor.persona import Persona
 from core.receptor.prior import distribution
-from core.response.actions import REGISTRY, CheckpointRequest, advised_delegate
+from core.response.actions import REGISTRY, ActionResult, CheckpointRequest, advised_delegate
 from core.response.delegates import Delegates
 from core.response.escalation import Escalation
 from core.response.interventions import InterventionQueue, ToldIntervention
@@ -246,7 +246,7 @@ class Response(Stateful):
                 delegates,
             )
             name, reason = method.id, scene.reason()
-            text, checkpoint = REGISTRY[method.type](scene, method)
+            text, checkpoint = self._act(scene, method)
             firing = Firing(
                 at, self._agent, name, method.type, method.mode, cue, state, intensity, score, reason, text
             )
@@ -269,6 +269,10 @@ class Response(Stateful):
             if notice is not None:
                 notices.append(notice)
         return Reaction(tuple(fired), tuple(notices), (), loop, tuple(checkpoints))
+
+    def _act(self, scene: Scene, method: Method) -> ActionResult:
+        """Do what a method does; all that it looks at beside the scene's values are memory and paths."""
+        return REGISTRY[method.type](scene, method)
 
     def remember(self, firing: Firing) -> None:
         """Put what a method said on the memo."""

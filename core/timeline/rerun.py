@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 
 from core.affect import AffectStep
 from core.engine import Engine, Step
+from core.errors import StoreError
 from core.events import MAIN, Event
 from core.governor import Verdict
 from core.mind import Thought
@@ -21,7 +22,9 @@ from core.settings.layers import Given, Layer, resolve, tunables, value_of
 from core.society import Society
 from core.timeline.columns import Columns
 from core.timeline.firings import FIRINGS, Difference, compare
+from core.timeline.head_start import HeadStart, rooms_apart
 from core.timeline.initial_state import InitialState
+from core.timeline.kept_run import kept_run
 from core.timeline.recorded_marks import Mark
 from core.timeline.run import Run
 from core.timeline.timeline import SettingsChange, Timeline
@@ -32,6 +35,8 @@ FELT = ("at", *(f"axis.{axis}" for axis in AXES), *(f"threshold.{axis}" for axis
 
 _SAMPLES = 1024
 """Times the thresholds are read in a run that only feels."""
+_AHEAD = 4
+"""Events looked at, to find where to begin, in the time of one that is run."""
 
 
 def overlaid(settings: Settings, edits: Mapping[str, Any]) -> Settings:
@@ -148,6 +153,8 @@ class Rerun:
         self._every = max(1, len(timeline) // _SAMPLES)
         self._levels: dict[str, tuple[float, ...]] = {}
         self._feelings: dict[str, Feelings] = {}
+        self._head = self._head_start() if whole else None
+        """Looks for the place to begin at, where that may be a later one."""
         self._inputs: KeptInputs | None = None
         if not whole and len(self.eras) == 1 and all(map(only_felt, edits)):
             self._inputs = inputs_of(timeline)
@@ -179,6 +186,11 @@ class Rerun:
 
     def advance(self, events: int) -> bool:
         """Run so many more; False once there are none left."""
+        if self._head is not None:
+            if self._head.advance(_AHEAD * events):
+                return True
+            self._begin(self._head)
+            self._head = None
         stop = min(self.done + events, self.total)
         while self.done < stop:
             if self._next < len(self.eras) and self.eras[self._next].after == self.done:
@@ -208,6 +220,27 @@ class Rerun:
         if not self.whole:
             actual = [mark for mark in actual if mark.kind == "signal"]
         return compare(actual, self.marks(), self.timeline.settings.timeline.branch.near)
+
+    def _head_start(self) -> HeadStart | None:
+        """Where the recording was run as it was, and settings bear on rooms heard by their words alone."""
+        timeline, settings = self.timeline, self.eras[0].settings
+        kept = kept_run(timeline)
+        rooms = rooms_apart(timeline.changes[0].settings, settings, self.edits) if kept.steps else None
+        return None if rooms is None else HeadStart(timeline, kept, settings, rooms)
+
+    def _begin(self, head: HeadStart) -> None:
+        """Go on from the first place that can differ; from the start where its state is damaged."""
+        place = head.place
+        if not place:
+            return
+        try:
+            society = head.society()
+        except StoreError:
+            return
+        said = kept_run(self.timeline).said(place)
+        self._run = Run(society, self.timeline.run.origin)
+        self._run.begin(head.tracks(), self.timeline.marks.between(0, place), said)
+        self.done = place
 
     def _live(self, until: int) -> None:
         step, events = self._run.step, self.timeline.events

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from core.engine import Step
 from core.events import Event
 from core.society import Society
 from core.timeline.marks import Marks
+from core.timeline.recorded_marks import Mark
 from core.timeline.said_texts import SaidText, SaidTexts
 from core.timeline.track import Track
 
@@ -24,6 +27,13 @@ class Run:
         self._said = SaidTexts()
         self.texts_from = 0
         """Place from which on that is known."""
+
+    def begin(self, tracks: dict[str, Track], marks: Iterable[Mark], said: Iterable[SaidText]) -> None:
+        """Go on from what another run left behind before the place where this one's society stands."""
+        self.tracks = tracks
+        self.marks.adopt(marks)
+        for text in said:
+            self._said.append(text)
 
     def step(self, place: int, event: Event) -> Step:
         """Take in the event at one place of the recording."""

@@ -200,7 +200,7 @@ class Timeline:
         self.run.texts_from = len(events)
         self.run.marks.adopt(marks)
         if last is not None:
-            self.run.society = self.loaded(self.settings, _unpacked(self.frames.restore(last)))
+            self.run.society = self.loaded(self.settings, self.kept_state(last))
             self._remind(self.run.society, len(events))
             self._regime = self.society.engine(MAIN).mind.heart.regime.regime
 
@@ -238,6 +238,10 @@ class Timeline:
         """Minds of one's own after the first `index` events, to be stepped at will."""
         return self.loaded(self.settings_at(index), self.society_at(index).dump())
 
+    def kept_state(self, frame: KeyFrame) -> dict[str, Any]:
+        """What a key frame holds, as a dump; raises `StoreError` where it is damaged."""
+        return _unpacked(self.frames.restore(frame))
+
     def loaded(self, settings: Settings, state: Mapping[str, Any]) -> Society:
         """Minds that go on from a dump of this recording's."""
         return self.initial.resumed(settings, state)
@@ -263,7 +267,7 @@ class Timeline:
             return place, self._reloaded(self.settings_at(place), state)
         while frame is not None:
             try:
-                state = _unpacked(self.frames.restore(frame))
+                state = self.kept_state(frame)
             except StoreError:
                 self.frames.discard(frame)
                 frame = self.frames.nearest(index)

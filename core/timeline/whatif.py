@@ -13,6 +13,7 @@ from core.extension.hooks import BranchRun
 from core.extension.use import program_registry
 from core.percept import AXES
 from core.timeline.firings import Difference, compare
+from core.timeline.kept_run import KeptRun, kept_run
 from core.timeline.recorded_marks import Mark
 from core.timeline.rerun import FELT, Rerun
 from core.timeline.silenced import silenced_by_cooldown, silenced_by_flow, why_unchanged
@@ -146,6 +147,15 @@ def _unedited(timeline: Timeline) -> Rerun:
     return known
 
 
+def _unhurried(run: Rerun | KeptRun, cancelled: Callable[[], bool]) -> bool:
+    """Run to the end, key presses first; False where nobody wants it any more."""
+    while run.advance(_BATCH):
+        if cancelled():
+            return False
+        time.sleep(_BREATH)
+    return not cancelled()
+
+
 class WhatIf:
     """One set of edits over one recording; run it again when the recording went on."""
 
@@ -178,14 +188,20 @@ class WhatIf:
                     due = time.monotonic() + _EVERY
             if rerun is not None and not cancelled():
                 post(self.result())
-        if self.timeline.run.texts_from == 0:
+        self._keep(post, cancelled)
+
+    def _keep(self, post: Callable[[WhatIfResult], object], cancelled: Callable[[], bool]) -> None:
+        """Run the recording as it was, unhurried: for words that a cache did not keep, and so that the next
+        edits need not begin at its start."""
+        kept = kept_run(self.timeline)
+        known = self._said() is not None
+        if not _unhurried(kept, cancelled):
             return
-        self._unedited = unedited = _unedited(self.timeline)
-        while unedited.advance(_BATCH):
-            if cancelled():
+        if not known and kept.texts is None:
+            self._unedited = _unedited(self.timeline)
+            if not _unhurried(self._unedited, cancelled):
                 return
-            time.sleep(_BREATH)
-        if not cancelled():
+        if not known:
             post(self.result())
 
     def _said(self) -> Mapping[tuple[int, str], str] | None:
@@ -193,7 +209,9 @@ class WhatIf:
         if self.timeline.run.texts_from == 0:
             return self.timeline.run.texts
         unedited = self._unedited
-        return unedited.texts if unedited is not None and unedited.done >= len(self.timeline) else None
+        if unedited is not None and unedited.done >= len(self.timeline):
+            return unedited.texts
+        return kept_run(self.timeline).texts
 
     def _texts(self) -> tuple[TextChange, ...] | None:
         """Where a method fires in both runs and its words differ."""
