@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from core.engine import Step
 from core.events import MAIN, AgentEnd, Event, Matter, Prompt, SessionStart, ToolUse, Turn
 from core.live.status import AgentTrouble, Open, StatusFacts
-from core.report.closing import Close, begins_turn, closing, was_left_open
+from core.report.closing import Close, begins_turn, closing, next_close
 from core.society import Society
 from core.story import FAILING, told_regime
 
@@ -83,7 +83,7 @@ class StatusTracker:
             self._flow = event.at
         if type(event) is Prompt:
             self.prompted = event.at
-        close = "" if was_left_open(event, self.closed) else closing(event, self._final)
+        close = next_close(event, self.close, self.closed, self._final)
         if close and begins_turn(self.close, close):
             self.turn = event.at
         if close and not self._after_goodbye(close, event.at):

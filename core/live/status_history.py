@@ -11,10 +11,10 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from core.events import MAIN, Prompt, SessionStart, ToolUse
-from core.live.status import Limits, Open, Status, StatusFacts, status_of
+from core.live.status import Limits, Open, Status, StatusFacts, Word, status_of
 from core.live.status_facts import with_minds
 from core.percept import AGENT_STATES, SIGNALS
-from core.report.closing import Close, begins_turn, closing, was_left_open
+from core.report.closing import Close, begins_turn, last_word, next_close
 from core.society import Society
 from core.timeline.timeline import Timeline
 from core.timeline.track import Track
@@ -23,6 +23,10 @@ _STUCK = float(AGENT_STATES.index("stuck"))
 _FLOW = 1 << SIGNALS.index("flow_active")
 _BLOCK = 512
 """Rows looked at together on the way back."""
+
+
+_AT_WORK: frozenset[Word] = frozenset(("working", "waiting", "delegating"))
+"""What nobody is in a log that has ended."""
 
 
 class StatusHistory:
@@ -111,8 +115,11 @@ class StatusHistory:
         """
         calls = [*self.open_calls(index, at, limits.asking), *(one for one in waiting if one.at <= at)]
         known = replace(facts, open=tuple(sorted(calls)))
-        quiet = limits.idle if ended and known.close == "said" else 0.0
-        return status_of(known, max(at, known.heard) + quiet, limits)
+        now = max(at, known.heard)
+        status = status_of(known, now + (limits.idle if ended and known.close == "said" else 0.0), limits)
+        if ended and status.word in _AT_WORK:
+            return status_of(known, now + limits.fleet.left, limits)
+        return status
 
     def _grow(self) -> None:
         events = self._timeline.events
@@ -129,11 +136,12 @@ class StatusHistory:
                 self._answered[event.agent] = place
             if isinstance(event, Prompt) and event.agent == MAIN:
                 self._prompts.append(place)
-            left_open = was_left_open(event, self._last_closed)
-            if event.agent == MAIN and not left_open and (close := closing(event, self._final)):
-                if begins_turn(self._last_close, close):
+            if event.agent == MAIN:
+                close = next_close(event, self._last_close, self._last_closed, self._final)
+                if close and begins_turn(self._last_close, close):
                     self._turns.append(place)
-                self._last_close, self._last_closed = close, event.at
+                if close:
+                    self._last_close, self._last_closed = close, event.at
         self._seen = len(events)
 
     def _time_before(self, places: Sequence[int], index: int) -> float:
@@ -143,18 +151,11 @@ class StatusHistory:
 
     def _close(self, index: int) -> tuple[Close, float]:
         """What the main agent's events up to there leave behind, and when that was."""
-        track = self._timeline.tracks.get(MAIN)
-        row = -1 if track is None else track.row(index - 1)
-        found: tuple[Close, float] = "", 0.0
-        while track is not None and row >= 0:
-            event = self._timeline.events[track.indexes[row]]
-            close = closing(event, self._final)
-            if close and (not found[0] or event.at > found[1]):
-                found = close, event.at
-            if close and not (isinstance(event, ToolUse) and event.outcome == "pending"):
-                break
-            row -= 1
-        return found
+        track, events = self._timeline.tracks.get(MAIN), self._timeline.events
+        rows = range(track.row(index - 1), -1, -1) if track is not None else ()
+        places = (track.indexes[row] for row in rows if track is not None)
+        left = last_word((events[place] for place in places), self._final)
+        return left.close, left.at
 
     def _since(self, agent: str, index: int, column: str) -> float | None:
         """Since when a column of an agent says without a break what it says now; None where it does not."""

@@ -10,7 +10,7 @@ from core.agents.words import Words, telling_line, words_of
 from core.engine import Frame
 from core.events import MAIN, Compaction, Event, Prompt, SessionEnd, ToolUse, Turn
 from core.logs.redaction import redact
-from core.report.closing import Close, last_close
+from core.report.closing import Close, last_word
 from core.report.formatting import clock, count, plain, span, times
 from core.report.troubles import troubles
 from core.response.loops.loop import Loop
@@ -24,7 +24,6 @@ _LAST = 12
 _AT_REST: dict[Close, str] = {
     "said": "it answered, and the log does not say whether it is done",
     "done": "it ended its turn and waits for a prompt",
-    "failed": "an error ended its turn; it goes on when you answer",
     "stopped": "the person stopped it",
     "ended": "the session is over",
 }
@@ -114,7 +113,7 @@ def _done(events: Sequence[Event], start: int) -> list[Fact]:
             if event.action == "file_edit" and event.targets:
                 edited[event.targets[0]] += 1
                 last[event.targets[0]] = place
-            elif event.purpose in ("test", "build", "commit") and event.outcome == "success":
+            elif event.purpose in ("test", "build", "commit"):
                 found.append(Fact(place, f"a {event.purpose} passed", "passed"))
         elif isinstance(event, Compaction):
             found.append(Fact(place, "the context was compacted", "compacted"))
@@ -155,10 +154,17 @@ def stuck_facts(timeline: Timeline, stop: int, read: Read = words_of) -> list[Fa
     asked = max((place for place, one in enumerate(events) if isinstance(one, Prompt)), default=0)
     found = _asked(events[asked : asked + 1], asked, read)
     found += _failed(events[asked:], asked, read, solved=False)[-8:]
-    rest = _AT_REST.get(last_close(events, frozenset(timeline.settings.response.notices.final)))
-    if rest is not None:
+    notices = timeline.settings.response.notices
+    left = last_word(reversed(events), frozenset(notices.final))
+    question, rest = left.asks(notices.asking), _AT_REST.get(left.close)
+    if question is not None:
+        words = log_words(read(question).command, 120)
+        found.append(Fact(stop, f'it waits for your answer ({question.tool}): "{words}"', "needs"))
+    elif left.close == "failed":
+        found.append(Fact(stop, "it needs you: an error or a refusal ended its turn", "needs"))
+    elif rest is not None:
         found.append(Fact(stop, rest, "rest"))
-    found += _now(timeline, frame, stop, over=rest is not None)
+    found += _now(timeline, frame, stop, over=rest is not None or left.close == "failed")
     done = _done(events[asked:], asked)
     for kind in ("passed", "edited"):
         found += [fact for fact in done if fact.kind == kind][-6:]

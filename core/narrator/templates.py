@@ -66,7 +66,12 @@ def told_why(facts: Sequence[Fact]) -> list[Claim]:
 
 
 def _verdict(by_kind: Mapping[str, Sequence[Fact]], reasons: bool) -> list[Claim]:
-    """Whether it is stuck, before the reasons; one at rest is not, whatever went wrong before."""
+    """Whether it is stuck, before the reasons; one at rest is not, whatever went wrong before.
+
+    That it waits for the person comes before all else.
+    """
+    if needs := by_kind.get("needs"):
+        return _each(needs)
     stands = (by_kind.get("rest") or by_kind.get("state") or [])[-1:]
     if not stands:
         return []

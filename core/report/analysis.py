@@ -70,7 +70,7 @@ def analyse(
     summary.id = summary.id or session.id
     summary.agent = summary.agent or session.tool
     summary.preserved = list(preserver.kept)
-    summary.story = story(tuple(lately), summary.started)
+    summary.story = story(tuple(lately), summary.started, notices=settings.response.notices)
     faults = kit.diagnostics
     summary.skipped = Skipped(
         faults.total,

@@ -2,18 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Collection, Iterable
+from typing import Literal, NamedTuple
 
 from core.events import MAIN, Event, Prompt, SessionEnd, ToolUse, Turn
 
 Close = Literal["", "asked", "tool", "said", "done", "failed", "stopped", "ended"]
 """What the main agent's last event leaves behind: `said` is an answer that tells no reason for its end."""
 
-_FAILED = frozenset(("error", "failed"))
-"""Words with which logs say that an error ended a turn."""
+_FAILED = frozenset(("error", "failed", "refusal", "content_filter"))
+"""Words with which logs say that an error or a refusal ended a turn."""
+_CUT = frozenset(("max_tokens", "length"))
+"""Words with which logs say that an answer was cut off, which tell nothing of what comes next."""
 _TOTALS = frozenset(("total", "shutdown"))
 """Turns that only tell what a session spent as a whole, and are not answers."""
+_TURNS = 32
+"""Turns looked at for calls that came before them and were answered later."""
+
+
+class LastWord(NamedTuple):
+    """How the main agent was left, and when and by which event."""
+
+    close: Close
+    at: float
+    event: Event | None
+
+    def asks(self, asking: Collection[str]) -> ToolUse | None:
+        """The call that waits for the person's answer, where one does; `asking` names such tools."""
+        event = self.event
+        if isinstance(event, ToolUse) and event.outcome == "pending" and event.tool in asking:
+            return event
+        return None
+
+
+NO_WORD = LastWord("", 0.0, None)
 
 
 def closing(event: Event, final: frozenset[str]) -> Close:
@@ -25,15 +47,26 @@ def closing(event: Event, final: frozenset[str]) -> Close:
         stop = event.stop  # type: ignore[union-attr]
         if stop in _TOTALS:
             return ""
-        return "done" if stop in final else "failed" if stop in _FAILED else "tool" if stop else "said"
+        if stop in final:
+            return "done"
+        return "failed" if stop in _FAILED else "said" if not stop or stop in _CUT else "tool"
     if kind is Prompt:
         return "stopped" if event.interrupt else "asked"  # type: ignore[union-attr]
     return "ended" if kind is SessionEnd else ""
 
 
-def was_left_open(event: Event, closed: float) -> bool:
-    """Whether this is a call without an answer that the end of a log brings, after the agent had gone on."""
-    return type(event) is ToolUse and event.outcome == "pending" and event.at < closed
+def next_close(event: Event, before: Close, closed: float, final: frozenset[str]) -> Close:
+    """What an event leaves behind after what the one before did; empty where it changes nothing.
+
+    A call without an answer that the end of a log brings is older than what the agent did since, and so is a
+    turn that is told after the calls it made were answered.
+    """
+    close = closing(event, final)
+    if event.at >= closed:
+        return close
+    if type(event) is ToolUse and event.outcome == "pending":
+        return ""
+    return "" if type(event) is Turn and before == "tool" and close in ("said", "tool") else close
 
 
 def begins_turn(before: Close, close: Close) -> bool:
@@ -41,14 +74,26 @@ def begins_turn(before: Close, close: Close) -> bool:
     return close == "asked" or (close in ("tool", "said") and before in ("", "done", "stopped", "failed"))
 
 
-def last_close(events: Sequence[Event], final: frozenset[str]) -> Close:
-    """What the main agent's events leave behind; calls the end of a log brings late change nothing."""
-    left: Close = ""
-    at = 0.0
-    for event in reversed(events):
+def last_word(backwards: Iterable[Event], final: frozenset[str]) -> LastWord:
+    """What the main agent's events leave behind, looked at from the last one back as far as needed."""
+    open_: list[Event] = []
+    turns = 0
+    for event in backwards:
         close = closing(event, final) if event.agent == MAIN else ""
-        if close and (not left or event.at > at):
-            left, at = close, event.at
-        if close and not (isinstance(event, ToolUse) and event.outcome == "pending"):
+        if not close:
+            continue
+        open_.append(event)
+        turns += type(event) is Turn
+        late = close in ("said", "tool") if type(event) is Turn else _is_pending(event)
+        if not late or turns >= _TURNS:
             break
+    left = NO_WORD
+    for event in reversed(open_):
+        close = next_close(event, left.close, left.at, final)
+        if close:
+            left = LastWord(close, event.at, event)
     return left
+
+
+def _is_pending(event: Event) -> bool:
+    return type(event) is ToolUse and event.outcome == "pending"

@@ -77,7 +77,7 @@ def _when(summary: Summary) -> Iterator[str]:
 _OUTCOMES = {
     "success": "went well",
     "failure": "failed",
-    "empty": "found nothing",
+    "empty": "came back empty",
     "rejected": "refused",
     "pending": "without a result",
     "collateral": "cancelled with another",

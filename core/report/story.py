@@ -9,10 +9,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from core.agents.words import Words, telling_line, words_of
-from core.events import MAIN, Compaction, Event, Outcome, Prompt, SessionEnd, ToolUse, Turn
+from core.events import MAIN, Compaction, Event, Outcome, Prompt, ToolUse, Turn
+from core.report.closing import Close, LastWord, last_word
 from core.report.formatting import count, last_words, plain, times
 from core.report.recap import short_clock, token_estimate
 from core.report.troubles import Trouble, troubles
+from core.settings.response import NoticeSettings
 
 _WIDE = 160
 """Letters of a line at most."""
@@ -60,7 +62,12 @@ def _fits(lines: Sequence[str], tokens: int) -> bool:
     return sum(map(token_estimate, lines)) <= tokens
 
 
-def story(events: Sequence[Event], begin: float | None = None, read: Read = words_of) -> SessionStory:
+def story(
+    events: Sequence[Event],
+    begin: float | None = None,
+    read: Read = words_of,
+    notices: NoticeSettings | None = None,
+) -> SessionStory:
     """What lies in a stretch; times are counted from `begin`, or from its first event."""
     if not events:
         return SessionStory()
@@ -69,7 +76,7 @@ def story(events: Sequence[Event], begin: float | None = None, read: Read = word
         tuple(_asked(events, start, read)),
         tuple(_done(events)),
         tuple(_failed(events, start, read)),
-        tuple(_ended(events, start, read)),
+        tuple(_ended(events, start, read, notices or NoticeSettings())),
     )
 
 
@@ -178,22 +185,11 @@ def _trouble(events: Sequence[Event], trouble: Trouble, start: float, read: Read
     yield f"  worked at {_when(events[trouble.solved], start)}{after}"
 
 
-def _ended(events: Sequence[Event], start: float, read: Read) -> Iterator[str]:
-    last = events[-1]
-    calls = [event for event in events if isinstance(event, ToolUse) and event.agent == MAIN]
-    if isinstance(last, SessionEnd):
-        yield f"{_when(last, start)} the session is over"
-    elif isinstance(last, Turn):
-        yield f"{_when(last, start)} with an answer"
-    elif isinstance(last, Prompt):
-        yield f"{_when(last, start)} with your prompt, not answered yet"
-    elif calls:
-        outcome = {"failure": "which failed", "pending": "without a result yet"}.get(
-            calls[-1].outcome, "which went well"
-        )
-        words = _line(read(calls[-1]).command) or " ".join(calls[-1].targets[:2])
-        named = plain(f"{calls[-1].tool} {words}".strip(), _WIDE // 2)
-        yield f"{_when(calls[-1], start)} with {named}, {outcome}"
+def _ended(events: Sequence[Event], start: float, read: Read, notices: NoticeSettings) -> Iterator[str]:
+    left = last_word(reversed(events), frozenset(notices.final))
+    last = left.event
+    if last is not None:
+        yield f"{_when(last, start)} {_last_words(left, read, notices)}"
     looked = 0
     for event in reversed(events):
         if isinstance(event, Turn) and event.agent == MAIN:
@@ -204,6 +200,32 @@ def _ended(events: Sequence[Event], start: float, read: Read) -> Iterator[str]:
                 return
             if looked >= _LOOKED_BACK:
                 return
+
+
+_ENDINGS: dict[Close, str] = {
+    "ended": "the session is over",
+    "asked": "with your prompt, not answered yet",
+    "stopped": "with you stopping it",
+    "failed": "with an error or a refusal that ended its turn",
+    "done": "with an answer",
+    "said": "with an answer; the log does not say whether it is done",
+    "tool": "amid its work",
+}
+
+
+def _last_words(left: LastWord, read: Read, notices: NoticeSettings) -> str:
+    """What the main agent was left with."""
+    last = left.event
+    if not isinstance(last, ToolUse):
+        return _ENDINGS.get(left.close, "")
+    words = _line(read(last).command) or " ".join(last.targets[:2])
+    named = plain(f"{last.tool} {words}".strip(), _WIDE // 2)
+    if left.asks(notices.asking) is not None:
+        return f"with a question to you, not answered yet: {named}"
+    outcome = {"failure": "which failed", "pending": "without a result yet"}.get(
+        last.outcome, "which went well"
+    )
+    return f"with {named}, {outcome}, amid its work"
 
 
 def _when(event: Event, start: float) -> str:

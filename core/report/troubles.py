@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
-from core.events import Event, ToolUse
+from core.events import Action, Event, ToolUse
+
+LOOKS: frozenset[Action] = frozenset(("search", "file_read", "memory_read"))
+"""Actions that came to nothing where nothing comes back; others often go well without a word."""
 
 
 class Trouble(NamedTuple):
@@ -52,7 +55,7 @@ def troubles(events: Sequence[Event]) -> list[Trouble]:
                 known.failures += 1
                 known.last = place
                 known.in_vain = len(known.edits)
-        elif event.outcome == "success":
+        elif event.outcome == "success" or (event.outcome == "empty" and event.action not in LOOKS):
             if event.action == "file_edit":
                 for (agent, _), trouble in running.items():
                     if agent == event.agent:

@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from bench.workload import session
-from core.events import MAIN, Event, Prompt, SessionStart, ToolUse, Turn
+from core.events import MAIN, Event, Outcome, Prompt, SessionStart, ToolUse, Turn
 from core.live.status import Limits, status_of
 from core.live.status_facts import StatusTracker
 from core.live.status_history import StatusHistory
+from core.report.closing import last_word
 from core.settings import Settings
 from core.timeline.timeline import Timeline
 
@@ -31,6 +32,67 @@ def test_a_recording_tells_the_facts_of_the_watch(seed: int, agents: int, size: 
     history = StatusHistory(timeline, FINAL)
     for index in (*range(1, len(timeline) + 1, 7), len(timeline)):
         assert history.facts(index, timeline.society_at(index)) == seen[index - 1]
+
+
+@st.composite
+def jumbled(draw: st.DrawFn) -> list[Event]:
+    """Calls, turns and prompts of one agent whose times go back and forth."""
+    made: list[Event] = []
+    for _ in range(draw(st.integers(1, 25))):
+        at = NOW + draw(st.integers(0, 9))
+        kind = draw(st.sampled_from(("use", "pending", "turn", "prompt")))
+        if kind == "turn":
+            made.append(
+                Turn(at=at, stop=draw(st.sampled_from(("", "tool_use", "end_turn", "error", "total"))))
+            )
+        elif kind == "prompt":
+            made.append(Prompt(at=at, characters=3, interrupt=draw(st.booleans())))
+        else:
+            outcome: Outcome = "pending" if kind == "pending" else "success"
+            made.append(ToolUse(at=at, action="shell_exec", tool="Bash", outcome=outcome))
+    return made
+
+
+@settings(max_examples=60, deadline=None)
+@given(jumbled())
+def test_what_was_left_behind_is_found_from_the_end_as_from_the_start(events: list[Event]) -> None:
+    timeline = Timeline(Settings())
+    tracker = StatusTracker(FINAL)
+    for event in events:
+        tracker.update(event, timeline.add(event))
+        left = last_word(reversed(timeline.events), frozenset(FINAL))
+        assert (left.close, left.at) == (tracker.close, tracker.closed)
+    facts = StatusHistory(timeline, FINAL).facts(len(events), timeline.society)
+    assert (facts.close, facts.closed, facts.turn) == (tracker.close, tracker.closed, tracker.turn)
+
+
+def test_a_log_cut_off_amid_its_work_is_not_done() -> None:
+    """The turn that made a call is told last, though the call was answered after it."""
+    use = ToolUse(at=NOW + 9, action="shell_exec", tool="Bash")
+    timeline, history = recorded(Prompt(at=NOW + 1, characters=3), use, Turn(at=NOW + 5))
+    facts = history.facts(4, timeline.society)
+    assert (facts.close, facts.closed) == ("tool", NOW + 9)
+    assert word(timeline, history, 4, later=600.0) == "silent?"
+    timeline, history = recorded(Prompt(at=NOW + 1, characters=3), use, Turn(at=NOW + 9))
+    assert word(timeline, history, 4, later=600.0) == "done?"
+
+
+@pytest.mark.parametrize("ended", [False, True])
+def test_nobody_works_in_a_log_that_has_ended(ended: bool) -> None:
+    use = ToolUse(at=NOW + 9, action="shell_exec", tool="Bash")
+    timeline, history = recorded(Prompt(at=NOW + 1, characters=3), use)
+    facts = history.facts(3, timeline.society)
+    status = history.status(facts, 3, NOW + 9, Limits.of(Settings()), ended=ended)
+    left, works = "the log ends amid its work", "the model decides what comes next"
+    assert (status.word, status.why) == (("left", left) if ended else ("working", works))
+
+
+@pytest.mark.parametrize(
+    ("stop", "left"), [("refusal", "needs you"), ("max_tokens", "done?"), ("length", "done?")]
+)
+def test_a_refusal_needs_you_and_a_cut_answer_may_be_all(stop: str, left: str) -> None:
+    timeline, history = recorded(Prompt(at=NOW + 1, characters=3), Turn(at=NOW + 5, stop=stop))
+    assert word(timeline, history, 3, later=600.0) == left
 
 
 def recorded(*events: Event) -> tuple[Timeline, StatusHistory]:

@@ -71,12 +71,43 @@ CIRCLING = ToolUse(
 WENT = "It went round in circles from 00:00:1"
 
 
+def why(*events: Event) -> list[str]:
+    timeline = Timeline(SETTINGS)
+    timeline.extend(events)
+    return [claim.words for claim in told_why(stuck_facts(timeline, len(timeline)))]
+
+
+def test_an_open_question_comes_before_everything_else() -> None:
+    asked = ToolUse(at=40.0, action="other", tool="AskUserQuestion", outcome="pending")
+    assert why(Prompt(at=30.0, characters=5), asked)[0].startswith(
+        "It waits for your answer (AskUserQuestion)"
+    )
+    answered = replace(asked, outcome="success")
+    assert why(Prompt(at=30.0, characters=5), answered)[0].startswith("Nothing in the log speaks for")
+
+
+def test_a_turn_told_after_its_calls_were_answered_is_no_answer() -> None:
+    call = ToolUse(at=50.0, action="shell_exec", tool="Bash")
+    assert "it answered" not in why(Prompt(at=30.0, characters=5), call, Turn(at=40.0))[0]
+    assert "it answered" in why(Prompt(at=30.0, characters=5), call, Turn(at=60.0))[0]
+
+
+def test_a_check_that_passes_without_a_word_has_passed() -> None:
+    build = ToolUse(
+        at=40.0, action="shell_exec", tool="Bash", program="tsc", purpose="build", outcome="failure"
+    )
+    lines = why(Prompt(at=30.0, characters=5), build, replace(build, at=50.0, outcome="empty"))
+    assert not any(line.startswith(("No test, build or commit", "Bash")) for line in lines)
+    lines = why(Prompt(at=30.0, characters=5), build, replace(build, at=50.0, outcome="pending"))
+    assert any("No test, build or commit has passed" in line for line in lines)
+
+
 @pytest.mark.parametrize(
     ("last", "first", "second"),
     [
         (Turn(at=60.0, stop="end_turn"), "It ended its turn and waits for a prompt.", WENT),
         (Turn(at=60.0), "It answered, and the log does not say whether it is done.", WENT),
-        (Turn(at=60.0, stop="error"), "An error ended its turn; it goes on when you answer.", WENT),
+        (Turn(at=60.0, stop="error"), "It needs you: an error or a refusal ended its turn.", WENT),
         (SessionEnd(at=60.0), "The session is over.", WENT),
         (Prompt(at=60.0, characters=0, interrupt=True), "The person stopped it.", "100% of the commands"),
     ],

@@ -11,8 +11,14 @@ from core.events import Action, Event, Outcome, Prompt, SessionEnd, ToolUse, Tur
 from core.report.story import SessionStory, story
 
 
-def use(at: float, action: Action = "shell_exec", outcome: Outcome = "success", **more: Any) -> ToolUse:
-    return ToolUse(at=at, agent="main", action=action, tool="Bash", outcome=outcome, **more)
+def use(
+    at: float,
+    action: Action = "shell_exec",
+    outcome: Outcome = "success",
+    tool: str = "Bash",
+    **more: Any,
+) -> ToolUse:
+    return ToolUse(at=at, agent="main", action=action, tool=tool, outcome=outcome, **more)
 
 
 def prompt(at: float, **more: Any) -> Prompt:
@@ -20,7 +26,7 @@ def prompt(at: float, **more: Any) -> Prompt:
 
 
 def turn(at: float) -> Turn:
-    return Turn(at=at, agent="main")
+    return Turn(at=at, agent="main", stop="end_turn")
 
 
 def read(event: Event) -> Words:
@@ -65,10 +71,45 @@ def test_every_question_is_answered() -> None:
         (use(9, outcome="pending"), "without a result yet"),
         (use(9), "which went well"),
         (SessionEnd(at=9, agent="main"), "the session is over"),
+        (Prompt(at=9, characters=9, interrupt=True), "with you stopping it"),
+        (Turn(at=9, stop="error"), "with an error or a refusal that ended its turn"),
+        (Turn(at=9, stop="refusal"), "with an error or a refusal that ended its turn"),
+        (Turn(at=9, stop="end_turn"), "with an answer"),
+        (Turn(at=9), "the log does not say whether it is done"),
+        (Turn(at=9, stop="max_tokens"), "the log does not say whether it is done"),
+        (Turn(at=9, stop="tool_use"), "amid its work"),
+        (use(9, "other", tool="AskUserQuestion", outcome="pending"), "with a question to you, not answered"),
+        (use(9, "other", tool="AskUserQuestion"), "which went well"),
     ],
 )
 def test_how_it_ended(last: Event, words: str) -> None:
     assert words in story([prompt(0), last], read=read).ended[0]
+
+
+def test_a_turn_told_after_its_calls_were_answered_is_no_answer() -> None:
+    """Claude Code tells of a turn once another begins; a log that stops in between ends with an old one."""
+    cut: list[Event] = [prompt(0), use(20), Turn(at=10)]
+    assert story(cut, read=read).ended[0] == "0:20 with Bash npm test, which went well, amid its work"
+    answered: list[Event] = [*cut, Turn(at=30)]
+    assert story(answered, read=read).ended[0].startswith("0:30 with an answer")
+
+
+def test_a_call_given_up_long_ago_is_not_the_end() -> None:
+    events: list[Event] = [prompt(0), use(10), Turn(at=90, stop="end_turn"), use(40, outcome="pending")]
+    assert story(events, read=read).ended[0] == "1:30 with an answer"
+
+
+def test_what_works_without_a_word_has_worked() -> None:
+    events = [
+        use(1, outcome="failure", purpose="build", program="tsc"),
+        use(2, "file_edit", targets=("src/a.ts",)),
+        use(3, outcome="empty", purpose="build", program="tsc"),
+        use(4, "search", outcome="failure", shape=5),
+        use(5, "search", outcome="empty", shape=5),
+    ]
+    failed = story(events, read=read).failed
+    assert "  worked at 0:02 after edits of src/a.ts" in failed
+    assert "  not seen to work again" in failed
 
 
 @pytest.mark.parametrize(("prompts", "more"), [(6, False), (7, True)])

@@ -57,7 +57,8 @@ def _run(args: argparse.Namespace) -> int:
     begin, end = sorted((parse_place(timeline, args.begin), parse_place(timeline, args.end)))
     if args.prose:
         return _print_prose(args, settings, timeline, begin, end)
-    told = story(timeline.events[begin:end], timeline.events[0].at).within(args.tokens)
+    notices = timeline.settings.response.notices
+    told = story(timeline.events[begin:end], timeline.events[0].at, notices=notices).within(args.tokens)
     left = args.tokens - sum(map(token_estimate, told))
     nav = ChronoNav(timeline)
     at = timeline.time_of(len(timeline))

@@ -10,6 +10,7 @@ from core.agents.words import Words
 from core.events import AgentEnd, Event, Prompt, ToolUse, Turn
 from core.report.event_words import OUTCOME_SIGNS, about, kind_of
 from core.report.formatting import EMPHASIS, clock, count, plain
+from core.report.troubles import LOOKS
 from core.timeline.recorded_marks import Mark
 from tui.draw.line import Line, clipped, path_end, wrapped
 from tui.feed.view import View
@@ -75,7 +76,9 @@ def _head(entry: Entry, view: View) -> Line:
     if isinstance(event, ToolUse):
         sign, ink = OUTCOME_SIGNS[event.outcome]
         line.append((plain(event.tool or kind_of(event)), "strong"))
-        line.append((f"  {sign} {_WORDS[event.outcome]}{_code(event)}", ink))
+        silent = event.outcome == "empty" and event.action not in LOOKS
+        came_of_it = "done, nothing printed" if silent else _WORDS[event.outcome]
+        line.append((f"  {sign} {came_of_it}{_code(event)}", ink))
         if event.duration is not None and event.duration >= 0:
             line.append((f"  {call_duration(event.duration)}", "quiet"))
         if not view.words or entry.words is None or not (entry.words.command or _is_about_paths(event)):
