@@ -81,9 +81,8 @@ def _failed(events: Sequence[Event], start: int, read: Read, *, solved: bool = T
         if not isinstance(use, ToolUse) or (trouble.solved is not None and not solved):
             continue
         words = read(use)
-        what = log_words(words.command, 80) or " ".join(use.targets[:2]) or use.program
         error = log_words(telling_line(words.output), 120)
-        named = plain(f"{use.tool} {what}".strip(), 100)
+        named = _named(use, words)
         why = f': "{error}"' if error else ""
         found.append(
             Fact(start + trouble.last + 1, f"{named} failed {times(trouble.failures)}{why}", "failed")
@@ -91,6 +90,9 @@ def _failed(events: Sequence[Event], start: int, read: Read, *, solved: bool = T
         if trouble.solved is not None:
             edits = ", ".join(plain(path, 50) for path in trouble.edits[:3])
             after = f" after changing {edits}" if edits else ""
+            worked = events[trouble.solved]
+            if isinstance(worked, ToolUse) and worked.call != use.call:
+                named = _named(worked, read(worked))
             found.append(Fact(start + trouble.solved + 1, f"{named} worked{after}", "solved"))
         elif trouble.in_vain:
             edits = count(trouble.in_vain, "file")
@@ -102,6 +104,11 @@ def _failed(events: Sequence[Event], start: int, read: Read, *, solved: bool = T
                 )
             )
     return found
+
+
+def _named(use: ToolUse, words: Words) -> str:
+    what = log_words(words.command, 80) or " ".join(use.targets[:2]) or use.program
+    return plain(f"{use.tool} {what}".strip(), 100)
 
 
 def _done(events: Sequence[Event], start: int) -> list[Fact]:

@@ -171,8 +171,7 @@ def _trouble(events: Sequence[Event], trouble: Trouble, start: float, read: Read
     if not isinstance(use, ToolUse):
         return
     words = read(use)
-    what = _line(words.command) or " ".join(use.targets[:2]) or use.program
-    named = plain(f"{use.tool} {what}".strip(), _WIDE // 2)
+    named = _named(use, words)
     error = plain(telling_line(words.output), _WIDE // 2)
     why = f": {error}" if error else f", exit {use.exit_code}" if use.exit_code else ""
     yield f"{_when(events[trouble.first], start)} {named}, {times(trouble.failures)}{why}"
@@ -182,7 +181,17 @@ def _trouble(events: Sequence[Event], trouble: Trouble, start: float, read: Read
     edits = ", ".join(plain(path, 50) for path in trouble.edits[:3])
     more = f" and {len(trouble.edits) - 3} more" if len(trouble.edits) > 3 else ""
     after = f" after edits of {edits}{more}" if edits else " with no edit in between"
-    yield f"  worked at {_when(events[trouble.solved], start)}{after}"
+    worked = events[trouble.solved]
+    another = (
+        f"{_named(worked, read(worked))} " if isinstance(worked, ToolUse) and worked.call != use.call else ""
+    )
+    yield f"  {another}worked at {_when(worked, start)}{after}"
+
+
+def _named(use: ToolUse, words: Words) -> str:
+    """A call as it is told of: its tool, and what it was given."""
+    what = _line(words.command) or " ".join(use.targets[:2]) or use.program
+    return plain(f"{use.tool} {what}".strip(), _WIDE // 2)
 
 
 def _ended(events: Sequence[Event], start: float, read: Read, notices: NoticeSettings) -> Iterator[str]:
@@ -218,8 +227,7 @@ def _last_words(left: LastWord, read: Read, notices: NoticeSettings) -> str:
     last = left.event
     if not isinstance(last, ToolUse):
         return _ENDINGS.get(left.close, "")
-    words = _line(read(last).command) or " ".join(last.targets[:2])
-    named = plain(f"{last.tool} {words}".strip(), _WIDE // 2)
+    named = _named(last, read(last))
     if left.asks(notices.asking) is not None:
         return f"with a question to you, not answered yet: {named}"
     outcome = {"failure": "which failed", "pending": "without a result yet"}.get(

@@ -99,6 +99,15 @@ def test_a_call_given_up_long_ago_is_not_the_end() -> None:
     assert story(events, read=read).ended[0] == "1:30 with an answer"
 
 
+def test_another_command_that_works_is_named() -> None:
+    """Checks by the same program count as tries of one thing, though they may be different commands."""
+    events = [
+        use(1, outcome="failure", purpose="build", program="make", call=1),
+        use(2, purpose="build", program="make", call=2),
+    ]
+    assert story(events, read=read).failed[1] == "  Bash npm test worked at 0:01 with no edit in between"
+
+
 def test_what_works_without_a_word_has_worked() -> None:
     events = [
         use(1, outcome="failure", purpose="build", program="tsc"),

@@ -11,6 +11,7 @@ from rich.cells import cell_len
 from core.events import MAIN
 from core.logs.lag import UNKNOWN
 from core.report.formatting import count, folder_name, money, plain, short, span
+from core.report.plan_window import USUAL, plan_share
 from tui.draw.gauge import meter
 from tui.draw.line import Line, fit
 from tui.feed.view import View
@@ -180,14 +181,15 @@ def _context(view: View) -> list[Line]:
     sleep = view.frame.mind.sleep
     if not sleep.context_tokens:
         return []
-    ink = "alert" if sleep.context >= 0.9 else "plain"
-    return [
-        [
-            ("context ", "quiet"),
-            *meter(sleep.context, 6, ink, thin=True),
-            (f" {100 * sleep.context:.0f}%{_turns(sleep.turns_to_compaction)}", ink),
-        ]
-    ]
+    told = view.hooks.figures.window if view.hooks is not None else 0
+    smaller = plan_share(view.subject.tool, sleep, told) or 0.0
+    ink = "alert" if max(sleep.context, smaller) >= 0.9 else "plain"
+    full = f" {100 * sleep.context:.0f}%"
+    if smaller >= 0.5:
+        full += f", or {min(100.0, 100 * smaller):.0f}% of {short(USUAL)}"
+    else:
+        full += _turns(sleep.turns_to_compaction)
+    return [[("context ", "quiet"), *meter(sleep.context, 6, ink, thin=True), (full, ink)]]
 
 
 def _turns(left: int | None) -> str:

@@ -8,6 +8,7 @@ from typing import ClassVar
 from core.mind.readings import SleepReading
 from core.report.compaction import lines as preserved_lines
 from core.report.formatting import count, short, span
+from core.report.plan_window import USUAL, plan_share
 from core.timeline.track import Track
 from tui.draw.gauge import area, meter
 from tui.draw.line import Line, first_fit, fit, joined_cells
@@ -38,7 +39,9 @@ cut it, not to the end of the window; how many turns are left until then, and wh
 `▽` is a compaction. The curve is the context so far; the line under it holds the marks.
 
 How far to trust it: context comes from the token counts of the log and is exact where the log has them; the
-turns left assume that it grows as it did of late. The model's own sleep and dreams are on the mind screen.
+turns left assume that it grows as it did of late. Logs of Claude Code do not tell the window: a model with a
+large one is measured against that, and below 200k it is said what the usual window of a plan would mean; with
+hooks, its status line tells the true one. The model's own sleep and dreams are on the mind screen.
 """
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
@@ -51,7 +54,7 @@ turns left assume that it grows as it did of late. The model's own sleep and dre
             (0, context_bar(sleep, width)),
             (1, context_line(sleep, width)),
             *([(3, told)] if (told := window_line(view, width)) else []),
-            (2, [(fit(advice(sleep), width), "alert" if sleep.context >= NEAR else "plain")]),
+            (2, advice_line(view, width)),
         ]
         preserved = view.preserved
         if preserved is not None and view.at - preserved.at <= _SHOWN:
@@ -111,6 +114,26 @@ turns left assume that it grows as it did of late. The model's own sleep and dre
             for mark in self._cuts.kept[stop - 1 : stop] if stop else ():
                 tries.insert(0, f"{tries[0]}, the last {span(max(0.0, view.at - mark.at))} ago")
         return [(first_fit(tries, width), "quiet")]
+
+
+def advice_line(view: View, width: int) -> Line:
+    """What a person may do, and what holds if their plan has the usual window."""
+    sleep = view.frame.mind.sleep
+    told = view.hooks.figures.window if view.hooks is not None else 0
+    smaller = plan_share(view.subject.tool, sleep, told)
+    if smaller is None or smaller < _HALF:
+        return [(fit(advice(sleep), width), "alert" if sleep.context >= NEAR else "plain")]
+    size = short(USUAL)
+    if smaller < NEAR:
+        return [
+            (first_fit((f"enough room, if its window is not {size}", f"if not {size}: room"), width), "plain")
+        ]
+    tries = (
+        f"if its window is {size} it forgets now: let it write down what matters",
+        f"if its window is {size} it forgets now",
+        f"if {size}: forgets now",
+    )
+    return [(first_fit(tries, width), "alert")]
 
 
 def advice(sleep: SleepReading) -> str:

@@ -158,3 +158,14 @@ def test_a_session_without_a_project_is_named_by_its_title(
     subject = Subject(path="/x/log.jsonl", project=project, title=title, model="gemini-3-flash-preview")
     (line,) = said(replace(view, subject=subject, words=words), 80, 1)
     assert shown in line
+
+
+def test_a_window_that_a_plan_may_leave_smaller_is_told_beside_the_large_one(view: View) -> None:
+    sleep = replace(
+        view.frame.mind.sleep, context_tokens=160_000, compaction_point=920_000, context=160 / 920
+    )
+    frame = replace(view.frame, mind=replace(view.frame.mind, sleep=sleep))
+    line, *_ = said(replace(view, frame=frame, subject=replace(view.subject, tool="claude-code")), 120, 2)
+    assert "17%, or 96% of 200.0k" in line
+    line, *_ = said(replace(view, frame=frame, subject=replace(view.subject, tool="codex")), 120, 2)
+    assert "17%" in line and "200.0k" not in line

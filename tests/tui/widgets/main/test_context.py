@@ -12,7 +12,7 @@ from core.settings import Settings
 from core.timeline.timeline import Timeline
 from tests.tui.panel_app import SIZES, PanelApp, check, recording, stuck, text, view_at
 from tui.feed.view import View
-from tui.widgets.main.context import ContextPanel, advice
+from tui.widgets.main.context import ContextPanel, advice, advice_line
 
 
 def _with(view: View, **more: Any) -> View:
@@ -104,3 +104,29 @@ async def test_it_draws_and_zooms() -> None:
         await pilot.press("enter")
         await pilot.pause()
         assert app.zoomed == [app.panel]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "words", "ink"),
+    [
+        (83_000, "enough room", "plain"),
+        (84_000, "enough room, if its window is not 200.0k", "plain"),
+        (141_900, "enough room, if its window is not 200.0k", "plain"),
+        (142_000, "if its window is 200.0k it forgets now: let it write down what matters", "alert"),
+        (200_000, "if its window is 200.0k it forgets now: let it write down what matters", "alert"),
+        (200_001, "enough room", "plain"),
+    ],
+)
+def test_a_large_window_that_the_log_does_not_tell_is_no_all_clear(tokens: int, words: str, ink: str) -> None:
+    large = _with(stuck(), context_tokens=tokens, compaction_point=920_000, context=tokens / 920_000)
+    (line,) = advice_line(replace(large, subject=replace(large.subject, tool="claude-code")), 80)
+    assert (line[0].rstrip(), line[1]) == (words, ink)
+
+
+@pytest.mark.parametrize("change", ["tool", "point"])
+def test_a_window_that_is_known_needs_no_such_word(change: str) -> None:
+    point = 167_000 if change == "point" else 920_000
+    view = _with(stuck(), context_tokens=160_000, compaction_point=point, context=0.2)
+    tool = "codex" if change == "tool" else "claude-code"
+    told = replace(view, subject=replace(view.subject, tool=tool))
+    assert text([advice_line(told, 80)]).rstrip() == "enough room"
