@@ -23,6 +23,7 @@ from core.store.profiles import read_profile
 from core.timeline.marks import Marks
 from core.timeline.opening import seed_of
 from core.timeline.recorded_marks import Mark
+from sample_sessions import BOUNDED
 
 
 class Shown(NamedTuple):
@@ -58,11 +59,11 @@ class Evidence(NamedTuple):
 
 
 def published() -> Settings:
-    """Settings of the profile that the stories are played with."""
+    """Settings that the stories are played with."""
     settings = Settings()
     for name, value in read_profile(PRESETS / "as-published.toml", "built-in").values.items():
         settings = with_value(settings, name, value)
-    return settings
+    return with_value(settings, BOUNDED, True)
 
 
 def watch(path: Path) -> Evidence:

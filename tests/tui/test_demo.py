@@ -127,6 +127,7 @@ def test_where_no_agent_ever_ran_a_sample_is_shown(
     told = profile_settings("as-published")
     assert app.settings.receptor.impulse == told.receptor.impulse, "the captions tell of these figures"
     assert app.settings.receptor.emotion == told.receptor.emotion
+    assert app.settings.receptor.flow.bounded, "flow silences nothing while things fail, in a story either"
 
 
 async def test_a_sample_that_was_not_asked_for_says_why_it_is_there(tmp_path: Path, still: Settings) -> None:

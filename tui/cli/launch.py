@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sample_sessions import FIGURES, FIRST, find_sample
+from sample_sessions import BOUNDED, FIGURES, FIRST, find_sample
 from tui.cli.options import add_settings_options, configured_initial, settings_from
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def _show_sample(settings: Settings, project: Path | None) -> int:
     from tui.demo import run_demo
 
     sample = find_sample(FIRST)
-    chosen = {**other_figures(settings, FIGURES), "timeline.play.speed": sample.speed}
+    chosen = {**other_figures(settings, FIGURES), BOUNDED: True, "timeline.play.speed": sample.speed}
     return run_demo(sample, overlaid(settings, chosen), project, note=SAMPLE_NOTE)
 
 
