@@ -75,11 +75,11 @@ class LineCutter:
         What is wrong with a line is noted after all lines before it were given.
         """
         lines: list[Line] = []
-        begin, base, number = 0, self.position, self._number
+        begin, base, number, held = 0, self.position, self._number, self._held
         full, longest, find = TOGETHER, self._longest, chunk.find
         while (end := find(b"\n", begin)) >= 0:
             piece = chunk[begin:end]
-            if piece[:1] == b"{" and piece[-1] == _SHUT and end - begin <= longest and not self._held:
+            if piece[:1] == b"{" and piece[-1] == _SHUT and end - begin <= longest and not held:
                 if passes is None or not passes(piece):
                     lines.append(_make(Line, (piece, base + begin, number)))
                     if end >= full:
@@ -89,7 +89,8 @@ class LineCutter:
                 if lines:
                     yield lines
                     lines = []
-                line = self._close(piece, end - begin + self._held, base + begin - self._held, number)
+                line = self._close(piece, end - begin + held, base + begin - held, number)
+                held = 0
                 if line is not None and not _passed_over(line, passes):
                     yield [line]
             begin = end + 1
@@ -173,6 +174,26 @@ def take(stream: BinaryIO, size: int = -1) -> bytes:
         raise OSError(f"damaged archive: {fault}") from fault
 
 
+def _chunks(path: Path, size: int, start: int) -> Iterator[bytes]:
+    """The bytes of a log from `start` on, unpacked, so many at a time."""
+    with open_log(path, 0) as raw:
+        chunk = take(raw, size)
+        if chunk.startswith(_MAGIC):
+            raw.seek(0)
+            with ZstdFile(raw) as unpacked:
+                unpacked.seek(start)
+                while chunk := take(cast("BinaryIO", unpacked), size):
+                    yield chunk
+            return
+        if start:
+            raw.seek(start)
+            chunk = take(raw, size)
+        while more := take(raw, size):
+            yield chunk
+            chunk = more
+    yield chunk
+
+
 def line_batches(
     path: Path,
     note: Note,
@@ -189,12 +210,8 @@ def line_batches(
     all lines before it were given.
     """
     cutter = LineCutter(note, longest, start, number)
-    with opened(path, size) as stream:
-        if start:
-            stream.seek(start)
-        while len(chunk := take(stream, size)) == size:
-            yield from cutter.batches(chunk, passes)
-    yield from cutter.batches(chunk, passes)
+    for chunk in _chunks(path, size, start):
+        yield from cutter.batches(chunk, passes)
     last = cutter.rest()
     if last is not None and not _passed_over(last, passes):
         yield [last]

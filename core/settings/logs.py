@@ -19,7 +19,7 @@ class LineSettings(Group, project=PERSON):
         unit="bytes",
     )
     chunk: int = tunable(
-        1024 * 1024,
+        256 * 1024,
         "How much of a file is read in one go.",
         ge=4096,
         le=64 * 1024 * 1024,
