@@ -124,10 +124,10 @@ class HeadStart:
 
     def advance(self, events: int) -> bool:
         """Look at so many more; False once the place is known."""
-        society, recorded, rows, levels = self._society, self._timeline.events, self._rows, self._levels
+        society, rows, levels = self._society, self._rows, self._levels
+        stretch = self._timeline.events[self._done : min(self._done + events, self._stop)]
         try:
-            for place in range(self._done, min(self._done + events, self._stop)):
-                event = recorded[place]
+            for place, event in enumerate(stretch, self._done):
                 agent = event.agent
                 society.step(event)
                 rows[agent] = rows.get(agent, 0) + 1

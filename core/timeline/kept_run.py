@@ -98,9 +98,9 @@ class KeptRun:
         """Keep so many more; False once there are none left."""
         with self._growing:
             start, total = len(self.steps), self.total
-            step, recorded = self._society.step, self._timeline.events
-            for place in range(start, min(start + events, total)):
-                step(recorded[place])
+            step = self._society.step
+            for event in self._timeline.events[start : min(start + events, total)]:
+                step(event)
             return len(self.steps) < total
 
 

@@ -243,16 +243,15 @@ class Rerun:
         self.done = place
 
     def _live(self, until: int) -> None:
-        step, events = self._run.step, self.timeline.events
-        for place in range(self.done, until):
-            step(place, events[place])
+        step = self._run.step
+        for place, event in enumerate(self.timeline.events[self.done : until], self.done):
+            step(place, event)
             self.done = place + 1
 
     def _feel(self, until: int) -> None:
-        society, events, tracks, levels = self.society, self.timeline.events, self.tracks, self._levels
+        society, tracks, levels = self.society, self.tracks, self._levels
         step, marks, every = society.step, self._marks, self._every
-        for place in range(self.done, until):
-            event = events[place]
+        for place, event in enumerate(self.timeline.events[self.done : until], self.done):
             agent = event.agent
             percept = step(event).percept
             if percept.signals:
@@ -261,7 +260,7 @@ class Rerun:
                         marks.append(Mark(place, event.at, agent, "signal", name, intensity))
             track = tracks.get(agent)
             if track is None:
-                track = tracks[agent] = Track(events[0].at)
+                track = tracks[agent] = Track(self.timeline.events[0].at)
                 track.columns = Columns(FELT)
             if place % every == 0 or agent not in levels:
                 levels[agent] = society.engine(agent).receptor.levels()[: len(AXES)]
@@ -273,8 +272,9 @@ class Rerun:
         """The same as `_feel` from inputs that were kept."""
         events, tracks, levels = self.timeline.events, self.tracks, self._levels
         feelings, marks, every = self._feelings, self._marks, self._every
-        for place in range(self.done, until):
-            event, row = events[place], given[place]
+        start = self.done
+        stretch = zip(events[start:until], given[start:until], strict=True)
+        for place, (event, row) in enumerate(stretch, start):
             agent = event.agent
             receptor = self._begun(agent) if row[0] else feelings[agent]
             axes, signals = receptor.feel(row)
