@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 from core.agents.loose import decode
 from core.logs.redaction import redact, redact_torn
 from core.logs.times import seconds
+from core.logs.value_secrets import hide_named
 
 Speaker = Literal["asked", "said", "call", "result"]
 
@@ -97,7 +98,7 @@ class RecordText(NamedTuple):
 
 
 def raw_texts(data: bytes) -> list[RecordText]:
-    """The texts of a record in their order as they are, for one who redacts what is shown; never raises."""
+    """The texts of a record in their order, for one who redacts what is shown; never raises."""
     value = decode(data)
     return _found(data if value is None else value)
 
@@ -112,7 +113,7 @@ def _found(value: Any) -> list[RecordText]:
         plain = value.decode("utf-8", "replace")
         return [RecordText("said", plain)] if plain.strip() and "\0" not in plain[:_BLOB] else []
     found: list[RecordText] = []
-    _take(value, "said", found, 0)
+    _take(hide_named(value), "said", found, 0)
     return found
 
 
@@ -162,7 +163,7 @@ def _words(text: str, speaker: Speaker, found: list[RecordText], depth: int) -> 
     if text[:1] in ("{", "[") and depth <= _DEEPEST:
         inner = decode(text.encode("utf-8", "surrogatepass"))
         if isinstance(inner, dict | list):
-            _take(inner, speaker, found, depth + 1)
+            _take(hide_named(inner), speaker, found, depth + 1)
             return
     if len(text) > 1 and not (len(text) > _BLOB and _BLANK.search(text, 0, _BLOB) is None):
         found.append(RecordText(speaker, text))

@@ -11,6 +11,7 @@ from core.agents.arguments import Arguments
 from core.agents.loose import decode, items, table, text, words
 from core.agents.tables import read_tables
 from core.events import ToolUse
+from core.logs.value_secrets import hide_named
 
 _DEEPEST = 12
 _IDS = ("id", "tool_use_id", "call_id", "callID", "toolCallId", "tool_call_id", "toolUseId")
@@ -53,13 +54,13 @@ _ABOUT = (
 
 
 def arguments(values: Sequence[Any], event: ToolUse) -> Any:
-    """What a call was given, from the records of its call."""
+    """What a call was given, from the records of its call; without secrets that have a name there."""
     for found in _about(values, event):
         holder = table(found.get("function")) or _state(found) or _wrapped(found, "toolCall") or found
         for name in _CALLED:
             given = holder.get(name)
             if given is not None and text(found.get("type")) not in _ANSWERS:
-                return _opened(given)
+                return hide_named(_opened(given))
     for value in values:
         fenced = _FENCED.search(_plain(table(value).get("content")))
         if fenced:
@@ -195,7 +196,7 @@ def _state(found: dict[str, Any]) -> dict[str, Any]:
 
 def _told(value: Any) -> str:
     """A result's text, wherever in it that stands."""
-    opened = _opened(value)
+    opened = hide_named(_opened(value))
     found = words(opened) or _deep(opened, 0)
     return found or (value if isinstance(value, str) else "")
 

@@ -35,7 +35,7 @@ class Dataset:
         if known is None:
             if self.folder.exists() and any(self.folder.iterdir()):
                 raise UsageError(f"{self.folder} holds something else; name an empty folder")
-            atomic.replace(self.folder / _NAME, msgspec.json.encode(about) + b"\n")
+            atomic.replace(self.folder / _NAME, msgspec.json.encode(about) + b"\n", atomic.AS_USUAL)
         elif known != about:
             was = ", ".join(known.tree)
             raise UsageError(
@@ -55,7 +55,7 @@ class Dataset:
         """Put the files of a share in place of those it had; the bytes."""
         new = {place for place, _ in written.files}
         for place, content in written.files:
-            atomic.replace(self.folder / place, content)
+            atomic.replace(self.folder / place, content, atomic.AS_USUAL)
         for table in TABLES:
             for path in self.folder.glob(f"{table}/*/*/share-{written.number:04d}.parquet"):
                 if str(path.relative_to(self.folder)) not in new:

@@ -14,7 +14,11 @@ _HOST = re.compile(r"(?<!/)@(?=[A-Za-z0-9_.\[-][A-Za-z0-9_.:\]-]*(?:[/?#),;]|\Z)
 """An `@` with a host after it."""
 _PORT = re.compile(r"[0-9]{0,5}(?:[/?#),;].*)?", re.DOTALL)
 _VARIABLE = re.compile(r"\$.*|\{.*|%[sd(].*|\*+|:|x{3,}|\.{3,}")
-_TOKEN = re.compile(r"(?=[A-Za-z_.~-]*[0-9])[A-Za-z0-9_.~%=+-]{16,}")
+_TOKEN = re.compile(
+    r"(?=[A-Za-z_.~-]*[0-9])[A-Za-z0-9_.~%=+-]{16,}"
+    r"|(?=(?:[^0-9]{0,15}[0-9]{1,15}+[A-Za-z]){2})[A-Za-z0-9_.~%=+-]{10,15}"
+)
+"""A name that nobody has: long with a digit, or with digits amid its letters."""
 _HOOKS = {
     "hooks.slack.com/": re.compile(r"hooks\.slack\.com/(?:services|workflows|triggers)/([^\s\"'\\<>]+)"),
     "/api/webhooks/": re.compile(r"/api/webhooks/([^\s\"'\\<>]+)"),

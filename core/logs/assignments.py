@@ -11,11 +11,15 @@ from core.logs.token_shapes import Span
 
 _QUOTE = r"""\\*["']"""
 _VALUE = re.compile(
-    rf"(?P<between>(?:{_QUOTE})?\s*(?::=|=>|[:=])\s*|(?P<flag>[ ]+))"
+    rf"(?P<between>(?:{_QUOTE})?\s*(?::=|=>|[:=])\s*|(?P<flag>[ ]+)"
+    rf"|(?P<listed>{_QUOTE},(?:\s|\\+[nrt]){{0,40}}+(?={_QUOTE})))"
     rf"(?:(?P<quote>{_QUOTE})(?P<quoted>(?:(?!(?P=quote))(?:\\[^\n]|[^\n\\]))++)(?:(?=(?P=quote))|\Z)"
     r"""|(?P<bare>[^\s"'\\,;&<>(){}\[\]$`|*]++)(?P<call>[(\[]?))"""
 )
 """What may follow a name: a separator and a value, in quotes or bare."""
+_OPTION = re.compile(r"""["']--?(?:[A-Za-z0-9_-]*[_-])?\Z""")
+_LONGEST_OPTION = 64
+"""What stands before a name that is an option in a list of words."""
 
 _PASSWORDS = ("password", "passwd", "passphrase", "pwd")
 _SECRETS = ("secret", "token", "credential", "credentials")
@@ -93,12 +97,24 @@ _PLAIN = re.compile(
 _SHORTEST_PASS = 3
 _SHORTEST = 6
 """A shorter value is nobody's secret."""
+_SHORTEST_FIELD = 4
+"""The same where a name and its value are fields, so that nothing else can be meant."""
+_LONGEST_NUMBER = 11
+"""Digits of a number that counts or names something."""
+_VARIABLE = re.compile(
+    r"\$[A-Z_][A-Z0-9_]*|\$\{[^{}]*\}|\{[A-Za-z_][A-Za-z0-9_.]*\}|\$?\{\{[^{}]*\}\}|\$\([^()]*\)|<[^<>]*>"
+    r"|%[A-Z_]+%|\*+"
+)
+_MORE = re.compile(r"(?i)[ _-]?(?:value|string|plain(?:text)?|base64|b64|pem|confirm(?:ation)?|[0-9]{1,3})\Z")
+"""What may follow the name of a secret."""
+
+SecretKind = Literal["password", "secret", "login", "word"]
 
 
 class _Name(NamedTuple):
     start: int
     end: int
-    kind: Literal["password", "secret", "login", "word"]
+    kind: SecretKind
 
 
 def small_letters(text: str) -> str:
@@ -122,6 +138,8 @@ def _given(text: str, name: _Name) -> Span | None:
     match = _VALUE.match(text, name.end)
     if match is None or (match["flag"] and text[name.start - 1 : name.start] != "-"):
         return None
+    if match["listed"] and not _OPTION.search(text, max(0, name.start - _LONGEST_OPTION), name.start):
+        return None
     value = match["bare"] or match["quoted"]
     if name.kind == "login" and not _is_login(value):
         return None
@@ -138,6 +156,25 @@ def _enclosed(text: str, end: int) -> Span | None:
     if match is None or is_plain_word(match["value"]) or match["value"].startswith(("$", "{", "%", "*")):
         return None
     return match.span("value")
+
+
+def name_kind(name: str) -> SecretKind | None:
+    """What a whole name, such as a field's, says of the value under it; None where that is no secret."""
+    quoted = f'"{_MORE.sub("", name).replace(" ", "_")}"'
+    found = _names(quoted, small_letters(quoted))
+    return next((one.kind for one in found if one.end == len(quoted) - 1), None)
+
+
+def is_secret_value(value: str, kind: SecretKind) -> bool:
+    """Whether a value that stands alone under such a name is a secret: no type, number, path or variable."""
+    if not value or is_plain_word(value) or _VARIABLE.fullmatch(value) or _PATH.fullmatch(value):
+        return False
+    if kind == "secret":
+        counts = value.isdecimal() and len(value) <= _LONGEST_NUMBER
+        return len(value) >= _SHORTEST_FIELD and not counts
+    if kind == "word":
+        return _MIXED.search(value) is not None
+    return kind == "password" or _is_login(value)
 
 
 def is_plain_word(value: str) -> bool:

@@ -13,7 +13,7 @@ _LONGEST = 2_000
 """Letters of a command that are looked at."""
 _GAP = r"(?:[ \t]|\\+\n|\\+[nrt])++"
 _VALUE = (
-    r"(?:(?P<quote>\\*[\"'])(?P<quoted>(?:(?!(?P=quote))[^\n]){1,400})(?:(?P=quote)|\Z)"
+    rf"(?:(?P<quote>\\*[\"'])(?P<quoted>(?:(?!(?P=quote))[^\n]){{1,{_LONGEST}}})(?:(?P=quote)|\Z)"
     r"|(?P<bare>[^\s\"'\\;|&<>()`$-][^\s\"'\\;|&<>()`]*))"
 )
 _SET_OFF = rf"(?<![^\s\"'=])FLAGS(?:{_GAP}|=){_VALUE}"
@@ -28,11 +28,15 @@ class _Program(NamedTuple):
     flags: str
     parted: str = ""
     """What stands between a name and the password where both are one value."""
+    listed: str = ""
+    """What stands between several such."""
 
 
-def _program(stem: str, form: str, flags: str, parted: str = "", more: str = "") -> _Program:
+def _program(
+    stem: str, form: str, flags: str, parted: str = "", more: str = "", listed: str = ""
+) -> _Program:
     called = rf"(?:(?<![A-Za-z0-9_.-])|(?<=\\[nrt])){stem}{more}(?=\s|\\+\n)"
-    return _Program(stem, called, form.replace("FLAGS", f"(?:{flags})"), parted)
+    return _Program(stem, called, form.replace("FLAGS", f"(?:{flags})"), parted, listed)
 
 
 @cache
@@ -44,7 +48,8 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 _PASS_FORM = rf"(?<=\s)FLAGS{_GAP}(?:\\*[\"'])?pass:{_VALUE}"
 _PROGRAMS = (
     _program("curl", _EITHER, "-[a-zA-Z]{0,6}u|--user|--proxy-user|-U", ":"),
-    _program("httpie", _SET_OFF, "-a|--auth", ":"),
+    _program("curl", _EITHER, "-[a-zA-Z]{0,6}b|--cookie", "=", listed=";"),
+    _program("http", _SET_OFF, "-a|--auth", ":", more="(?:s|ie)?"),
     _program("sshpass", _EITHER, "-p"),
     _program("login", _EITHER, "-p|--password"),
     _program("skopeo", _SET_OFF, "--(?:src-|dest-)?creds", ":"),
@@ -60,6 +65,9 @@ _PROGRAMS = (
     _program("unzip", _SET_OFF, "-P"),
     _program("7z", _ATTACHED, "-p", more="a?"),
     _program("xfreerdp", _ATTACHED, "/p:"),
+    _program("twine", _SET_OFF, "-p"),
+    _program("lftp", _EITHER, "-u|--user", ","),
+    _program("mosquitto_", _SET_OFF, "-P", more="(?:pub|sub|rr)"),
     _program("kubectl", _SET_OFF, "--from-literal", "="),
     _program("ngrok", _SET_OFF, "(?:add-)?authtoken"),
     _program("aws", _SET_OFF, "aws_secret_access_key|aws_session_token", more="[ ]configure"),
@@ -95,9 +103,10 @@ _SHORTEST = 2
 
 def command_spans(text: str) -> Iterator[Span]:
     """Where passwords on command lines, and in the files of commands, stand."""
-    for program in _PROGRAMS:
-        if program.stem in text:
-            yield from _called(text, program)
+    if " " in text or "\n" in text or "\t" in text:
+        for program in _PROGRAMS:
+            if program.stem in text:
+                yield from _called(text, program)
     if "password" in text:
         yield from (span for pattern in _NETRC for span in spans(_compiled(pattern), text, "bare"))
     if ":5432:" in text or ":*:" in text:
@@ -122,7 +131,7 @@ def _called(text: str, program: _Program) -> Iterator[Span]:
             end = _end(text, found.end())
             for flag in _compiled(program.flags).finditer(text, found.end(), end):
                 if program.stem != "login" or not _PORT.fullmatch(flag["bare"] or ""):
-                    yield from _value(flag, program.parted)
+                    yield from _value(flag, program.parted, program.listed)
         at = text.find(program.stem, max(end, at + 1))
 
 
@@ -137,11 +146,17 @@ def _end(text: str, start: int) -> int:
     return min(len(text), start + _LONGEST)
 
 
-def _value(found: re.Match[str], parted: str) -> Iterator[Span]:
-    """The secret part of a value; none where it is a variable or a mere name."""
+def _value(found: re.Match[str], parted: str, listed: str = "") -> Iterator[Span]:
+    """The secret part of a value, or of each that it lists; none where it is a variable or a mere name."""
     group = "bare" if found["bare"] else "quoted"
-    start, end = found.span(group)
-    value = found[group]
+    start = found.start(group)
+    for value in found[group].split(listed) if listed else [found[group]]:
+        yield from _secret_part(value, start, parted)
+        start += len(value) + 1
+
+
+def _secret_part(value: str, start: int, parted: str) -> Iterator[Span]:
+    end = start + len(value)
     if parted:
         name, sign, value = value.partition(parted)
         if not sign:

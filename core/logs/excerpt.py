@@ -12,6 +12,7 @@ from core.logs.database import content
 from core.logs.lines import LONGEST, opened, take
 from core.logs.records import reason
 from core.logs.redaction import redact, redact_torn
+from core.logs.value_secrets import hide_named
 
 LONGEST_SHOWN = 65_536
 """Characters of a passage at most."""
@@ -99,9 +100,19 @@ def _bytes(where: Where, length: int) -> bytes:
 def _shown(data: bytes, more: bool, longest: int) -> Passage:
     if not data:
         return Passage(fault="changed since it was read")
-    whole = data.decode("utf-8", "replace")
+    whole = (data if more else _unnamed(data)).decode("utf-8", "replace")
     text = redact_torn(whole) if more else redact(whole)
     return Passage(text[:longest], more or len(text) > longest)
+
+
+def _unnamed(data: bytes) -> bytes:
+    """The same without secrets that only a reader of JSON knows from the names they stand under."""
+    try:
+        value = msgspec.json.decode(data)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return data
+    hidden = hide_named(value)
+    return data if hidden is value else msgspec.json.encode(hidden)
 
 
 def _point(value: Any, pointer: str) -> Any:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from core.logs.address_secrets import address_spans, query_spans
 from core.logs.assignments import assigned_spans, small_letters
 from core.logs.command_secrets import command_spans
+from core.logs.login_secrets import login_spans
 from core.logs.named_secrets import named_spans
 from core.logs.token_shapes import EDGE, Span, token_spans
 
@@ -54,6 +55,24 @@ def redact_torn(text: str) -> str:
     return hidden[:-_TORN] + _LAST_WORD.sub("", hidden[-_TORN:])
 
 
+def redact_words(words: Sequence[str]) -> list[str]:
+    """The words of one command, each without what is secret where they stand together."""
+    text = " ".join(words)
+    spans = sorted(_spans(text))
+    hidden, start, first = [], 0, 0
+    for word in words:
+        end = start + len(word)
+        while first < len(spans) and spans[first][1] <= start:
+            first += 1
+        own, at = [], first
+        while at < len(spans) and spans[at][0] < end:
+            own.append((max(0, spans[at][0] - start), min(end, spans[at][1]) - start))
+            at += 1
+        hidden.append(_without(word, own))
+        start = end + 1
+    return hidden
+
+
 def _spans(text: str) -> Iterator[Span]:
     small = small_letters(text)
     yield from token_spans(text)
@@ -67,6 +86,7 @@ def _spans(text: str) -> Iterator[Span]:
                 yield found.span(1)
             at = small.find(word, max(found.end() if found else 0, at + 1))
     yield from command_spans(text)
+    yield from login_spans(text)
     yield from assigned_spans(text, small)
     yield from named_spans(text, small)
 

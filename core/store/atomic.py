@@ -4,32 +4,86 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
+import stat
+from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
+
+OWNER_ONLY = 0o600
+"""What may be done with a new file of our own."""
+AS_USUAL = 0o666
+"""The same of a file for others, less what the umask takes away."""
+_DESCRIPTORS = ("/dev/fd", "/proc/self/fd")
+_MOST_LINKS = 40
 
 
-def replace(path: Path, content: bytes) -> None:
-    """Put `content` in place of the file in one step, on the disk before it is seen."""
+def replace(path: Path, content: bytes, mode: int = OWNER_ONLY) -> None:
+    """Put `content` in place of the file in one step, its folder made where it is missing."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".new", dir=path.parent)
+    with replacing(path, mode) as file:
+        file.write(content)
+
+
+@contextlib.contextmanager
+def replacing(path: Path, mode: int = OWNER_ONLY) -> Iterator[BinaryIO]:
+    """A file to write to that takes the place of the one at `path`, on the disk before it is seen.
+
+    Links are followed and a file that was there keeps its permissions; what is no regular file is written to.
+    """
+    try:
+        was = path.stat()
+    except FileNotFoundError:
+        was = None
+    descriptor = _descriptor(path)
+    if descriptor is not None or (was is not None and not stat.S_ISREG(was.st_mode)):
+        straight = os.open(path, os.O_WRONLY) if descriptor is None else os.dup(descriptor)
+        with os.fdopen(straight, "wb") as file:
+            yield file
+        return
+    real = path.resolve()
+    draft = real.with_name(f".{real.name[:40]}.{os.urandom(6).hex()}.new")
+    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode if was is None else OWNER_ONLY)
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(content)
+            if was is not None:
+                _keep_rights(handle, was)
+            yield file
             file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
+            os.fsync(handle)
+        draft.replace(real)
     except BaseException:
         with contextlib.suppress(OSError):
-            Path(name).unlink()
+            draft.unlink()
         raise
-    _settle(path.parent)
+    _settle(real.parent)
 
 
-def free_name(path: Path) -> Path:
-    """A name beside a damaged file under which nothing is kept yet."""
-    aside, number = path.with_name(f"{path.name}.damaged"), 2
-    while aside.exists():
-        aside, number = path.with_name(f"{path.name}.damaged-{number}"), number + 1
+def _descriptor(path: Path) -> int | None:
+    """Which of the files that are open already a name such as /dev/stdout stands for."""
+    for _ in range(_MOST_LINKS):
+        folder = path.parent
+        if path.name.isdecimal() and folder.resolve() in [Path(name).resolve() for name in _DESCRIPTORS]:
+            return int(path.name)
+        if not path.is_symlink():
+            return None
+        path = folder / path.readlink()
+    return None
+
+
+def _keep_rights(handle: int, was: os.stat_result) -> None:
+    """Give a new file the owner, where we may, and the permissions of the one before it."""
+    now = os.fstat(handle)
+    if (now.st_uid, now.st_gid) != (was.st_uid, was.st_gid):
+        with contextlib.suppress(OSError):
+            os.fchown(handle, was.st_uid, was.st_gid)
+    os.fchmod(handle, stat.S_IMODE(was.st_mode) & 0o777)
+
+
+def free_name(path: Path, word: str = "damaged") -> Path:
+    """A name beside a file under which nothing is kept yet, not even a link to what is gone."""
+    aside, number = path.with_name(f"{path.name}.{word}"), 2
+    while aside.exists() or aside.is_symlink():
+        aside, number = path.with_name(f"{path.name}.{word}-{number}"), number + 1
     return aside
 
 

@@ -104,9 +104,7 @@ def keep_aside(path: Path) -> Path | None:
     """A copy of what a file holds, so that putting a checkpoint in its place loses nothing."""
     if not path.exists():
         return None
-    aside, number = path.with_name(f"{path.name}.replaced"), 2
-    while aside.exists():
-        aside, number = path.with_name(f"{path.name}.replaced-{number}"), number + 1
+    aside = atomic.free_name(path, "replaced")
     atomic.replace(aside, path.read_bytes())
     return aside
 

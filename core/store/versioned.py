@@ -7,9 +7,13 @@ from collections.abc import Sequence
 
 
 def prepare(store: sqlite3.Connection, version: int, statements: Sequence[str]) -> None:
-    """Bring a file to a version, unless another nooscope has just done so: its tables would be emptied."""
+    """Bring a file to a version, unless another nooscope has just done so: its tables would be emptied.
+
+    What an older version kept is overwritten, as it may have kept what is known for a secret by now.
+    """
     if _version(store) == version:
         return
+    store.execute("PRAGMA secure_delete = ON")
     store.execute("BEGIN IMMEDIATE")
     if _version(store) != version:
         for statement in statements:

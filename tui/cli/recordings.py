@@ -36,6 +36,13 @@ def one_session(path: str, settings: Settings) -> tuple[LogSession, Kit]:
     raise UsageError(f"{log} holds {len(found)} sessions; name one as {log}#SESSION: {names}")
 
 
+def is_source(target: Path, found: list[LogSession]) -> bool:
+    """Whether a file to be written is one of the logs that are read."""
+    whole = target.resolve()
+    sources = {log.path.resolve() for session in found for log in session.logs}
+    return whole in sources or any(parent in sources for parent in whole.parents)
+
+
 def recording_at(path: str, initial_states: InitialStates) -> Timeline:
     """The one session at a path as a recording, with progress on a terminal."""
     from core.timeline.cache import user_cache

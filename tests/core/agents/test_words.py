@@ -261,3 +261,36 @@ def test_a_hint_is_not_what_went_wrong() -> None:
     said = "These paths are ignored:\n_build\nhint: use -f\nhint: git config advice.addIgnoredFile false"
     assert telling_line(said) == "_build"
     assert telling_line("hint: use -f") == "hint: use -f"
+
+
+GIVEN = {
+    "host": "h",
+    "password": "hunter" + "two",
+    "auth": {"token": "k3y" + "V4lue9x"},
+    "apiKey": "k3y" + "V4lue9x",
+}
+
+
+def test_a_secret_among_the_arguments_is_not_told(tmp_path: Path) -> None:
+    call = samples.asks(1, "a", "mcp__db__connect", GIVEN)
+    [use] = [
+        event
+        for event in written(tmp_path, [call, samples.answers(2, "a", "ok")])
+        if isinstance(event, ToolUse)
+    ]
+    assert words_of(use).command == "host h, password <redacted>, apiKey <redacted>"
+
+
+@pytest.mark.parametrize("given", [GIVEN, samples.encoded(GIVEN).decode()])
+def test_a_secret_in_a_result_is_not_told(given: Any) -> None:
+    told = answer([{"tool_use_id": "c", "type": "tool_result", "content": given}], ToolUse(at=0, id="c"))
+    assert "hunter" not in told and "k3y" not in told
+    inner = {**GIVEN, "auth": ""}
+    assert answer([{"toolCallId": "c", "result": inner}], ToolUse(at=0, id="c")) == (
+        "host: h\npassword: <redacted>\napiKey: <redacted>"
+    )
+
+
+def test_a_secret_in_a_list_of_words_is_not_told() -> None:
+    asked = {"id": "c", "input": {"command": ["sshpass", "-p", "hunter" + "two", "ssh", "host"]}}
+    assert gist(arguments([asked], ToolUse(at=0, id="c")), ()) == "sshpass -p <redacted> ssh host"

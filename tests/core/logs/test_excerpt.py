@@ -53,6 +53,17 @@ def test_a_long_line_is_cut_and_a_secret_across_the_cut_is_not_shown(tmp_path: P
     assert HIDDEN in passage.text
 
 
+def test_a_secret_that_its_field_gives_away_is_not_shown(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    word = "hunter" + "two"
+    line = {"input": {"element": "Password field", "text": word, "argv": ["sshpass", "-p", word]}}
+    path.write_text(json.dumps({"a": 1, **line}))
+    size = path.stat().st_size
+    hidden = {"element": "Password field", "text": HIDDEN, "argv": ["sshpass", "-p", HIDDEN]}
+    assert json.loads(read_excerpt(Where(str(path), 0, size)).text) == {"a": 1, "input": hidden}
+    assert json.loads(read_excerpt(Where(str(path), 0, size, "/input")).text) == hidden
+
+
 def test_a_key_block_that_goes_beyond_the_cut_is_hidden(tmp_path: Path) -> None:
     path = tmp_path / "log"
     path.write_bytes(

@@ -127,6 +127,23 @@ def test_no_secret_is_in_the_index_or_shown(library: Library) -> None:
     assert SECRET.lower().encode() not in library.index.path.read_bytes()
 
 
+def test_no_argument_with_a_secrets_name_is_in_the_index_or_shown(library: Library) -> None:
+    word = "hunter" + "two"
+    given = {
+        "host": "example",
+        "password": word,
+        "auth": {"token": f"{word}2"},
+        "env": [{"name": "DB_PASSWORD", "value": f"{word}3"}],
+        "argv": ["sshpass", "-p", f"{word}4"],
+        "body": f'{{"apiKey": "{word}5"}}',
+    }
+    library.put("s-1.jsonl", logs.call(0, "t", "mcp__db__connect", given) + logs.result(1, "t", "fine"))
+    library.fill()
+    assert [hit.snippet for hit in library.find("example")] == ["example"]
+    assert library.find("hunter") == []
+    assert word.encode() not in library.index.path.read_bytes()
+
+
 def test_only_what_was_added_is_read(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     first = logs.prompt(0, "alpha")
     path = library.put("s-1.jsonl", first)

@@ -162,3 +162,15 @@ def test_a_link_in_a_project_does_not_lead_our_writing_elsewhere(tmp_path: Path)
         files.save_settings({"screen.gap": 900.0}, "project")
     assert [path.name for path in outside.iterdir()] == ["mine.toml"]
     assert (outside / "mine.toml").read_text() == "kept = 1\n"
+
+
+def test_settings_that_lie_behind_a_link_are_saved_there(tmp_path: Path) -> None:
+    (tmp_path / "dotfiles").mkdir()
+    real, link = tmp_path / "dotfiles" / "settings.toml", tmp_path / "settings.toml"
+    real.write_text("# mine\n")
+    real.chmod(0o644)
+    link.symlink_to(real)
+    ProfileFiles(link, tmp_path / "p", tmp_path / "chains").save_settings({"screen.gap": 900.0}, "user")
+    assert link.is_symlink() and real.read_text().startswith("# mine")
+    assert tomllib.loads(real.read_text()) == {"screen": {"gap": 900.0}}
+    assert real.stat().st_mode & 0o777 == 0o644

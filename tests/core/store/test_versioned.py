@@ -64,6 +64,29 @@ def test_a_search_leaves_what_another_has_just_indexed(
     assert len(index.find('"needle"*', Narrowed(), 5)) == 1
 
 
+def test_nothing_of_an_older_version_is_left_in_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = sqlite3.connect
+
+    def careless(path: Path, timeout: float = 5.0) -> sqlite3.Connection:
+        store = plain(path, timeout=timeout)
+        store.execute("PRAGMA secure_delete = OFF")
+        return store
+
+    monkeypatch.setattr(sqlite3, "connect", careless)
+    index = WordIndex(tmp_path / "words.db")
+    index.add(
+        LOG, [(WordPlace(1.0, 0, 9, ""), f"needle{n}x") for n in range(2_000)], lambda: LOG, replace=True
+    )
+    with sqlite3.connect(index.path) as store:
+        store.execute("PRAGMA user_version = 1")
+    store.close()
+    assert b"needle" in index.path.read_bytes()
+    assert index.logs() == {}
+    assert b"needle" not in index.path.read_bytes()
+
+
 def test_a_cache_leaves_what_another_has_just_kept(
     tmp_path: Path, meanwhile: Callable[[Callable[[], object]], None]
 ) -> None:

@@ -109,6 +109,16 @@ def test_metrics_are_one_json_line_a_tick(logs: Path, home: Path, capsys: pytest
     )
 
 
+def test_metrics_never_replace_the_log(logs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = logs / "1.jsonl"
+    before = log.read_bytes()
+    (logs / "link").symlink_to(log)
+    for name in ("1.jsonl", "link"):
+        assert main(["analyze", str(log), "--metrics", str(logs / name)]) == 2
+        assert "is the log itself" in capsys.readouterr().err
+    assert log.read_bytes() == before
+
+
 @pytest.mark.parametrize("content", [None, b"", b"\x00\x01\x02" * 500, b"hello\nworld\n", b'{"a": 1}\n'])
 def test_nothing_readable_is_exit_1_with_a_word(
     home: Path, content: bytes | None, capsys: pytest.CaptureFixture[str]

@@ -83,6 +83,16 @@ def test_trouble_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert "cannot write" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("form", ["events", "html", "markdown", "cast", "otlp"])
+def test_what_is_beside_the_target_stays(tmp_path: Path, form: str) -> None:
+    log, beside, out = tmp_path / "s-1.jsonl", tmp_path / "out.part", tmp_path / "out"
+    log.write_bytes(logs.session(2))
+    beside.write_bytes(b"mine")
+    assert main(["export", str(log), "--format", form, "-o", str(out)]) == 0
+    assert beside.read_bytes() == b"mine" and out.stat().st_size
+    assert len(list(tmp_path.iterdir())) == 3
+
+
 @settings(max_examples=60, deadline=None)
 @given(events(max_size=30, min_size=1, agents=("main", "helper"), backwards=True))
 def test_any_events_survive(stream: list[Event]) -> None:

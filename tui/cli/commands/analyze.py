@@ -80,9 +80,9 @@ def _run(args: argparse.Namespace) -> int:
         return 0
     resolved = settings_from(args)
     settings = resolved.settings
-    if args.parquet is None and (args.on or args.shard != (1, 1)):
-        from core.errors import UsageError
+    from core.errors import UsageError
 
+    if args.parquet is None and (args.on or args.shard != (1, 1)):
         raise UsageError("--on and --shard are for --parquet FOLDER")
     from core.report.log_tree import LogTree
 
@@ -96,6 +96,10 @@ def _run(args: argparse.Namespace) -> int:
     starts = initial_states_of(args, settings)
     begun = [spoken_start(starts, name.id) for name in found]
     if args.metrics:
+        from tui.cli.recordings import is_source
+
+        if is_source(Path(args.metrics), [name.session for name in found]):
+            raise UsageError(f"{args.metrics} is the log itself; name another file")
         done = list(_analyses([name.session for name in found], begun, args))
         _write_metrics(args.metrics, done)
         summaries = [analysis.summary for analysis in done]
@@ -244,9 +248,10 @@ def _text(summaries: list[Summary]) -> str:
 def _write_metrics(name: str, done: list[Analysis]) -> None:
     from core.errors import NooscopeError
     from core.safe_text import safe_json_bytes
+    from core.store import atomic
 
     try:
-        with open(name, "wb") as file:  # noqa: PTH123
+        with atomic.replacing(Path(name), atomic.AS_USUAL) as file:
             for analysis in done:
                 for record in analysis.metrics:
                     file.write(safe_json_bytes(record) + b"\n")

@@ -65,9 +65,11 @@ def _run(args: argparse.Namespace) -> int:
 
 def _save(path: Path, content: bytes) -> None:
     from core.errors import NooscopeError
+    from core.store import atomic
 
     try:
-        path.write_bytes(content)
+        with atomic.replacing(path, atomic.AS_USUAL) as file:
+            file.write(content)
     except OSError as error:
         raise NooscopeError(f"{path}: {error.strerror}") from error
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -66,6 +65,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 def _run(args: argparse.Namespace) -> int:
     from core.agents.registry import make_kit
     from core.logs.finder import sessions
+    from tui.cli.recordings import is_source
 
     shared = _formats(args.format)
     if args.otlp and args.format not in ("events", "otlp"):
@@ -85,7 +85,7 @@ def _run(args: argparse.Namespace) -> int:
         events = _write(found, kit, settings.lines, _print)
         sys.stdout.flush()
     else:
-        if _is_source(args.output, found):
+        if is_source(args.output, found):
             print(f"nooscope: {args.output} is the log itself; name another file", file=sys.stderr)
             return 2
         try:
@@ -118,14 +118,14 @@ def _share(args: argparse.Namespace) -> int:
     from core.export.privacy import Privacy
     from core.logs.session import read_session
     from tui.cli.options import configured_initial
-    from tui.cli.recordings import one_session
+    from tui.cli.recordings import is_source, one_session
 
     if args.transcript and (args.redact == "strict" or args.format != "html"):
         other = "--redact strict" if args.redact == "strict" else f"--format {args.format}"
         raise UsageError(f"--transcript and {other} do not go together; leave one of them out")
     settings = settings_from(args).settings
     session, kit = one_session(args.path, settings)
-    if args.output is not None and _is_source(args.output, [session]):
+    if args.output is not None and is_source(args.output, [session]):
         raise UsageError(f"{args.output} is the log itself; name another file")
     events = list(read_session(session, kit, settings.ingest.lines))
     if not events:
@@ -151,7 +151,7 @@ def _trace(args: argparse.Namespace) -> int:
     from core.telemetry.spans import Tracer, resource
     from core.timeline.opening import seed_of
     from tui.cli.options import configured_initial
-    from tui.cli.recordings import one_session
+    from tui.cli.recordings import is_source, one_session
 
     if args.transcript:
         raise UsageError("a trace holds no words; leave out --transcript")
@@ -159,7 +159,7 @@ def _trace(args: argparse.Namespace) -> int:
     collector = Collector(args.otlp, headers) if args.otlp else None
     settings = settings_from(args).settings
     session, kit = one_session(args.path, settings)
-    if args.output is not None and _is_source(args.output, [session]):
+    if args.output is not None and is_source(args.output, [session]):
         raise UsageError(f"{args.output} is the log itself; name another file")
     society = configured_initial(args.project)._replace(seed=seed_of(session.id)).society(settings)
     tracer = Tracer(session.id, session.tool, Privacy("strict" if args.redact == "strict" else "excerpts"))
@@ -187,15 +187,13 @@ def _put(content: bytes, target: Path | None) -> None:
         sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()
         return
-    draft = target.with_name(target.name + ".part")
+    from core.store import atomic
+
     try:
-        draft.write_bytes(content)
-        draft.replace(target)
+        with atomic.replacing(target, atomic.AS_USUAL) as file:
+            file.write(content)
     except OSError as fault:
         raise UsageError(f"cannot write {target}: {fault.strerror or fault}") from None
-    finally:
-        with contextlib.suppress(OSError):
-            draft.unlink(missing_ok=True)
 
 
 def _shared(form: str, made: ExportedSession) -> bytes:
@@ -262,21 +260,11 @@ def _whole_names(event: Event) -> Event:
 
 
 def _save(found: list[LogSession], kit: Kit, lines: LineSettings, target: Path) -> int:
-    """Write beside the target and move it there, so that no half file is left."""
-    draft = target.with_name(target.name + ".part")
-    try:
-        with draft.open("wb") as out:
-            events = _write(found, kit, lines, out.write)
-        draft.replace(target)
-    finally:
-        draft.unlink(missing_ok=True)
-    return events
+    """Write to a file in one step, so that no half file is left."""
+    from core.store import atomic
 
-
-def _is_source(target: Path, found: list[LogSession]) -> bool:
-    whole = target.resolve()
-    sources = {log.path.resolve() for session in found for log in session.logs}
-    return whole in sources or any(parent in sources for parent in whole.parents)
+    with atomic.replacing(target, atomic.AS_USUAL) as out:
+        return _write(found, kit, lines, out.write)
 
 
 def _report(number: int, events: int, kit: Kit) -> str:

@@ -26,7 +26,7 @@ def _run(args: argparse.Namespace) -> int:
         sys.stdout.write(safe_json(data.decode()))
         return 0
     try:
-        atomic.replace(args.out, safe_json_bytes(data))
+        atomic.replace(args.out, safe_json_bytes(data), atomic.AS_USUAL)
     except OSError as error:
         raise NooscopeError(f"{args.out}: cannot be written ({error.strerror})") from error
     return 0

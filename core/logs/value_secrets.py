@@ -1,0 +1,188 @@
+"""Secrets in decoded values, such as the arguments of calls: known by the name under which they stand."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+
+from core.logs.assignments import SecretKind, is_secret_value, name_kind
+from core.logs.redaction import HIDDEN, redact_words
+
+_DEEPEST = 64
+"""Levels of a value that are looked at; what is deeper is left out."""
+_LONGEST_NAME = 80
+_LONGEST_COMMAND = 100_000
+_LONGEST_TEXT = 1_000_000
+_OPENS, _CLOSES = frozenset("{["), frozenset("}]")
+_HEADERS: dict[str, SecretKind] = {
+    **dict.fromkeys(("authorization", "proxy-authorization", "cookie", "set-cookie", "bearer"), "secret"),
+    **dict.fromkeys(("passcode", "pw"), "password"),
+}
+"""Whole names, in small letters, that no ending tells."""
+_USERS = frozenset(("user", "username", "user_name", "login", "email", "host"))
+"""What stands beside `pass` where it is a password."""
+_ABOUT = frozenset(
+    (
+        *("name", "names", "id", "type", "kind", "user", "username", "login", "email", "host", "hostname"),
+        *("domain", "url", "uri", "path", "scope", "scopes", "expires", "expiry", "description", "region"),
+        *("provider", "status", "label", "title", "created", "updated", "samesite"),
+    )
+)
+"""Names of what is told of a secret, inside what is kept under a secret's name."""
+_ABOUT_ENDS = ("_id", "_email", "_url", "_uri", "_at", "_name", "_type")
+_NAMED_BY = ("name", "Name", "key", "Key", "header", "variable", "field", "label")
+_TYPED_INTO = ("element", "selector", "placeholder")
+_GIVEN = ("value", "Value", "text", "val")
+"""Fields of a name, of what is typed into, and of what is given to them."""
+_LABEL_END = re.compile(r"(?i)(?:[ _-](?:field|input|box))?[ *:?.]{0,8}\Z")
+_FOLDER = re.compile(r"[/~.]|[A-Za-z]:[/\\]")
+_PASSWORD = re.compile(r"(?i)passw(?:or)?d|passphrase|passcode")
+_COMMANDS = ("command", "cmd", "program")
+_ARGUMENTS = ("args", "argv", "arguments")
+_MIXED = re.compile(r"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])\S{8,}")
+
+
+def hide_named(value: Any) -> Any:
+    """The same value with every secret that its name gives away replaced; itself where there is none."""
+    return _hidden(value, 0)
+
+
+def _hidden(value: Any, depth: int) -> Any:
+    if isinstance(value, dict):
+        return _table(value, depth) if depth <= _DEEPEST else {}
+    if isinstance(value, list):
+        return _list(value, depth) if depth <= _DEEPEST else []
+    if (
+        isinstance(value, str)
+        and value[:1] in _OPENS
+        and value[-1:] in _CLOSES
+        and len(value) <= _LONGEST_TEXT
+    ):
+        return _text(value, depth)
+    return value
+
+
+def _text(value: str, depth: int) -> str:
+    """A text that is JSON itself."""
+    try:
+        inner = msgspec.json.decode(value)
+        hidden = _hidden(inner, depth + 1)
+        return value if hidden is inner else msgspec.json.encode(hidden).decode()
+    except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
+        return value
+
+
+def _table(value: dict[str, Any], depth: int) -> dict[str, Any]:
+    changed = _paired(value)
+    for names in _ARGUMENTS:
+        if names in value:
+            changed.update(_called(value, names))
+    sealed = value.get("kind") == "Secret"
+    for name, item in value.items():
+        if name in changed or item is None or item is True or item is False:
+            continue
+        kind = _kind(name)
+        if kind == "word" and not _USERS.isdisjoint(value):
+            kind = "password"
+        if sealed and name in ("data", "stringData"):
+            kind = "password"
+        hidden = _hidden(item, depth + 1) if kind is None else _under(name, item, kind, depth)
+        if hidden is not item:
+            changed[name] = hidden
+    return {**value, **changed} if changed else value
+
+
+def _list(value: list[Any], depth: int) -> list[Any]:
+    words = _words(value)
+    hidden = [_hidden(item, depth + 1) for item in value] if words is None else words
+    return value if all(new is old for new, old in zip(hidden, value, strict=True)) else hidden
+
+
+def _under(name: str, item: Any, kind: SecretKind, depth: int) -> Any:
+    """What stands under a secret's name, hidden."""
+    if isinstance(item, str):
+        folder = name[-3:] in ("pwd", "PWD") and _FOLDER.match(item)
+        return HIDDEN if is_secret_value(item, kind) and not folder else item
+    if isinstance(item, dict | list):
+        if kind in ("password", "secret"):
+            return _below(item, kind, "token" in name.lower(), depth + 1)
+        if kind == "login" and len(item) == 2 and isinstance(item, list) and isinstance(item[1], str):
+            return [item[0], HIDDEN] if is_secret_value(item[1], "password") else item
+        return _hidden(item, depth + 1)
+    return HIDDEN if kind == "password" and isinstance(item, int) and not isinstance(item, bool) else item
+
+
+def _below(value: Any, kind: SecretKind, unsure: bool, depth: int) -> Any:
+    """Everything in a table or list that stands under a secret's name, but for what is told of the secret."""
+    if isinstance(value, str):
+        sure = _MIXED.fullmatch(value) is not None if unsure else " " not in value
+        return HIDDEN if sure and is_secret_value(value, kind) else value
+    if depth > _DEEPEST or not isinstance(value, dict | list):
+        return _hidden(value, depth)
+    if isinstance(value, list):
+        items = [_below(item, kind, unsure, depth + 1) for item in value]
+        return value if all(new is old for new, old in zip(items, value, strict=True)) else items
+    changed: dict[str, Any] = {}
+    for name, item in value.items():
+        about = _is_about(name) or (name in ("key", "Key") and not {"value", "Value"}.isdisjoint(value))
+        own = _kind(name)
+        if own is not None:
+            hidden = _under(name, item, own, depth)
+        else:
+            hidden = _hidden(item, depth + 1) if about else _below(item, kind, unsure, depth + 1)
+        if hidden is not item:
+            changed[name] = hidden
+    return {**value, **changed} if changed else value
+
+
+def _is_about(name: str) -> bool:
+    small = name.lower()
+    return small in _ABOUT or small.endswith(_ABOUT_ENDS)
+
+
+def _paired(value: dict[str, Any]) -> dict[str, Any]:
+    """The fields that hold the value of a secret whose name stands in another field."""
+    given = [name for name in _GIVEN if isinstance(value.get(name), str)]
+    if not given:
+        return {}
+    kind: SecretKind | None = "password" if value.get("type") == "password" else None
+    for name in _NAMED_BY:
+        told = value.get(name)
+        if kind is None and isinstance(told, str):
+            kind = _kind(_LABEL_END.sub("", told[:_LONGEST_NAME]))
+    typed = any(isinstance(told := value.get(name), str) and _PASSWORD.search(told) for name in _TYPED_INTO)
+    return {
+        name: HIDDEN
+        for name in given
+        if (kind is not None and name != "text" and is_secret_value(value[name], kind))
+        or (typed and " " not in value[name] and is_secret_value(value[name], "password"))
+    }
+
+
+def _called(value: dict[str, Any], names: str) -> dict[str, Any]:
+    """The arguments of a program that is named beside them."""
+    program = next((told for name in _COMMANDS if isinstance(told := value.get(name), str)), "")
+    if not program or not isinstance(value[names], list):
+        return {}
+    words = _words([program, *value[names]])
+    return {} if words is None or words[1:] == value[names] else {names: words[1:]}
+
+
+def _words(value: list[Any]) -> list[str] | None:
+    """A list that is a command with options, its secrets hidden; None where it is something else."""
+    if not all(isinstance(word, str) for word in value) or not any(word.startswith("-") for word in value):
+        return None
+    return redact_words(value) if sum(map(len, value)) <= _LONGEST_COMMAND else None
+
+
+def _kind(name: str) -> SecretKind | None:
+    return _known_kind(name[-_LONGEST_NAME:])
+
+
+@lru_cache(maxsize=4096)
+def _known_kind(name: str) -> SecretKind | None:
+    kind = _HEADERS.get(name.lower()) or name_kind(name)
+    return _known_kind(name[:-1]) if kind is None and name[-1:] in ("s", "S") else kind
