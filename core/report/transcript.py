@@ -58,3 +58,22 @@ def holds(event: Event, words: Words, text: str) -> bool:
 def entries(events: Sequence[Event], start: int, stop: int, wanted: TranscriptFilter) -> list[int]:
     """Places of the entries among these events that a filter lets through, its text left out."""
     return [place for place in range(start, stop) if is_entry(events[place]) and fits(events[place], wanted)]
+
+
+def insert_in_order(places: list[int], place: int, events: Sequence[Event]) -> None:
+    """Add a place to others as a person reads them: an agent's words before the calls that they announce.
+
+    A turn is told once it is over, when its first calls may have been answered already.
+    """
+    event, row = events[place], len(places)
+    if isinstance(event, Turn):
+        while row and _announces(event, events[places[row - 1]]):
+            row -= 1
+    places.insert(row, place)
+
+
+def _announces(turn: Turn, other: Event) -> bool:
+    if not isinstance(other, ToolUse) or turn.agent != other.agent:
+        return False
+    words, call = turn.said, other.called or other.where
+    return words is not None and call is not None and words.file == call.file and words.offset <= call.offset

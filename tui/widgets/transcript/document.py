@@ -36,7 +36,7 @@ class Document(Panel):
     HELP: ClassVar[str] = """\
 ## Transcript
 
-Everything in the order of time: what you asked and what the agent said as text, each call with its whole
+Everything in the order of the log: what you asked and what the agent said as text, each call with its whole
 command, the end of its output, what it changed (`-` taken away, `+` put there), its exit code, how long it
 took, and what fired at it. Opens at the playhead, which `enter` moves to the entry under the bar.
 While the log grows the place you read stays where it is. Entries after the playhead are dim.
@@ -157,7 +157,8 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
         self.watch_view(self.view)
 
     def _start_over(self) -> None:
-        self._scroll.places, self._upto, self._searching = [], 0, False
+        self._scroll.clear()
+        self._upto, self._searching = 0, False
         self._playhead = -1 if self.view is None else self.view.index - 1
         if self.view is not None and self.recording is not None:
             self._take_in(self.view)
@@ -169,14 +170,15 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
             return
         total = min(view.total, len(recording.events))
         if total < self._upto:
-            self._scroll.places, self._upto = [], 0
+            self._scroll.clear()
+            self._upto = 0
         if total > self._upto:
             found = entries(recording.events, self._upto, total, self.chosen)
             if self.chosen.text and (found or not self._upto):
                 self._searching = True
                 self._search(recording, self.chosen, found, total, self._entries.reader(view))
                 return
-            self._scroll.places += found
+            self._scroll.extend(found, recording.events)
             self._upto = total
         self._settle()
 
@@ -217,7 +219,7 @@ Only what is in sight is read from the log; keys, tokens and passwords are taken
     def on_document_found(self, message: Found) -> None:
         message.stop()
         if message.wanted == self.chosen and message.recording is self.recording and self._searching:
-            self._scroll.places += message.places
+            self._scroll.extend(message.places, message.recording.events)
             self._upto = message.upto
             self._searching = message.upto < message.total
             self._settle()

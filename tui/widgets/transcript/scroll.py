@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable
+from bisect import bisect_right, insort
+from collections.abc import Callable, Iterable, Sequence
+
+from core.events import Event
+from core.report.transcript import insert_in_order
 
 Height = Callable[[int], int]
 """Lines of the entry at a place."""
@@ -14,7 +17,10 @@ class Scroll:
 
     def __init__(self) -> None:
         self.places: list[int] = []
-        """Places of the entries that are shown, in order."""
+        """Places of the entries that are shown, in the order they are read."""
+        self._rising: list[int] = []
+        """The same in the order of the recording."""
+        self._rows: dict[int, int] = {}
         self.top = 0
         """Place of the entry the first line in sight belongs to."""
         self.skipped = 0
@@ -22,13 +28,29 @@ class Scroll:
 
     def near(self, place: int) -> int:
         """The last entry at or before a place, else the first; -1 where there is none."""
-        if not self.places:
+        if not self._rising:
             return -1
-        return self.places[max(0, bisect_right(self.places, place) - 1)]
+        return self._rising[max(0, bisect_right(self._rising, place) - 1)]
 
     def row(self, place: int) -> int:
-        """The number of the entry at a place."""
-        return bisect_left(self.places, place)
+        """The number of the entry at a place, or of the nearest before it."""
+        return self._rows.get(place, self._rows.get(self.near(place), 0))
+
+    def clear(self) -> None:
+        """Show nothing."""
+        self.places, self._rising, self._rows = [], [], {}
+
+    def extend(self, found: Iterable[int], events: Sequence[Event]) -> None:
+        """Show more entries, each where it is read."""
+        for place in found:
+            before = len(self.places)
+            insert_in_order(self.places, place, events)
+            insort(self._rising, place)
+            row = before
+            while row and self.places[row] != place:
+                self._rows[self.places[row]] = row
+                row -= 1
+            self._rows[self.places[row]] = row
 
     def to(self, place: int) -> None:
         """Put the first line of an entry at the top."""
