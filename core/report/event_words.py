@@ -115,7 +115,8 @@ def about(event: Event) -> tuple[str, str]:
             return "tokens unknown", ""
         return f"{short(event.context_tokens)} in, {short(event.output_tokens)} out", ""
     if isinstance(event, Compaction):
-        cut = f"{short(event.tokens_before)} → {short(event.tokens_after)}" if event.tokens_before else ""
+        before, after = event.tokens_before, event.tokens_after
+        cut = f"{short(before)} → {short(after) if after else '?'}" if before else ""
         return " ".join(part for part in (event.trigger, cut) if part), ""
     if isinstance(event, AgentStart):
         return f"{event.child} {event.role}".strip(), ""
