@@ -6,6 +6,7 @@ from core.mind.readings import SleepReading
 
 USUAL = 200_000
 """Tokens of the window on plans without the large one."""
+SIZE = f"{USUAL // 1000}k"
 _POINT = 167_000
 """Tokens at which Claude Code compacts such a window."""
 

@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from core.events import MAIN
 from core.logs.lag import UNKNOWN
 from core.report.formatting import count, folder_name, money, plain, short, span
-from core.report.plan_window import USUAL, plan_share
+from core.report.plan_window import SIZE, plan_share
 from tui.draw.gauge import meter
 from tui.draw.line import Line, fit
 from tui.feed.view import View
@@ -186,7 +186,7 @@ def _context(view: View) -> list[Line]:
     ink = "alert" if max(sleep.context, smaller) >= 0.9 else "plain"
     full = f" {100 * sleep.context:.0f}%"
     if smaller >= 0.5:
-        full += f", or {min(100.0, 100 * smaller):.0f}% of {short(USUAL)}"
+        full += f", or {min(100.0, 100 * smaller):.0f}% of {SIZE}"
     else:
         full += _turns(sleep.turns_to_compaction)
     return [[("context ", "quiet"), *meter(sleep.context, 6, ink, thin=True), (full, ink)]]

@@ -8,7 +8,7 @@ from typing import ClassVar
 from core.mind.readings import SleepReading
 from core.report.compaction import lines as preserved_lines
 from core.report.formatting import count, short, span
-from core.report.plan_window import USUAL, plan_share
+from core.report.plan_window import SIZE, plan_share
 from core.timeline.track import Track
 from tui.draw.gauge import area, meter
 from tui.draw.line import Line, first_fit, fit, joined_cells
@@ -123,15 +123,13 @@ def advice_line(view: View, width: int) -> Line:
     smaller = plan_share(view.subject.tool, sleep, told)
     if smaller is None or smaller < _HALF:
         return [(fit(advice(sleep), width), "alert" if sleep.context >= NEAR else "plain")]
-    size = short(USUAL)
     if smaller < NEAR:
-        return [
-            (first_fit((f"enough room, if its window is not {size}", f"if not {size}: room"), width), "plain")
-        ]
+        tries = (f"enough room, if its window is not {SIZE}", f"enough room, if not {SIZE}")
+        return [(first_fit(tries, width), "plain")]
     tries = (
-        f"if its window is {size} it forgets now: let it write down what matters",
-        f"if its window is {size} it forgets now",
-        f"if {size}: forgets now",
+        f"if its window is {SIZE} it forgets now: let it write down what matters",
+        f"with a window of {SIZE} it forgets now",
+        f"forgets now if {SIZE}",
     )
     return [(first_fit(tries, width), "alert")]
 

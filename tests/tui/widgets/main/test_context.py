@@ -110,10 +110,10 @@ async def test_it_draws_and_zooms() -> None:
     ("tokens", "words", "ink"),
     [
         (83_000, "enough room", "plain"),
-        (84_000, "enough room, if its window is not 200.0k", "plain"),
-        (141_900, "enough room, if its window is not 200.0k", "plain"),
-        (142_000, "if its window is 200.0k it forgets now: let it write down what matters", "alert"),
-        (200_000, "if its window is 200.0k it forgets now: let it write down what matters", "alert"),
+        (84_000, "enough room, if its window is not 200k", "plain"),
+        (141_900, "enough room, if its window is not 200k", "plain"),
+        (142_000, "if its window is 200k it forgets now: let it write down what matters", "alert"),
+        (200_000, "if its window is 200k it forgets now: let it write down what matters", "alert"),
         (200_001, "enough room", "plain"),
     ],
 )
