@@ -124,13 +124,13 @@ def advice_line(view: View, width: int) -> Line:
     if smaller is None or smaller < _HALF:
         return [(fit(advice(sleep), width), "alert" if sleep.context >= NEAR else "plain")]
     if smaller < NEAR:
-        tries = (f"enough room, if its window is not {SIZE}", f"enough room, if not {SIZE}")
+        tries = [f"enough room, if its window is not {SIZE}", f"enough room, if not {SIZE}"]
         return [(first_fit(tries, width), "plain")]
-    tries = (
+    tries = [
         f"if its window is {SIZE} it forgets now: let it write down what matters",
         f"with a window of {SIZE} it forgets now",
         f"forgets now if {SIZE}",
-    )
+    ]
     return [(first_fit(tries, width), "alert")]
 
 
