@@ -142,7 +142,17 @@ def telling_line(output: str) -> str:
         for line in reversed(lines) if _TRACEBACK in output else lines:
             if sign.search(line) and not _NONE.search(line):
                 return " ".join(_RULE.sub("", _MARGIN.sub("", line)).split()) or line
-    return lines[-1] if lines else ""
+    return _with_its_head(lines) if lines else ""
+
+
+def _with_its_head(lines: Sequence[str]) -> str:
+    """The last line; of a list of names, the line that announces them and the first."""
+    for row in range(len(lines) - 1, -1, -1):
+        if lines[row].endswith(":") and row < len(lines) - 1:
+            return f"{lines[row]} {lines[row + 1]}"
+        if " " in lines[row]:
+            break
+    return lines[-1]
 
 
 def first_line(said: str) -> str:

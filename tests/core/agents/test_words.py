@@ -162,6 +162,9 @@ def test_nothing_outside_the_logs_is_read(tmp_path: Path) -> None:
         ("one.c:3: error: first\none.c:9: error: second", "one.c:3: error: first"),
         ("bash: foo: command not found", "bash: foo: command not found"),
         ("1 item\nE   AssertionError:   assert 200 == 404\n1 failed", "AssertionError: assert 200 == 404"),
+        ("These paths are ignored:\npriv/a\npriv/b\nhint: use -f", "These paths are ignored: priv/a"),
+        ("These paths are ignored:\ntwo words\npriv/b", "priv/b"),
+        ("priv/a\nthese:", "these:"),
     ],
 )
 def test_the_line_that_tells(output: str, line: str) -> None:
@@ -259,7 +262,7 @@ def test_what_copilot_puts_after_an_output_is_left_away() -> None:
 
 def test_a_hint_is_not_what_went_wrong() -> None:
     said = "These paths are ignored:\n_build\nhint: use -f\nhint: git config advice.addIgnoredFile false"
-    assert telling_line(said) == "_build"
+    assert telling_line(said) == "These paths are ignored: _build"
     assert telling_line("hint: use -f") == "hint: use -f"
 
 
