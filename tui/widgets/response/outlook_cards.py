@@ -47,7 +47,7 @@ what was usual in those runs; counts that only correct others are in the shift a
         for reason in outlook.reasons:
             sign = "▲" if reason.amount > 0 else "▼"
             said = reason.text.rpartition(":")[0]
-            words = first_fit((said, said.rpartition(",")[0]), width - 4)
+            words = first_fit((said, said.removesuffix(" than usual"), said.rpartition(",")[0]), width - 4)
             made.append([(fit(f"  {sign} {words}", width), "plain")])
         return [*made, *self._source(outlook, width)]
 
