@@ -11,7 +11,7 @@ import pytest
 from core.agents.aider.reader import AiderReader
 from core.agents.antigravity.reader import AntigravityReader
 from core.agents.cursor.reader import CursorReader
-from core.agents.openhands.reader import OpenHandsFolderReader
+from core.agents.openhands.folder import OpenHandsFolderReader
 from core.agents.qwen.reader import QwenReader
 from core.agents.registry import AGENTS, make_kit
 from core.events import AgentEnd, AgentStart, Compaction, Event, Prompt, SessionStart, Turn
