@@ -12,7 +12,7 @@ from core.agents.calls import AnsweredCalls, Calls
 from core.agents.fingerprint import fingerprint
 from core.agents.reader import AgentKit, AgentReader
 from core.agents.usage import ClosedTurns, Usage
-from core.events import MAIN, Event, Prompt, SessionStart, ToolUse, Where
+from core.events import MAIN, MATTERS, Event, Matter, Prompt, SessionStart, ToolUse, Turn, Where
 from core.logs.event_redaction import cleaned
 from core.logs.reader import PausingReader
 from core.logs.times import seconds
@@ -20,6 +20,8 @@ from core.logs.times import seconds
 STEP = 10.0
 """Seconds between two steps of a log that holds no times."""
 _LARGEST = 1 << 53
+_ROUNDING = 1e-6
+"""Dollars that a sum may be off by."""
 _DEEPEST = 8
 _NOWHERE = Where("")
 
@@ -59,6 +61,11 @@ def amount(value: Any) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < _LARGEST:
         return None
     return float(value)
+
+
+def beyond(total: float | None, told: float) -> float | None:
+    """What a sum of dollars holds beyond what was told of its parts, or None."""
+    return None if total is None or total - told < _ROUNDING else total - told
 
 
 def code(value: Any) -> int | None:
@@ -235,6 +242,37 @@ class LooseReader(AgentReader, PausingReader):
             **{"untold": self.untold, **told},
         )
 
+    def total(
+        self,
+        model: str,
+        cost: float | None,
+        *,
+        sent: int = 0,
+        answered: int = 0,
+        read: int = 0,
+        written: int = 0,
+        message: str = "total",
+    ) -> Turn | None:
+        """What was spent as a whole and not told of each answer; None where nothing is told."""
+        tokens = sent + answered + read + written
+        if cost is None and tokens:
+            cost = self.kit.models.cost(model, sent, answered, read, written, several=True)
+        if cost is None and not tokens:
+            return None
+        return Turn(
+            at=self.now,
+            agent=self.agent,
+            where=self._place,
+            id=message,
+            model=model,
+            input_tokens=sent,
+            output_tokens=answered,
+            cache_read=read,
+            cache_write=written,
+            cost=cost,
+            stop="total",
+        )
+
     def prompt(
         self, at: float, said: str, where: Where, agent: str = "", *, interrupt: bool = False
     ) -> Prompt:
@@ -247,6 +285,11 @@ class LooseReader(AgentReader, PausingReader):
             call=fingerprint(said),
             interrupt=interrupt,
         )
+
+
+def left_untold(**told: Any) -> tuple[Matter, ...]:
+    """Which matters a log leaves untold, of those that are named here with what tells them."""
+    return tuple(matter for matter in MATTERS if not told.get(matter, True))
 
 
 def is_secret(told: str) -> bool:

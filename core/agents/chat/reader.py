@@ -12,13 +12,14 @@ from core.agents.loose import (
     amount,
     items,
     kept,
+    left_untold,
     table,
     text,
     untimed,
     whole_number,
     words,
 )
-from core.events import MATTERS, Event, Matter, Where
+from core.events import Event, Matter, Where
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
 
@@ -235,14 +236,12 @@ def _result(told: str, failed: bool) -> Result:
 def _untold(messages: list[Any], model: str, *, timed: bool) -> tuple[Matter, ...]:
     """What none of a run's messages carries."""
     spoken = [table(message) for message in messages]
-    there = {
-        "times": timed,
-        "outcomes": True,
-        "tokens": any(table(message.get("usage")) for message in spoken),
-        "model": bool(model) or any(text(message.get("model")) for message in spoken),
-        "cost": any("cost" in table(message.get("usage")) for message in spoken),
-    }
-    return tuple(matter for matter in MATTERS if not there[matter])
+    return left_untold(
+        times=timed,
+        tokens=any(table(message.get("usage")) for message in spoken),
+        model=model or any(text(message.get("model")) for message in spoken),
+        cost=any("cost" in table(message.get("usage")) for message in spoken),
+    )
 
 
 def _time(message: dict[str, Any]) -> float | None:
