@@ -16,13 +16,12 @@ class OpenHandsFolderReader(LooseReader):
     """The events of a V1 conversation, each a file or a line of its own."""
 
     name = "openhands"
-    untold = ("tokens", "model", "cost")
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
         self._answers: set[str] = set()
         self._children: dict[str, list[str]] = {}
-        self._totals = TokensUsed()
+        self._totals: dict[str, TokensUsed] = {}
         self._spent: Turn | None = None
 
     def read(self, value: Any, out: list[Event]) -> None:
@@ -59,26 +58,44 @@ class OpenHandsFolderReader(LooseReader):
         """What the conversation has used so far: what is more than before is the next answer's."""
         if event.get("key") != "stats":
             return
-        used = table(table(event.get("value")).get("usage_to_metrics")).get("default")
-        now = spent(table(used))
-        before, self._totals = self._totals, now
-        if now.sent <= before.sent and now.answered <= before.answered:
-            return
-        if self._spent is not None:
-            out.append(self._spent)
-        read = max(0, now.read - before.read)
-        written = max(0, now.written - before.written)
-        self._spent = self.kit.models.turn(
+        told = table(table(event.get("value")).get("usage_to_metrics"))
+        for purpose, metrics in told.items():
+            now = spent(table(metrics))
+            used = now.since(self._totals.get(purpose, TokensUsed()))
+            self._totals[purpose] = now
+            if not (used.sent or used.answered):
+                continue
+            name = text(event.get("id"))
+            if purpose == "default":
+                kept(self._spent, out)
+                self._spent = self._turn(name, used, at)
+            else:
+                kept(self._aside(f"{name}/{purpose}", used), out)
+
+    def _turn(self, name: str, used: TokensUsed, at: float) -> Turn:
+        return self.kit.models.turn(
             at,
-            message=text(event.get("id")),
-            model=now.model,
-            input_tokens=max(0, now.sent - before.sent - read - written),
-            output_tokens=max(0, now.answered - before.answered),
-            cache_read=read,
-            cache_write=written,
-            cost=amount(now.cost - before.cost),
+            message=name,
+            model=used.model,
+            input_tokens=used.fresh,
+            output_tokens=used.answered,
+            cache_read=used.read,
+            cache_write=used.written,
+            cost=amount(used.cost),
             agent=self.agent,
             where=self.here(),
+        )
+
+    def _aside(self, name: str, used: TokensUsed) -> Turn | None:
+        """What was spent for another purpose than to answer, such as to sum up the conversation."""
+        return self.total(
+            used.model,
+            amount(used.cost),
+            sent=used.fresh,
+            answered=used.answered,
+            read=used.read,
+            written=used.written,
+            message=name,
         )
 
     def _answer(self, event: dict[str, Any], at: float, out: list[Event]) -> None:

@@ -5,10 +5,26 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from msgspec import structs
+
 from core.agents.calls import Calls, Result
-from core.agents.loose import STEP, LooseReader, code, items, kept, table, text, whole_number, words
+from core.agents.loose import (
+    STEP,
+    LooseReader,
+    amount,
+    beyond,
+    code,
+    items,
+    kept,
+    left_untold,
+    table,
+    text,
+    whole_number,
+    words,
+)
 from core.agents.openhands.folder import OpenHandsFolderReader, report
-from core.events import AgentStart, Compaction, Event, SessionEnd, Where
+from core.agents.openhands.spent import Steps, TokensUsed, answers_used, response_of, spent
+from core.events import AgentStart, Compaction, Event, Matter, SessionEnd, Turn, Where
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
 
@@ -31,14 +47,13 @@ class OpenHandsReader(LooseReader):
     """Actions and the observations they cause, in one list."""
 
     name = "openhands"
-    untold = ("cost",)
-    gaps = "times name no zone and are taken as UTC"
+    gaps = "times name no zone and are taken as UTC; of older versions tokens, model and cost may be missing"
     many = True
 
     def read(self, value: Any, out: list[Event]) -> None:
         """Add the events of a whole list, or of one run of an evaluation."""
         if isinstance(value, list):
-            self._run(value, self.session, "", out)
+            self._run(value, self.session, "", {}, out)
             return
         run = self.table(value, "run")
         history = self.items(run.get("history"), "history")
@@ -46,9 +61,18 @@ class OpenHandsReader(LooseReader):
         number = whole_number(issue.get("number"))
         name = text(run.get("instance_id")) or (f"issue-{number}" if number else "")
         model = text(table(table(run.get("metadata")).get("llm_config")).get("model"))
-        self._run(history, name or f"{self.session}-{self._line}", model, out, "/history")
+        metrics = table(run.get("metrics"))
+        self._run(history, name or f"{self.session}-{self._line}", model, metrics, out, "/history")
 
-    def _run(self, history: list[Any], name: str, model: str, out: list[Event], root: str = "") -> None:
+    def _run(
+        self,
+        history: list[Any],
+        name: str,
+        model: str,
+        metrics: dict[str, Any],
+        out: list[Event],
+        root: str = "",
+    ) -> None:
         """One session. Each run is paired for itself: ids start again."""
         self.calls = Calls(self.kit, self.name)
         self._waiting: list[str] = []
@@ -63,7 +87,21 @@ class OpenHandsReader(LooseReader):
             text(table(table(step.get("extras")).get("metadata")).get("working_dir")) for _, step in steps
         )
         folder = next(filter(None, folders), "")
-        out.append(self.start(self.now, name, project=folder, model=model, synthetic_time=not told))
+        self._used = answers_used(steps, metrics)
+        in_all = spent(metrics)
+        rest = beyond(amount(in_all.cost), sum(used.cost for used in self._used.values()))
+        self._summed_up = rest is not None
+        begun = len(out)
+        out.append(
+            self.start(
+                self.now,
+                name,
+                project=folder,
+                model=model,
+                synthetic_time=not told,
+                untold=self._left_untold(steps, in_all, model, timed=bool(told)),
+            )
+        )
         for place, step in steps:
             at = seconds(step.get("timestamp"))
             if at is not None:
@@ -76,9 +114,41 @@ class OpenHandsReader(LooseReader):
             elif isinstance(step.get("observation"), str):
                 self._observe(step, where, out)
         out.extend(self.close_all())
+        self._sum_up(in_all, rest, out, begun)
+
+    def _left_untold(
+        self, steps: Steps, in_all: TokensUsed, model: str, *, timed: bool
+    ) -> tuple[Matter, ...]:
+        responses = [response for _, step in steps if (response := response_of(step))]
+        used = [in_all, *self._used.values()]
+        return left_untold(
+            times=timed,
+            tokens=any(table(response.get("usage")) for response in responses)
+            or any(one.sent or one.answered for one in used),
+            model=model
+            or any(text(response.get("model")) for response in responses)
+            or any(one.model for one in used),
+            cost=any(one.cost for one in used),
+        )
+
+    def _sum_up(self, in_all: TokensUsed, cost: float | None, out: list[Event], begun: int) -> None:
+        """Add what a run spent beyond what was told of its answers, before its end."""
+        turns = [event for event in out[begun:] if isinstance(event, Turn)]
+        total = self.total(
+            in_all.model,
+            cost,
+            sent=max(0, in_all.fresh - sum(turn.input_tokens for turn in turns)),
+            answered=max(0, in_all.answered - sum(turn.output_tokens for turn in turns)),
+            read=max(0, in_all.read - sum(turn.cache_read for turn in turns)),
+            written=max(0, in_all.written - sum(turn.cache_write for turn in turns)),
+            message=f"total-{self._line}",
+        )
+        if total is not None:
+            ended = isinstance(out[-1], SessionEnd)
+            out.insert(len(out) - ended, structs.replace(total, at=out[-1].at))
 
     def _act(self, step: dict[str, Any], place: str, where: Where, out: list[Event]) -> None:
-        self._answer(table(step.get("tool_call_metadata")), where, out)
+        self._answer(step, place, where, out)
         action, source = step["action"], step.get("source")
         arguments = table(step.get("args")) or {
             key: step[key] for key in step if key not in ("action", "source")
@@ -122,22 +192,26 @@ class OpenHandsReader(LooseReader):
         if delegated and use is not None:
             out.append(report(use, name))
 
-    def _answer(self, metadata: dict[str, Any], where: Where, out: list[Event]) -> None:
-        response = table(metadata.get("model_response"))
+    def _answer(self, step: dict[str, Any], place: str, where: Where, out: list[Event]) -> None:
+        response = response_of(step)
         usage = table(response.get("usage"))
-        if not response:
+        used = self._used.get(text(response.get("id")) or place)
+        if not response and used is None:
             return
+        used = used or TokensUsed()
         read = whole_number(usage.get("cache_read_input_tokens"))
         read = read or whole_number(table(usage.get("prompt_tokens_details")).get("cached_tokens"))
         written = whole_number(usage.get("cache_creation_input_tokens"))
+        sent = max(0, whole_number(usage.get("prompt_tokens")) - read - written)
         turn = self.kit.models.turn(
             self.now,
-            message=text(response.get("id")),
-            model=text(response.get("model")),
-            input_tokens=max(0, whole_number(usage.get("prompt_tokens")) - read - written),
-            output_tokens=whole_number(usage.get("completion_tokens")),
-            cache_read=read,
-            cache_write=written,
+            message=text(response.get("id")) or f"answer-{place}",
+            model=text(response.get("model")) or used.model,
+            input_tokens=sent if usage else used.fresh,
+            output_tokens=whole_number(usage.get("completion_tokens")) if usage else used.answered,
+            cache_read=read if usage else used.read,
+            cache_write=written if usage else used.written,
+            cost=0.0 if self._summed_up and not used.cost else amount(used.cost),
             agent=self._agents[-1],
             where=where,
             said="\n".join(
@@ -150,9 +224,9 @@ class OpenHandsReader(LooseReader):
             out.append(told)
 
 
-def _flat(history: list[Any]) -> list[tuple[str, dict[str, Any]]]:
+def _flat(history: list[Any]) -> Steps:
     """The events with their places; old evaluations hold them in pairs."""
-    flat: list[tuple[str, dict[str, Any]]] = []
+    flat: Steps = []
     for place, step in enumerate(history):
         if isinstance(step, dict):
             flat.append((str(place), step))
