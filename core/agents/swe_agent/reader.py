@@ -49,7 +49,7 @@ class SweAgentReader(LooseReader):
 
     name = "swe-agent"
     untold = ("times",)
-    gaps = "outcomes judged by the words of the result; tokens and cost of a run as a whole, no model in older ones"
+    gaps = "outcomes judged by the words of a result; tokens and cost of a run as a whole; often no model"
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
