@@ -24,6 +24,7 @@ from core.agents.loose import (
 )
 from core.agents.openhands.folder import OpenHandsFolderReader, report
 from core.agents.openhands.spent import Steps, TokensUsed, answers_used, response_of, spent
+from core.agents.usage import Usage
 from core.events import AgentStart, Compaction, Event, Matter, SessionEnd, Turn, Where
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
@@ -75,6 +76,7 @@ class OpenHandsReader(LooseReader):
     ) -> None:
         """One session. Each run is paired for itself: ids start again."""
         self.calls = Calls(self.kit, self.name)
+        self.usage = Usage(self.kit.models)
         self._waiting: list[str] = []
         self._agents = [self.agent]
         self._asked = False

@@ -140,6 +140,12 @@ def test_a_run_tells_the_cost_of_each_call_of_the_model(named: bool) -> None:
     assert kinds(events)[-2:] == ["Turn", "SessionEnd"]
 
 
+def test_the_answers_of_one_run_are_not_those_of_the_next() -> None:
+    run = {**_run("one", *_BARE), "metrics": {"accumulated_cost": 3.0, "costs": [1.0, 1.0, 1.0]}}
+    events = read(OpenHandsReader, [run, {**run, "instance_id": "two"}])
+    assert [turn.cost for turn in _turns(events)] == [1.0] * 6
+
+
 def test_costs_that_fit_no_answers_are_told_as_a_whole_before_the_end() -> None:
     usage = {"prompt_tokens": 100, "completion_tokens": 9, "cache_read_tokens": 60}
     events = _billed(*_BARE, accumulated_cost=0.75, costs=[0.25, 0.5], accumulated_token_usage=usage)
