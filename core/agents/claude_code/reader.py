@@ -9,6 +9,7 @@ import msgspec
 from core.agents.advice import said_event
 from core.agents.calls import AnsweredCalls, Calls
 from core.agents.claude_code.answers import OpenAnswers, is_final
+from core.agents.claude_code.helpers import Fork, is_helper
 from core.agents.claude_code.lines import (
     BackgroundTask,
     Block,
@@ -77,6 +78,7 @@ class ClaudeCode(AgentReader, PausingReader):
         self._begun = False
         self._alone = agent != MAIN
         self._compacted = False
+        self._fork = Fork(kit) if is_helper(agent) else None
 
     def feed(self, record: bytes, where: Where, line: int) -> list[Event]:
         """The events that this line completes."""
@@ -104,19 +106,21 @@ class ClaudeCode(AgentReader, PausingReader):
         self._take(told, where, line, out)
 
     def finish(self) -> list[Event]:
-        """The answers still open, and the calls that never got a result."""
+        """The answers still open, and the calls that never got a result; of a fork all that it spent."""
         out: list[Event] = []
         self._give_up(out, all_of_them=True)
         return [*out, *self.held()]
 
     def held(self) -> list[Event]:
         """The same as far as it is known, for a log that still grows."""
+        if self._fork is not None:
+            return self._fork.held()
         return [*self._answers.read(), *self._calls.unanswered()]
 
     def pause(self) -> bytes | None:
         """All it knows between two answers, which is ids, times and paths alone."""
         calls, usage, agents = self._calls.pause(), self._answers.pause(), self._agents.pause()
-        if self._parents.held or self._results.held:
+        if self._parents.held or self._results.held or self._fork is not None:
             return None
         if calls is None or usage is None or agents is None or any(map(is_secret, calls.changed)):
             return None
@@ -151,6 +155,9 @@ class ClaudeCode(AgentReader, PausingReader):
             if spoken:
                 self.kit.diagnostics.note(where.file, number, "no time")
         self._at = at
+        if self._fork is not None:
+            self._fork.take(line, at, where)
+            return
         if kind == "progress" or kind == "queue-operation":
             self._agents.hear(line, at, where, self._calls, out)
             return
