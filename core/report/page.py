@@ -114,7 +114,7 @@ def _bar(value: float, width: int = 16) -> str:
 
 
 def _place(summary: Summary, at: float) -> str:
-    return clock(at - (summary.started or at))
+    return clock(at - (at if summary.started is None else summary.started))
 
 
 def _signals(summary: Summary) -> Iterator[str]:
