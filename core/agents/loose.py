@@ -10,6 +10,8 @@ from msgspec import structs
 
 from core.agents.calls import AnsweredCalls, Calls
 from core.agents.fingerprint import fingerprint
+from core.agents.log_clock import FAR, ClockState, LogClock
+from core.agents.log_clock import STEP as STEP
 from core.agents.reader import AgentKit, AgentReader
 from core.agents.usage import ClosedTurns, Usage
 from core.events import MAIN, MATTERS, Event, Matter, Prompt, SessionStart, ToolUse, Turn, Where
@@ -17,8 +19,6 @@ from core.logs.event_redaction import cleaned
 from core.logs.reader import PausingReader
 from core.logs.times import seconds
 
-STEP = 10.0
-"""Seconds between two steps of a log that holds no times."""
 _LARGEST = 1 << 53
 _ROUNDING = 1e-6
 """Dollars that a sum may be off by."""
@@ -103,6 +103,7 @@ class _Paused(NamedTuple):
     usage: ClosedTurns
     own: Any
     """What the reader of one agent adds."""
+    clock: ClockState
 
 
 class LooseReader(AgentReader, PausingReader):
@@ -119,6 +120,7 @@ class LooseReader(AgentReader, PausingReader):
         self.usage = Usage(kit.models)
         self.now = 0.0
         """The last time the log told."""
+        self.clock = LogClock()
         self.begun = False
         self._place = _NOWHERE
         self._line = 0
@@ -160,7 +162,8 @@ class LooseReader(AgentReader, PausingReader):
         own = self.own_state()
         if own is None:
             return None
-        return msgspec.msgpack.encode(_Paused(self.session, self.now, self.begun, calls, usage, own))
+        clock = self.clock.pause()
+        return msgspec.msgpack.encode(_Paused(self.session, self.now, self.begun, calls, usage, own, clock))
 
     def resume(self, state: bytes) -> None:
         """Go on from there."""
@@ -168,6 +171,7 @@ class LooseReader(AgentReader, PausingReader):
         self.session, self.now, self.begun = paused.session, paused.now, paused.begun
         self.calls.resume(paused.calls)
         self.usage.resume(paused.usage)
+        self.clock.resume(paused.clock)
         self.own_resume(paused.own)
 
     def own_state(self) -> Any:
@@ -213,14 +217,18 @@ class LooseReader(AgentReader, PausingReader):
         return found
 
     def moment(self, *values: Any) -> float:
-        """The first of these that is a time; else the last time told, counted."""
+        """The first of these that is a time; else the last time told, counted, or a step beyond it."""
+        at = None
         for value in values:
             at = seconds(value)
             if at is not None:
-                self.now = at
-                return at
-        self.note("no time")
-        return self.now
+                break
+        if at is None or not self.now or not -FAR < at - self.now < FAR:
+            at, fault = self.clock.settle(at, self.now)
+            if fault:
+                self.note(fault)
+        self.now = at
+        return at
 
     def here(self, entry: str = "") -> Where:
         """The place of this record, or of an entry in it, named by a JSON pointer."""
@@ -233,6 +241,9 @@ class LooseReader(AgentReader, PausingReader):
         self.session = session or self.session
         if told.get("project"):
             self.calls.project = told["project"]
+        if self.clock.made_up:
+            left = {*told.get("untold", self.untold), "times"}
+            told |= {"synthetic_time": True, "untold": tuple(one for one in MATTERS if one in left)}
         return SessionStart(
             at=at,
             agent=self.agent,

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from core.agents.calls import Calls, Result
+from core.agents.log_clock import LogClock
 from core.agents.loose import (
     STEP,
     LooseReader,
@@ -75,7 +76,7 @@ class ChatReader(LooseReader):
 
     def _run(self, run: dict[str, Any], out: list[Event]) -> None:
         out.extend(self.close_all())
-        self.calls = Calls(self.kit, self.name)
+        self.calls, self.clock = Calls(self.kit, self.name), LogClock()
         self._waiting.clear()
         self._number = 0
         messages = self.items(run.get("messages"), "messages")
@@ -113,7 +114,7 @@ class ChatReader(LooseReader):
         self._number += 1
         role = text(message.get("role"))
         if at is not None:
-            self.now = at
+            self.moment(at)
         elif not self._timed and role == "assistant":
             self.now += STEP
         if role == "assistant":

@@ -29,6 +29,7 @@ from core.agents.claude_code.subagents import Delegations, KnownAgents, sub_agen
 from core.agents.claude_code.texts import is_goodbye, is_prompt, user_words
 from core.agents.claude_code.titles import claude_title
 from core.agents.fingerprint import fingerprint
+from core.agents.log_clock import FAR, ClockState, LogClock
 from core.agents.loose import is_secret, kept
 from core.agents.reader import AgentKit, AgentReader
 from core.agents.usage import ClosedTurns, failed_turn
@@ -54,6 +55,7 @@ class _Paused(NamedTuple):
     calls: AnsweredCalls
     usage: ClosedTurns
     agents: KnownAgents
+    clock: ClockState
 
 
 class ClaudeCode(AgentReader, PausingReader):
@@ -75,6 +77,7 @@ class ClaudeCode(AgentReader, PausingReader):
         self._taken = 0
         """Lines that were read, by which it is told how long another has waited."""
         self._at = 0.0
+        self._clock = LogClock()
         self._begun = False
         self._alone = agent != MAIN
         self._compacted = False
@@ -125,7 +128,16 @@ class ClaudeCode(AgentReader, PausingReader):
         if calls is None or usage is None or agents is None or any(map(is_secret, calls.changed)):
             return None
         paused = _Paused(
-            self.session, self.seen, self._at, self._begun, self._alone, self._compacted, calls, usage, agents
+            self.session,
+            self.seen,
+            self._at,
+            self._begun,
+            self._alone,
+            self._compacted,
+            calls,
+            usage,
+            agents,
+            self._clock.pause(),
         )
         return msgspec.msgpack.encode(paused)
 
@@ -138,6 +150,7 @@ class ClaudeCode(AgentReader, PausingReader):
         self._calls.resume(paused.calls)
         self._answers.resume(paused.usage)
         self._agents.resume(paused.agents)
+        self._clock.resume(paused.clock)
 
     def _take(self, line: ClaudeLine, where: Where, number: int, out: list[Event]) -> None:
         kind = line.type
@@ -150,10 +163,8 @@ class ClaudeCode(AgentReader, PausingReader):
                 return
             self.seen.add(line.uuid)
         at = seconds(line.timestamp)
-        if at is None:
-            at = self._at
-            if spoken:
-                self.kit.diagnostics.note(where.file, number, "no time")
+        if at is None or not self._at or not -FAR < at - self._at < FAR:
+            at = self._settled(at, where, number) if at is not None or spoken else self._at
         self._at = at
         if self._fork is not None:
             self._fork.take(line, at, where)
@@ -170,6 +181,13 @@ class ClaudeCode(AgentReader, PausingReader):
         if self._parents.held or self._results.held:
             self._give_up(out)
         self._taken += 1
+
+    def _settled(self, told: float | None, where: Where, number: int) -> float:
+        """The time of a line that tells none, or none that can be."""
+        at, fault = self._clock.settle(told, self._at)
+        if fault:
+            self.kit.diagnostics.note(where.file, number, fault)
+        return at
 
     def _read(self, line: ClaudeLine, at: float, where: Where, number: int, out: list[Event]) -> None:
         """The events of a line, then those of lines that waited for it."""
@@ -222,7 +240,8 @@ class ClaudeCode(AgentReader, PausingReader):
                     branch=line.git_branch or "",
                     version=line.version or "",
                     model=model or "",
-                    untold=self.untold,
+                    synthetic_time=self._clock.made_up,
+                    untold=("times", *self.untold) if self._clock.made_up else self.untold,
                 )
             )
 

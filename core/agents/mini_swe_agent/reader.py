@@ -80,10 +80,10 @@ class MiniSweAgentReader(LooseReader):
             role = message.get("role")
             if role == "assistant":
                 answered = True
-                self.now = self.now + STEP if not told else self.now if at is None else at
+                self._pass(at, timed=bool(told))
                 self._answer(place, message, model, where, out)
             elif role in ("user", "tool", "exit") and answered:
-                self.now = self.now if at is None else at
+                self._pass(at, timed=True)
                 last = place == messages[-1][0]
                 self._observe(message, where, last or role == "exit", out)
             elif role == "user":
@@ -96,6 +96,13 @@ class MiniSweAgentReader(LooseReader):
             kept(self._spent, out)
             self._spent = None
             out.append(SessionEnd(at=self.now, agent=self.agent, where=self.here(), reason=reason))
+
+    def _pass(self, at: float | None, *, timed: bool) -> None:
+        """Go on to the time of a message, or by a step where none tells any."""
+        if at is not None:
+            self.moment(at)
+        elif not timed:
+            self.now += STEP
 
     def _answer(
         self, place: int, message: dict[str, Any], model: str, where: Where, out: list[Event]

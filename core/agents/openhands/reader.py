@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import structs
 
 from core.agents.calls import Calls, Result
+from core.agents.log_clock import LogClock
 from core.agents.loose import (
     STEP,
     LooseReader,
@@ -75,7 +76,7 @@ class OpenHandsReader(LooseReader):
         root: str = "",
     ) -> None:
         """One session. Each run is paired for itself: ids start again."""
-        self.calls = Calls(self.kit, self.name)
+        self.calls, self.clock = Calls(self.kit, self.name), LogClock()
         self.usage = Usage(self.kit.models)
         self._waiting: list[str] = []
         self._agents = [self.agent]
@@ -107,7 +108,7 @@ class OpenHandsReader(LooseReader):
         for place, step in steps:
             at = seconds(step.get("timestamp"))
             if at is not None:
-                self.now = at
+                self.moment(at)
             elif not told and "action" in step:
                 self.now += STEP
             where = self.here(f"{root}/{place}")
