@@ -30,8 +30,25 @@ class TokensUsed(NamedTuple):
 
     def since(self, before: TokensUsed) -> TokensUsed:
         """What is more than before."""
-        more = (max(0, now - then) for now, then in zip(self[1:], before[1:], strict=True))
-        return TokensUsed(self.model, *more)
+        return TokensUsed(
+            self.model,
+            max(0, self.sent - before.sent),
+            max(0, self.answered - before.answered),
+            max(0, self.read - before.read),
+            max(0, self.written - before.written),
+            max(0.0, self.cost - before.cost),
+        )
+
+    def most(self, other: TokensUsed) -> TokensUsed:
+        """The larger of each."""
+        return TokensUsed(
+            self.model,
+            max(self.sent, other.sent),
+            max(self.answered, other.answered),
+            max(self.read, other.read),
+            max(self.written, other.written),
+            max(self.cost, other.cost),
+        )
 
     @property
     def fresh(self) -> int:
@@ -73,7 +90,7 @@ def answers_used(steps: Steps, metrics: dict[str, Any]) -> dict[str, TokensUsed]
         used = now.since(most)
         if used:
             found[text(response_of(step).get("id")) or place] = used
-            most = TokensUsed("", *(max(pair) for pair in zip(now[1:], most[1:], strict=True)))
+            most = now.most(most)
     if found:
         return found
     keys = _answers(steps)

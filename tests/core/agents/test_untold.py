@@ -105,7 +105,7 @@ def test_no_real_log_tells_what_is_said_to_be_untold(shared_data: Path) -> None:
             told = {
                 "times": any(not start.synthetic_time for start in starts),
                 "tokens": any(turn.input_tokens + turn.output_tokens for turn in turns),
-                "model": any(one.model for one in (*starts, *turns)),
+                "model": any(start.model for start in starts) or any(turn.model for turn in turns),
                 "cost": any(turn.cost for turn in turns),
             }
             lies += [(session.id, matter) for matter in starts[0].untold if told.get(matter)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ from core.logs.follow import Follower
 from core.logs.session import read_session
 from tests.core.logs import log_lines as logs
 
-SIDE = {"isSidechain": True, "agentId": "acompact-1"}
+SIDE: dict[str, Any] = {"isSidechain": True, "agentId": "acompact-1"}
 
 
 class Place:
@@ -81,7 +82,7 @@ def test_what_a_helper_spends_is_the_sessions(place: Place) -> None:
 
 @pytest.mark.parametrize("agent", ["acompact-1", "aprompt_suggestion-7", "aside_question-x"])
 def test_what_it_repeats_counts_once(place: Place, agent: str) -> None:
-    side = {"isSidechain": True, "agentId": "a1"}
+    side: dict[str, Any] = {"isSidechain": True, "agentId": "a1"}
     place.main.write_bytes(logs.session(3))
     sub = logs.call(3.5, "x1", **side) + logs.result(4.5, "x1", **side)
     place.beside("a1").write_bytes(sub)

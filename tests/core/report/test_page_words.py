@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from core.engine import Engine
-from core.events import SessionStart, ToolUse
+from core.events import Event, SessionStart, ToolUse
 from core.report.gatherer import Gatherer
 from core.report.page import summary_text
 from core.settings import Settings
@@ -31,7 +31,9 @@ def test_places_are_told_from_the_beginning_also_where_times_are_made_up() -> No
         ToolUse(at=10.0 * number, id=str(number), tool="bash", action="shell_exec", outcome="failure", call=1)
         for number in range(12)
     ]
-    for event in (SessionStart(at=0.0, session="s", tool="swe-agent", synthetic_time=True), *uses):
+    start = SessionStart(at=0.0, session="s", tool="swe-agent", synthetic_time=True)
+    events: list[Event] = [start, *uses]
+    for event in events:
         gatherer.add(event, engine.step(event))
     rows = summary_text(gatherer.close(engine.frame(110.0))).splitlines()
     peak = next(row for row in rows if "frustration" in row)
