@@ -25,6 +25,7 @@ from core.agents.claude_code.links import ClaudeCodeLinks
 from core.agents.claude_code.order import HeldLines, Placed
 from core.agents.claude_code.relevance import matters, passes, told_by_us
 from core.agents.claude_code.results import STARTERS, read_result
+from core.agents.claude_code.sniff import sniff
 from core.agents.claude_code.subagents import Delegations, KnownAgents, sub_agent_files
 from core.agents.claude_code.texts import is_goodbye, is_prompt, user_words
 from core.agents.claude_code.titles import claude_title
@@ -35,12 +36,9 @@ from core.agents.reader import AgentKit, AgentReader
 from core.agents.usage import ClosedTurns, failed_turn
 from core.events import MAIN, Compaction, Event, Prompt, SessionEnd, SessionStart, Where
 from core.logs.envelope import FAULTS
-from core.logs.format import Format, Sample
+from core.logs.format import Format
 from core.logs.reader import PausingReader
 from core.logs.times import seconds
-
-_ASIDE = (("file-history-snapshot", "snapshot"), ("summary", "leafUuid"), ("queue-operation", "sessionId"))
-"""Kinds of lines that may come first, and a field only Claude Code's have."""
 
 
 class _Paused(NamedTuple):
@@ -387,18 +385,4 @@ class ClaudeCode(AgentReader, PausingReader):
                     self._calls.settle(block.id)
 
 
-def _sniff(sample: Sample) -> int:
-    """How surely a log is Claude Code's."""
-    best = 0
-    for record in sample.records:
-        if record.get("type") in ("user", "assistant", "system", "progress") and "sessionId" in record:
-            return 100 if "parentUuid" in record and "isSidechain" in record else 80
-        for kind, field in _ASIDE:
-            if record.get("type") == kind and field in record:
-                best = 60
-    return best
-
-
-FORMATS = (
-    Format("claude-code", "lines", _sniff, ClaudeCode, sub_agent_files, ClaudeCodeLinks, claude_title),
-)
+FORMATS = (Format("claude-code", "lines", sniff, ClaudeCode, sub_agent_files, ClaudeCodeLinks, claude_title),)
