@@ -22,9 +22,13 @@ def test_our_own_themes_pass_the_check_that_a_persons_must_pass(path: Path) -> N
     ("line", "complaint"),
     [
         ('primary = "nosuch"', "primary: 'nosuch' is not a colour; write #rrggbb or a name such as teal"),
-        ('primary = "red"\nshade = "red"', "shade: Extra inputs are not permitted"),
+        ('primary = "red"\nshade = "red"', "shade: unknown; a theme has name, sentence, dark, primary, "),
+        ('primary = "red"\ndark = "very"', "dark: must be true or false"),
+        ("primary = 3", "primary: must be a colour: #rrggbb or a name such as teal"),
+        ('primary = "red"\nvariables = 3', "variables: must be a table of colours"),
+        ('primary = "red"\nvariables = {live = 3}', "variables.live: must be a colour"),
         ('primary = "red"\nvariables = {nosuch = "red"}', "variables: nosuch is not a variable"),
-        ('accent = "red"', "primary: Field required"),
+        ('accent = "red"', "primary: missing; it must be a colour"),
     ],
 )
 def test_a_persons_theme_is_checked(tmp_path: Path, line: str, complaint: str) -> None:
@@ -40,3 +44,18 @@ def test_a_persons_sound_theme_is_taken(tmp_path: Path) -> None:
     loaded = themes.load(tmp_path)
     assert not loaded.complaints
     assert loaded.themes[-1].name == "mine" and loaded.themes[-1].primary == "red"
+
+
+def test_a_name_that_cannot_be_one_is_told_what_it_may_be(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text('name = "My theme"\nprimary = "red"\n', "utf-8")
+    (said,) = themes.load(tmp_path).complaints
+    assert said.endswith("name: must be 1 to 40 of a-z, 0-9 and -, and not begin with -")
+
+
+def test_a_theme_that_is_not_there_is_told_with_those_that_are(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text('name = "mine"\nprimary = "red"\n', "utf-8")
+    loaded = themes.load(tmp_path)
+    assert [themes.missing_theme(name, loaded) for name in ("mine", "nocturne", "nord")] == ["", "", ""]
+    said = themes.missing_theme("zzz", loaded)
+    assert said.startswith("there is no theme 'zzz'; there are almanac, aurora, contrast, daylight, mine, ")
+    assert "nord" in said

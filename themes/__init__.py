@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from textual.color import Color, ColorParseError
-from textual.theme import Theme
+from textual.theme import BUILTIN_THEMES, Theme
 
 from core.settings.closed import Closed
 from core.settings.declared import Invalid, limited
@@ -128,6 +128,35 @@ def _files(folders: Iterable[Path], complaints: list[str]) -> Iterable[Path]:
             complaints.append(f"{folder}: cannot be read ({read_failure(error)})")
 
 
+_MUST = {
+    "name": "1 to 40 of a-z, 0-9 and -, and not begin with -",
+    "sentence": "a text",
+    "dark": "true or false",
+    "variables": "a table of colours",
+}
+"""What a field must be that is not a colour."""
+
+
 def _said(fault: Any) -> str:
     field = ".".join(map(str, fault["loc"])) or "theme"
-    return f"{field}: {str(fault['msg']).removeprefix('Value error, ')}"
+    must = _MUST.get(field, "a colour: #rrggbb or a name such as teal")
+    match fault["type"]:
+        case "value_error":
+            return f"{field}: {str(fault['msg']).removeprefix('Value error, ')}"
+        case "extra_forbidden":
+            return f"{field}: unknown; a theme has {', '.join(ThemeFile.__annotations__)}"
+        case "missing":
+            return f"{field}: missing; it must be {must}"
+    return f"{field}: must be {must}"
+
+
+def unknown_theme(wanted: str, known: Iterable[str]) -> str:
+    """That a theme is not there, and which are: ours and the person's, then those of Textual."""
+    own = sorted(set(known) - set(BUILTIN_THEMES))
+    return f"there is no theme {wanted!r}; there are {', '.join((*own, *sorted(BUILTIN_THEMES)))}"
+
+
+def missing_theme(wanted: str, loaded: Loaded) -> str:
+    """What is wrong with the theme that a person wants; blank where it is there."""
+    known = {theme.name for theme in loaded.themes}
+    return "" if wanted in known or wanted in BUILTIN_THEMES else unknown_theme(wanted, known)

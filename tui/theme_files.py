@@ -8,6 +8,7 @@ from typing import Any
 
 from textual.app import App
 
+from themes import unknown_theme
 from themes.user_themes import UserThemes
 
 THEMES_EVERY = 2.0
@@ -27,7 +28,7 @@ class ThemeFiles:
         """Register all themes and take the one that is wanted."""
         complaints = self._register() or ()
         if wanted not in self._app.available_themes:
-            self._complain(f"there is no theme {wanted!r}")
+            self._complain(unknown_theme(wanted, self._app.available_themes))
             wanted = _USUAL
         self._app.theme = wanted
         for complaint in complaints:

@@ -10,16 +10,18 @@ from msgspec import structs
 
 from core.agents.calls import AnsweredCalls, Calls
 from core.agents.fingerprint import fingerprint
+from core.agents.log_clock import FAR, ClockState, LogClock
+from core.agents.log_clock import STEP as STEP
 from core.agents.reader import AgentKit, AgentReader
 from core.agents.usage import ClosedTurns, Usage
-from core.events import MAIN, Event, Prompt, SessionStart, ToolUse, Where
+from core.events import MAIN, MATTERS, Event, Matter, Prompt, SessionStart, ToolUse, Turn, Where
 from core.logs.event_redaction import cleaned
 from core.logs.reader import PausingReader
 from core.logs.times import seconds
 
-STEP = 10.0
-"""Seconds between two steps of a log that holds no times."""
 _LARGEST = 1 << 53
+_ROUNDING = 1e-6
+"""Dollars that a sum may be off by."""
 _DEEPEST = 8
 _NOWHERE = Where("")
 
@@ -61,6 +63,11 @@ def amount(value: Any) -> float | None:
     return float(value)
 
 
+def beyond(total: float | None, told: float) -> float | None:
+    """What a sum of dollars holds beyond what was told of its parts, or None."""
+    return None if total is None or total - told < _ROUNDING else total - told
+
+
 def code(value: Any) -> int | None:
     """An exit code, or None."""
     if isinstance(value, str) and value.lstrip("-").isdecimal() and len(value) < 11:
@@ -96,6 +103,7 @@ class _Paused(NamedTuple):
     usage: ClosedTurns
     own: Any
     """What the reader of one agent adds."""
+    clock: ClockState
 
 
 class LooseReader(AgentReader, PausingReader):
@@ -112,6 +120,7 @@ class LooseReader(AgentReader, PausingReader):
         self.usage = Usage(kit.models)
         self.now = 0.0
         """The last time the log told."""
+        self.clock = LogClock()
         self.begun = False
         self._place = _NOWHERE
         self._line = 0
@@ -153,7 +162,8 @@ class LooseReader(AgentReader, PausingReader):
         own = self.own_state()
         if own is None:
             return None
-        return msgspec.msgpack.encode(_Paused(self.session, self.now, self.begun, calls, usage, own))
+        clock = self.clock.pause()
+        return msgspec.msgpack.encode(_Paused(self.session, self.now, self.begun, calls, usage, own, clock))
 
     def resume(self, state: bytes) -> None:
         """Go on from there."""
@@ -161,6 +171,7 @@ class LooseReader(AgentReader, PausingReader):
         self.session, self.now, self.begun = paused.session, paused.now, paused.begun
         self.calls.resume(paused.calls)
         self.usage.resume(paused.usage)
+        self.clock.resume(paused.clock)
         self.own_resume(paused.own)
 
     def own_state(self) -> Any:
@@ -206,14 +217,18 @@ class LooseReader(AgentReader, PausingReader):
         return found
 
     def moment(self, *values: Any) -> float:
-        """The first of these that is a time; else the last time told, counted."""
+        """The first of these that is a time; else the last time told, counted, or a step beyond it."""
+        at = None
         for value in values:
             at = seconds(value)
             if at is not None:
-                self.now = at
-                return at
-        self.note("no time")
-        return self.now
+                break
+        if at is None or not self.now or not -FAR < at - self.now < FAR:
+            at, fault = self.clock.settle(at, self.now)
+            if fault:
+                self.note(fault)
+        self.now = at
+        return at
 
     def here(self, entry: str = "") -> Where:
         """The place of this record, or of an entry in it, named by a JSON pointer."""
@@ -226,6 +241,9 @@ class LooseReader(AgentReader, PausingReader):
         self.session = session or self.session
         if told.get("project"):
             self.calls.project = told["project"]
+        if self.clock.made_up:
+            left = {*told.get("untold", self.untold), "times"}
+            told |= {"synthetic_time": True, "untold": tuple(one for one in MATTERS if one in left)}
         return SessionStart(
             at=at,
             agent=self.agent,
@@ -233,6 +251,37 @@ class LooseReader(AgentReader, PausingReader):
             session=self.session,
             tool=self.name,
             **{"untold": self.untold, **told},
+        )
+
+    def total(
+        self,
+        model: str,
+        cost: float | None,
+        *,
+        sent: int = 0,
+        answered: int = 0,
+        read: int = 0,
+        written: int = 0,
+        message: str = "total",
+    ) -> Turn | None:
+        """What was spent as a whole and not told of each answer; None where nothing is told."""
+        tokens = sent + answered + read + written
+        if cost is None and tokens:
+            cost = self.kit.models.cost(model, sent, answered, read, written, several=True)
+        if cost is None and not tokens:
+            return None
+        return Turn(
+            at=self.now,
+            agent=self.agent,
+            where=self._place,
+            id=message,
+            model=model,
+            input_tokens=sent,
+            output_tokens=answered,
+            cache_read=read,
+            cache_write=written,
+            cost=cost,
+            stop="total",
         )
 
     def prompt(
@@ -247,6 +296,11 @@ class LooseReader(AgentReader, PausingReader):
             call=fingerprint(said),
             interrupt=interrupt,
         )
+
+
+def left_untold(**told: Any) -> tuple[Matter, ...]:
+    """Which matters a log leaves untold, of those that are named here with what tells them."""
+    return tuple(matter for matter in MATTERS if not told.get(matter, True))
 
 
 def is_secret(told: str) -> bool:

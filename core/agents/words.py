@@ -83,7 +83,7 @@ class WordReader:
             if isinstance(event, AgentStart):
                 values = self._values(event.where)
                 return Words(said=_beginning(spoken(values, agent=False) or task(values)))
-            if isinstance(event, Turn):
+            if isinstance(event, Turn) and (event.said or event.stop != "total"):
                 values = self._values(event.said or event.where)
                 return Words(said=_beginning(spoken(values, agent=True) or fault_words(values)))
         except OSError as fault:

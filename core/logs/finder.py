@@ -63,6 +63,8 @@ class Companions(NamedTuple):
     logs: list[Log]
     complete: bool
     """Whether all that are there hold something yet."""
+    helpers: tuple[Log, ...] = ()
+    """Those of forks that the agent's program makes for itself."""
 
 
 class Finder:
@@ -117,7 +119,8 @@ class Finder:
     def session(self, log: Log) -> LogSession:
         """One session with the logs of its sub-agents."""
         beginning = self._beginning(log)
-        return LogSession(beginning.session, beginning.tool, (log, *self.companions(log).logs))
+        more = self.companions(log)
+        return LogSession(beginning.session, beginning.tool, (log, *more.logs), helpers=more.helpers)
 
     def companions(self, log: Log) -> Companions:
         """The logs of a session's sub-agents that hold something already."""
@@ -128,8 +131,13 @@ class Finder:
         except OSError as fault:
             self._kit.diagnostics.note(str(log.path), 0, reason(fault))
             return Companions([], False)
-        logs = [Log(path, kind, agent) for agent, path in named if (kind := self.format(path)[0])]
-        return Companions(logs, len(logs) == len(named))
+        found = [
+            (one.helper, Log(one.path, kind, one.agent))
+            for one in named
+            if (kind := self.format(one.path)[0])
+        ]
+        helpers = tuple(log for helper, log in found if helper)
+        return Companions([log for helper, log in found if not helper], len(found) == len(named), helpers)
 
     def _logs(self, path: Path | str) -> tuple[list[Log], str]:
         """The logs a path stands for, and why where there are none."""
@@ -186,11 +194,10 @@ class Finder:
     def _gather(self, logs: list[Log]) -> list[LogSession]:
         claimed: set[Path] = set()
         below: list[str] = []
-        companions: dict[Path, list[Log]] = {}
+        companions: dict[Path, Companions] = {}
         for log in logs:
-            own = self.companions(log).logs
-            companions[log.path] = own
-            claimed.update(companion.path for companion in own if companion.path != log.path)
+            own = companions[log.path] = self.companions(log)
+            claimed.update(one.path for one in (*own.logs, *own.helpers) if one.path != log.path)
             if log.format.companions is not None:
                 below.append(f"{log.path.parent / stem(log.path)}{os.sep}")
         owned = tuple(below)
@@ -198,7 +205,8 @@ class Finder:
         for log in logs:
             if log.path in claimed or str(log.path).startswith(owned) or _has_plain_twin(log, companions):
                 continue
-            alone = LogSession(*self._beginning(log)[:2], (log, *companions[log.path]))
+            own = companions[log.path]
+            alone = LogSession(*self._beginning(log)[:2], (log, *own.logs), helpers=own.helpers)
             gathered += self._runs.of(log) or [alone]
         return self._mark_copies(_without_received(gathered))
 
@@ -296,7 +304,7 @@ def _key(log: Log) -> Path:
         return log.path
 
 
-def _has_plain_twin(log: Log, companions: dict[Path, list[Log]]) -> bool:
+def _has_plain_twin(log: Log, companions: dict[Path, Companions]) -> bool:
     """Whether a packed log lies beside the plain one it was made from."""
     return log.path.suffix == ".zst" and log.path.with_suffix("") in companions
 

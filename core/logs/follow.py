@@ -146,7 +146,7 @@ class Follower:
         stands = [_stands(folder) for folder in self.folders()]
         if stands != self._stood:
             companions = self._finder.companions(self.session.logs[0])
-            for companion in companions.logs:
+            for companion in (*companions.logs, *companions.helpers):
                 if companion.path not in self._tails:
                     self._add(companion)
             self._stood = stands if companions.complete else []
@@ -155,7 +155,7 @@ class Follower:
                 self._follow_packed(path, one)
 
     def _open(self, session: LogSession) -> None:
-        for log in session.logs:
+        for log in (*session.logs, *session.helpers):
             self._add(log)
 
     def _add(self, log: Log) -> None:

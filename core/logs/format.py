@@ -89,6 +89,8 @@ class Companion(NamedTuple):
 
     agent: str
     path: Path
+    helper: bool = False
+    """Whether it is a fork that the agent's program made for itself, and no sub-agent."""
 
 
 class Outline(NamedTuple):

@@ -38,6 +38,8 @@ class LogSession(NamedTuple):
     """Older logs whose events this one repeats, because it was forked or resumed from them."""
     repeated: bool = False
     """Whether newer logs repeat events of this one."""
+    helpers: tuple[Log, ...] = ()
+    """Logs of forks that the agent's program makes for itself, of which only what they spent is told."""
 
     @property
     def path(self) -> Path:
@@ -56,7 +58,7 @@ def read_session(session: LogSession, kit: Kit, lines: LineSettings | None = Non
     Never raises; what cannot be read is counted in the kit's diagnostics.
     """
     limits = lines or LineSettings()
-    streams = [log_events(log, kit, limits, session.id) for log in session.logs]
+    streams = [log_events(log, kit, limits, session.id) for log in (*session.logs, *session.helpers)]
     if session.repeated:
         streams[0] = told.noting(session.logs[0], limits, streams[0])
     merged = merge(streams)

@@ -62,7 +62,7 @@ def told_why(facts: Sequence[Fact]) -> list[Claim]:
     if failing and not of("passed"):
         words = "No test, build or commit has passed since it was last asked for something."
         claims.append(Claim(words, (failing[0].number,)))
-    return [*_verdict(by_kind, bool(claims)), *claims] or [Claim("The log holds no events.", ())]
+    return [*_verdict(by_kind, bool(claims)), *claims] or [Claim("Nothing has happened yet.", ())]
 
 
 def _verdict(by_kind: Mapping[str, Sequence[Fact]], reasons: bool) -> list[Claim]:

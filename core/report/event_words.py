@@ -111,9 +111,10 @@ def about(event: Event) -> tuple[str, str]:
     if isinstance(event, Prompt):
         return "stopped the agent" if event.interrupt else count(event.characters, "character"), ""
     if isinstance(event, Turn):
-        if not event.context_tokens + event.output_tokens:
+        sent = event.context_tokens or event.input_tokens + event.cache_read + event.cache_write
+        if not sent + event.output_tokens:
             return "tokens unknown", ""
-        return f"{short(event.context_tokens)} in, {short(event.output_tokens)} out", ""
+        return f"{short(sent)} in, {short(event.output_tokens)} out", ""
     if isinstance(event, Compaction):
         before, after = event.tokens_before, event.tokens_after
         cut = f"{short(before)} → {short(after) if after else '?'}" if before else ""

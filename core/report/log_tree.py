@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from core.settings import Settings
     from core.store.reading_cache import ReadingCache
 
-VERSION = 5
+VERSION = 6
 """Raised when the same log gives something else."""
 
 T = TypeVar("T")
@@ -50,13 +50,16 @@ class SessionName(msgspec.Struct, array_like=True, frozen=True):
     logs: tuple[LogName, ...]
     copied: tuple[LogName, ...]
     repeated: bool
+    helpers: tuple[LogName, ...] = ()
 
     @property
     def session(self) -> LogSession:
         """The session itself; `KeyError` where a format of that name is not known any more."""
         from core.logs.session import LogSession
 
-        return LogSession(self.id, self.tool, _logs(self.logs), _logs(self.copied), self.repeated)
+        return LogSession(
+            self.id, self.tool, _logs(self.logs), _logs(self.copied), self.repeated, _logs(self.helpers)
+        )
 
 
 class LogTree:
@@ -156,7 +159,7 @@ class LogTree:
         name = blake3(f"{kind}\n".encode())
         name.update(self._about)
         name.update(repr(msgspec.structs.replace(session, repeated=False)).encode("utf-8", "surrogatepass"))
-        for log in (*session.logs, *session.copied):
+        for log in (*session.logs, *session.copied, *session.helpers):
             name.update(repr(self.stamps(log.path)).encode("utf-8", "surrogatepass"))
         return name.hexdigest(length=16)
 
@@ -202,7 +205,14 @@ def session_name(session: LogSession) -> SessionName:
     def names(logs: tuple[Log, ...]) -> tuple[LogName, ...]:
         return tuple(LogName(str(log.path), _format_name(log.format), *log[2:]) for log in logs)
 
-    return SessionName(session.id, session.tool, names(session.logs), names(session.copied), session.repeated)
+    return SessionName(
+        session.id,
+        session.tool,
+        names(session.logs),
+        names(session.copied),
+        session.repeated,
+        names(session.helpers),
+    )
 
 
 @cache

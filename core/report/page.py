@@ -46,7 +46,7 @@ def summary_text(summary: Summary, width: int = 100) -> str:
         ("paths", _paths(summary, width)),
         ("agents", _agents(summary)),
         ("tokens", _tokens(summary)),
-        ("skipped", _skipped(summary, width)),
+        ("faults", _faults(summary, width)),
     ):
         for number, row in enumerate(row for row in rows if row):
             lines.append(f"  {label if number == 0 else '':<{_LABEL}}{row}".rstrip())
@@ -114,7 +114,7 @@ def _bar(value: float, width: int = 16) -> str:
 
 
 def _place(summary: Summary, at: float) -> str:
-    return clock(at - (summary.started or at))
+    return clock(at - (at if summary.started is None else summary.started))
 
 
 def _signals(summary: Summary) -> Iterator[str]:
@@ -239,7 +239,7 @@ def _tokens(summary: Summary) -> Iterator[str]:
     yield f"cost {money(tokens.cost or 0.0, priced, tokens.unpriced)}{missing}"
 
 
-def _skipped(summary: Summary, width: int) -> Iterator[str]:
+def _faults(summary: Summary, width: int) -> Iterator[str]:
     for reason, number in summary.skipped.reasons.items():
         yield f"{number} x {plain(reason, width - 24)}"
     for first in summary.skipped.first[:3]:

@@ -144,6 +144,11 @@ def _command(words: list[str]) -> int:
     if not words or (words[0].startswith("-") and not _ASKS_ABOUT_ITSELF & set(words)):
         words.insert(0, DEFAULT)
     parsed = build(words[0]).parse_args(words)
+    named = getattr(parsed, "path", None), *(getattr(parsed, "paths", None) or ())
+    if "" in named:
+        from tui.cli.options import BLANK_PATH
+
+        raise UsageError(BLANK_PATH)
     if os.path.expanduser("~") == "~":  # noqa: PTH111 it asks whether there is one
         raise NooscopeError("the home folder is unknown; set HOME")
     command: CliCommand = importlib.import_module(f"tui.cli.commands.{parsed.command or DEFAULT}").COMMAND

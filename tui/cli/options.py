@@ -40,6 +40,7 @@ def add_settings_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+BLANK_PATH = "the path is empty; is a variable unset?"
 PLACE = "an event's number, 00:41:12, 41m or an ISO time"
 """How a person may write a place of a session."""
 
@@ -65,6 +66,13 @@ def _speed_argument(text: str) -> float:
     if not 0.25 <= speed <= 64.0:
         raise argparse.ArgumentTypeError(f"{text!r} is not a speed from 0.25 to 64")
     return speed
+
+
+def path_argument(text: str) -> Path:
+    """A path that is named, for argparse: a blank one would stand for this folder."""
+    if not text:
+        raise argparse.ArgumentTypeError(BLANK_PATH)
+    return Path(text)
 
 
 def positive_argument(text: str) -> int:

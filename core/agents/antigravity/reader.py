@@ -51,12 +51,13 @@ class AntigravityReader(LooseReader):
     """A step of the model that is not an answer is the result of the next call that waits."""
 
     name = "antigravity"
-    untold = ("tokens", "model", "cost")
-    gaps = "calls have no ids and are paired with results in order"
+    untold = ("tokens", "cost")
+    gaps = "calls have no ids and are paired with results in order; the model as it was chosen"
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
         self._waiting: list[tuple[str, str]] = []
+        self._model = ""
 
     def read(self, value: Any, out: list[Event]) -> None:
         """Add the events of one step."""
@@ -66,10 +67,10 @@ class AntigravityReader(LooseReader):
             return
         at = self.moment(step.get("created_at"))
         content = text(step.get("content"))
+        if kind == "USER_INPUT" and (chosen := _MODEL.search(content)):
+            self._model = chosen[1].strip()
         if not self.begun:
-            chosen = _MODEL.search(content) if kind == "USER_INPUT" else None
-            name = conversation(Path(self.here().file))
-            out.append(self.start(at, name, model=chosen[1].strip() if chosen else ""))
+            out.append(self.start(at, conversation(Path(self.here().file)), model=self._model))
         if kind == "USER_INPUT":
             asked = _REQUEST.search(content)
             out.append(self.prompt(at, asked[1] if asked else content, self.here()))
@@ -82,7 +83,9 @@ class AntigravityReader(LooseReader):
 
     def _answer(self, at: float, step: dict[str, Any], out: list[Event]) -> None:
         message = f"line-{self._line}"
-        out.append(self.kit.models.turn(at, message=message, model="", agent=self.agent, where=self.here()))
+        out.append(
+            self.kit.models.turn(at, message=message, model=self._model, agent=self.agent, where=self.here())
+        )
         for place, call in self.placed(step.get("tool_calls"), "tool_calls"):
             name, tool = f"{message}/{place}", text(call.get("name"))
             self.calls.begin(name, tool, _opened(call.get("args")), at, self.agent, self.here())

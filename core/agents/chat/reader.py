@@ -6,19 +6,21 @@ import re
 from typing import Any
 
 from core.agents.calls import Calls, Result
+from core.agents.log_clock import LogClock
 from core.agents.loose import (
     STEP,
     LooseReader,
     amount,
     items,
     kept,
+    left_untold,
     table,
     text,
     untimed,
     whole_number,
     words,
 )
-from core.events import MATTERS, Event, Matter, Where
+from core.events import Event, Matter, Where
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
 
@@ -74,7 +76,7 @@ class ChatReader(LooseReader):
 
     def _run(self, run: dict[str, Any], out: list[Event]) -> None:
         out.extend(self.close_all())
-        self.calls = Calls(self.kit, self.name)
+        self.calls, self.clock = Calls(self.kit, self.name), LogClock()
         self._waiting.clear()
         self._number = 0
         messages = self.items(run.get("messages"), "messages")
@@ -112,7 +114,7 @@ class ChatReader(LooseReader):
         self._number += 1
         role = text(message.get("role"))
         if at is not None:
-            self.now = at
+            self.moment(at)
         elif not self._timed and role == "assistant":
             self.now += STEP
         if role == "assistant":
@@ -235,14 +237,12 @@ def _result(told: str, failed: bool) -> Result:
 def _untold(messages: list[Any], model: str, *, timed: bool) -> tuple[Matter, ...]:
     """What none of a run's messages carries."""
     spoken = [table(message) for message in messages]
-    there = {
-        "times": timed,
-        "outcomes": True,
-        "tokens": any(table(message.get("usage")) for message in spoken),
-        "model": bool(model) or any(text(message.get("model")) for message in spoken),
-        "cost": any("cost" in table(message.get("usage")) for message in spoken),
-    }
-    return tuple(matter for matter in MATTERS if not there[matter])
+    return left_untold(
+        times=timed,
+        tokens=any(table(message.get("usage")) for message in spoken),
+        model=model or any(text(message.get("model")) for message in spoken),
+        cost=any("cost" in table(message.get("usage")) for message in spoken),
+    )
 
 
 def _time(message: dict[str, Any]) -> float | None:

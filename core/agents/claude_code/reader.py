@@ -9,6 +9,7 @@ import msgspec
 from core.agents.advice import said_event
 from core.agents.calls import AnsweredCalls, Calls
 from core.agents.claude_code.answers import OpenAnswers, is_final
+from core.agents.claude_code.helpers import Fork, is_helper
 from core.agents.claude_code.lines import (
     BackgroundTask,
     Block,
@@ -24,21 +25,20 @@ from core.agents.claude_code.links import ClaudeCodeLinks
 from core.agents.claude_code.order import HeldLines, Placed
 from core.agents.claude_code.relevance import matters, passes, told_by_us
 from core.agents.claude_code.results import STARTERS, read_result
+from core.agents.claude_code.sniff import sniff
 from core.agents.claude_code.subagents import Delegations, KnownAgents, sub_agent_files
 from core.agents.claude_code.texts import is_goodbye, is_prompt, user_words
 from core.agents.claude_code.titles import claude_title
 from core.agents.fingerprint import fingerprint
+from core.agents.log_clock import FAR, ClockState, LogClock
 from core.agents.loose import is_secret, kept
 from core.agents.reader import AgentKit, AgentReader
 from core.agents.usage import ClosedTurns, failed_turn
 from core.events import MAIN, Compaction, Event, Prompt, SessionEnd, SessionStart, Where
 from core.logs.envelope import FAULTS
-from core.logs.format import Format, Sample
+from core.logs.format import Format
 from core.logs.reader import PausingReader
 from core.logs.times import seconds
-
-_ASIDE = (("file-history-snapshot", "snapshot"), ("summary", "leafUuid"), ("queue-operation", "sessionId"))
-"""Kinds of lines that may come first, and a field only Claude Code's have."""
 
 
 class _Paused(NamedTuple):
@@ -53,6 +53,7 @@ class _Paused(NamedTuple):
     calls: AnsweredCalls
     usage: ClosedTurns
     agents: KnownAgents
+    clock: ClockState
 
 
 class ClaudeCode(AgentReader, PausingReader):
@@ -74,9 +75,11 @@ class ClaudeCode(AgentReader, PausingReader):
         self._taken = 0
         """Lines that were read, by which it is told how long another has waited."""
         self._at = 0.0
+        self._clock = LogClock()
         self._begun = False
         self._alone = agent != MAIN
         self._compacted = False
+        self._fork = Fork(kit) if is_helper(agent) else None
 
     def feed(self, record: bytes, where: Where, line: int) -> list[Event]:
         """The events that this line completes."""
@@ -104,24 +107,35 @@ class ClaudeCode(AgentReader, PausingReader):
         self._take(told, where, line, out)
 
     def finish(self) -> list[Event]:
-        """The answers still open, and the calls that never got a result."""
+        """The answers still open, and the calls that never got a result; of a fork all that it spent."""
         out: list[Event] = []
         self._give_up(out, all_of_them=True)
         return [*out, *self.held()]
 
     def held(self) -> list[Event]:
         """The same as far as it is known, for a log that still grows."""
+        if self._fork is not None:
+            return self._fork.held()
         return [*self._answers.read(), *self._calls.unanswered()]
 
     def pause(self) -> bytes | None:
         """All it knows between two answers, which is ids, times and paths alone."""
         calls, usage, agents = self._calls.pause(), self._answers.pause(), self._agents.pause()
-        if self._parents.held or self._results.held:
+        if self._parents.held or self._results.held or self._fork is not None:
             return None
         if calls is None or usage is None or agents is None or any(map(is_secret, calls.changed)):
             return None
         paused = _Paused(
-            self.session, self.seen, self._at, self._begun, self._alone, self._compacted, calls, usage, agents
+            self.session,
+            self.seen,
+            self._at,
+            self._begun,
+            self._alone,
+            self._compacted,
+            calls,
+            usage,
+            agents,
+            self._clock.pause(),
         )
         return msgspec.msgpack.encode(paused)
 
@@ -134,6 +148,7 @@ class ClaudeCode(AgentReader, PausingReader):
         self._calls.resume(paused.calls)
         self._answers.resume(paused.usage)
         self._agents.resume(paused.agents)
+        self._clock.resume(paused.clock)
 
     def _take(self, line: ClaudeLine, where: Where, number: int, out: list[Event]) -> None:
         kind = line.type
@@ -146,11 +161,12 @@ class ClaudeCode(AgentReader, PausingReader):
                 return
             self.seen.add(line.uuid)
         at = seconds(line.timestamp)
-        if at is None:
-            at = self._at
-            if spoken:
-                self.kit.diagnostics.note(where.file, number, "no time")
+        if at is None or not self._at or not -FAR < at - self._at < FAR:
+            at = self._settled(at, where, number) if at is not None or spoken else self._at
         self._at = at
+        if self._fork is not None:
+            self._fork.take(line, at, where)
+            return
         if kind == "progress" or kind == "queue-operation":
             self._agents.hear(line, at, where, self._calls, out)
             return
@@ -163,6 +179,13 @@ class ClaudeCode(AgentReader, PausingReader):
         if self._parents.held or self._results.held:
             self._give_up(out)
         self._taken += 1
+
+    def _settled(self, told: float | None, where: Where, number: int) -> float:
+        """The time of a line that tells none, or none that can be."""
+        at, fault = self._clock.settle(told, self._at)
+        if fault:
+            self.kit.diagnostics.note(where.file, number, fault)
+        return at
 
     def _read(self, line: ClaudeLine, at: float, where: Where, number: int, out: list[Event]) -> None:
         """The events of a line, then those of lines that waited for it."""
@@ -215,7 +238,8 @@ class ClaudeCode(AgentReader, PausingReader):
                     branch=line.git_branch or "",
                     version=line.version or "",
                     model=model or "",
-                    untold=self.untold,
+                    synthetic_time=self._clock.made_up,
+                    untold=("times", *self.untold) if self._clock.made_up else self.untold,
                 )
             )
 
@@ -361,18 +385,4 @@ class ClaudeCode(AgentReader, PausingReader):
                     self._calls.settle(block.id)
 
 
-def _sniff(sample: Sample) -> int:
-    """How surely a log is Claude Code's."""
-    best = 0
-    for record in sample.records:
-        if record.get("type") in ("user", "assistant", "system", "progress") and "sessionId" in record:
-            return 100 if "parentUuid" in record and "isSidechain" in record else 80
-        for kind, field in _ASIDE:
-            if record.get("type") == kind and field in record:
-                best = 60
-    return best
-
-
-FORMATS = (
-    Format("claude-code", "lines", _sniff, ClaudeCode, sub_agent_files, ClaudeCodeLinks, claude_title),
-)
+FORMATS = (Format("claude-code", "lines", sniff, ClaudeCode, sub_agent_files, ClaudeCodeLinks, claude_title),)

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from core.agents.calls import Calls
+from core.agents.claude_code.helpers import is_helper
 from core.agents.claude_code.lines import ClaudeLine, ToolDetails
 from core.agents.claude_code.texts import user_words
 from core.agents.fingerprint import fingerprint
@@ -18,8 +19,6 @@ from core.logs.envelope import FAULTS
 from core.logs.format import Companion
 from core.logs.log_files import is_folder, open_log
 
-_HELPER = re.compile(r"a[a-z_]{4,}-")
-"""Forks that summarise or suggest: the program's own, not delegations."""
 _NOTE = re.compile(r"<task-id>([^<\s]{1,100})</task-id>(?:.*?<status>([a-z_]{1,30})</status>)?", re.DOTALL)
 _ENDS: dict[str, Outcome] = {
     "completed": "success",
@@ -257,7 +256,7 @@ def is_agent_progress(line: ClaudeLine) -> bool:
 
 
 def sub_agent_files(path: Path) -> list[Companion]:
-    """The logs of a session's sub-agents: in its folder, or beside it and naming it."""
+    """The logs of a session's sub-agents and helpers: in its folder, or beside it and naming it."""
     found: dict[str, Path] = {}
     folder = path.with_name(path.name.partition(".jsonl")[0])
     for file in sorted(folder.rglob("agent-*.jsonl*")) if is_folder(folder) else []:
@@ -265,7 +264,7 @@ def sub_agent_files(path: Path) -> list[Companion]:
     for file in sorted(path.parent.glob("agent-*.jsonl")):
         if file != path and _agent_of(file) not in found and _session_of(file) == folder.name:
             found[_agent_of(file)] = file
-    return [Companion(agent, file) for agent, file in found.items() if not _HELPER.match(agent)]
+    return [Companion(agent, file, is_helper(agent)) for agent, file in found.items()]
 
 
 def _agent_of(file: Path) -> str:

@@ -119,7 +119,8 @@ class ClineReader(panel.PanelReader):
         answers = 0
         for (pointer, message), at in zip(listed, times, strict=True):
             if at is not None:
-                self.now = max(at, self.now)
+                before = self.now
+                self.now = max(self.moment(at), before)
             elif not told:
                 self.now += STEP
             where = self.here(pointer)

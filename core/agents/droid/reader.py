@@ -39,8 +39,8 @@ class DroidReader(LooseReader):
             self._open(at, out)
             self._message(line, self.table(line.get("message"), "message"), at, out)
         elif kind == "compaction_state":
-            told = seconds(line.get("timestamp"))
-            self.now = self.now if told is None else told
+            if (told := seconds(line.get("timestamp"))) is not None:
+                self.moment(told)
             self._open(self.now, out)
             out.append(Compaction(at=self.now, agent=self.agent, where=self.here()))
 

@@ -51,7 +51,8 @@ class KimiReader(LooseReader):
             return
         at = seconds(record.get("time"))
         at = seconds(record.get("created_at")) if at is None and kind == "metadata" else at
-        self.now = self.now if at is None else at
+        if at is not None:
+            self.moment(at)
         if kind in _SETTINGS:
             self._set(record)
         else:

@@ -5,8 +5,22 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from msgspec import structs
+
 from core.agents.calls import Result
-from core.agents.loose import STEP, LooseReader, amount, code, kept, table, text, untimed, whole_number, words
+from core.agents.loose import (
+    STEP,
+    LooseReader,
+    amount,
+    beyond,
+    code,
+    kept,
+    table,
+    text,
+    untimed,
+    whole_number,
+    words,
+)
 from core.events import Event, SessionEnd, Turn, Where
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
@@ -27,6 +41,15 @@ class MiniSweAgentReader(LooseReader):
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
         self._waiting: list[str] = []
+        self._spent: Turn | None = None
+
+    def finish(self) -> list[Event]:
+        """What a run without an end cost beyond its answers, and the calls without a result."""
+        return [*filter(None, [self._spent]), *super().finish()]
+
+    def held(self) -> list[Event]:
+        """The same, for a log that still grows."""
+        return [*filter(None, [self._spent]), *super().held()]
 
     def read(self, value: Any, out: list[Event]) -> None:
         """Add the events of the whole document."""
@@ -48,24 +71,38 @@ class MiniSweAgentReader(LooseReader):
                 synthetic_time=not told,
             )
         )
+        told_of_answers = sum(_cost(message) or 0.0 for _, message in messages)
+        all_of_it = amount(table(info.get("model_stats")).get("instance_cost"))
+        self._spent = self.total(model, rest) if (rest := beyond(all_of_it, told_of_answers)) else None
         answered = False
         for (place, message), at in zip(messages, times, strict=True):
             where = self.here(f"/messages/{place}")
             role = message.get("role")
             if role == "assistant":
                 answered = True
-                self.now = self.now + STEP if not told else self.now if at is None else at
+                self._pass(at, timed=bool(told))
                 self._answer(place, message, model, where, out)
             elif role in ("user", "tool", "exit") and answered:
-                self.now = self.now if at is None else at
+                self._pass(at, timed=True)
                 last = place == messages[-1][0]
                 self._observe(message, where, last or role == "exit", out)
             elif role == "user":
                 out.append(self.prompt(self.now, words(message.get("content")), where))
+        if self._spent is not None:
+            self._spent = structs.replace(self._spent, at=self.now)
         if info.get("exit_status") is not None:
             reason = text(info["exit_status"])
             out.extend(self.close_all())
+            kept(self._spent, out)
+            self._spent = None
             out.append(SessionEnd(at=self.now, agent=self.agent, where=self.here(), reason=reason))
+
+    def _pass(self, at: float | None, *, timed: bool) -> None:
+        """Go on to the time of a message, or by a step where none tells any."""
+        if at is not None:
+            self.moment(at)
+        elif not timed:
+            self.now += STEP
 
     def _answer(
         self, place: int, message: dict[str, Any], model: str, where: Where, out: list[Event]
@@ -74,7 +111,10 @@ class MiniSweAgentReader(LooseReader):
         self._waiting.clear()
         extra = table(message.get("extra"))
         said = words(message.get("content"))
-        out.append(self._turn(place, table(extra.get("response")), model, where, said))
+        cost = _cost(message)
+        if cost is None and self._spent is not None:
+            cost = 0.0
+        out.append(self._turn(place, table(extra.get("response")), model, cost, where, said))
         actions = extra.get("actions")
         if isinstance(actions, list):
             for number, action in enumerate(self.objects(actions, "actions")):
@@ -89,7 +129,9 @@ class MiniSweAgentReader(LooseReader):
         if self.calls.begin(name, "bash", {"command": command}, self.now, self.agent, where):
             self._waiting.append(name)
 
-    def _turn(self, place: int, response: dict[str, Any], model: str, where: Where, said: str) -> Turn:
+    def _turn(
+        self, place: int, response: dict[str, Any], model: str, cost: float | None, where: Where, said: str
+    ) -> Turn:
         usage = table(response.get("usage"))
         cached = whole_number(table(usage.get("prompt_tokens_details")).get("cached_tokens"))
         return self.kit.models.turn(
@@ -99,7 +141,7 @@ class MiniSweAgentReader(LooseReader):
             input_tokens=max(0, whole_number(usage.get("prompt_tokens")) - cached),
             output_tokens=whole_number(usage.get("completion_tokens")),
             cache_read=min(cached, whole_number(usage.get("prompt_tokens"))),
-            cost=amount(usage.get("cost")),
+            cost=cost,
             agent=self.agent,
             where=where,
             said=said,
@@ -129,6 +171,12 @@ class MiniSweAgentReader(LooseReader):
         )
         use = self.calls.end(name, self.now, result, where, line=self._line)
         kept(use if _time(message) is not None else untimed(use), out)
+
+
+def _cost(message: dict[str, Any]) -> float | None:
+    """What the log says that an answer cost."""
+    extra = table(message.get("extra"))
+    return amount(table(table(extra.get("response")).get("usage")).get("cost")) or amount(extra.get("cost"))
 
 
 def _time(message: dict[str, Any]) -> float | None:

@@ -1,15 +1,32 @@
-"""Event streams of OpenHands: V0 lists, evaluation outputs with a run a line, and V1 event folders."""
+"""Event streams of OpenHands: V0 lists, evaluation outputs with a run a line, and V1 conversations."""
 
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from typing import Any
 
 from msgspec import structs
 
 from core.agents.calls import Calls, Result
-from core.agents.loose import STEP, LooseReader, amount, code, items, kept, table, text, whole_number, words
-from core.events import AgentEnd, AgentStart, Compaction, Event, SessionEnd, ToolUse, Turn, Where
+from core.agents.log_clock import LogClock
+from core.agents.loose import (
+    STEP,
+    LooseReader,
+    amount,
+    beyond,
+    code,
+    items,
+    kept,
+    left_untold,
+    table,
+    text,
+    whole_number,
+    words,
+)
+from core.agents.openhands.folder import OpenHandsFolderReader, report
+from core.agents.openhands.spent import Steps, TokensUsed, answers_used, response_of, spent
+from core.agents.usage import Usage
+from core.events import AgentStart, Compaction, Event, Matter, SessionEnd, Turn, Where
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
 
@@ -32,14 +49,13 @@ class OpenHandsReader(LooseReader):
     """Actions and the observations they cause, in one list."""
 
     name = "openhands"
-    untold = ("cost",)
-    gaps = "times name no zone and are taken as UTC"
+    gaps = "times name no zone and are taken as UTC; of older versions tokens, model and cost may be missing"
     many = True
 
     def read(self, value: Any, out: list[Event]) -> None:
         """Add the events of a whole list, or of one run of an evaluation."""
         if isinstance(value, list):
-            self._run(value, self.session, "", out)
+            self._run(value, self.session, "", {}, out)
             return
         run = self.table(value, "run")
         history = self.items(run.get("history"), "history")
@@ -47,11 +63,21 @@ class OpenHandsReader(LooseReader):
         number = whole_number(issue.get("number"))
         name = text(run.get("instance_id")) or (f"issue-{number}" if number else "")
         model = text(table(table(run.get("metadata")).get("llm_config")).get("model"))
-        self._run(history, name or f"{self.session}-{self._line}", model, out, "/history")
+        metrics = table(run.get("metrics"))
+        self._run(history, name or f"{self.session}-{self._line}", model, metrics, out, "/history")
 
-    def _run(self, history: list[Any], name: str, model: str, out: list[Event], root: str = "") -> None:
+    def _run(
+        self,
+        history: list[Any],
+        name: str,
+        model: str,
+        metrics: dict[str, Any],
+        out: list[Event],
+        root: str = "",
+    ) -> None:
         """One session. Each run is paired for itself: ids start again."""
-        self.calls = Calls(self.kit, self.name)
+        self.calls, self.clock = Calls(self.kit, self.name), LogClock()
+        self.usage = Usage(self.kit.models)
         self._waiting: list[str] = []
         self._agents = [self.agent]
         self._asked = False
@@ -64,11 +90,25 @@ class OpenHandsReader(LooseReader):
             text(table(table(step.get("extras")).get("metadata")).get("working_dir")) for _, step in steps
         )
         folder = next(filter(None, folders), "")
-        out.append(self.start(self.now, name, project=folder, model=model, synthetic_time=not told))
+        self._used = answers_used(steps, metrics)
+        in_all = spent(metrics)
+        rest = beyond(amount(in_all.cost), sum(used.cost for used in self._used.values()))
+        self._summed_up = rest is not None
+        begun = len(out)
+        out.append(
+            self.start(
+                self.now,
+                name,
+                project=folder,
+                model=model,
+                synthetic_time=not told,
+                untold=self._left_untold(steps, in_all, model, timed=bool(told)),
+            )
+        )
         for place, step in steps:
             at = seconds(step.get("timestamp"))
             if at is not None:
-                self.now = at
+                self.moment(at)
             elif not told and "action" in step:
                 self.now += STEP
             where = self.here(f"{root}/{place}")
@@ -77,9 +117,41 @@ class OpenHandsReader(LooseReader):
             elif isinstance(step.get("observation"), str):
                 self._observe(step, where, out)
         out.extend(self.close_all())
+        self._sum_up(in_all, rest, out, begun)
+
+    def _left_untold(
+        self, steps: Steps, in_all: TokensUsed, model: str, *, timed: bool
+    ) -> tuple[Matter, ...]:
+        responses = [response for _, step in steps if (response := response_of(step))]
+        used = [in_all, *self._used.values()]
+        return left_untold(
+            times=timed,
+            tokens=any(table(response.get("usage")) for response in responses)
+            or any(one.sent or one.answered for one in used),
+            model=model
+            or any(text(response.get("model")) for response in responses)
+            or any(one.model for one in used),
+            cost=any(one.cost for one in used),
+        )
+
+    def _sum_up(self, in_all: TokensUsed, cost: float | None, out: list[Event], begun: int) -> None:
+        """Add what a run spent beyond what was told of its answers, before its end."""
+        turns = [event for event in out[begun:] if isinstance(event, Turn)]
+        total = self.total(
+            in_all.model,
+            cost,
+            sent=max(0, in_all.fresh - sum(turn.input_tokens for turn in turns)),
+            answered=max(0, in_all.answered - sum(turn.output_tokens for turn in turns)),
+            read=max(0, in_all.read - sum(turn.cache_read for turn in turns)),
+            written=max(0, in_all.written - sum(turn.cache_write for turn in turns)),
+            message=f"total-{self._line}",
+        )
+        if total is not None:
+            ended = isinstance(out[-1], SessionEnd)
+            out.insert(len(out) - ended, structs.replace(total, at=out[-1].at))
 
     def _act(self, step: dict[str, Any], place: str, where: Where, out: list[Event]) -> None:
-        self._answer(table(step.get("tool_call_metadata")), where, out)
+        self._answer(step, place, where, out)
         action, source = step["action"], step.get("source")
         arguments = table(step.get("args")) or {
             key: step[key] for key in step if key not in ("action", "source")
@@ -121,24 +193,28 @@ class OpenHandsReader(LooseReader):
         use = self.calls.end(name, self.now, _result(step, observation), where, line=self._line)
         kept(use, out)
         if delegated and use is not None:
-            out.append(_report(use, name))
+            out.append(report(use, name))
 
-    def _answer(self, metadata: dict[str, Any], where: Where, out: list[Event]) -> None:
-        response = table(metadata.get("model_response"))
+    def _answer(self, step: dict[str, Any], place: str, where: Where, out: list[Event]) -> None:
+        response = response_of(step)
         usage = table(response.get("usage"))
-        if not response:
+        used = self._used.get(text(response.get("id")) or place)
+        if not response and used is None:
             return
+        used = used or TokensUsed()
         read = whole_number(usage.get("cache_read_input_tokens"))
         read = read or whole_number(table(usage.get("prompt_tokens_details")).get("cached_tokens"))
         written = whole_number(usage.get("cache_creation_input_tokens"))
+        sent = max(0, whole_number(usage.get("prompt_tokens")) - read - written)
         turn = self.kit.models.turn(
             self.now,
-            message=text(response.get("id")),
-            model=text(response.get("model")),
-            input_tokens=max(0, whole_number(usage.get("prompt_tokens")) - read - written),
-            output_tokens=whole_number(usage.get("completion_tokens")),
-            cache_read=read,
-            cache_write=written,
+            message=text(response.get("id")) or f"answer-{place}",
+            model=text(response.get("model")) or used.model,
+            input_tokens=sent if usage else used.fresh,
+            output_tokens=whole_number(usage.get("completion_tokens")) if usage else used.answered,
+            cache_read=read if usage else used.read,
+            cache_write=written if usage else used.written,
+            cost=0.0 if self._summed_up and not used.cost else amount(used.cost),
             agent=self._agents[-1],
             where=where,
             said="\n".join(
@@ -151,9 +227,9 @@ class OpenHandsReader(LooseReader):
             out.append(told)
 
 
-def _flat(history: list[Any]) -> list[tuple[str, dict[str, Any]]]:
+def _flat(history: list[Any]) -> Steps:
     """The events with their places; old evaluations hold them in pairs."""
-    flat: list[tuple[str, dict[str, Any]]] = []
+    flat: Steps = []
     for place, step in enumerate(history):
         if isinstance(step, dict):
             flat.append((str(place), step))
@@ -181,176 +257,6 @@ def _result(step: dict[str, Any], observation: str) -> Result:
         rejected=observation == "user_rejected",
         running=running,
     )
-
-
-def _report(use: ToolUse, child: str) -> AgentEnd:
-    return AgentEnd(
-        at=use.at,
-        agent=use.agent,
-        where=use.where,
-        child=child,
-        outcome=use.outcome,
-        duration=use.duration,
-    )
-
-
-class TokensUsed(NamedTuple):
-    """What a conversation has used so far."""
-
-    model: str = ""
-    sent: int = 0
-    answered: int = 0
-    read: int = 0
-    written: int = 0
-    cost: float = 0.0
-
-
-def spent(told: dict[str, Any]) -> TokensUsed:
-    """The totals of one of a conversation's models."""
-    used = table(told.get("accumulated_token_usage"))
-    return TokensUsed(
-        text(told.get("model_name")),
-        whole_number(used.get("prompt_tokens")),
-        whole_number(used.get("completion_tokens")),
-        whole_number(used.get("cache_read_tokens")),
-        whole_number(used.get("cache_write_tokens")),
-        amount(told.get("accumulated_cost")) or 0.0,
-    )
-
-
-class OpenHandsFolderReader(LooseReader):
-    """The events of a V1 conversation, each a file or a line of its own."""
-
-    name = "openhands"
-    untold = ("tokens", "model", "cost")
-
-    def __init__(self, *given: Any, **named: Any) -> None:
-        super().__init__(*given, **named)
-        self._answers: set[str] = set()
-        self._children: dict[str, list[str]] = {}
-        self._totals = TokensUsed()
-        self._spent: Turn | None = None
-
-    def read(self, value: Any, out: list[Event]) -> None:
-        """Add the events of one file."""
-        event = self.table(value, "event")
-        kind = text(event.get("kind"))
-        at = self.moment(event.get("timestamp"))
-        if not self.begun:
-            out.append(self.start(at, self.session))
-        if kind == "ConversationStateUpdateEvent":
-            self._stats(event, at, out)
-        elif kind == "MessageEvent" and event.get("source") == "user":
-            out.append(self.prompt(at, words(table(event.get("llm_message")).get("content")), self.here()))
-        elif kind == "MessageEvent" and event.get("llm_response_id"):
-            self._answer(event, at, out)
-        elif kind == "ActionEvent":
-            self._act(event, at, out)
-        elif kind in ("ObservationEvent", "AgentErrorEvent", "UserRejectObservation"):
-            self._observe(event, kind, at, out)
-        elif kind == "Condensation":
-            out.append(Compaction(at=at, agent=self.agent, where=self.here(), trigger="auto"))
-        elif kind in ("PauseEvent", "InterruptEvent"):
-            out.append(self.prompt(at, "", self.here(), interrupt=True))
-
-    def finish(self) -> list[Event]:
-        """An answer of which only the cost was told, and the calls that never got a result."""
-        return [*filter(None, [self._spent]), *super().finish()]
-
-    def held(self) -> list[Event]:
-        """The same, for a log that still grows."""
-        return [*filter(None, [self._spent]), *super().held()]
-
-    def _stats(self, event: dict[str, Any], at: float, out: list[Event]) -> None:
-        """What the conversation has used so far: what is more than before is the next answer's."""
-        if event.get("key") != "stats":
-            return
-        used = table(table(event.get("value")).get("usage_to_metrics")).get("default")
-        now = spent(table(used))
-        before, self._totals = self._totals, now
-        if now.sent <= before.sent and now.answered <= before.answered:
-            return
-        if self._spent is not None:
-            out.append(self._spent)
-        read = max(0, now.read - before.read)
-        written = max(0, now.written - before.written)
-        self._spent = self.kit.models.turn(
-            at,
-            message=text(event.get("id")),
-            model=now.model,
-            input_tokens=max(0, now.sent - before.sent - read - written),
-            output_tokens=max(0, now.answered - before.answered),
-            cache_read=read,
-            cache_write=written,
-            cost=amount(now.cost - before.cost),
-            agent=self.agent,
-            where=self.here(),
-        )
-
-    def _answer(self, event: dict[str, Any], at: float, out: list[Event]) -> None:
-        answer = text(event.get("llm_response_id"))
-        if not answer or answer in self._answers:
-            return
-        self._answers.add(answer)
-        told, self._spent = self._spent, None
-        if told is None:
-            told = self.kit.models.turn(
-                at,
-                message=answer,
-                model="",
-                agent=self.agent,
-                where=self.here(),
-                said=words(event.get("thought")),
-            )
-        out.append(structs.replace(told, at=at, id=answer, where=self.here()))
-
-    def _act(self, event: dict[str, Any], at: float, out: list[Event]) -> None:
-        self._answer(event, at, out)
-        action = table(event.get("action"))
-        tool = text(event.get("tool_name"))
-        call = table(event.get("tool_call"))
-        given = {key: item for key, item in action.items() if key != "kind"} or call.get("arguments")
-        name = text(event.get("tool_call_id")) or text(event.get("id")) or f"file-{self._line}"
-        if not self.calls.begin(name, tool, given, at, self.agent, self.here()):
-            return
-        if tool == "task":
-            children = [name]
-        elif tool == "delegate" and action.get("command") == "spawn":
-            children = [child for child in items(action.get("ids")) if isinstance(child, str)]
-        else:
-            self._children[name] = list(table(action.get("tasks"))) if tool == "delegate" else []
-            return
-        self._children[name] = children if tool == "task" else []
-        role = text(action.get("subagent_type"))
-        out += [
-            AgentStart(at=at, agent=self.agent, where=self.here(), child=child, role=role)
-            for child in children
-        ]
-
-    def _observe(self, event: dict[str, Any], kind: str, at: float, out: list[Event]) -> None:
-        seen = table(event.get("observation"))
-        exited = code(seen.get("exit_code"))
-        if exited is None:
-            exited = code(table(seen.get("metadata")).get("exit_code"))
-        failed = seen.get("is_error") is True or bool(text(seen.get("error")))
-        running = exited == -1 and not failed
-        told = (
-            words(seen)
-            if kind == "ObservationEvent"
-            else text(event.get("error") or event.get("rejection_reason"))
-        )
-        result = Result(
-            text=told,
-            error=kind == "AgentErrorEvent" or failed,
-            exit_code=None if exited == -1 else exited,
-            rejected=kind == "UserRejectObservation",
-            running=running,
-        )
-        name = text(event.get("tool_call_id"))
-        use = self.calls.end(name, at, result, self.here(), line=self._line)
-        kept(use, out)
-        if use is not None:
-            out += [_report(use, child) for child in self._children.pop(name, [])]
 
 
 def _list(sample: Sample) -> int:

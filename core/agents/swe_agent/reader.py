@@ -10,8 +10,19 @@ from typing import Any
 from msgspec import structs
 
 from core.agents.calls import Result
-from core.agents.loose import STEP, LooseReader, amount, decode, table, text, words
-from core.events import Event, SessionEnd, Where
+from core.agents.loose import (
+    STEP,
+    LooseReader,
+    amount,
+    decode,
+    kept,
+    left_untold,
+    table,
+    text,
+    whole_number,
+    words,
+)
+from core.events import Event, SessionEnd, Turn, Where
 from core.logs.format import Format, Sample
 
 _FENCED = re.compile(r"```[\w-]*\n(.*?)\n?```", re.DOTALL)
@@ -29,14 +40,29 @@ _WRITERS = frozenset(("edit", "insert", "create", "edit_anthropic", "str_replace
 _FINDERS = frozenset(("search_dir", "search_file", "find_file"))
 _OWN = _VIEWERS | _WRITERS | _FINDERS
 """The program's own tools; any other word begins a shell command."""
+_NO_MODELS = frozenset(("replay", "human", "human_thought", "instant_empty_submit"))
+"""What may stand for a model without being one."""
 
 
 class SweAgentReader(LooseReader):
     """Makes up times from execution times, or a fixed step where there are none, and says so."""
 
     name = "swe-agent"
-    untold = ("times", "tokens", "model", "cost")
-    gaps = "outcomes are judged by the words of the result"
+    untold = ("times",)
+    gaps = "outcomes judged by the words of a result; tokens and cost of a run as a whole; often no model"
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._model = ""
+        self._spent: Turn | None = None
+
+    def finish(self) -> list[Event]:
+        """What a run without an end has spent so far, and the calls without a result."""
+        return [*filter(None, [self._spent]), *super().finish()]
+
+    def held(self) -> list[Event]:
+        """The same, for a log that still grows."""
+        return [*filter(None, [self._spent]), *super().held()]
 
     def read(self, value: Any, out: list[Event]) -> None:
         """Add the events of the whole document."""
@@ -46,9 +72,22 @@ class SweAgentReader(LooseReader):
         states = [_state(step) for _, step in steps]
         info = self.table(document.get("info"), "info")
         folder = next((found for state in states if (found := text(state.get("working_dir")))), "")
+        self._model = _model(document.get("replay_config"))
+        stats = table(info.get("model_stats"))
+        self._spent = self._stats(stats)
         out.append(
             self.start(
-                0.0, text(document.get("instance_id")) or self.session, project=folder, synthetic_time=True
+                0.0,
+                text(document.get("instance_id")) or self.session,
+                project=folder,
+                model=self._model,
+                synthetic_time=True,
+                untold=left_untold(
+                    times=False,
+                    tokens=amount(stats.get("tokens_sent")) or amount(stats.get("tokens_received")),
+                    model=self._model,
+                    cost=_cost(stats),
+                ),
             )
         )
         self._asked(history, out)
@@ -60,10 +99,23 @@ class SweAgentReader(LooseReader):
                 opened = text(state.get("open_file"))
         else:
             self._recall(history, out)
+        if self._spent is not None:
+            self._spent = structs.replace(self._spent, at=self.now)
         if info.get("exit_status") is not None:
+            kept(self._spent, out)
+            self._spent = None
             out.append(
                 SessionEnd(at=self.now, agent=self.agent, where=self.here(), reason=text(info["exit_status"]))
             )
+
+    def _stats(self, stats: dict[str, Any]) -> Turn | None:
+        """What the run spent as a whole."""
+        return self.total(
+            self._model,
+            _cost(stats),
+            sent=whole_number(stats.get("tokens_sent")),
+            answered=whole_number(stats.get("tokens_received")),
+        )
 
     def _asked(self, history: list[tuple[int, dict[str, Any]]], out: list[Event]) -> None:
         """The task: what stands before the first answer, demonstrations left out."""
@@ -106,9 +158,10 @@ class SweAgentReader(LooseReader):
             self.kit.models.turn(
                 self.now,
                 message=f"turn-{place}",
-                model="",
+                model=self._model,
                 agent=self.agent,
                 where=where,
+                cost=0.0 if self._spent is not None and self._spent.cost is not None else None,
                 said=words(step.get("thought")) or words(step.get("content")),
             )
         )
@@ -184,6 +237,18 @@ def _action(step: dict[str, Any]) -> str:
         return action
     fenced = _FENCED.findall(words(step.get("content")))
     return text(fenced[-1]) if fenced else ""
+
+
+def _model(config: Any) -> str:
+    """The model that the settings of a run name, which newer versions write as a text."""
+    told = table(decode(config.encode("utf-8", "replace")) if isinstance(config, str) else config)
+    name = text(table(table(told.get("agent")).get("model")).get("name"))
+    return "" if name in _NO_MODELS else name
+
+
+def _cost(stats: dict[str, Any]) -> float | None:
+    """What the run cost; where several share a limit, the total is that of all so far."""
+    return amount(stats.get("instance_cost")) or amount(stats.get("total_cost"))
 
 
 def _state(step: dict[str, Any]) -> dict[str, Any]:

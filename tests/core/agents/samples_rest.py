@@ -8,6 +8,7 @@ from typing import Any
 from core.agents.chat import reader as chat
 from core.agents.open_events import reader as openevents
 from core.agents.opencode import reader as opencode
+from core.agents.openhands import folder as openhands_folder
 from core.agents.openhands import reader as openhands
 from tests.core.agents.reading_more import Log
 
@@ -69,7 +70,7 @@ def openhands_answer(number: int, name: str, told: str, **observation: Any) -> d
 
 OPENHANDS_FOLDER = Log(
     "openhands folder",
-    openhands.OpenHandsFolderReader,
+    openhands_folder.OpenHandsFolderReader,
     [
         openhands_file(
             1, "MessageEvent", llm_message={"role": "user", "content": [{"type": "text", "text": "Go."}]}

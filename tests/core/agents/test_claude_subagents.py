@@ -90,7 +90,7 @@ def test_an_agent_in_the_background_ends_with_its_notice() -> None:
 
 
 def test_companions(tmp_path: Path) -> None:
-    """Logs in the session's folder and older ones beside it; summarisers are none."""
+    """Logs in the session's folder and older ones beside it; summarisers are helpers."""
     main = tmp_path / "s1.jsonl"
     folder = tmp_path / "s1" / "subagents"
     workflow = folder / "workflows" / "wf_1"
@@ -105,7 +105,9 @@ def test_companions(tmp_path: Path) -> None:
     (tmp_path / "agent-d4.jsonl").write_bytes(encoded(says(0, "x", sessionId="s1")))
     (tmp_path / "agent-e5.jsonl").write_bytes(encoded(says(0, "x", sessionId="s2")))
     (tmp_path / "agent-f6.jsonl").write_bytes(b"{")
-    assert {companion.agent for companion in sub_agent_files(main)} == {"a1b2", "c3", "d4"}
+    found = sub_agent_files(main)
+    assert {companion.agent for companion in found if not companion.helper} == {"a1b2", "c3", "d4"}
+    assert {companion.agent for companion in found if companion.helper} == {"acompact-77"}
     assert sub_agent_files(tmp_path / "none.jsonl") == []
 
 

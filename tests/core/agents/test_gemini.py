@@ -140,7 +140,9 @@ def test_a_sub_agents_own_log_carries_its_name() -> None:
 
 def test_counted_faults() -> None:
     kit = new_kit()
-    read(GeminiReader, [{"type": "gemini", "timestamp": "never", "tokens": 3, "toolCalls": {"a": 1}}], kit)
+    good = {"type": "user", "id": "u", "timestamp": "2026-03-01T10:00:00Z", "content": "go"}
+    bad = {"type": "gemini", "timestamp": "never", "tokens": 3, "toolCalls": {"a": 1}}
+    read(GeminiReader, [good, bad], kit)
     assert kit.diagnostics.counts == {
         "no time": 1,
         "tokens is not an object": 1,

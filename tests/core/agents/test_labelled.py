@@ -15,6 +15,7 @@ from core.errors import UnreadableLog
 from core.events import ToolUse
 from core.settings import Settings
 from core.timeline.evaluation import Walk, evaluate, walk_all
+from tui.cli import main
 
 CALL = "<function=execute_bash>\n<parameter=command>\n{}\n</parameter>\n</function>"
 
@@ -85,6 +86,13 @@ def test_a_line_that_is_none_says_why(tmp_path: Path, row: Any, why: str) -> Non
     path.write_bytes(packed(row))
     said = labelled_run(next(sources([path])), make_kit())
     assert isinstance(said, str) and why in said and said.startswith(f"{path}:1")
+
+
+def test_one_model_is_not_several(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "runs.jsonl"
+    path.write_bytes(packed(*(line(number, number % 2 == 0) for number in range(4))))
+    assert main(["evaluate", str(path), "--jobs", "1"]) == 0
+    assert capsys.readouterr().out.startswith("4 runs of 1 model\n")
 
 
 def test_what_evaluate_gives(tmp_path: Path) -> None:

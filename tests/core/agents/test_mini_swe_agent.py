@@ -111,3 +111,43 @@ def test_a_document_is_known_wherever_its_keys_stand(tmp_path: Path, first: str,
     log.write_text(json.dumps({first: whole[first], **whole}, indent=indent))
     (session,) = sessions([log], make_kit())
     assert session.tool == "mini-swe-agent"
+
+
+def _costing(at: int, cost: float | None, where: str = "extra") -> dict[str, Any]:
+    answer = mini_answer("ls", at)
+    if cost is not None:
+        place = answer["extra"] if where == "extra" else answer["extra"]["response"]["usage"]
+        place["cost"] = cost
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("told", "all_of_it", "costs"),
+    [
+        ((0.25, 0.5), 0.75, [0.25, 0.5]),
+        ((0.25, 0.5), None, [0.25, 0.5]),
+        ((None, None), 0.75, [0.0, 0.0, 0.75]),
+        ((0.25, None), 0.75, [0.25, 0.0, 0.5]),
+        ((None, None), 0.0, [None, None]),
+    ],
+)
+def test_a_cost_that_the_run_tells_is_taken(
+    told: tuple[float | None, ...], all_of_it: float | None, costs: list[float | None]
+) -> None:
+    answers = [_costing(number, cost) for number, cost in enumerate(told)]
+    info = {"exit_status": "Submitted", "model_stats": {"instance_cost": all_of_it}}
+    events = read(MiniSweAgentReader, [_document(*answers, info=info)])
+    assert [event.cost for event in events if isinstance(event, Turn)] == costs
+    assert kinds(events)[-1] == "SessionEnd"
+
+
+def test_the_cost_of_an_answer_may_stand_beside_its_tokens() -> None:
+    events = read(MiniSweAgentReader, [_document(_costing(1, 0.25, "usage"))])
+    assert [event.cost for event in events if isinstance(event, Turn)] == [0.25]
+
+
+def test_what_a_run_has_cost_so_far_is_held_until_it_ends() -> None:
+    document = _document(_costing(1, None), info={"model_stats": {"instance_cost": 0.5}})
+    told = [read(MiniSweAgentReader, [document], finish=finish) for finish in (False, True)]
+    costs = [[event.cost for event in events if isinstance(event, Turn)] for events in told]
+    assert costs == [[0.0], [0.0, 0.5]]

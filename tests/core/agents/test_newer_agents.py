@@ -11,7 +11,7 @@ import pytest
 from core.agents.aider.reader import AiderReader
 from core.agents.antigravity.reader import AntigravityReader
 from core.agents.cursor.reader import CursorReader
-from core.agents.openhands.reader import OpenHandsFolderReader
+from core.agents.openhands.folder import OpenHandsFolderReader
 from core.agents.qwen.reader import QwenReader
 from core.agents.registry import AGENTS, make_kit
 from core.events import AgentEnd, AgentStart, Compaction, Event, Prompt, SessionStart, Turn
@@ -179,6 +179,18 @@ def test_a_step_of_antigravity_without_a_call_was_done_all_the_same() -> None:
     kit = new_kit()
     feed(AntigravityReader(kit), [ANTIGRAVITY[0], step(3, "GENERIC", "x")])
     assert kit.diagnostics.counts == {"result without a call": 1}
+
+
+def test_an_answer_of_antigravity_is_by_the_model_that_was_chosen_last() -> None:
+    chosen = (
+        "<USER_REQUEST>\nmend\n</USER_REQUEST>\nThe user changed setting `Model Selection` from {} to {}."
+    )
+    first = step(0, "USER_INPUT", chosen.format("None", "Gemini 3.5 Flash (Medium)"), "USER_EXPLICIT")
+    other = step(2, "USER_INPUT", chosen.format("Gemini 3.5 Flash (Medium)", "Claude 4"), "USER_EXPLICIT")
+    same = step(4, "USER_INPUT", "<USER_REQUEST>\nmore\n</USER_REQUEST>", "USER_EXPLICIT")
+    events = feed(AntigravityReader(new_kit()), [first, planned(1), other, planned(3), same, planned(5)])
+    assert [turn.model for turn in of(Turn, events)] == ["Gemini 3.5 Flash (Medium)", "Claude 4", "Claude 4"]
+    assert of(SessionStart, events)[0].untold == ("tokens", "cost")
 
 
 def test_an_antigravity_conversation_is_named_by_its_folder(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from core.agents.aider.reader import AiderReader
 from core.agents.antigravity.reader import AntigravityReader
 from core.agents.cline.reader import ClineReader
 from core.agents.cursor.reader import CursorReader
-from core.agents.openhands.reader import OpenHandsFolderReader
+from core.agents.openhands.folder import OpenHandsFolderReader
 from core.agents.qwen.reader import QwenReader
 from core.logs.reader import Reader
 from tests.core.agents.broken_values import JUNK, changed, check_events, places_in

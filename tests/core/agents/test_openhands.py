@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from core.agents.openhands.reader import OpenHandsFolderReader, OpenHandsReader
-from core.events import AgentEnd, AgentStart, Compaction, Prompt, SessionEnd, SessionStart, Turn
+from core.agents.openhands.folder import OpenHandsFolderReader
+from core.agents.openhands.reader import OpenHandsReader
+from core.events import AgentEnd, AgentStart, Compaction, Event, Prompt, SessionEnd, SessionStart, Turn
 from tests.core.agents.reading_more import kinds, new_kit, read, uses
 from tests.core.agents.samples_rest import (
     OPENHANDS,
@@ -110,6 +111,104 @@ def test_each_line_of_an_evaluation_is_a_session() -> None:
     assert [use.where.entry for use in uses(events) if use.where] == ["/history/2", "/history/0/1"]
 
 
+def _turns(events: list[Event]) -> list[Turn]:
+    return [event for event in events if isinstance(event, Turn)]
+
+
+_BARE = (
+    {"action": "message", "content": "Fix it."},
+    {"action": "run", "command": "make"},
+    {"observation": "run", "content": "x", "exit_code": 2},
+    {"action": "message", "content": "So be it."},
+    {"action": "finish", "outputs": {}},
+)
+
+
+def _billed(*history: Any, **metrics: Any) -> list[Event]:
+    return read(OpenHandsReader, [{**_run("one", *history), "metrics": metrics}])
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_a_run_tells_the_cost_of_each_call_of_the_model(named: bool) -> None:
+    costs = [{"model": "m", "cost": cost} if named else cost for cost in (0.25, 0.5, 1.0)]
+    events = _billed(*_BARE, accumulated_cost=1.75, costs=costs)
+    told = [event.cost for event in _turns(events)]
+    assert told == [0.25, 0.5, 1.0]
+    assert {turn.model for turn in _turns(events)} == {"m" if named else ""}
+    assert isinstance(events[0], SessionStart)
+    assert events[0].untold == (("times", "tokens") if named else ("times", "tokens", "model"))
+    assert kinds(events)[-2:] == ["Turn", "SessionEnd"]
+
+
+def test_the_answers_of_one_run_are_not_those_of_the_next() -> None:
+    run = {**_run("one", *_BARE), "metrics": {"accumulated_cost": 3.0, "costs": [1.0, 1.0, 1.0]}}
+    events = read(OpenHandsReader, [run, {**run, "instance_id": "two"}])
+    assert [turn.cost for turn in _turns(events)] == [1.0] * 6
+
+
+def test_costs_that_fit_no_answers_are_told_as_a_whole_before_the_end() -> None:
+    usage = {"prompt_tokens": 100, "completion_tokens": 9, "cache_read_tokens": 60}
+    events = _billed(*_BARE, accumulated_cost=0.75, costs=[0.25, 0.5], accumulated_token_usage=usage)
+    assert kinds(events)[-2:] == ["Turn", "SessionEnd"]
+    (total,) = _turns(events)
+    assert (total.cost, total.stop, total.at) == (0.75, "total", events[-1].at)
+    assert (total.input_tokens, total.output_tokens, total.cache_read) == (40, 9, 60)
+
+
+_USAGE = {"prompt_tokens": 100, "completion_tokens": 9, "cache_read_input_tokens": 60}
+
+
+def _response(number: int) -> dict[str, Any]:
+    told = {"id": f"g{number}", "model": "claude-3-5-sonnet-20241022", "usage": _USAGE}
+    return {"tool_call_metadata": {"model_response": told}}
+
+
+def test_the_cost_a_run_tells_wins_over_our_prices() -> None:
+    first = openhands_action(1, "run", {"command": "ls"}) | _response(1)
+    second = openhands_action(3, "run", {"command": "pwd"}) | _response(2)
+    assert [turn.cost for turn in _turns(_billed(first, second, accumulated_cost=3.0, costs=[1.0, 2.0]))] == [
+        1.0,
+        2.0,
+    ]
+    summed = _turns(_billed(first, second, accumulated_cost=3.0, costs=[]))
+    assert [turn.cost for turn in summed] == [0.0, 0.0, 3.0]
+    usage = {"prompt_tokens": 200, "completion_tokens": 18, "cache_read_tokens": 120}
+    whole = _turns(_billed(first, second, accumulated_cost=3.0, accumulated_token_usage=usage))
+    assert sum(turn.input_tokens for turn in whole) == 80
+    assert whole[-1].output_tokens + whole[-1].cache_read == 0
+    assert all(turn.cost for turn in _turns(_billed(first, second, accumulated_cost=0.0, costs=[])))
+
+
+def _metered(number: int, cost: float, sent: int) -> dict[str, Any]:
+    used = {"model": "m", "prompt_tokens": sent, "completion_tokens": sent // 10}
+    return {"llm_metrics": {"accumulated_cost": cost, "accumulated_token_usage": used}}
+
+
+def test_a_list_may_tell_with_each_action_what_was_spent_so_far() -> None:
+    steps = [
+        openhands_action(0, "message", {"content": "Fix it."}, "user"),
+        openhands_action(1, "run", {"command": "ls"}) | _response(1) | _metered(1, 0.25, 100),
+        openhands_action(2, "run", {"command": "pwd"}) | _response(1) | _metered(2, 0.25, 100),
+        openhands_action(3, "message", {"content": "Done."}) | _metered(3, 1.0, 300),
+    ]
+    events = read(OpenHandsReader, [steps])
+    assert [(turn.id, turn.model, turn.cost, turn.input_tokens) for turn in _turns(events)] == [
+        ("g1", "claude-3-5-sonnet-20241022", 0.25, 40),
+        ("answer-3", "m", 0.75, 200),
+    ]
+    assert isinstance(events[0], SessionStart)
+    assert events[0].untold == ()
+
+
+def test_a_sub_agent_that_counts_anew_is_not_counted_twice() -> None:
+    costs = (1.0, 0.25, 1.5)
+    steps = [
+        openhands_action(number, "run", {"command": "ls"}) | _metered(number, cost, int(100 * cost))
+        for number, cost in enumerate(costs)
+    ]
+    assert [turn.cost for turn in _turns(read(OpenHandsReader, [steps]))] == [1.0, 0.5]
+
+
 def test_a_call_left_open_in_one_run_is_not_answered_by_the_next() -> None:
     first = _run("one", {"action": "run", "command": "make"})
     second = _run("two", {"observation": "run", "content": "x", "exit_code": 0})
@@ -160,3 +259,35 @@ def test_a_pause_is_a_stop_by_the_person() -> None:
     events = read(OpenHandsFolderReader, [openhands_file(1, "PauseEvent")])
     assert isinstance(events[1], Prompt)
     assert events[1].interrupt
+
+
+def _stats(number: int, **spent: tuple[float, int]) -> dict[str, Any]:
+    metrics = {
+        name: {
+            "model_name": "m",
+            "accumulated_cost": cost,
+            "accumulated_token_usage": {"prompt_tokens": sent, "completion_tokens": sent // 50},
+        }
+        for name, (cost, sent) in spent.items()
+    }
+    value = {"usage_to_metrics": metrics}
+    return openhands_file(number, "ConversationStateUpdateEvent", key="stats", value=value)
+
+
+def test_what_summing_up_cost_counts_without_being_an_answer() -> None:
+    events = read(
+        OpenHandsFolderReader,
+        [
+            _stats(1, default=(0.25, 100), condenser=(0.0, 0)),
+            openhands_call(2, "c1", "terminal", command="make"),
+            _stats(3, default=(0.25, 100), condenser=(0.5, 70)),
+            _stats(4, default=(1.0, 250), condenser=(0.5, 70)),
+        ],
+    )
+    assert [(turn.cost, turn.input_tokens, turn.stop) for turn in _turns(events)] == [
+        (0.25, 100, ""),
+        (0.5, 70, "total"),
+        (0.75, 150, ""),
+    ]
+    assert isinstance(events[0], SessionStart)
+    assert events[0].untold == ()

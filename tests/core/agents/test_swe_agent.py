@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
 from core.agents.loose import STEP
 from core.agents.swe_agent.reader import SweAgentReader, called
-from core.events import Prompt, SessionEnd, SessionStart
+from core.events import Event, Prompt, SessionEnd, SessionStart, Turn
 from tests.core.agents.reading_more import kinds, read, uses
 from tests.core.agents.samples_more import SWE_AGENT
 
@@ -117,3 +118,56 @@ def test_the_place_of_a_step_is_named() -> None:
     events = read(SweAgentReader, SWE_AGENT.records(SWE_AGENT.entries))
     assert [use.where.entry for use in uses(events) if use.where][:2] == ["/trajectory/0", "/trajectory/1"]
     assert kinds(events)[:3] == ["SessionStart", "Prompt", "Turn"]
+
+
+_STATS = {"total_cost": 9.0, "instance_cost": 0.5, "tokens_sent": 900, "tokens_received": 40, "api_calls": 2}
+
+
+def _turns(events: list[Event]) -> list[Turn]:
+    return [event for event in events if isinstance(event, Turn)]
+
+
+def test_what_the_run_spent_is_told_at_its_end() -> None:
+    info = {"exit_status": "submitted", "model_stats": _STATS}
+    events = read(SweAgentReader, [_document(_step("ls", "a"), _step("ls", "a"), info=info)])
+    assert kinds(events)[-2:] == ["Turn", "SessionEnd"]
+    *answers, total = _turns(events)
+    assert (total.input_tokens, total.output_tokens, total.cost, total.stop) == (900, 40, 0.5, "total")
+    assert (total.context_tokens, total.context_window) == (0, 0)
+    assert [turn.cost for turn in answers] == [0.0, 0.0]
+    assert isinstance(events[0], SessionStart)
+    assert events[0].untold == ("times", "model")
+
+
+def test_what_a_run_has_spent_so_far_is_held_until_it_ends() -> None:
+    document = _document(_step("ls", "a"), info={"model_stats": _STATS})
+    assert [turn.stop for turn in _turns(read(SweAgentReader, [document], finish=False))] == [""]
+    assert [turn.stop for turn in _turns(read(SweAgentReader, [document]))] == ["", "total"]
+
+
+def test_a_run_that_says_it_spent_nothing_does_not_know() -> None:
+    info = {"exit_status": "submitted", "model_stats": {"instance_cost": 0, "tokens_sent": 0}}
+    events = read(SweAgentReader, [_document(_step("ls", "a"), info=info)])
+    assert isinstance(events[0], SessionStart)
+    assert events[0].untold == ("times", "tokens", "model", "cost")
+    assert [turn.cost for turn in _turns(events)] == [None]
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize(("name", "model"), [("gpt-4o", "gpt-4o"), ("replay", ""), (3, "")])
+def test_the_model_stands_in_the_settings_of_the_run(name: Any, model: str, packed: bool) -> None:
+    config: Any = {"agent": {"model": {"name": name}}}
+    document = _document(_step("ls", "a"), replay_config=json.dumps(config) if packed else config)
+    events = read(SweAgentReader, [document])
+    assert isinstance(events[0], SessionStart)
+    assert (events[0].model, "model" in events[0].untold) == (model, not model)
+    assert [turn.model for turn in _turns(events)] == [model]
+
+
+def test_tokens_of_a_known_model_are_priced_where_the_run_tells_no_cost() -> None:
+    config = {"agent": {"model": {"name": "gpt-4o"}}}
+    info = {"exit_status": "submitted", "model_stats": {"tokens_sent": 1000, "tokens_received": 10}}
+    events = read(SweAgentReader, [_document(_step("ls", "a"), info=info, replay_config=config)])
+    answer, total = _turns(events)
+    assert total.cost
+    assert answer.cost == 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,13 +13,16 @@ from core.agents.claude_code.reader import ClaudeCode
 from core.agents.cline.reader import ClineReader
 from core.agents.codex.reader import Codex
 from core.agents.cursor.reader import CursorReader
+from core.agents.models import Models
 from core.agents.open_events.reader import OpenEventsReader
 from core.agents.qwen.reader import QwenReader
 from core.agents.registry import AGENTS, make_kit
 from core.engine import Engine
 from core.events import MATTERS, Event, SessionStart, ToolUse, Turn
+from core.logs.finder import sessions
 from core.logs.format import Format
 from core.logs.reader import Reader
+from core.logs.session import read_session
 from core.report.event_words import about
 from core.report.gatherer import Gatherer
 from core.report.page import summary_text
@@ -80,6 +84,32 @@ def _keeps_to_it(reader: type[Reader], events: list[Event]) -> None:
         assert {turn.cost for turn in turns} <= {None}
     if "outcomes" not in untold:
         assert {event.outcome for event in events if isinstance(event, ToolUse)} != {"pending"}
+
+
+class _NoPrices(Models):
+    """With which only a log can tell a cost."""
+
+    def cost(self, *_tokens: Any, **_more: Any) -> float | None:
+        return None
+
+
+def test_no_real_log_tells_what_is_said_to_be_untold(shared_data: Path) -> None:
+    lies = []
+    for path in sorted((shared_data / "real_sessions").iterdir()):
+        kit = make_kit()
+        kit.models = _NoPrices.load()
+        for session in sessions([path], kit):
+            events = list(read_session(session, kit))
+            turns = [event for event in events if isinstance(event, Turn)]
+            starts = [event for event in events if isinstance(event, SessionStart)]
+            told = {
+                "times": any(not start.synthetic_time for start in starts),
+                "tokens": any(turn.input_tokens + turn.output_tokens for turn in turns),
+                "model": any(start.model for start in starts) or any(turn.model for turn in turns),
+                "cost": any(turn.cost for turn in turns),
+            }
+            lies += [(session.id, matter) for matter in starts[0].untold if told.get(matter)]
+    assert lies == []
 
 
 def _report(*events: SessionStart | Turn) -> str:

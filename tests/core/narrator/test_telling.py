@@ -287,3 +287,10 @@ def test_nothing_of_the_narrator_is_imported_unless_it_is_used(home: Path, log: 
     )
     done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=False)
     assert "IMPORTED []" in done.stdout, done.stdout + done.stderr
+
+
+def test_why_before_the_first_event_does_not_say_that_there_is_none(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["why", str(find_sample("stuck").path), "--at", "0", "--plain"]) == 0
+    assert "Nothing has happened yet." in capsys.readouterr().out

@@ -112,3 +112,26 @@ def test_an_unknown_command_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -
         main(["dance"])
     assert ended.value.code == 2
     assert "dance" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *("analyze ", "analyze x ", "sessions ", "export ", "why ", "watch ", "replay "),
+        *("cost ", "fleet ", "search x --in "),
+    ],
+)
+def test_a_path_from_an_unset_variable_is_wrong_usage(words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    try:
+        code: object = main(words.split(" "))
+    except SystemExit as left:
+        code = left.code
+    assert code == 2
+    assert "the path is empty" in capsys.readouterr().err
+
+
+def test_a_theme_that_is_not_there_is_told(nobody: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["settings", "theme", "--set", "screen.theme=zzz"]) == 0
+    assert "screen.theme: there is no theme 'zzz'; there are almanac, " in capsys.readouterr().err
+    assert main(["settings", "theme", "--set", "screen.theme=nord"]) == 0
+    assert capsys.readouterr().err == ""

@@ -146,6 +146,7 @@ def _dataset(found: list[LogSession], settings: Settings, args: argparse.Namespa
     from core.batch.dataset import Dataset
     from core.batch.shares import shares
     from core.extras import needed
+    from core.report.formatting import count
 
     needed("duckdb", "batch")
     starts = initial_states_of(args, settings)
@@ -160,7 +161,8 @@ def _dataset(found: list[LogSession], settings: Settings, args: argparse.Namespa
         skipped += written.skipped
         streams.progress(f"{number} of {len(work)} shares")
     streams.progress("")
-    said = f"{events:,} events of {sessions:,} sessions in {len(work):,} shares, {size:,} bytes"
+    parts = count(len(work), "share")
+    said = f"{count(events, 'event')} of {count(sessions, 'session')} in {parts}, {size:,} bytes"
     print(
         f"nooscope: {said}" + (f"; {skipped:,} lines could not be read" if skipped else ""), file=sys.stderr
     )

@@ -17,6 +17,7 @@ from tui.cli.cells import cell_len
 from tui.cli.command import CliCommand
 from tui.cli.options import (
     add_settings_options,
+    path_argument,
     positive_argument,
     settings_from,
     since_argument,
@@ -41,7 +42,11 @@ _WIDEST = 60
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "paths", nargs="*", type=Path, metavar="PATH", help="look in these files, folders or patterns instead"
+        "paths",
+        nargs="*",
+        type=path_argument,
+        metavar="PATH",
+        help="look in these files, folders or patterns instead",
     )
     parser.add_argument("--by", choices=_AXES, default="day", help="what a row is (default: a day)")
     parser.add_argument(

@@ -129,15 +129,9 @@ def _faults(args: argparse.Namespace, settings: Settings) -> list[str]:
     from themes.user_themes import user_theme_folder
 
     loaded = themes.load(user_theme_folder())
-    known = {theme.name for theme in loaded.themes}
     faults = [*configured_start(args.project).faults, *loaded.complaints]
-    wanted = settings.screen.theme
-    if wanted not in known:
-        from textual.theme import BUILTIN_THEMES
-
-        if wanted not in BUILTIN_THEMES:
-            faults.append(f"screen.theme: there is no theme {wanted!r}")
-    return faults
+    missing = themes.missing_theme(settings.screen.theme, loaded)
+    return [*faults, f"screen.theme: {missing}"] if missing else faults
 
 
 def _print_text(sections: list[Section], problems: list[str]) -> None:

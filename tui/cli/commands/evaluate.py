@@ -128,9 +128,10 @@ def _walked(found: list[RunSource], settings: Settings, given: int | None) -> It
 
 def _report(result: dict[str, Any]) -> Iterator[str]:
     """The same for people: AUC for unresolved within each model, then alarms, then calibration."""
+    from core.report.formatting import count
     from core.timeline.evaluation import POINTS
 
-    yield f"{result['runs']} runs of {result['models']} models"
+    yield f"{count(result['runs'], 'run')} of {count(result['models'], 'model')}"
     yield ""
     yield f"{'AUC for unresolved, within model':34}" + "".join(f"{point:>8}" for point in POINTS)
     for name in _SHOWN:

@@ -14,6 +14,7 @@ from tui.cli.cells import cell_len
 from tui.cli.command import CliCommand
 from tui.cli.hooked import add_hooks_option, serving_hooks
 from tui.cli.launch import add_screen_options, has_screen, run_app, screen_settings
+from tui.cli.options import path_argument
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +29,7 @@ _HOST = 3
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "paths", nargs="*", type=Path, metavar="PATH", help="look in these files and folders instead"
+        "paths", nargs="*", type=path_argument, metavar="PATH", help="look in these files and folders instead"
     )
     parser.add_argument(
         "--from",

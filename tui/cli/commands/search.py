@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from core.report.formatting import count, home_path, plain, typed_path
 from tui.cli import streams
 from tui.cli.command import CliCommand
-from tui.cli.options import positive_argument, settings_from, since_argument, since_moment
+from tui.cli.options import path_argument, positive_argument, settings_from, since_argument, since_moment
 
 if TYPE_CHECKING:
     from core.report.search import Hit
@@ -31,7 +31,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--in",
         dest="paths",
-        type=Path,
+        type=path_argument,
         action="append",
         default=[],
         metavar="PATH",

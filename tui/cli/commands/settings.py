@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shutil
+import sys
 import textwrap
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,8 @@ def _run(args: argparse.Namespace) -> int:
     from core.settings.layers import tunables, value_of
 
     resolved = settings_from(args)
+    if "screen.theme" in resolved.origins:
+        _check_theme(resolved.settings.screen.theme)
     chosen = [each for each in tunables().values() if _wanted(each, args.words)]
     if args.changed:
         chosen = [each for each in chosen if value_of(resolved.settings, each.name) != each.default]
@@ -49,6 +52,16 @@ def _run(args: argparse.Namespace) -> int:
     else:
         print("No setting differs from its built-in value." if args.changed else "No setting matches.")
     return 0
+
+
+def _check_theme(wanted: str) -> None:
+    """Say which themes there are where one is wanted that is not there; it may come later."""
+    import themes
+    from themes.user_themes import user_theme_folder
+
+    missing = themes.missing_theme(wanted, themes.load(user_theme_folder()))
+    if missing:
+        print(f"nooscope: screen.theme: {missing}", file=sys.stderr)
 
 
 def _wanted(tunable: Tunable, words: list[str]) -> bool:

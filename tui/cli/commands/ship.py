@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui.cli.command import CliCommand
-from tui.cli.options import add_settings_options, settings_from
+from tui.cli.options import add_settings_options, path_argument, settings_from
 
 if TYPE_CHECKING:
     from core.hosts.sources import Sources
@@ -25,7 +25,7 @@ _VARIABLES = (
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "paths", nargs="*", type=Path, metavar="PATH", help="send these files and folders instead"
+        "paths", nargs="*", type=path_argument, metavar="PATH", help="send these files and folders instead"
     )
     parser.add_argument(
         "--to", dest="server", metavar="URL", required=True, help=f"such as nats://host:4222; {_VARIABLES}"

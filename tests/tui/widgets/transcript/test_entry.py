@@ -74,6 +74,10 @@ def test_an_event_in_words(place: int, kind: str, outcome: str, words: str, path
     assert (kind_of(event), outcome_of(event), about(event)) == (kind, outcome, (words, path))
 
 
+def test_a_total_tells_what_was_sent_though_no_context() -> None:
+    assert about(Turn(at=START, input_tokens=900, output_tokens=40, stop="total"))[0] == "900 in, 40 out"
+
+
 @pytest.mark.parametrize(
     ("wanted", "places"),
     [

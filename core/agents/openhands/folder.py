@@ -1,0 +1,176 @@
+"""Conversations of OpenHands V1: events, each a file or a line of its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import structs
+
+from core.agents.calls import Result
+from core.agents.loose import LooseReader, amount, code, items, kept, table, text, words
+from core.agents.openhands.spent import TokensUsed, spent
+from core.events import AgentEnd, AgentStart, Compaction, Event, ToolUse, Turn
+
+
+class OpenHandsFolderReader(LooseReader):
+    """The events of a V1 conversation, each a file or a line of its own."""
+
+    name = "openhands"
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._answers: set[str] = set()
+        self._children: dict[str, list[str]] = {}
+        self._totals: dict[str, TokensUsed] = {}
+        self._spent: Turn | None = None
+
+    def read(self, value: Any, out: list[Event]) -> None:
+        """Add the events of one file."""
+        event = self.table(value, "event")
+        kind = text(event.get("kind"))
+        at = self.moment(event.get("timestamp"))
+        if not self.begun:
+            out.append(self.start(at, self.session))
+        if kind == "ConversationStateUpdateEvent":
+            self._stats(event, at, out)
+        elif kind == "MessageEvent" and event.get("source") == "user":
+            out.append(self.prompt(at, words(table(event.get("llm_message")).get("content")), self.here()))
+        elif kind == "MessageEvent" and event.get("llm_response_id"):
+            self._answer(event, at, out)
+        elif kind == "ActionEvent":
+            self._act(event, at, out)
+        elif kind in ("ObservationEvent", "AgentErrorEvent", "UserRejectObservation"):
+            self._observe(event, kind, at, out)
+        elif kind == "Condensation":
+            out.append(Compaction(at=at, agent=self.agent, where=self.here(), trigger="auto"))
+        elif kind in ("PauseEvent", "InterruptEvent"):
+            out.append(self.prompt(at, "", self.here(), interrupt=True))
+
+    def finish(self) -> list[Event]:
+        """An answer of which only the cost was told, and the calls that never got a result."""
+        return [*filter(None, [self._spent]), *super().finish()]
+
+    def held(self) -> list[Event]:
+        """The same, for a log that still grows."""
+        return [*filter(None, [self._spent]), *super().held()]
+
+    def _stats(self, event: dict[str, Any], at: float, out: list[Event]) -> None:
+        """What the conversation has used so far: what is more than before is the next answer's."""
+        if event.get("key") != "stats":
+            return
+        told = table(table(event.get("value")).get("usage_to_metrics"))
+        for purpose, metrics in told.items():
+            now = spent(table(metrics))
+            used = now.since(self._totals.get(purpose, TokensUsed()))
+            self._totals[purpose] = now
+            if not (used.sent or used.answered):
+                continue
+            name = text(event.get("id"))
+            if purpose == "default":
+                kept(self._spent, out)
+                self._spent = self._turn(name, used, at)
+            else:
+                kept(self._aside(f"{name}/{purpose}", used), out)
+
+    def _turn(self, name: str, used: TokensUsed, at: float) -> Turn:
+        return self.kit.models.turn(
+            at,
+            message=name,
+            model=used.model,
+            input_tokens=used.fresh,
+            output_tokens=used.answered,
+            cache_read=used.read,
+            cache_write=used.written,
+            cost=amount(used.cost),
+            agent=self.agent,
+            where=self.here(),
+        )
+
+    def _aside(self, name: str, used: TokensUsed) -> Turn | None:
+        """What was spent for another purpose than to answer, such as to sum up the conversation."""
+        return self.total(
+            used.model,
+            amount(used.cost),
+            sent=used.fresh,
+            answered=used.answered,
+            read=used.read,
+            written=used.written,
+            message=name,
+        )
+
+    def _answer(self, event: dict[str, Any], at: float, out: list[Event]) -> None:
+        answer = text(event.get("llm_response_id"))
+        if not answer or answer in self._answers:
+            return
+        self._answers.add(answer)
+        told, self._spent = self._spent, None
+        if told is None:
+            told = self.kit.models.turn(
+                at,
+                message=answer,
+                model="",
+                agent=self.agent,
+                where=self.here(),
+                said=words(event.get("thought")),
+            )
+        out.append(structs.replace(told, at=at, id=answer, where=self.here()))
+
+    def _act(self, event: dict[str, Any], at: float, out: list[Event]) -> None:
+        self._answer(event, at, out)
+        action = table(event.get("action"))
+        tool = text(event.get("tool_name"))
+        call = table(event.get("tool_call"))
+        given = {key: item for key, item in action.items() if key != "kind"} or call.get("arguments")
+        name = text(event.get("tool_call_id")) or text(event.get("id")) or f"file-{self._line}"
+        if not self.calls.begin(name, tool, given, at, self.agent, self.here()):
+            return
+        if tool == "task":
+            children = [name]
+        elif tool == "delegate" and action.get("command") == "spawn":
+            children = [child for child in items(action.get("ids")) if isinstance(child, str)]
+        else:
+            self._children[name] = list(table(action.get("tasks"))) if tool == "delegate" else []
+            return
+        self._children[name] = children if tool == "task" else []
+        role = text(action.get("subagent_type"))
+        out += [
+            AgentStart(at=at, agent=self.agent, where=self.here(), child=child, role=role)
+            for child in children
+        ]
+
+    def _observe(self, event: dict[str, Any], kind: str, at: float, out: list[Event]) -> None:
+        seen = table(event.get("observation"))
+        exited = code(seen.get("exit_code"))
+        if exited is None:
+            exited = code(table(seen.get("metadata")).get("exit_code"))
+        failed = seen.get("is_error") is True or bool(text(seen.get("error")))
+        running = exited == -1 and not failed
+        told = (
+            words(seen)
+            if kind == "ObservationEvent"
+            else text(event.get("error") or event.get("rejection_reason"))
+        )
+        result = Result(
+            text=told,
+            error=kind == "AgentErrorEvent" or failed,
+            exit_code=None if exited == -1 else exited,
+            rejected=kind == "UserRejectObservation",
+            running=running,
+        )
+        name = text(event.get("tool_call_id"))
+        use = self.calls.end(name, at, result, self.here(), line=self._line)
+        kept(use, out)
+        if use is not None:
+            out += [report(use, child) for child in self._children.pop(name, [])]
+
+
+def report(use: ToolUse, child: str) -> AgentEnd:
+    """What a sub-agent comes back with, which is what its call does."""
+    return AgentEnd(
+        at=use.at,
+        agent=use.agent,
+        where=use.where,
+        child=child,
+        outcome=use.outcome,
+        duration=use.duration,
+    )
