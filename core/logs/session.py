@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import threading
 from collections.abc import Hashable, Iterator
+from itertools import chain
 from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
@@ -55,14 +56,18 @@ class LogSession(NamedTuple):
 def read_session(session: LogSession, kit: Kit, lines: LineSettings | None = None) -> Iterator[Event]:
     """All events of a saved session: by file position within a log, by time across logs.
 
+    What helpers spent comes at the end, as of a log that is followed it is known beside its events.
     Never raises; what cannot be read is counted in the kit's diagnostics.
     """
     limits = lines or LineSettings()
-    streams = [log_events(log, kit, limits, session.id) for log in (*session.logs, *session.helpers)]
+    streams = [log_events(log, kit, limits, session.id) for log in session.logs]
     if session.repeated:
         streams[0] = told.noting(session.logs[0], limits, streams[0])
     merged = merge(streams)
-    return _without(merged, identities(session.copied, kit, limits)) if session.copied else merged
+    if session.copied:
+        merged = _without(merged, identities(session.copied, kit, limits))
+    spent = [log_events(log, kit, limits, session.id) for log in session.helpers]
+    return chain(merged, *spent) if spent else merged
 
 
 def merge(streams: list[Iterator[Event]]) -> Iterator[Event]:
