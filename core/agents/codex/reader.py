@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, NamedTuple
 
 import msgspec
@@ -12,12 +11,13 @@ from core.agents.calls import Result
 from core.agents.codex.cells import sort_cell
 from core.agents.codex.children import ChildThreads
 from core.agents.codex.facts import end_fact, item_fact
+from core.agents.codex.items import asked, pictured
+from core.agents.codex.prompts import Prompts, added_folder
 from core.agents.codex.results import read_output
 from core.agents.codex.threads import Meta, Replay, read_meta, thread_files
 from core.agents.codex.titles import codex_title
 from core.agents.codex.turns import Counts, Turns
-from core.agents.fingerprint import fingerprint
-from core.agents.loose import STEP, LooseReader, decode, is_secret, kept, table, text, words
+from core.agents.loose import STEP, LooseReader, is_secret, kept, table, text, words
 from core.agents.normalizer import Sorted
 from core.agents.reader import AgentKit
 from core.agents.usage import failed_turn
@@ -25,15 +25,6 @@ from core.events import MAIN, Compaction, Event
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
 
-_ADDED = (
-    "<environment_context>",
-    "<user_instructions>",
-    "<ENVIRONMENT",
-    "# AGENTS.md instructions",
-    "<turn_aborted>",
-)
-"""What the program says in the person's name."""
-_FOLDER = re.compile(r"(?:<cwd>|Current working directory: )([^<\n]{1,1000})")
 _CELLS = frozenset(("exec",))
 _ALONE = frozenset(("web_search_call", "image_generation_call"))
 """Calls that are told once, when they are done."""
@@ -69,8 +60,7 @@ class Codex(LooseReader):
         self._bare = False
         self._child = agent != MAIN
         self._turns = Turns(kit)
-        self._said: tuple[str, int] = ("", 0)
-        """The sign by which the last prompt was told, and a fingerprint of its words."""
+        self._prompts = Prompts()
         self._advice = ""
         self._compacted = ""
         self._facts: dict[str, Result] = {}
@@ -88,7 +78,7 @@ class Codex(LooseReader):
             self._bare,
             self._child,
             self._turns.counts,
-            self._said,
+            self._prompts.last,
             self._compacted,
             self._running,
             self._children.states,
@@ -99,7 +89,7 @@ class Codex(LooseReader):
         thread = msgspec.convert(own, _Thread)
         self._replay.state = thread.replay
         self._bare, self._child, self._turns.counts = thread.bare, thread.child, thread.counts
-        self._said, self._compacted = thread.said, thread.compacted
+        self._prompts.last, self._compacted = thread.said, thread.compacted
         self._running, self._children.states = thread.running, thread.children
 
     def read(self, value: Any, out: list[Event]) -> None:
@@ -174,10 +164,8 @@ class Codex(LooseReader):
             self.now += STEP
         if kind == "message" and value.get("role") == "user":
             said = words(value.get("content"))
-            folder = _FOLDER.search(said[:4000]) if said.startswith(_ADDED) else None
-            if folder:
-                self.calls.project = folder.group(1)
-            self._say("message", said, out)
+            self.calls.project = added_folder(said) or self.calls.project
+            self._say("message", said, value, out)
         else:
             self._item(value, out)
 
@@ -210,7 +198,7 @@ class Codex(LooseReader):
         return [*out, *super().finish()]
 
     def _call(self, item: dict[str, Any]) -> None:
-        call, tool, arguments = _asked(item)
+        call, tool, arguments = asked(item)
         if not call or not tool:
             self.note("call without id or name")
             return
@@ -277,7 +265,7 @@ class Codex(LooseReader):
         if kind == "token_count":
             self._tokens(event, out)
         elif kind == "user_message":
-            self._say(kind, text(event.get("message")), out)
+            self._say(kind, text(event.get("message")), event, out)
         elif kind == "item_completed":
             self._completed(table(event.get("item")), out)
         elif kind == "task_started":
@@ -301,7 +289,7 @@ class Codex(LooseReader):
         """A finished item, in the words of newer logs."""
         kind = text(item.get("type"))
         if kind == "UserMessage":
-            self._say(kind, words(item.get("content")), out)
+            self._say(kind, words(item.get("content")), item, out)
         elif kind == "ContextCompaction":
             self._compact("event", out)
         elif kind == "SubAgentActivity":
@@ -311,14 +299,10 @@ class Codex(LooseReader):
             if fact is not None:
                 self._facts[call] = fact
 
-    def _say(self, sign: str, said: str, out: list[Event]) -> None:
+    def _say(self, sign: str, told: str, record: dict[str, Any], out: list[Event]) -> None:
         """A prompt; a log that tells it by two signs, one right after the other, tells of one."""
-        if self._child or not said.strip() or said.lstrip().startswith(_ADDED):
-            return
-        known = fingerprint(said)
-        repeated = self._said[1] == known and self._said[0] != sign
-        self._said = ("", 0) if repeated else (sign, known)
-        if not repeated:
+        said = "" if self._child else self._prompts.take(sign, told, pictured=pictured(record))
+        if said:
             out.append(self.prompt(self.now, said, self.here()))
 
     def _tokens(self, event: dict[str, Any], out: list[Event]) -> None:
@@ -348,25 +332,6 @@ class Codex(LooseReader):
                 self.calls.settle(call)
         elif kind == "event_msg" and payload.get("type") == "token_count":
             self._turns.pass_over(payload.get("info"))
-
-
-def _asked(item: dict[str, Any]) -> tuple[str, str, Any]:
-    """The id, tool and arguments of a call."""
-    kind = text(item.get("type"))
-    call = text(item.get("call_id")) or text(item.get("id"))
-    if kind == "local_shell_call":
-        return call, kind, {"command": table(item.get("action")).get("command")}
-    if kind == "custom_tool_call":
-        return call, text(item.get("name")), item.get("input")
-    if kind == "tool_search_call":
-        return call, kind, item.get("arguments")
-    tool = text(item.get("name"))
-    space = text(item.get("namespace"))
-    given = item.get("arguments")
-    if isinstance(given, str):
-        decoded = decode(given.encode("utf-8", "surrogatepass"))
-        given = given if decoded is None else decoded
-    return call, f"{space}{tool}" if space.endswith("__") else tool, given
 
 
 def _sniff(sample: Sample) -> int:
