@@ -16,11 +16,10 @@ from core.agents.codex.prompts import Prompts, added_folder
 from core.agents.codex.results import read_output
 from core.agents.codex.threads import Meta, Replay, read_meta, thread_files
 from core.agents.codex.titles import codex_title
-from core.agents.codex.turns import Counts, Turns
-from core.agents.loose import STEP, LooseReader, is_secret, kept, table, text, words
+from core.agents.codex.turns import Turns, TurnState
+from core.agents.loose import STEP, LooseReader, is_secret, items, kept, table, text, words
 from core.agents.normalizer import Sorted
 from core.agents.reader import AgentKit
-from core.agents.usage import failed_turn
 from core.events import MAIN, Compaction, Event
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
@@ -29,7 +28,11 @@ _CELLS = frozenset(("exec",))
 _ALONE = frozenset(("web_search_call", "image_generation_call"))
 """Calls that are told once, when they are done."""
 _ENDS = frozenset(("patch_apply_end", "exec_command_end", "mcp_tool_call_end"))
+_OVER = frozenset(("task_complete", "turn_complete", "turn_aborted", "error"))
+"""Signs that the agent's turn is over."""
 _LATE = frozenset(("tool_search_call", "local_shell_call", "function_call", "custom_tool_call"))
+_ACTS = _LATE | _ALONE | {"reasoning"}
+"""Signs that the model answers, beside its words."""
 _OUTPUTS = frozenset(
     ("function_call_output", "custom_tool_call_output", "tool_search_output", "local_shell_call_output")
 )
@@ -41,7 +44,7 @@ class _Thread(NamedTuple):
     replay: tuple[bool, str, float, float]
     bare: bool
     child: bool
-    counts: Counts
+    turns: TurnState
     said: tuple[str, int]
     compacted: str
     running: dict[str, Sorted]
@@ -77,7 +80,7 @@ class Codex(LooseReader):
             self._replay.state,
             self._bare,
             self._child,
-            self._turns.counts,
+            self._turns.state,
             self._prompts.last,
             self._compacted,
             self._running,
@@ -88,7 +91,7 @@ class Codex(LooseReader):
         """Go on from there."""
         thread = msgspec.convert(own, _Thread)
         self._replay.state = thread.replay
-        self._bare, self._child, self._turns.counts = thread.bare, thread.child, thread.counts
+        self._bare, self._child, self._turns.state = thread.bare, thread.child, thread.turns
         self._prompts.last, self._compacted = thread.said, thread.compacted
         self._running, self._children.states = thread.running, thread.children
 
@@ -171,6 +174,8 @@ class Codex(LooseReader):
 
     def _item(self, item: dict[str, Any], out: list[Event]) -> None:
         kind = text(item.get("type"))
+        if kind in _ACTS:
+            kept(self._turns.acts(self.agent), out)
         if kind in _LATE:
             self._call(item)
         elif kind in _ALONE:
@@ -183,7 +188,7 @@ class Codex(LooseReader):
                 self._advice = said
                 self._tell_advice(out)
         elif kind == "message" and item.get("role") == "assistant":
-            self._turns.say(words(item.get("content")), self.here())
+            self._speak(kind, item, out)
 
     def _tell_advice(self, out: list[Event], *, late: bool = False) -> None:
         """Our sentence; it stands before the result of the call it was said after, and is told behind it."""
@@ -191,11 +196,22 @@ class Codex(LooseReader):
             out.append(said_event(self._advice, self.now, self.agent, self.here()))
             self._advice = ""
 
+    def _speak(self, sign: str, told: dict[str, Any], out: list[Event]) -> None:
+        """The agent's words, which one sign tells whole and another in parts."""
+        phase, where = text(told.get("phase")), self.here()
+        for part in items(told.get("content")) or [told.get("content") or told.get("message")]:
+            kept(self._turns.say(sign, words(part), phase, self.now, self.agent, where), out)
+
     def finish(self) -> list[Event]:
         """What only the end completes."""
         out: list[Event] = []
         self._tell_advice(out, late=True)
+        kept(self._turns.uncounted(self.agent), out)
         return [*out, *super().finish()]
+
+    def held(self) -> list[Event]:
+        """The same, for a thread that goes on."""
+        return [*filter(None, [self._turns.uncounted(self.agent)]), *super().held()]
 
     def _call(self, item: dict[str, Any]) -> None:
         call, tool, arguments = asked(item)
@@ -253,6 +269,7 @@ class Codex(LooseReader):
             self._running[process] = kind
         use = self.calls.end(call, self.now, result, self.here(), None, self._line)
         kept(use, out)
+        self._turns.answered()
         if self._advice:
             self._tell_advice(out, late=True)
         if use is not None and use.action == "delegation":
@@ -266,16 +283,16 @@ class Codex(LooseReader):
             self._tokens(event, out)
         elif kind == "user_message":
             self._say(kind, text(event.get("message")), event, out)
+        elif kind == "agent_message":
+            self._speak(kind, event, out)
         elif kind == "item_completed":
             self._completed(table(event.get("item")), out)
         elif kind == "task_started":
             self._turns.told(window=event.get("model_context_window"))
         elif kind == "thread_settings_applied":
             self._turns.told(model=table(event.get("thread_settings")).get("model"))
-        elif kind == "turn_aborted" and event.get("reason") in (None, "interrupted"):
-            out.append(self.prompt(self.now, "", self.here(), interrupt=True))
-        elif kind == "error":
-            out.append(failed_turn(self.now, self.agent, self.here()))
+        elif kind in _OVER:
+            self._end(kind, event, out)
         elif kind == "context_compacted":
             self._compact("event", out)
         elif kind in _ENDS:
@@ -285,11 +302,24 @@ class Codex(LooseReader):
             child, role = text(event.get("new_thread_id")), text(event.get("new_agent_role"))
             out += self._children.start(child, role, self.now, self.here())
 
+    def _end(self, kind: str, event: dict[str, Any], out: list[Event]) -> None:
+        """The agent ended its turn, or the person or an error did."""
+        if kind == "turn_aborted":
+            kept(self._turns.close(self.agent), out)
+            if event.get("reason") in (None, "interrupted"):
+                out.append(self.prompt(self.now, "", self.here(), interrupt=True))
+        elif kind == "error" or event.get("error"):
+            out += self._turns.fail(self.now, self.agent, self.here())
+        else:
+            kept(self._turns.end(self.now, self.agent, self.here()), out)
+
     def _completed(self, item: dict[str, Any], out: list[Event]) -> None:
         """A finished item, in the words of newer logs."""
         kind = text(item.get("type"))
         if kind == "UserMessage":
             self._say(kind, words(item.get("content")), item, out)
+        elif kind == "AgentMessage":
+            self._speak(kind, item, out)
         elif kind == "ContextCompaction":
             self._compact("event", out)
         elif kind == "SubAgentActivity":
@@ -303,13 +333,14 @@ class Codex(LooseReader):
         """A prompt; a log that tells it by two signs, one right after the other, tells of one."""
         said = "" if self._child else self._prompts.take(sign, told, pictured=pictured(record))
         if said:
+            kept(self._turns.close(self.agent), out)
             out.append(self.prompt(self.now, said, self.here()))
 
     def _tokens(self, event: dict[str, Any], out: list[Event]) -> None:
         info = event.get("info")
-        if isinstance(info, dict):
+        if info is None or isinstance(info, dict):
             kept(self._turns.total(info, self.now, self.agent, self.here()), out)
-        elif info is not None:
+        else:
             self.note("info is not an object")
 
     def _compact(self, sign: str, out: list[Event]) -> None:
