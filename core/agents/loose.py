@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from typing import Any, ClassVar, NamedTuple
 
@@ -22,6 +23,8 @@ STEP = 10.0
 _LARGEST = 1 << 53
 _DEEPEST = 8
 _NOWHERE = Where("")
+_THOUGHT = re.compile(r"\A\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL)
+"""How models without a place for thoughts mark them."""
 
 
 def decode(data: bytes) -> Any:
@@ -84,6 +87,11 @@ def words(value: Any, depth: int = 0) -> str:
             if found:
                 return found
     return ""
+
+
+def unthought(said: str) -> str:
+    """What a model said without the thoughts that it wrote out before it."""
+    return _THOUGHT.sub("", said).strip()
 
 
 class _Paused(NamedTuple):

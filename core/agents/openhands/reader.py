@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, NamedTuple
 
 from msgspec import structs
 
 from core.agents.calls import Calls, Result
-from core.agents.loose import STEP, LooseReader, amount, code, items, kept, table, text, whole_number, words
+from core.agents.loose import (
+    STEP,
+    LooseReader,
+    amount,
+    code,
+    items,
+    kept,
+    table,
+    text,
+    unthought,
+    whole_number,
+    words,
+)
+from core.agents.openhands.course import ENDED, Course
+from core.agents.openhands.sniff import is_evaluation, is_folder, is_list, is_stream
+from core.agents.openhands.steps import flat_steps, step_name, step_result, step_words
+from core.agents.usage import failed_turn
 from core.events import AgentEnd, AgentStart, Compaction, Event, SessionEnd, ToolUse, Turn, Where
-from core.logs.format import Format, Sample
+from core.logs.format import Format
 from core.logs.times import seconds
 
 _NO_TOOLS = frozenset(
@@ -21,11 +36,6 @@ _NO_TOOLS = frozenset(
     )
 )
 _NO_RESULTS = frozenset(("null", "agent_state_changed", "recall", "condense", "message", "loop_detection"))
-_SILENT_FAILURE = re.compile(
-    r"\[?Your proposed edit has introduced new syntax error|\[No exact match found|ERROR:|\[?Error:"
-    r"|-+\n\w+(?:Error|Exception)\s+Traceback|Traceback \(most recent call last\)"
-)
-"""How results that carry no exit code tell that they failed."""
 
 
 class OpenHandsReader(LooseReader):
@@ -55,7 +65,8 @@ class OpenHandsReader(LooseReader):
         self._waiting: list[str] = []
         self._agents = [self.agent]
         self._asked = False
-        steps = _flat(history)
+        self._course = Course()
+        steps = flat_steps(history)
         told = [at for _, step in steps if (at := seconds(step.get("timestamp"))) is not None]
         if len(steps) < len(items(history)):
             self.note("event is not an object")
@@ -79,20 +90,25 @@ class OpenHandsReader(LooseReader):
         out.extend(self.close_all())
 
     def _act(self, step: dict[str, Any], place: str, where: Where, out: list[Event]) -> None:
-        self._answer(table(step.get("tool_call_metadata")), where, out)
         action, source = step["action"], step.get("source")
         arguments = table(step.get("args")) or {
             key: step[key] for key in step if key not in ("action", "source")
         }
+        self._answer(step, arguments, where, out)
         if action == "message" and (source == "user" or (source is None and not self._asked)):
+            self._course.asked()
             out.append(self.prompt(self.now, words(arguments.get("content")), where))
+        elif action == "message" and source == "agent":
+            self._course.spoke(waits=arguments.get("wait_for_response") is True)
         elif action == "condensation":
             out.append(Compaction(at=self.now, agent=self._agents[-1], where=where, trigger="auto"))
         elif action == "finish":
+            self._course.rests()
             out.append(SessionEnd(at=self.now, agent=self._agents[-1], where=where, reason="finish"))
         elif action not in _NO_TOOLS and source in (None, "agent"):
+            self._course.works()
             tool = text(arguments.get("name")) if action == "call_tool_mcp" else action
-            name = _name(step.get("id"), place)
+            name = step_name(step.get("id"), place)
             given = arguments.get("arguments", arguments) if action == "call_tool_mcp" else arguments
             if self.calls.begin(name, tool or action, given, self.now, self._agents[-1], where):
                 self._waiting.append(name)
@@ -106,10 +122,13 @@ class OpenHandsReader(LooseReader):
 
     def _observe(self, step: dict[str, Any], where: Where, out: list[Event]) -> None:
         observation = step["observation"]
+        if observation == "agent_state_changed":
+            state = text(table(step.get("extras")).get("agent_state"))
+            kept(self._course.enter(state, self.now, self._agents[-1], where), out)
         if observation in _NO_RESULTS:
             return
         caused = step.get("cause")
-        name = _name(caused, "") if caused is not None else next(iter(self._waiting[-1:]), "")
+        name = step_name(caused, "") if caused is not None else next(iter(self._waiting[-1:]), "")
         if name not in self._waiting:
             if observation != "error":
                 self.note("result without a call")
@@ -118,16 +137,21 @@ class OpenHandsReader(LooseReader):
         delegated = observation == "delegate" and name == self._agents[-1]
         if delegated:
             self._agents.pop()
-        use = self.calls.end(name, self.now, _result(step, observation), where, line=self._line)
+        use = self.calls.end(name, self.now, step_result(step, observation), where, line=self._line)
         kept(use, out)
         if delegated and use is not None:
             out.append(_report(use, name))
 
-    def _answer(self, metadata: dict[str, Any], where: Where, out: list[Event]) -> None:
-        response = table(metadata.get("model_response"))
+    def _answer(
+        self, step: dict[str, Any], arguments: dict[str, Any], where: Where, out: list[Event]
+    ) -> None:
+        """What the model said with an action; logs without its responses tell the words alone."""
+        response = table(table(step.get("tool_call_metadata")).get("model_response"))
         usage = table(response.get("usage"))
-        if not response:
+        said = step_words(step, arguments, response)
+        if not response and not said:
             return
+        waits = step["action"] == "message" and arguments.get("wait_for_response") is True
         read = whole_number(usage.get("cache_read_input_tokens"))
         read = read or whole_number(table(usage.get("prompt_tokens_details")).get("cached_tokens"))
         written = whole_number(usage.get("cache_creation_input_tokens"))
@@ -141,46 +165,10 @@ class OpenHandsReader(LooseReader):
             cache_write=written,
             agent=self._agents[-1],
             where=where,
-            said="\n".join(
-                words(table(table(choice).get("message")).get("content"))
-                for choice in items(response.get("choices"))
-            ),
+            stop=ENDED if waits else "",
+            said=said,
         )
-        told = self.usage.once(turn)
-        if told is not None:
-            out.append(told)
-
-
-def _flat(history: list[Any]) -> list[tuple[str, dict[str, Any]]]:
-    """The events with their places; old evaluations hold them in pairs."""
-    flat: list[tuple[str, dict[str, Any]]] = []
-    for place, step in enumerate(history):
-        if isinstance(step, dict):
-            flat.append((str(place), step))
-        elif isinstance(step, list):
-            flat += [(f"{place}/{part}", item) for part, item in enumerate(step) if isinstance(item, dict)]
-    return flat
-
-
-def _name(value: Any, otherwise: str) -> str:
-    return str(value) if isinstance(value, int | str) and not isinstance(value, bool) else otherwise
-
-
-def _result(step: dict[str, Any], observation: str) -> Result:
-    extras = table(step.get("extras"))
-    exited = code(table(extras.get("metadata")).get("exit_code"))
-    for found in (extras.get("exit_code"), step.get("exit_code")):
-        exited = code(found) if exited is None else exited
-    told = words(step.get("content"))
-    silent = exited is None and bool(_SILENT_FAILURE.match(told[:500].lstrip()))
-    running = exited == -1
-    return Result(
-        text=told,
-        error=observation == "error" or silent or extras.get("error") is True,
-        exit_code=None if running else exited,
-        rejected=observation == "user_rejected",
-        running=running,
-    )
+        kept(self.usage.once(turn), out)
 
 
 def _report(use: ToolUse, child: str) -> AgentEnd:
@@ -218,6 +206,13 @@ def spent(told: dict[str, Any]) -> TokensUsed:
     )
 
 
+_TOLD = (
+    *("model", "input_tokens", "output_tokens", "cache_read", "cache_write", "context_tokens"),
+    *("context_window", "cost"),
+)
+"""What the totals tell of an answer."""
+
+
 class OpenHandsFolderReader(LooseReader):
     """The events of a V1 conversation, each a file or a line of its own."""
 
@@ -230,6 +225,7 @@ class OpenHandsFolderReader(LooseReader):
         self._children: dict[str, list[str]] = {}
         self._totals = TokensUsed()
         self._spent: Turn | None = None
+        self._course = Course()
 
     def read(self, value: Any, out: list[Event]) -> None:
         """Add the events of one file."""
@@ -239,11 +235,13 @@ class OpenHandsFolderReader(LooseReader):
         if not self.begun:
             out.append(self.start(at, self.session))
         if kind == "ConversationStateUpdateEvent":
+            self._state(event, at, out)
             self._stats(event, at, out)
-        elif kind == "MessageEvent" and event.get("source") == "user":
-            out.append(self.prompt(at, words(table(event.get("llm_message")).get("content")), self.here()))
-        elif kind == "MessageEvent" and event.get("llm_response_id"):
-            self._answer(event, at, out)
+        elif kind == "MessageEvent":
+            self._message(event, at, out)
+        elif kind == "ConversationErrorEvent":
+            self._course.rests()
+            out.append(failed_turn(at, self.agent, self.here()))
         elif kind == "ActionEvent":
             self._act(event, at, out)
         elif kind in ("ObservationEvent", "AgentErrorEvent", "UserRejectObservation"):
@@ -251,6 +249,7 @@ class OpenHandsFolderReader(LooseReader):
         elif kind == "Condensation":
             out.append(Compaction(at=at, agent=self.agent, where=self.here(), trigger="auto"))
         elif kind in ("PauseEvent", "InterruptEvent"):
+            self._course.rests()
             out.append(self.prompt(at, "", self.here(), interrupt=True))
 
     def finish(self) -> list[Event]:
@@ -260,6 +259,27 @@ class OpenHandsFolderReader(LooseReader):
     def held(self) -> list[Event]:
         """The same, for a log that still grows."""
         return [*filter(None, [self._spent]), *super().held()]
+
+    def _message(self, event: dict[str, Any], at: float, out: list[Event]) -> None:
+        """What the person or the agent says; an agent that says something and calls nothing is done."""
+        said = words(table(event.get("llm_message")).get("content"))
+        if event.get("source") == "user":
+            self._course.asked()
+            out.append(self.prompt(at, said, self.here()))
+        elif event.get("source") == "agent" or event.get("llm_response_id"):
+            said = unthought(said)
+            self._course.spoke(waits=bool(said))
+            self._answer(event, said, at, out, stop=ENDED if said else "")
+
+    def _state(self, event: dict[str, Any], at: float, out: list[Event]) -> None:
+        """How the conversation stands now, told alone or with everything else."""
+        value = event.get("value")
+        if event.get("key") == "full_state":
+            value = table(value).get("execution_status")
+        elif event.get("key") != "execution_status":
+            return
+        if value != "paused":
+            kept(self._course.enter(text(value), at, self.agent, self.here()), out)
 
     def _stats(self, event: dict[str, Any], at: float, out: list[Event]) -> None:
         """What the conversation has used so far: what is more than before is the next answer's."""
@@ -287,27 +307,41 @@ class OpenHandsFolderReader(LooseReader):
             where=self.here(),
         )
 
-    def _answer(self, event: dict[str, Any], at: float, out: list[Event]) -> None:
+    def _answer(
+        self, event: dict[str, Any], said: str, at: float, out: list[Event], entry: str = "", stop: str = ""
+    ) -> None:
+        """What the model said, at `entry` of its event; one answer may come with several calls."""
         answer = text(event.get("llm_response_id"))
-        if not answer or answer in self._answers:
+        if answer in self._answers or not (answer or said):
             return
-        self._answers.add(answer)
-        told, self._spent = self._spent, None
-        if told is None:
-            told = self.kit.models.turn(
-                at,
-                message=answer,
-                model="",
-                agent=self.agent,
-                where=self.here(),
-                said=words(event.get("thought")),
-            )
-        out.append(structs.replace(told, at=at, id=answer, where=self.here()))
+        if answer:
+            self._answers.add(answer)
+        turn = self.kit.models.turn(
+            at,
+            message=answer,
+            model="",
+            agent=self.agent,
+            where=self.here(),
+            stop=stop,
+            said=said,
+            said_at=self.here(entry),
+        )
+        spent, self._spent = self._spent, None
+        if spent is not None:
+            told = {name: getattr(spent, name) for name in _TOLD}
+            turn = structs.replace(turn, **told)
+        out.append(turn)
 
     def _act(self, event: dict[str, Any], at: float, out: list[Event]) -> None:
-        self._answer(event, at, out)
         action = table(event.get("action"))
         tool = text(event.get("tool_name"))
+        if tool == "finish":
+            self._course.rests()
+            self.calls.settle(text(event.get("tool_call_id")))
+            self._answer(event, text(action.get("message")).strip(), at, out, "/action", ENDED)
+            return
+        self._course.works()
+        self._answer(event, unthought(words(event.get("thought"))), at, out)
         call = table(event.get("tool_call"))
         given = {key: item for key, item in action.items() if key != "kind"} or call.get("arguments")
         name = text(event.get("tool_call_id")) or text(event.get("id")) or f"file-{self._line}"
@@ -328,6 +362,8 @@ class OpenHandsFolderReader(LooseReader):
         ]
 
     def _observe(self, event: dict[str, Any], kind: str, at: float, out: list[Event]) -> None:
+        if event.get("tool_name") == "finish":
+            return
         seen = table(event.get("observation"))
         exited = code(seen.get("exit_code"))
         if exited is None:
@@ -353,42 +389,9 @@ class OpenHandsFolderReader(LooseReader):
             out += [_report(use, child) for child in self._children.pop(name, [])]
 
 
-def _list(sample: Sample) -> int:
-    head = sample.head.lstrip()
-    told = b'"source"' in head or b'"cause"' in head or b'"args"' in head
-    if not head.startswith(b"[") or not told or b'"role"' in head[:200]:
-        return 0
-    return 90 if b'"observation"' in head or b'"action"' in head else 0
-
-
-def _evaluation(sample: Sample) -> int:
-    head = sample.head.lstrip()
-    if not head.startswith(b"{") or b'"trajectory"' in head[:4096]:
-        return 0
-    named = b'"git_patch"' in head or b'"test_result"' in head or b'"instruction"' in head
-    if not named or b'"history"' not in head:
-        return 0
-    return 88 if b'"action"' in head or b'"observation"' in head else 40
-
-
-def _folder(sample: Sample) -> int:
-    head = sample.head.lstrip()
-    if not head.startswith(b"{") or not re.search(
-        rb'"kind"\s*:\s*"\w*(?:Event|Condensation|Observation)', head
-    ):
-        return 0
-    return 88 if b'"timestamp"' in head and b'"source"' in head else 0
-
-
-def _stream(sample: Sample) -> int:
-    """The same events as lines of one file."""
-    lines = sum(1 for record in sample.records[:4] if isinstance(record.get("kind"), str))
-    return _folder(sample) and (89 if lines > 1 or sample.path.suffix == ".jsonl" else 0)
-
-
 FORMATS = (
-    Format("openhands", "document", _list, OpenHandsReader),
-    Format("openhands", "lines", _evaluation, OpenHandsReader),
-    Format("openhands", "folder", _folder, OpenHandsFolderReader),
-    Format("openhands", "lines", _stream, OpenHandsFolderReader),
+    Format("openhands", "document", is_list, OpenHandsReader),
+    Format("openhands", "lines", is_evaluation, OpenHandsReader),
+    Format("openhands", "folder", is_folder, OpenHandsFolderReader),
+    Format("openhands", "lines", is_stream, OpenHandsFolderReader),
 )
