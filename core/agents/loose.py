@@ -23,7 +23,7 @@ STEP = 10.0
 _LARGEST = 1 << 53
 _DEEPEST = 8
 _NOWHERE = Where("")
-_THOUGHT = re.compile(r"\A\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL)
+_THOUGHT = re.compile(r"\A\s*<(think(?:ing(?:-content-\w{1,64})?)?)>.*?(?:</\1>|\Z)", re.DOTALL)
 """How models without a place for thoughts mark them."""
 
 
