@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from core.agents.attachments import attached
 from core.agents.loose import decode
 from core.agents.plain_words import answer_words, typed_words
 from core.agents.record_words import answer, arguments, change, fault_words, gist, spoken, task
@@ -82,7 +83,8 @@ class WordReader:
             if isinstance(event, Prompt):
                 values = self._values(event.where)
                 said = spoken(values, agent=False) if values else typed_words(self._plain(event.where))
-                return Words(said=_beginning(person_words(said)))
+                held = "" if event.interrupt else attached(values)
+                return Words(said=_beginning(person_words(said)) or held)
             if isinstance(event, AgentStart):
                 values = self._values(event.where)
                 return Words(said=_beginning(spoken(values, agent=False) or task(values)))
