@@ -276,7 +276,7 @@ def _plain(value: Any, depth: int = 0) -> str:
         return "\n".join(said for part in value if (said := _plain(part, depth + 1)))
     part = table(value)
     kind = text(part.get("type"))
-    if kind in _THOUGHTS or kind in _ANSWERS or kind in _CALLS:
+    if kind in _THOUGHTS or kind in _ANSWERS or kind in _CALLS or part.get("thought") is True:
         return ""
     said = text(part.get("text")) or (text(table(part.get("data")).get("text")) if kind == "text" else "")
     return _plain(said, depth + 1) or _plain(items(part.get("content")), depth + 1)

@@ -83,8 +83,8 @@ class WordReader:
             if isinstance(event, Prompt):
                 values = self._values(event.where)
                 said = spoken(values, agent=False) if values else typed_words(self._plain(event.where))
-                held = "" if event.interrupt else attached(values)
-                return Words(said=_beginning(person_words(said)) or held)
+                said = _beginning(person_words(said))
+                return Words(said=said or ("" if event.interrupt else attached(values)))
             if isinstance(event, AgentStart):
                 values = self._values(event.where)
                 return Words(said=_beginning(spoken(values, agent=False) or task(values)))
@@ -121,7 +121,7 @@ class WordReader:
         values = self._values(place)
         if not values and (event.said is not None or event.stop == "error"):
             return answer_words(self._plain(place))
-        return spoken(values, agent=True) or fault_words(values)
+        return spoken(values, agent=True) or (fault_words(values) if event.stop else "")
 
     def _output(self, told: list[Any], event: ToolUse) -> str:
         return answer(told, event) if told else answer_words(self._plain(event.where))

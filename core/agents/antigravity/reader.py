@@ -82,7 +82,12 @@ class AntigravityReader(LooseReader):
 
     def _answer(self, at: float, step: dict[str, Any], out: list[Event]) -> None:
         message = f"line-{self._line}"
-        out.append(self.kit.models.turn(at, message=message, model="", agent=self.agent, where=self.here()))
+        said = text(step.get("content"))
+        out.append(
+            self.kit.models.turn(
+                at, message=message, model="", agent=self.agent, where=self.here(), said=said
+            )
+        )
         for place, call in self.placed(step.get("tool_calls"), "tool_calls"):
             name, tool = f"{message}/{place}", text(call.get("name"))
             self.calls.begin(name, tool, _opened(call.get("args")), at, self.agent, self.here())

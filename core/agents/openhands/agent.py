@@ -17,6 +17,7 @@ _DONE = ("run", "run_ipython", "read", "write", "edit", "browse", "mcp", "delega
 _MARKS = (
     *(f'"observation":"{name}"'.encode() for name in _DONE),
     b'"model_response":{',
+    b'"action_risk":',
     b'"kind":"ObservationEvent"',
     b'"kind":"MessageEvent"',
     b'"key":"stats"',
