@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Any
 
 from core.agents.loose import items, text
 
@@ -23,18 +23,21 @@ def attached(values: Iterable[Any]) -> str:
     return " and ".join(one if number == 1 else f"{number} {many}" for number, one, many in told if number)
 
 
-def _found(value: Any, depth: int) -> list[Literal["image", "document"]]:
+def _found(value: Any, depth: int) -> list[str]:
     if depth > _DEEPEST:
         return []
     if isinstance(value, list):
-        return [kind for item in value for kind in _found(item, depth + 1)]
+        return [one for item in value for one in _found(item, depth + 1)]
     if not isinstance(value, dict):
         return []
-    mime = next((told for name in _MIMES if (told := text(value.get(name)))), "")
-    if value.get("type") in _IMAGES or mime.startswith("image/"):
+    kind, mime = (
+        text(value.get("type")),
+        next((told for name in _MIMES if (told := text(value.get(name)))), ""),
+    )
+    if kind in _IMAGES or mime.startswith("image/"):
         return ["image"] * max(1, len(items(value.get("image_urls"))))
-    if value.get("type") == "document" or mime == "application/pdf":
+    if kind == "document" or mime == "application/pdf":
         return ["document"]
     listed = sum(len(items(value.get(name))) for name in _LISTED)
-    inner = [kind for item in value.values() for kind in _found(item, depth + 1)]
+    inner = [one for item in value.values() for one in _found(item, depth + 1)]
     return [*(["image"] * listed), *inner]

@@ -56,8 +56,8 @@ class KimiWireReader(LooseReader):
             case "StepInterrupted":
                 out.append(self.prompt(at, "", self.here(), agent, interrupt=True))
             case "ContentPart" if said := text(payload.get("text")):
-                before = self._said.get(agent, ("", self.here()))[0]
-                self._said[agent] = before + said, self.here()
+                so_far = self._said.get(agent, ("", self.here()))[0]
+                self._said[agent] = so_far + said, self.here()
             case "ToolCall":
                 self._called(payload, agent, at)
             case "ToolResult":

@@ -211,7 +211,7 @@ def test_a_prompt_is_what_the_person_wrote(tmp_path: Path, written: str, meant: 
         ({"args": {"content": "", "image_urls": ["data:a", "data:b"]}}, "2 images"),
         ({"llm_message": {"content": [{"type": "image", "image_urls": ["data:a", "data:b"]}]}}, "2 images"),
         ({"type": "file", "mime": "application/pdf"}, "a document"),
-        ({"content": "", "images": "none"}, ""),
+        ({"content": "", "images": "none", "type": ["image"], "mime": {}}, ""),
     ],
 )
 def test_a_prompt_without_words_is_what_it_holds(record: object, told: str) -> None:

@@ -79,7 +79,12 @@ def test_the_screen_is_given_the_session(
 ) -> None:
     seen: list[Target | None] = []
     monkeypatch.setattr(launch, "has_screen", lambda: True)
-    monkeypatch.setattr(launch, "run_app", lambda target, *_, **__: seen.append(target) or 0)
+
+    def run_app(target: Target | None, *_: object, **__: object) -> int:
+        seen.append(target)
+        return 0
+
+    monkeypatch.setattr(launch, "run_app", run_app)
     assert main([command, f"{history}#{_SECOND}"]) == 0
     [target] = seen
     assert target is not None
