@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def split_path(path: str) -> tuple[str, str]:
     """A log and, of several sessions in it, the one that `PATH#SESSION` names; blank where none is named."""
     log, _, wanted = path.rpartition("#")
-    if is_there(Path(path).expanduser()) or not is_there(Path(log).expanduser()):
+    if not log or is_there(Path(path).expanduser()) or not is_there(Path(log).expanduser()):
         return path, ""
     return log, wanted
 

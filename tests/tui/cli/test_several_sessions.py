@@ -53,6 +53,7 @@ def test_a_path_names_a_session(history: Path) -> None:
     assert split_path(f"{history}#{_SECOND}") == (str(history), _SECOND)
     assert split_path(str(history)) == (str(history), "")
     assert split_path("coming#1.jsonl") == ("coming#1.jsonl", "")
+    assert split_path("coming.jsonl") == ("coming.jsonl", "")
     odd = history.with_name("history.md#x")
     odd.write_text("")
     assert split_path(str(odd)) == (str(odd), "")
