@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from typing import Any, ClassVar, NamedTuple
 
@@ -24,6 +25,8 @@ _ROUNDING = 1e-6
 """Dollars that a sum may be off by."""
 _DEEPEST = 8
 _NOWHERE = Where("")
+_THOUGHT = re.compile(r"\A\s*<(think(?:ing(?:-content-\w{1,64})?)?)>.*?(?:</\1>|\Z)", re.DOTALL)
+"""How models without a place for thoughts mark them."""
 
 
 def decode(data: bytes) -> Any:
@@ -91,6 +94,11 @@ def words(value: Any, depth: int = 0) -> str:
             if found:
                 return found
     return ""
+
+
+def unthought(said: str) -> str:
+    """What a model said without the thoughts that it wrote out before it."""
+    return _THOUGHT.sub("", said).strip()
 
 
 class _Paused(NamedTuple):

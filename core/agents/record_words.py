@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from core.agents.arguments import Arguments
-from core.agents.loose import decode, items, table, text, words
+from core.agents.loose import decode, items, table, text, unthought, words
 from core.agents.tables import read_tables
 from core.events import ToolUse
 from core.logs.value_secrets import hide_named
@@ -122,7 +122,7 @@ def _argument(name: str, value: str | float) -> str:
 def spoken(values: Iterable[Any], *, agent: bool) -> str:
     """What the agent, or else the person, says in some records; thoughts, calls and results left out."""
     found = [said for value in values if (said := _text(value, agent, 0))]
-    return "\n".join(found)
+    return unthought("\n".join(found)) if agent else "\n".join(found)
 
 
 def fault_words(values: Iterable[Any]) -> str:
@@ -131,8 +131,15 @@ def fault_words(values: Iterable[Any]) -> str:
         for found in _walk(value):
             error = found.get("error")
             inside = table(error)
-            told = found.get("errorMessage"), inside.get("message"), table(inside.get("data")).get("message")
-            if said := next((one for one in (*told, error) if isinstance(one, str) and one), ""):
+            told = (
+                found.get("errorMessage"),
+                inside.get("message"),
+                table(inside.get("data")).get("message"),
+                found.get("reason") if "agent_state" in found else None,
+                found.get("detail") if found.get("kind") == "ConversationErrorEvent" else None,
+                error,
+            )
+            if said := next((one for one in told if isinstance(one, str) and one), ""):
                 return said
     return ""
 
@@ -232,15 +239,11 @@ def _text(holder: Any, agent: bool, depth: int) -> str:
     told = table(holder)
     if depth > _DEEPEST or not told or not _is_theirs(text(told.get("role")), agent):
         return ""
+    if agent and isinstance(told.get("action"), str) and "observation" not in told:
+        return _with_action(told)
     for name in _INSIDE:
         if isinstance(told.get(name), dict):
             said = _text(told[name], agent, depth + 1)
-            if said:
-                return said
-    if agent:
-        response = table(table(told.get("tool_call_metadata")).get("model_response"))
-        for choice in items(response.get("choices")):
-            said = _text(table(choice).get("message"), agent, depth + 1)
             if said:
                 return said
     for name in ("input",) if told.get("type") == "turn.prompt" else _SPOKEN:
@@ -248,6 +251,16 @@ def _text(holder: Any, agent: bool, depth: int) -> str:
         if said:
             return said
     return ""
+
+
+def _with_action(told: dict[str, Any]) -> str:
+    """What the agent says with an action of OpenHands, or by it; its content may be that of a file."""
+    given = table(told.get("args")) or told
+    names = ("content",) if told["action"] == "message" else ("final_thought", "thought")
+    response = table(table(told.get("tool_call_metadata")).get("model_response"))
+    said = [_plain(given.get(name)) for name in names]
+    said += [_text(table(choice).get("message"), True, 1) for choice in items(response.get("choices"))]
+    return next(filter(None, said), "")
 
 
 def _is_theirs(role: str, agent: bool) -> bool:
@@ -264,7 +277,7 @@ def _plain(value: Any, depth: int = 0) -> str:
         return "\n".join(said for part in value if (said := _plain(part, depth + 1)))
     part = table(value)
     kind = text(part.get("type"))
-    if kind in _THOUGHTS or kind in _ANSWERS or kind in _CALLS:
+    if kind in _THOUGHTS or kind in _ANSWERS or kind in _CALLS or part.get("thought") is True:
         return ""
     said = text(part.get("text")) or (text(table(part.get("data")).get("text")) if kind == "text" else "")
     return _plain(said, depth + 1) or _plain(items(part.get("content")), depth + 1)

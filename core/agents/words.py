@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from core.agents.attachments import attached
 from core.agents.loose import decode
+from core.agents.plain_words import answer_words, typed_words
 from core.agents.record_words import answer, arguments, change, fault_words, gist, spoken, task
 from core.events import AgentStart, Event, Prompt, ToolUse, Turn, Where
 from core.logs.excerpt import Documents
@@ -79,13 +81,15 @@ class WordReader:
             if isinstance(event, ToolUse):
                 return self._call(event)
             if isinstance(event, Prompt):
-                return Words(said=_beginning(person_words(spoken(self._values(event.where), agent=False))))
+                values = self._values(event.where)
+                said = spoken(values, agent=False) if values else typed_words(self._plain(event.where))
+                said = _beginning(person_words(said))
+                return Words(said=said or ("" if event.interrupt else attached(values)))
             if isinstance(event, AgentStart):
                 values = self._values(event.where)
                 return Words(said=_beginning(spoken(values, agent=False) or task(values)))
             if isinstance(event, Turn) and (event.said or event.stop != "total"):
-                values = self._values(event.said or event.where)
-                return Words(said=_beginning(spoken(values, agent=True) or fault_words(values)))
+                return Words(said=_beginning(self._spoken(event)))
         except OSError as fault:
             return Words(fault=fault.strerror or str(fault))
         return NOTHING
@@ -109,8 +113,18 @@ class WordReader:
             command=_beginning(gist(given, paths)),
             before=_beginning(before),
             after=_beginning(after),
-            output=_end("" if asked is told and event.outcome == "pending" else answer(told, event)),
+            output=_end("" if asked is told and event.outcome == "pending" else self._output(told, event)),
         )
+
+    def _spoken(self, event: Turn) -> str:
+        place = event.said or event.where
+        values = self._values(place)
+        if not values and (event.said is not None or event.stop == "error"):
+            return answer_words(self._plain(place))
+        return spoken(values, agent=True) or (fault_words(values) if event.stop else "")
+
+    def _output(self, told: list[Any], event: ToolUse) -> str:
+        return answer(told, event) if told else answer_words(self._plain(event.where))
 
     def _values(self, where: Where | None) -> list[Any]:
         """The JSON values that stand at a place, one for each line."""
@@ -121,6 +135,13 @@ class WordReader:
         if value is not None:
             return [value]
         return [found for line in data.splitlines() if (found := decode(line)) is not None]
+
+    def _plain(self, where: Where | None) -> str:
+        """The text at a place of a log that is not JSON; blank where it is, or was changed since."""
+        if where is None or not self.inside(where):
+            return ""
+        data = self._documents.raw(where)
+        return "" if data.lstrip().startswith(b"{") else data.decode("utf-8", "replace")
 
 
 def word_logs(session: LogSession) -> tuple[Path, ...]:

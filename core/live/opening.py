@@ -37,7 +37,9 @@ def open_recording(
     """A driver that records; raises UnreadableLog where there is no session and none can come."""
     settings = initial_states.settings
     kit = make_kit(settings.ingest)
-    session = find_session(target, kit, settings)
+    session, told = find_session(target, kit, settings)
+    if told:
+        initial_states.notices.append(told)
     if session is None or target.live:
         source = Followed(session or target.path, kit, settings)
         inputs = None

@@ -18,6 +18,7 @@ from core.logs.lag import events_behind
 from core.logs.log_files import is_file, is_there
 from core.logs.reader import Kit
 from core.logs.session import LogSession, read_session
+from core.safe_text import safe
 from core.settings import Settings
 
 _SLICE = 32
@@ -36,16 +37,29 @@ class Target(NamedTuple):
     """The place a saved session is opened at, as a person writes it; blank plays it from the start."""
 
 
-def find_session(target: Target, kit: Kit, settings: Settings) -> LogSession | None:
-    """The session a target names, the newest where it holds several; None where it may still come."""
+class Choice(NamedTuple):
+    """The session of a target, and whether others were passed over for it."""
+
+    session: LogSession | None
+    told: str = ""
+    """That it is the newest of several, where none was named."""
+
+
+def find_session(target: Target, kit: Kit, settings: Settings) -> Choice:
+    """The session a target names, the newest where it holds several; none where it may still come."""
     try:
         found = sessions([target.path], kit, settings.ingest.lines)
     except UnreadableLog:
         if target.live and (not is_there(target.path) or _blank(target.path)):
-            return None
+            return Choice(None)
         raise
     named = [one for one in found if one.id == target.session]
-    return named[0] if named else max(found, key=_changed)
+    if named or len(found) == 1:
+        return Choice((named or found)[0])
+    newest = max(reversed(found), key=_changed)
+    name = safe(target.path.name)
+    told = f"{name} holds {len(found)} sessions, and this is the newest; {name}#SESSION opens another"
+    return Choice(newest, told)
 
 
 def _changed(session: LogSession) -> float:

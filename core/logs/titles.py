@@ -95,6 +95,7 @@ def read_title(beginning: bytes, end: bytes, titles: Titles | None) -> str:
 
 def person_words(said: str) -> str:
     """What a person wrote, without the tags and the notes that programs put around it."""
+    said = asked_of_codex(said)
     if not said.lstrip().startswith("<"):
         return said
     command = _COMMAND.search(said)
@@ -103,6 +104,12 @@ def person_words(said: str) -> str:
         return f"{command[1].strip()} {given[1].strip() if given else ''}".strip()
     tagged = [found[2] for found in _TAGS.finditer(said) if found[2]]
     return "\n".join(tagged) if tagged else said
+
+
+def asked_of_codex(said: str) -> str:
+    """What a person asks Codex for in an editor, without what that tells of itself before it."""
+    editor, found, request = said.rpartition(_REQUEST)
+    return request.strip() if found and (not editor or editor.endswith("\n")) else said
 
 
 def shown(said: str) -> str:
@@ -163,7 +170,7 @@ def _words(value: Any, depth: int = 0) -> str:
         return ""
     if isinstance(value, str):
         tagged = _TAGS.search(value[:20_000])
-        said = tagged[2] if tagged else value.rpartition(_REQUEST)[2].strip()
+        said = tagged[2] if tagged else asked_of_codex(value).strip()
         return "" if said.startswith(("<", *_NOT_ASKED)) else said
     if isinstance(value, list):
         return next((said for one in value if (said := _words(one, depth + 1))), "")

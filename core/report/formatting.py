@@ -11,6 +11,11 @@ from core.safe_text import safe, safe_json, whole
 
 EMPHASIS = re.compile(r"(?<!\w)\*\*(?=\S)([^*]+?)(?<=\S)\*\*(?!\w)")
 """Words that Markdown sets off with pairs of asterisks."""
+_EDITS = re.compile(
+    r"(?:^(?:`{3,}[^\n]*|\S+)\n){0,2}^<{5,9} SEARCH\b.*?^>{5,9} REPLACE\b(?:\s*^`{3,}$)?",
+    re.DOTALL | re.MULTILINE,
+)
+"""Changes to files that an agent writes into its answer, with the names before them."""
 
 
 def plain(text: str, most: int = 0) -> str:
@@ -113,6 +118,8 @@ def age(seconds: float) -> str:
 
 def last_words(said: str) -> str:
     """The last line of an answer that says something, without the marks that Markdown sets off words with."""
+    if "\n>>>>" in said:
+        said = _EDITS.sub("", said)
     for line in reversed(said.splitlines()):
         if any(letter.isalnum() for letter in line):
             return EMPHASIS.sub(r"\1", line).strip().lstrip("#> ")

@@ -175,10 +175,10 @@ class Teller:
         self._known: OrderedDict[int, tuple[Event, Words]] = OrderedDict()
 
     def now(self, marks: Landmarks, index: int, held: Sequence[Event] = (), at: float | None = None) -> Now:
-        """What is going on after the first `index` events; `held` are calls without a result in the log yet.
+        """What is going on after the first `index` events; `held` is what the log has begun and not ended.
 
-        Those with an outcome ended by their hooks. Without any, a call that the recording answers only after
-        the moment `at` is at work.
+        Calls in it that have an outcome ended by their hooks. Where it holds none, a call that the recording
+        answers only after the moment `at` is at work.
         """
         prompt = marks.prompt(index)
         calls_held = [call for call in held if isinstance(call, ToolUse) and call.agent == marks.agent]
@@ -193,7 +193,8 @@ class Teller:
         if latest is not failure:
             failure, times = latest, 1
         failures, calls = marks.lately(index)
-        said, spoke = self._said(marks.turns(index))
+        spoken = [turn for turn in held if isinstance(turn, Turn) and turn.agent == marks.agent]
+        said, spoke = self._said([*reversed(spoken), *marks.turns(index)])
         return Now(
             asked=_line(self._words(prompt).said) if prompt else "",
             asked_at=prompt.at if prompt else 0.0,

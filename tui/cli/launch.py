@@ -82,7 +82,7 @@ def show_session(
 ) -> int:
     """Show a session; without a path the newest that is active, else all sessions, else a sample."""
     if not has_screen():
-        return print_report(path, settings, project, edits=edits, plain=plain)
+        return print_report(path, settings, project, session=session, edits=edits, plain=plain)
     from core.live.source import Target
 
     if path is not None:
@@ -147,10 +147,11 @@ def print_report(
     settings: Settings,
     project: Path | None = None,
     *,
+    session: str = "",
     edits: Mapping[str, Any] | None = None,
     plain: bool = False,
 ) -> int:
-    """Print what went on in a session, in the newest one where none is named."""
+    """Print what went on in all sessions of a log or in one of them; in the newest where no log is named."""
     import shutil
 
     from core.agents.registry import make_kit
@@ -161,15 +162,14 @@ def print_report(
     from core.timeline.run_inputs import InitialStates
     from tui.cli.carried import spoken_start
 
-    wanted = ""
     if path is None:
         found = sessions_here(settings)
         if not found:
             print(NO_SESSIONS)
             return 0
-        path, wanted = found[0].path, found[0].session
+        path, session = found[0].path, found[0].session
     logs = sessions([path], make_kit(settings.ingest), settings.ingest.lines)
-    chosen = [one for one in logs if one.id == wanted] or logs
+    chosen = [one for one in logs if one.id == session] or logs
     width = shutil.get_terminal_size((100, 24)).columns
     store = None if plain else CarryOverStore()
     initial_states = InitialStates(settings, configured_initial(project), edits=edits, store=store)

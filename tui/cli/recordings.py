@@ -17,13 +17,21 @@ if TYPE_CHECKING:
     from core.timeline.timeline import Timeline
 
 
+def split_path(path: str) -> tuple[str, str]:
+    """A log and, of several sessions in it, the one that `PATH#SESSION` names; blank where none is named."""
+    log, _, wanted = path.rpartition("#")
+    if not log or is_there(Path(path).expanduser()) or not is_there(Path(log).expanduser()):
+        return path, ""
+    return log, wanted
+
+
 def one_session(path: str, settings: Settings) -> tuple[LogSession, Kit]:
     """The one session at a path, or `PATH#SESSION` of several, and what its readers share."""
     from core.logs.finder import sessions
     from core.store.kept_events import reading_kit
 
     kit = reading_kit(settings)
-    log, _, wanted = (path, "", "") if is_there(Path(path)) else path.partition("#")
+    log, wanted = split_path(path)
     found = sessions([log], kit, settings.ingest.lines)
     chosen = [one for one in found if not wanted or one.id == wanted]
     if len(chosen) == 1:

@@ -7,29 +7,18 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Literal
 
+from core.agents.aider import lines
+from core.agents.aider.passage import Passage
 from core.agents.calls import Result
-from core.agents.loose import STEP, LooseReader, amount
-from core.events import Event, Where
+from core.agents.loose import STEP, LooseReader, amount, unthought
+from core.agents.usage import failed_turn
+from core.events import Event, SessionEnd, SessionStart, Turn, Where
 from core.logs.format import Format, Outline, Sample
 
 OPENING = b"# aider chat started at "
-_STARTED = re.compile(r"# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\s*\Z")
-_MODEL = re.compile(r"> (?:Main model|Model): (\S{1,120})")
-_FOLDER = re.compile(r"> Git working dir: (.{1,400}?)\s*\Z")
-_TOKENS = re.compile(
-    r"> Tokens: ([\d.,]{1,12})(k|M)? sent,(?: ([\d.,]{1,12})(k|M)? cache write,)?"
-    r"(?: ([\d.,]{1,12})(k|M)? cache hit,)? ([\d.,]{1,12})(k|M)? received\."
-    r"(?: Cost: \$([\d.]{1,12}) message)?"
-)
-_DEEDS = (
-    (re.compile(r"> Applied edit to (.{1,400}?)\s*\Z"), "edit", "path"),
-    (re.compile(r"> Added (.{1,400}?) to the chat(?: \(read-only\))?\.?\s*\Z"), "add", "path"),
-    (re.compile(r"> Running (.{1,2000}?)\s*\Z"), "run", "command"),
-)
-_REFUSED = re.compile(r"> The LLM did not conform to the edit format")
-"""The lines after it tell which block failed, and are the same failure."""
+_ENDED = "end_turn"
 _SCALE = {"": 1.0, "k": 1e3, "M": 1e6}
 _UNTOLD = Result(running=True)
 
@@ -45,103 +34,206 @@ class AiderReader(LooseReader):
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
-        self._asked: list[str] = []
-        self._asked_at: tuple[float, Where] | None = None
+        self._asked = Passage()
+        self._typed = 0
+        """The number of the last line that was typed; blank ones between two prompts are left out."""
+        self._spoken = Passage()
+        """What the model said and no count has told yet."""
+        self._refused = False
+        """Lines tell which edit failed, before the model answers again."""
+        self._traced = False
+        self._fault: Where | None = None
+        """An error after which the program may try again."""
+        self._stage: Literal["rests", "answers", "counted"] = "rests"
+        """Whether the model is to answer, or has, and the program may still work on that."""
+        self._idle = True
+        """Nothing has happened since the start: to have been left is not much."""
         self._model = ""
         self._begun: dict[str, int] = {}
 
     def feed(self, record: bytes, where: Where, line: int) -> list[Event]:
         """The events that this line completes."""
         self._place, self._line = where, line
+        out = self._events(record, where)
+        self._idle = self._idle and all(isinstance(event, SessionStart) for event in out)
+        return out
+
+    def _events(self, record: bytes, where: Where) -> list[Event]:
         out: list[Event] = []
         said = record.decode("utf-8", "replace").rstrip("\r\n")
-        if said.rstrip() == "####" or said.startswith("#### "):
-            if self._asked_at is None:
+        if lines.is_typed(said):
+            if self._line != self._typed + 1:
+                self._take_prompt(out)
+            if not self._asked:
+                self._end_answer(out)
                 self.now += STEP
-                self._asked_at = (self.now, where)
-            self._asked.append(said[5:].rstrip())
+                self._refused = False
+            self._asked.add(lines.typed(said), self.now, where)
+            self._typed = self._line
             return out
-        self._close(out)
-        started = _STARTED.match(said)
+        self._take_prompt(out)
+        started = lines.STARTED.match(said)
         if started:
+            self._end_answer(out)
             self._start(started[1], out)
-        elif said.startswith("> ") and self.begun:
+        elif said.startswith(">") and self.begun and not said.startswith(">>>"):
             self._program(said, out)
+        elif said.strip() and self.begun:
+            self._speak(said, where)
         return out
 
     def read(self, value: Any, out: list[Event]) -> None:
         """Nothing in it is JSON."""
 
     def finish(self) -> list[Event]:
-        """A prompt that is the last thing written."""
+        """A prompt or an answer that is the last thing written."""
         out: list[Event] = []
-        self._close(out)
+        self._take_prompt(out)
+        self._end_answer(out)
         return out + super().finish()
 
     def held(self) -> list[Event]:
         """The same, for a history that still grows."""
-        return [*self._prompt(), *super().held()]
+        if self._asked:
+            return [*self._prompt(), *super().held()]
+        spoken = [self._answer(self._spoken.at, self._spoken.where)] if self._spoken else []
+        failed = [self._failed(self._fault)] if self._fault is not None else []
+        return [*spoken, *failed, *super().held()]
 
     def _prompt(self) -> list[Event]:
-        if self._asked_at is None or not self.begun:
+        asked, at = self._asked, self._asked.at
+        if not asked or not self.begun:
             return []
-        at, where = self._asked_at
-        return [self.prompt(at, "\n".join(self._asked), where)]
+        if lines.is_exit(asked.text):
+            end = SessionEnd(at=at, agent=self.agent, where=asked.where, reason="exit")
+            return [] if self._idle else [end]
+        return [self.prompt(at, asked.text, asked.where)] if lines.is_prompt(asked.text) else []
 
-    def _close(self, out: list[Event]) -> None:
-        out.extend(self._prompt())
-        self._asked, self._asked_at = [], None
+    def _take_prompt(self, out: list[Event]) -> None:
+        taken = self._prompt()
+        if taken:
+            self._stage = "rests" if isinstance(taken[0], SessionEnd) else "answers"
+            out.extend(taken)
+        self._asked = Passage()
+
+    def _speak(self, said: str, where: Where) -> None:
+        """A line of the model's, or of what the program quotes to it."""
+        if self._refused and lines.QUOTED.match(said):
+            self._spoken = Passage()
+            return
+        if not self._spoken:
+            self.now += STEP
+        self._fault, self._traced, self._stage = None, False, "answers"
+        self._spoken.add(said, self.now, where)
 
     def _start(self, told: str, out: list[Event]) -> None:
         at = _time(told)
         if at is None:
             self.note("no time")
         self.now = self.now if at is None else at
+        self._stage, self._refused, self._idle = "rests", False, True
         name = told.replace(" ", "T").replace(":", "-")
         again = self._begun[name] = self._begun.get(name, 0) + 1
         out.append(self.start(self.now, name if again == 1 else f"{name}-{again}", synthetic_time=True))
 
     def _program(self, said: str, out: list[Event]) -> None:
         """What the program itself tells."""
-        model, folder, tokens = _MODEL.match(said), _FOLDER.match(said), _TOKENS.match(said)
+        model, folder = lines.MODEL.match(said), lines.FOLDER.match(said)
         if model:
             self._model = model[1]
         elif folder:
             self.calls.project = folder[1]
-        elif tokens:
-            self._turn(tokens, out)
-        elif _REFUSED.match(said):
+        elif said.startswith(lines.RETRIES):
+            self._fault = None
+        elif said.startswith(lines.TRACEBACK):
+            self._traced = True
+        elif said.startswith((lines.STOPPED, lines.LEFT)) or lines.WAITS.match(said):
+            self._rest(said, out)
+        else:
+            self._work(said, out)
+
+    def _work(self, said: str, out: list[Event]) -> None:
+        """What the program tells of an answer: what it took, what came of it, what went wrong."""
+        tokens, fault = lines.TOKENS.match(said), lines.FAULT.match(said)
+        if tokens:
+            self._refused = False
+            self._count(tokens, out)
+        elif fault and (fault["name"] or self._traced or " has hit a token limit!" in said):
+            self._end_answer(out)
+            self._traced, self._fault = False, self.here()
+            if fault["name"] is None or fault["name"] in lines.FOR_GOOD:
+                self._end_answer(out)
+        elif lines.REFUSED.match(said):
+            self._refused, self._stage = True, "answers"
             self._deed("edit", {}, Result(text=said[2:], error=True), out)
         else:
-            for pattern, tool, argument in _DEEDS:
+            for pattern, tool, argument in lines.DEEDS:
                 found = pattern.match(said)
                 if found:
                     result = _UNTOLD if tool == "run" else Result(text=said[2:], empty=False)
                     self._deed(tool, {argument: found[1]}, result, out)
                     return
 
+    def _rest(self, said: str, out: list[Event]) -> None:
+        """The program waits for the person, who may have stopped it, or left."""
+        self._end_answer(out)
+        stage, self._stage, self._refused = self._stage, "rests", False
+        self.now += STEP
+        if said.startswith(lines.LEFT):
+            end = SessionEnd(at=self.now, agent=self.agent, where=self.here(), reason="Control-C")
+            out += [] if self._idle and not out else [end]
+        elif stage == "answers" and said.startswith(lines.STOPPED):
+            out.append(self.prompt(self.now, "", self.here(), interrupt=True))
+        elif stage != "rests" and not said.startswith(lines.STOPPED):
+            out.append(Turn(at=self.now, agent=self.agent, where=self.here(), cost=0.0, stop=_ENDED))
+
+    def _end_answer(self, out: list[Event]) -> None:
+        """No count comes any more for what the model said, and an error is not tried again."""
+        if self._spoken:
+            out.append(self._answer(self._spoken.at, self._spoken.where))
+            self._spoken = Passage()
+        if self._fault is not None:
+            self.now += STEP
+            out.append(self._failed(self._fault))
+            self._fault, self._stage = None, "rests"
+
+    def _failed(self, where: Where) -> Turn:
+        return failed_turn(self.now, self.agent, where, f"byte-{where.offset}")
+
     def _deed(self, tool: str, arguments: dict[str, str], result: Result, out: list[Event]) -> None:
+        self._end_answer(out)
         self.now += STEP
         name = f"byte-{self._place.offset}"
         use = self.calls.both(name, tool, arguments, None, self.now, result, self.here(), self.agent)
         out.append(use)
 
-    def _turn(self, told: re.Match[str], out: list[Event]) -> None:
+    def _count(self, told: re.Match[str], out: list[Event]) -> None:
         self.now += STEP
         sent, written, read, answered = (_number(told[group], told[group + 1]) for group in (1, 3, 5, 7))
         out.append(
-            self.kit.models.turn(
+            self._answer(
                 self.now,
-                message=f"byte-{self._place.offset}",
-                model=self._model,
+                self.here(),
                 input_tokens=max(0, sent - written - read),
                 output_tokens=answered,
                 cache_read=read,
                 cache_write=written,
                 cost=amount(float(told[9])) if told[9] and told[9].count(".") < 2 else None,
-                agent=self.agent,
-                where=self.here(),
             )
+        )
+        self._spoken, self._fault, self._stage = Passage(), None, "counted"
+
+    def _answer(self, at: float, where: Where, **told: Any) -> Turn:
+        spoken = self._spoken
+        return self.kit.models.turn(
+            at,
+            message=f"byte-{where.offset}",
+            model=self._model,
+            agent=self.agent,
+            where=where,
+            said=unthought(spoken.text),
+            said_at=spoken.where if spoken else None,
+            **told,
         )
 
 
@@ -149,11 +241,11 @@ def aider_outline(data: bytes) -> Outline:
     """The first prompt, and the last start."""
     asked, last = "", None
     for line in data.decode("utf-8", "replace").splitlines():
-        started = _STARTED.match(line)
+        started = lines.STARTED.match(line)
         if started:
             last = _time(started[1])
-        elif line.startswith("#### ") and not asked:
-            asked = line[5:].strip()
+        elif not asked and lines.is_typed(line) and lines.is_prompt(lines.typed(line)):
+            asked = lines.typed(line).strip()
     return Outline(asked, last)
 
 

@@ -83,8 +83,10 @@ class AntigravityReader(LooseReader):
 
     def _answer(self, at: float, step: dict[str, Any], out: list[Event]) -> None:
         message = f"line-{self._line}"
+        said = text(step.get("content"))
+        model, where = self._model, self.here()
         out.append(
-            self.kit.models.turn(at, message=message, model=self._model, agent=self.agent, where=self.here())
+            self.kit.models.turn(at, message=message, model=model, agent=self.agent, where=where, said=said)
         )
         for place, call in self.placed(step.get("tool_calls"), "tool_calls"):
             name, tool = f"{message}/{place}", text(call.get("name"))

@@ -15,6 +15,7 @@ _make = tuple.__new__
 """Builds a named tuple without its Python-level constructor: one is made for every line."""
 _WORDLESS = ("tool_use", "thinking")
 """Parts that say nothing to the person."""
+_THOUGHTS = ("thinking", "redacted_thinking")
 _FINAL = ("end_turn", "stop_sequence", "max_tokens", "refusal")
 
 
@@ -105,5 +106,8 @@ class OpenAnswers:
 
 
 def is_final(message: Message) -> bool:
-    """Whether a line is the last of its answer."""
-    return message.stop_reason in _FINAL
+    """Whether a line is the last of its answer; behind thoughts there are words to come."""
+    if message.stop_reason not in _FINAL:
+        return False
+    content = message.content
+    return type(content) is not list or any(block.type not in _THOUGHTS for block in content)

@@ -15,6 +15,7 @@ _COMPACTED = frozenset(
     ("condense_context", "sliding_window_truncation", "condense", "summarize_task", "compaction")
 )
 _FAULTS = frozenset(("error", "diff_error", "clineignore_error", "rooignore_error"))
+_SPOKEN = frozenset(("text", "completion_result"))
 _PROMPTS = frozenset(("task", "user_feedback"))
 _TOOLS = frozenset(("tool", "command", "use_mcp_server", "use_subagents", "browser_action_launch"))
 
@@ -105,7 +106,8 @@ class PanelMessages:
             self._over(at, where, kind, said, out)
             if kind == "api_req_started":
                 requests_left -= 1
-                self._turn(at, message, where, out, last=not requests_left)
+                said, place = _answer(listed[number + 1 :])
+                self._turn(at, message, where, out, said, self._here(place), last=not requests_left)
             elif number == 0 or kind in _PROMPTS:
                 out.append(self._reader.prompt(at, said, where))
             elif kind in _COMPACTED:
@@ -137,7 +139,15 @@ class PanelMessages:
             self._reader.delegate(name, tool, at, where, out)
 
     def _turn(
-        self, at: float, message: dict[str, Any], where: Where, out: list[Event], *, last: bool
+        self,
+        at: float,
+        message: dict[str, Any],
+        where: Where,
+        out: list[Event],
+        said: str,
+        said_at: Where,
+        *,
+        last: bool,
     ) -> None:
         told = _request(message)
         sent, answered, read, written = panel_tokens(told)
@@ -152,6 +162,8 @@ class PanelMessages:
             cost=amount(told.get("cost")),
             agent=self._reader.agent,
             where=where,
+            said=said,
+            said_at=said_at,
         )
         before = self._reader.usage.see(turn)
         if before is not None:
@@ -160,6 +172,18 @@ class PanelMessages:
             closed = self._reader.usage.close(self._reader.agent)
             if closed is not None:
                 out.append(closed)
+
+
+def _answer(after: list[tuple[str, dict[str, Any]]]) -> tuple[str, str]:
+    """What the model says to a request before the next one, and where it last does."""
+    said, place = "", ""
+    for pointer, message in after:
+        kind = text(message.get("say")) or text(message.get("ask"))
+        if kind == "api_req_started":
+            break
+        if kind in _SPOKEN and message.get("partial") is not True and text(message.get("text")):
+            said, place = said + text(message.get("text")), pointer
+    return said, place
 
 
 def _request(message: dict[str, Any]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any
 from core.agents.cline import panel
 from core.agents.cline.replies import called_in, replies, reply_result
 from core.agents.loose import STEP, amount, items, table, text, words
+from core.agents.record_words import spoken
 from core.events import AgentEnd, AgentStart, Compaction, Event, ToolUse, Where
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
@@ -153,6 +154,7 @@ class ClineReader(panel.PanelReader):
             cost=amount(metrics.get("cost")) or amount(request.get("cost")),
             agent=self.agent,
             where=where,
+            said=spoken([message], agent=True),
         )
         if (told := self.usage.once(turn)) is not None:
             out.append(told)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, NamedTuple
 
 import msgspec
@@ -12,33 +11,28 @@ from core.agents.calls import Result
 from core.agents.codex.cells import sort_cell
 from core.agents.codex.children import ChildThreads
 from core.agents.codex.facts import end_fact, item_fact
+from core.agents.codex.items import asked, pictured
+from core.agents.codex.prompts import Prompts, added_folder
 from core.agents.codex.results import read_output
 from core.agents.codex.threads import Meta, Replay, read_meta, thread_files
 from core.agents.codex.titles import codex_title
-from core.agents.codex.turns import Counts, Turns
-from core.agents.fingerprint import fingerprint
-from core.agents.loose import STEP, LooseReader, decode, is_secret, kept, table, text, words
+from core.agents.codex.turns import Turns, TurnState
+from core.agents.loose import STEP, LooseReader, is_secret, items, kept, table, text, words
 from core.agents.normalizer import Sorted
 from core.agents.reader import AgentKit
-from core.agents.usage import failed_turn
 from core.events import MAIN, Compaction, Event
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
 
-_ADDED = (
-    "<environment_context>",
-    "<user_instructions>",
-    "<ENVIRONMENT",
-    "# AGENTS.md instructions",
-    "<turn_aborted>",
-)
-"""What the program says in the person's name."""
-_FOLDER = re.compile(r"(?:<cwd>|Current working directory: )([^<\n]{1,1000})")
 _CELLS = frozenset(("exec",))
 _ALONE = frozenset(("web_search_call", "image_generation_call"))
 """Calls that are told once, when they are done."""
 _ENDS = frozenset(("patch_apply_end", "exec_command_end", "mcp_tool_call_end"))
+_OVER = frozenset(("task_complete", "turn_complete", "turn_aborted", "error"))
+"""Signs that the agent's turn is over."""
 _LATE = frozenset(("tool_search_call", "local_shell_call", "function_call", "custom_tool_call"))
+_ACTS = _LATE | _ALONE | {"reasoning"}
+"""Signs that the model answers, beside its words."""
 _OUTPUTS = frozenset(
     ("function_call_output", "custom_tool_call_output", "tool_search_output", "local_shell_call_output")
 )
@@ -50,7 +44,7 @@ class _Thread(NamedTuple):
     replay: tuple[bool, str, float, float]
     bare: bool
     child: bool
-    counts: Counts
+    turns: TurnState
     said: tuple[str, int]
     compacted: str
     running: dict[str, Sorted]
@@ -69,8 +63,7 @@ class Codex(LooseReader):
         self._bare = False
         self._child = agent != MAIN
         self._turns = Turns(kit)
-        self._said: tuple[str, int] = ("", 0)
-        """The sign by which the last prompt was told, and a fingerprint of its words."""
+        self._prompts = Prompts()
         self._advice = ""
         self._compacted = ""
         self._facts: dict[str, Result] = {}
@@ -87,8 +80,8 @@ class Codex(LooseReader):
             self._replay.state,
             self._bare,
             self._child,
-            self._turns.counts,
-            self._said,
+            self._turns.state,
+            self._prompts.last,
             self._compacted,
             self._running,
             self._children.states,
@@ -98,8 +91,8 @@ class Codex(LooseReader):
         """Go on from there."""
         thread = msgspec.convert(own, _Thread)
         self._replay.state = thread.replay
-        self._bare, self._child, self._turns.counts = thread.bare, thread.child, thread.counts
-        self._said, self._compacted = thread.said, thread.compacted
+        self._bare, self._child, self._turns.state = thread.bare, thread.child, thread.turns
+        self._prompts.last, self._compacted = thread.said, thread.compacted
         self._running, self._children.states = thread.running, thread.children
 
     def read(self, value: Any, out: list[Event]) -> None:
@@ -174,15 +167,15 @@ class Codex(LooseReader):
             self.now += STEP
         if kind == "message" and value.get("role") == "user":
             said = words(value.get("content"))
-            folder = _FOLDER.search(said[:4000]) if said.startswith(_ADDED) else None
-            if folder:
-                self.calls.project = folder.group(1)
-            self._say("message", said, out)
+            self.calls.project = added_folder(said) or self.calls.project
+            self._say("message", said, value, out)
         else:
             self._item(value, out)
 
     def _item(self, item: dict[str, Any], out: list[Event]) -> None:
         kind = text(item.get("type"))
+        if kind in _ACTS:
+            kept(self._turns.acts(self.agent), out)
         if kind in _LATE:
             self._call(item)
         elif kind in _ALONE:
@@ -195,7 +188,7 @@ class Codex(LooseReader):
                 self._advice = said
                 self._tell_advice(out)
         elif kind == "message" and item.get("role") == "assistant":
-            self._turns.say(words(item.get("content")), self.here())
+            self._speak(kind, item, out)
 
     def _tell_advice(self, out: list[Event], *, late: bool = False) -> None:
         """Our sentence; it stands before the result of the call it was said after, and is told behind it."""
@@ -203,14 +196,25 @@ class Codex(LooseReader):
             out.append(said_event(self._advice, self.now, self.agent, self.here()))
             self._advice = ""
 
+    def _speak(self, sign: str, told: dict[str, Any], out: list[Event]) -> None:
+        """The agent's words, which one sign tells whole and another in parts."""
+        phase, where = text(told.get("phase")), self.here()
+        for part in items(told.get("content")) or [told.get("content") or told.get("message")]:
+            kept(self._turns.say(sign, words(part), phase, self.now, self.agent, where), out)
+
     def finish(self) -> list[Event]:
         """What only the end completes."""
         out: list[Event] = []
         self._tell_advice(out, late=True)
+        kept(self._turns.uncounted(self.agent), out)
         return [*out, *super().finish()]
 
+    def held(self) -> list[Event]:
+        """The same, for a thread that goes on."""
+        return [*filter(None, [self._turns.uncounted(self.agent)]), *super().held()]
+
     def _call(self, item: dict[str, Any]) -> None:
-        call, tool, arguments = _asked(item)
+        call, tool, arguments = asked(item)
         if not call or not tool:
             self.note("call without id or name")
             return
@@ -265,6 +269,7 @@ class Codex(LooseReader):
             self._running[process] = kind
         use = self.calls.end(call, self.now, result, self.here(), None, self._line)
         kept(use, out)
+        self._turns.answered()
         if self._advice:
             self._tell_advice(out, late=True)
         if use is not None and use.action == "delegation":
@@ -277,17 +282,17 @@ class Codex(LooseReader):
         if kind == "token_count":
             self._tokens(event, out)
         elif kind == "user_message":
-            self._say(kind, text(event.get("message")), out)
+            self._say(kind, text(event.get("message")), event, out)
+        elif kind == "agent_message":
+            self._speak(kind, event, out)
         elif kind == "item_completed":
             self._completed(table(event.get("item")), out)
         elif kind == "task_started":
             self._turns.told(window=event.get("model_context_window"))
         elif kind == "thread_settings_applied":
             self._turns.told(model=table(event.get("thread_settings")).get("model"))
-        elif kind == "turn_aborted" and event.get("reason") in (None, "interrupted"):
-            out.append(self.prompt(self.now, "", self.here(), interrupt=True))
-        elif kind == "error":
-            out.append(failed_turn(self.now, self.agent, self.here()))
+        elif kind in _OVER:
+            self._end(kind, event, out)
         elif kind == "context_compacted":
             self._compact("event", out)
         elif kind in _ENDS:
@@ -297,11 +302,24 @@ class Codex(LooseReader):
             child, role = text(event.get("new_thread_id")), text(event.get("new_agent_role"))
             out += self._children.start(child, role, self.now, self.here())
 
+    def _end(self, kind: str, event: dict[str, Any], out: list[Event]) -> None:
+        """The agent ended its turn, or the person or an error did."""
+        if kind == "turn_aborted":
+            kept(self._turns.close(self.agent), out)
+            if event.get("reason") in (None, "interrupted"):
+                out.append(self.prompt(self.now, "", self.here(), interrupt=True))
+        elif kind == "error" or event.get("error"):
+            out += self._turns.fail(self.now, self.agent, self.here())
+        else:
+            kept(self._turns.end(self.now, self.agent, self.here()), out)
+
     def _completed(self, item: dict[str, Any], out: list[Event]) -> None:
         """A finished item, in the words of newer logs."""
         kind = text(item.get("type"))
         if kind == "UserMessage":
-            self._say(kind, words(item.get("content")), out)
+            self._say(kind, words(item.get("content")), item, out)
+        elif kind == "AgentMessage":
+            self._speak(kind, item, out)
         elif kind == "ContextCompaction":
             self._compact("event", out)
         elif kind == "SubAgentActivity":
@@ -311,21 +329,18 @@ class Codex(LooseReader):
             if fact is not None:
                 self._facts[call] = fact
 
-    def _say(self, sign: str, said: str, out: list[Event]) -> None:
+    def _say(self, sign: str, told: str, record: dict[str, Any], out: list[Event]) -> None:
         """A prompt; a log that tells it by two signs, one right after the other, tells of one."""
-        if self._child or not said.strip() or said.lstrip().startswith(_ADDED):
-            return
-        known = fingerprint(said)
-        repeated = self._said[1] == known and self._said[0] != sign
-        self._said = ("", 0) if repeated else (sign, known)
-        if not repeated:
+        said = "" if self._child else self._prompts.take(sign, told, pictured=pictured(record))
+        if said:
+            kept(self._turns.close(self.agent), out)
             out.append(self.prompt(self.now, said, self.here()))
 
     def _tokens(self, event: dict[str, Any], out: list[Event]) -> None:
         info = event.get("info")
-        if isinstance(info, dict):
+        if info is None or isinstance(info, dict):
             kept(self._turns.total(info, self.now, self.agent, self.here()), out)
-        elif info is not None:
+        else:
             self.note("info is not an object")
 
     def _compact(self, sign: str, out: list[Event]) -> None:
@@ -348,25 +363,6 @@ class Codex(LooseReader):
                 self.calls.settle(call)
         elif kind == "event_msg" and payload.get("type") == "token_count":
             self._turns.pass_over(payload.get("info"))
-
-
-def _asked(item: dict[str, Any]) -> tuple[str, str, Any]:
-    """The id, tool and arguments of a call."""
-    kind = text(item.get("type"))
-    call = text(item.get("call_id")) or text(item.get("id"))
-    if kind == "local_shell_call":
-        return call, kind, {"command": table(item.get("action")).get("command")}
-    if kind == "custom_tool_call":
-        return call, text(item.get("name")), item.get("input")
-    if kind == "tool_search_call":
-        return call, kind, item.get("arguments")
-    tool = text(item.get("name"))
-    space = text(item.get("namespace"))
-    given = item.get("arguments")
-    if isinstance(given, str):
-        decoded = decode(given.encode("utf-8", "surrogatepass"))
-        given = given if decoded is None else decoded
-    return call, f"{space}{tool}" if space.endswith("__") else tool, given
 
 
 def _sniff(sample: Sample) -> int:

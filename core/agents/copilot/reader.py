@@ -112,6 +112,7 @@ class CopilotReader(LooseReader):
             entry.out.append(self.prompt(entry.at, said, self.here()))
 
     def _answered(self, entry: _Entry) -> None:
+        said = text(entry.data.get("content"))
         turn = self.kit.models.turn(
             entry.at,
             message=text(entry.data.get("messageId")),
@@ -119,7 +120,8 @@ class CopilotReader(LooseReader):
             output_tokens=whole_number(entry.data.get("outputTokens")),
             agent=self._agent(entry),
             where=self.here(),
-            said=text(entry.data.get("content")),
+            stop="end_turn" if said.strip() and entry.data.get("toolRequests") == [] else "",
+            said=said,
         )
         before = self.usage.see(structs.replace(turn, cost=None))
         if before is not None:

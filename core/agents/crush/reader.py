@@ -144,7 +144,7 @@ class CrushReader(LooseReader):
         if role == "assistant":
             self._answer(row, parts, table(finished), agent, at, out)
         elif role == "user" and agent == self.agent:
-            said = "\n".join(text(table(part.get("data")).get("text")) for _, part in parts)
+            said = _texts(parts)
             if said.strip():
                 out.append(self.prompt(at, said, self.here()))
         elif role == "tool":
@@ -165,7 +165,13 @@ class CrushReader(LooseReader):
         stop = text(finished.get("reason"))
         self._model = text(row.get("model")) or self._model
         turn = self.kit.models.turn(
-            at, message=name, model=self._model, stop=stop, agent=agent, where=self.here()
+            at,
+            message=name,
+            model=self._model,
+            stop=stop,
+            agent=agent,
+            where=self.here(),
+            said=_texts(parts),
         )
         held = self._spent.get(session, (0.0, 0))[1]
         known = self._priced(session) or self.kit.models.free(self._model)
@@ -271,6 +277,11 @@ def _judged(result: dict[str, Any], *, shell: bool) -> Result:
         rejected=refused,
         duration=ended - began if began is not None and ended is not None and ended >= began else None,
     )
+
+
+def _texts(parts: list[tuple[int, dict[str, Any]]]) -> str:
+    """What a message says, its thoughts left out."""
+    return "\n".join(said for _, part in parts if (said := text(table(part.get("data")).get("text"))))
 
 
 def _report(use: ToolUse, child: str) -> AgentEnd:

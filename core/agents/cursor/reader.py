@@ -12,6 +12,7 @@ from typing import Any
 
 from core.agents.calls import Result
 from core.agents.loose import STEP, LooseReader, items, table, text, words
+from core.agents.record_words import spoken
 from core.events import Event
 from core.logs.format import Companion, Format, Sample
 from core.logs.log_files import is_folder
@@ -52,7 +53,14 @@ class CursorReader(LooseReader):
             return
         name = f"line-{self._line}"
         out.append(
-            self.kit.models.turn(self.now, message=name, model="", agent=self.agent, where=self.here())
+            self.kit.models.turn(
+                self.now,
+                message=name,
+                model="",
+                agent=self.agent,
+                where=self.here(),
+                said=spoken([line], agent=True),
+            )
         )
         for place, part in enumerate(items(content)):
             call = table(part)

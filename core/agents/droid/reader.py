@@ -8,6 +8,7 @@ from core.agents.calls import Result
 from core.agents.droid.links import DroidLinks
 from core.agents.loose import LooseReader, items, kept, table, text, words
 from core.agents.outcomes import exit_code
+from core.agents.record_words import spoken
 from core.events import Compaction, Event, Where
 from core.logs.format import Format, Sample
 from core.logs.times import seconds
@@ -89,7 +90,10 @@ class DroidReader(LooseReader):
             out.append(self.prompt(at, "\n".join(said), self.here()))
 
     def _answer(self, name: str, message: dict[str, Any], at: float, out: list[Event]) -> None:
-        turn = self.kit.models.turn(at, message=name, model="", agent=self.agent, where=self.here())
+        said = spoken([message], agent=True)
+        turn = self.kit.models.turn(
+            at, message=name, model="", agent=self.agent, where=self.here(), said=said
+        )
         told = self.usage.once(turn)
         if told is not None:
             out.append(told)

@@ -95,7 +95,12 @@ class GooseReader(LooseReader):
         if row.get("role") == "assistant":
             name = "/".join(str(part) for part in key[1:3]) if not calls else calls[0]
             turn = self.kit.models.turn(
-                at, message=f"turn/{name}", model=self._model, agent=self.agent, where=self.here()
+                at,
+                message=f"turn/{name}",
+                model=self._model,
+                agent=self.agent,
+                where=self.here(),
+                said=said,
             )
             held = self._spent.get(self.session, (0, 0, 0))[2]
             out.append(structs.replace(turn, context_tokens=held, cost=0.0 if self._priced else None))

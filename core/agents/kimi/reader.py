@@ -41,6 +41,7 @@ class KimiReader(LooseReader):
         """What the agent last said in its step, and where."""
         self._early: dict[str, str] = {}
         self._source = ""
+        """Who asked for the compaction that is under way."""
 
     def read(self, value: Any, out: list[Event]) -> None:
         """Add the events of one record."""
@@ -63,7 +64,8 @@ class KimiReader(LooseReader):
             case "context.append_loop_event":
                 self._step(self.table(record.get("event"), "event"), out)
             case "usage.record":
-                self._used(record.get("usage"), -1, text(record.get("model")), "", out)
+                stop = "total" if self._source else ""
+                self._used(record.get("usage"), -1, text(record.get("model")), "", out, stop)
             case "llm.request":
                 self._model = text(record.get("model")) or self._model
             case "permission.record_approval_result":
@@ -206,12 +208,13 @@ class KimiReader(LooseReader):
         )
 
     def _compacted(self, record: dict[str, Any], out: list[Event]) -> None:
+        source, self._source = self._source, ""
         out.append(
             Compaction(
                 at=self.now,
                 agent=self.agent,
                 where=self.here(),
-                trigger=self._source,
+                trigger=source,
                 tokens_before=whole_number(record.get("tokensBefore")),
                 tokens_after=whole_number(record.get("tokensAfter")),
             )

@@ -8,7 +8,7 @@ from core.agents.calls import Result
 from core.agents.kimi.places import session_of
 from core.agents.loose import LooseReader, decode, table, text, whole_number, words
 from core.agents.outcomes import exit_code
-from core.events import AgentEnd, AgentStart, Compaction, Event, ToolUse
+from core.events import AgentEnd, AgentStart, Compaction, Event, ToolUse, Where
 from core.logs.format import Format, Sample
 
 _KINDS = frozenset(
@@ -30,6 +30,8 @@ class KimiWireReader(LooseReader):
         self._over: dict[str, ToolUse] = {}
         self._compacting: dict[str, int] = {}
         self._context: dict[str, int] = {}
+        self._said: dict[str, tuple[str, Where]] = {}
+        """What each agent said since its last answer was counted, and where it last did."""
 
     def read(self, value: Any, out: list[Event]) -> None:
         """Add the events of one line."""
@@ -53,6 +55,9 @@ class KimiWireReader(LooseReader):
                     out.append(self.prompt(at, said, self.here()))
             case "StepInterrupted":
                 out.append(self.prompt(at, "", self.here(), agent, interrupt=True))
+            case "ContentPart" if said := text(payload.get("text")):
+                so_far = self._said.get(agent, ("", self.here()))[0]
+                self._said[agent] = so_far + said, self.here()
             case "ToolCall":
                 self._called(payload, agent, at)
             case "ToolResult":
@@ -123,6 +128,7 @@ class KimiWireReader(LooseReader):
         usage = self.table(payload.get("token_usage"), "token_usage")
         if not usage:
             return
+        said, said_at = self._said.pop(agent, ("", None))
         turn = self.kit.models.turn(
             at,
             message=text(payload.get("message_id")) or f"line-{self._line}",
@@ -134,6 +140,8 @@ class KimiWireReader(LooseReader):
             window=whole_number(payload.get("max_context_tokens")),
             agent=agent,
             where=self.here(),
+            said=said,
+            said_at=said_at,
         )
         told = self.usage.once(turn)
         if told is not None:

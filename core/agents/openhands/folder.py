@@ -7,9 +7,17 @@ from typing import Any
 from msgspec import structs
 
 from core.agents.calls import Result
-from core.agents.loose import LooseReader, amount, code, items, kept, table, text, words
+from core.agents.loose import LooseReader, amount, code, items, kept, table, text, unthought, words
+from core.agents.openhands.course import ENDED, Course
 from core.agents.openhands.spent import TokensUsed, spent
+from core.agents.usage import failed_turn
 from core.events import AgentEnd, AgentStart, Compaction, Event, ToolUse, Turn
+
+_TOLD = (
+    *("model", "input_tokens", "output_tokens", "cache_read", "cache_write", "context_tokens"),
+    *("context_window", "cost"),
+)
+"""What the totals tell of an answer."""
 
 
 class OpenHandsFolderReader(LooseReader):
@@ -23,6 +31,7 @@ class OpenHandsFolderReader(LooseReader):
         self._children: dict[str, list[str]] = {}
         self._totals: dict[str, TokensUsed] = {}
         self._spent: Turn | None = None
+        self._course = Course()
 
     def read(self, value: Any, out: list[Event]) -> None:
         """Add the events of one file."""
@@ -32,11 +41,13 @@ class OpenHandsFolderReader(LooseReader):
         if not self.begun:
             out.append(self.start(at, self.session))
         if kind == "ConversationStateUpdateEvent":
+            self._state(event, at, out)
             self._stats(event, at, out)
-        elif kind == "MessageEvent" and event.get("source") == "user":
-            out.append(self.prompt(at, words(table(event.get("llm_message")).get("content")), self.here()))
-        elif kind == "MessageEvent" and event.get("llm_response_id"):
-            self._answer(event, at, out)
+        elif kind == "MessageEvent":
+            self._message(event, at, out)
+        elif kind == "ConversationErrorEvent":
+            self._course.rests()
+            out.append(failed_turn(at, self.agent, self.here()))
         elif kind == "ActionEvent":
             self._act(event, at, out)
         elif kind in ("ObservationEvent", "AgentErrorEvent", "UserRejectObservation"):
@@ -44,6 +55,7 @@ class OpenHandsFolderReader(LooseReader):
         elif kind == "Condensation":
             out.append(Compaction(at=at, agent=self.agent, where=self.here(), trigger="auto"))
         elif kind in ("PauseEvent", "InterruptEvent"):
+            self._course.rests()
             out.append(self.prompt(at, "", self.here(), interrupt=True))
 
     def finish(self) -> list[Event]:
@@ -53,6 +65,27 @@ class OpenHandsFolderReader(LooseReader):
     def held(self) -> list[Event]:
         """The same, for a log that still grows."""
         return [*filter(None, [self._spent]), *super().held()]
+
+    def _message(self, event: dict[str, Any], at: float, out: list[Event]) -> None:
+        """What the person or the agent says; an agent that says something and calls nothing is done."""
+        said = words(table(event.get("llm_message")).get("content"))
+        if event.get("source") == "user":
+            self._course.asked()
+            out.append(self.prompt(at, said, self.here()))
+        elif event.get("source") == "agent" or event.get("llm_response_id"):
+            said = unthought(said)
+            self._course.spoke(waits=bool(said))
+            self._answer(event, said, at, out, stop=ENDED if said else "")
+
+    def _state(self, event: dict[str, Any], at: float, out: list[Event]) -> None:
+        """How the conversation stands now, told alone or with everything else."""
+        value = event.get("value")
+        if event.get("key") == "full_state":
+            value = table(value).get("execution_status")
+        elif event.get("key") != "execution_status":
+            return
+        if value != "paused":
+            kept(self._course.enter(text(value), at, self.agent, self.here()), out)
 
     def _stats(self, event: dict[str, Any], at: float, out: list[Event]) -> None:
         """What the conversation has used so far: what is more than before is the next answer's."""
@@ -98,27 +131,40 @@ class OpenHandsFolderReader(LooseReader):
             message=name,
         )
 
-    def _answer(self, event: dict[str, Any], at: float, out: list[Event]) -> None:
+    def _answer(
+        self, event: dict[str, Any], said: str, at: float, out: list[Event], entry: str = "", stop: str = ""
+    ) -> None:
+        """What the model said, at `entry` of its event; one answer may come with several calls."""
         answer = text(event.get("llm_response_id"))
-        if not answer or answer in self._answers:
+        if answer in self._answers or not (answer or said):
             return
-        self._answers.add(answer)
-        told, self._spent = self._spent, None
-        if told is None:
-            told = self.kit.models.turn(
-                at,
-                message=answer,
-                model="",
-                agent=self.agent,
-                where=self.here(),
-                said=words(event.get("thought")),
-            )
-        out.append(structs.replace(told, at=at, id=answer, where=self.here()))
+        if answer:
+            self._answers.add(answer)
+        turn = self.kit.models.turn(
+            at,
+            message=answer,
+            model="",
+            agent=self.agent,
+            where=self.here(),
+            stop=stop,
+            said=said,
+            said_at=self.here(entry),
+        )
+        counted, self._spent = self._spent, None
+        if counted is not None:
+            turn = structs.replace(turn, **{name: getattr(counted, name) for name in _TOLD})
+        out.append(turn)
 
     def _act(self, event: dict[str, Any], at: float, out: list[Event]) -> None:
-        self._answer(event, at, out)
         action = table(event.get("action"))
         tool = text(event.get("tool_name"))
+        if tool == "finish":
+            self._course.rests()
+            self.calls.settle(text(event.get("tool_call_id")))
+            self._answer(event, text(action.get("message")).strip(), at, out, "/action", ENDED)
+            return
+        self._course.works()
+        self._answer(event, unthought(words(event.get("thought"))), at, out)
         call = table(event.get("tool_call"))
         given = {key: item for key, item in action.items() if key != "kind"} or call.get("arguments")
         name = text(event.get("tool_call_id")) or text(event.get("id")) or f"file-{self._line}"
@@ -139,6 +185,8 @@ class OpenHandsFolderReader(LooseReader):
         ]
 
     def _observe(self, event: dict[str, Any], kind: str, at: float, out: list[Event]) -> None:
+        if event.get("tool_name") == "finish":
+            return
         seen = table(event.get("observation"))
         exited = code(seen.get("exit_code"))
         if exited is None:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from msgspec import structs
 
-from core.agents.calls import Calls, Result
+from core.agents.calls import Calls
 from core.agents.log_clock import LogClock
 from core.agents.loose import (
     STEP,
     LooseReader,
     amount,
     beyond,
-    code,
     items,
     kept,
     left_untold,
@@ -23,11 +21,14 @@ from core.agents.loose import (
     whole_number,
     words,
 )
+from core.agents.openhands.course import ENDED, Course
 from core.agents.openhands.folder import OpenHandsFolderReader, report
+from core.agents.openhands.sniff import is_evaluation, is_folder, is_list, is_stream
 from core.agents.openhands.spent import Steps, TokensUsed, answers_used, response_of, spent
+from core.agents.openhands.steps import flat_steps, step_name, step_result, step_words
 from core.agents.usage import Usage
 from core.events import AgentStart, Compaction, Event, Matter, SessionEnd, Turn, Where
-from core.logs.format import Format, Sample
+from core.logs.format import Format
 from core.logs.times import seconds
 
 _NO_TOOLS = frozenset(
@@ -38,11 +39,6 @@ _NO_TOOLS = frozenset(
     )
 )
 _NO_RESULTS = frozenset(("null", "agent_state_changed", "recall", "condense", "message", "loop_detection"))
-_SILENT_FAILURE = re.compile(
-    r"\[?Your proposed edit has introduced new syntax error|\[No exact match found|ERROR:|\[?Error:"
-    r"|-+\n\w+(?:Error|Exception)\s+Traceback|Traceback \(most recent call last\)"
-)
-"""How results that carry no exit code tell that they failed."""
 
 
 class OpenHandsReader(LooseReader):
@@ -81,7 +77,8 @@ class OpenHandsReader(LooseReader):
         self._waiting: list[str] = []
         self._agents = [self.agent]
         self._asked = False
-        steps = _flat(history)
+        self._course = Course()
+        steps = flat_steps(history)
         told = [at for _, step in steps if (at := seconds(step.get("timestamp"))) is not None]
         if len(steps) < len(items(history)):
             self.note("event is not an object")
@@ -151,20 +148,25 @@ class OpenHandsReader(LooseReader):
             out.insert(len(out) - ended, structs.replace(total, at=out[-1].at))
 
     def _act(self, step: dict[str, Any], place: str, where: Where, out: list[Event]) -> None:
-        self._answer(step, place, where, out)
         action, source = step["action"], step.get("source")
         arguments = table(step.get("args")) or {
             key: step[key] for key in step if key not in ("action", "source")
         }
+        self._answer(step, place, arguments, where, out)
         if action == "message" and (source == "user" or (source is None and not self._asked)):
+            self._course.asked()
             out.append(self.prompt(self.now, words(arguments.get("content")), where))
+        elif action == "message" and source == "agent":
+            self._course.spoke(waits=arguments.get("wait_for_response") is True)
         elif action == "condensation":
             out.append(Compaction(at=self.now, agent=self._agents[-1], where=where, trigger="auto"))
         elif action == "finish":
+            self._course.rests()
             out.append(SessionEnd(at=self.now, agent=self._agents[-1], where=where, reason="finish"))
         elif action not in _NO_TOOLS and source in (None, "agent"):
+            self._course.works()
             tool = text(arguments.get("name")) if action == "call_tool_mcp" else action
-            name = _name(step.get("id"), place)
+            name = step_name(step.get("id"), place)
             given = arguments.get("arguments", arguments) if action == "call_tool_mcp" else arguments
             if self.calls.begin(name, tool or action, given, self.now, self._agents[-1], where):
                 self._waiting.append(name)
@@ -178,10 +180,13 @@ class OpenHandsReader(LooseReader):
 
     def _observe(self, step: dict[str, Any], where: Where, out: list[Event]) -> None:
         observation = step["observation"]
+        if observation == "agent_state_changed":
+            state = text(table(step.get("extras")).get("agent_state"))
+            kept(self._course.enter(state, self.now, self._agents[-1], where), out)
         if observation in _NO_RESULTS:
             return
         caused = step.get("cause")
-        name = _name(caused, "") if caused is not None else next(iter(self._waiting[-1:]), "")
+        name = step_name(caused, "") if caused is not None else next(iter(self._waiting[-1:]), "")
         if name not in self._waiting:
             if observation != "error":
                 self.note("result without a call")
@@ -190,18 +195,23 @@ class OpenHandsReader(LooseReader):
         delegated = observation == "delegate" and name == self._agents[-1]
         if delegated:
             self._agents.pop()
-        use = self.calls.end(name, self.now, _result(step, observation), where, line=self._line)
+        use = self.calls.end(name, self.now, step_result(step, observation), where, line=self._line)
         kept(use, out)
         if delegated and use is not None:
             out.append(report(use, name))
 
-    def _answer(self, step: dict[str, Any], place: str, where: Where, out: list[Event]) -> None:
+    def _answer(
+        self, step: dict[str, Any], place: str, arguments: dict[str, Any], where: Where, out: list[Event]
+    ) -> None:
+        """What the model said with an action; logs without its responses tell the words alone."""
         response = response_of(step)
         usage = table(response.get("usage"))
         used = self._used.get(text(response.get("id")) or place)
-        if not response and used is None:
+        said = step_words(step, arguments, response)
+        if not response and used is None and not said:
             return
         used = used or TokensUsed()
+        waits = step["action"] == "message" and arguments.get("wait_for_response") is True
         read = whole_number(usage.get("cache_read_input_tokens"))
         read = read or whole_number(table(usage.get("prompt_tokens_details")).get("cached_tokens"))
         written = whole_number(usage.get("cache_creation_input_tokens"))
@@ -217,84 +227,15 @@ class OpenHandsReader(LooseReader):
             cost=0.0 if self._summed_up and not used.cost else amount(used.cost),
             agent=self._agents[-1],
             where=where,
-            said="\n".join(
-                words(table(table(choice).get("message")).get("content"))
-                for choice in items(response.get("choices"))
-            ),
+            stop=ENDED if waits else "",
+            said=said,
         )
-        told = self.usage.once(turn)
-        if told is not None:
-            out.append(told)
-
-
-def _flat(history: list[Any]) -> Steps:
-    """The events with their places; old evaluations hold them in pairs."""
-    flat: Steps = []
-    for place, step in enumerate(history):
-        if isinstance(step, dict):
-            flat.append((str(place), step))
-        elif isinstance(step, list):
-            flat += [(f"{place}/{part}", item) for part, item in enumerate(step) if isinstance(item, dict)]
-    return flat
-
-
-def _name(value: Any, otherwise: str) -> str:
-    return str(value) if isinstance(value, int | str) and not isinstance(value, bool) else otherwise
-
-
-def _result(step: dict[str, Any], observation: str) -> Result:
-    extras = table(step.get("extras"))
-    exited = code(table(extras.get("metadata")).get("exit_code"))
-    for found in (extras.get("exit_code"), step.get("exit_code")):
-        exited = code(found) if exited is None else exited
-    told = words(step.get("content"))
-    silent = exited is None and bool(_SILENT_FAILURE.match(told[:500].lstrip()))
-    running = exited == -1
-    return Result(
-        text=told,
-        error=observation == "error" or silent or extras.get("error") is True,
-        exit_code=None if running else exited,
-        rejected=observation == "user_rejected",
-        running=running,
-    )
-
-
-def _list(sample: Sample) -> int:
-    head = sample.head.lstrip()
-    told = b'"source"' in head or b'"cause"' in head or b'"args"' in head
-    if not head.startswith(b"[") or not told or b'"role"' in head[:200]:
-        return 0
-    return 90 if b'"observation"' in head or b'"action"' in head else 0
-
-
-def _evaluation(sample: Sample) -> int:
-    head = sample.head.lstrip()
-    if not head.startswith(b"{") or b'"trajectory"' in head[:4096]:
-        return 0
-    named = b'"git_patch"' in head or b'"test_result"' in head or b'"instruction"' in head
-    if not named or b'"history"' not in head:
-        return 0
-    return 88 if b'"action"' in head or b'"observation"' in head else 40
-
-
-def _folder(sample: Sample) -> int:
-    head = sample.head.lstrip()
-    if not head.startswith(b"{") or not re.search(
-        rb'"kind"\s*:\s*"\w*(?:Event|Condensation|Observation)', head
-    ):
-        return 0
-    return 88 if b'"timestamp"' in head and b'"source"' in head else 0
-
-
-def _stream(sample: Sample) -> int:
-    """The same events as lines of one file."""
-    lines = sum(1 for record in sample.records[:4] if isinstance(record.get("kind"), str))
-    return _folder(sample) and (89 if lines > 1 or sample.path.suffix == ".jsonl" else 0)
+        kept(self.usage.once(turn), out)
 
 
 FORMATS = (
-    Format("openhands", "document", _list, OpenHandsReader),
-    Format("openhands", "lines", _evaluation, OpenHandsReader),
-    Format("openhands", "folder", _folder, OpenHandsFolderReader),
-    Format("openhands", "lines", _stream, OpenHandsFolderReader),
+    Format("openhands", "document", is_list, OpenHandsReader),
+    Format("openhands", "lines", is_evaluation, OpenHandsReader),
+    Format("openhands", "folder", is_folder, OpenHandsFolderReader),
+    Format("openhands", "lines", is_stream, OpenHandsFolderReader),
 )

@@ -9,6 +9,7 @@ from typing import Any
 from core.agents.calls import Result
 from core.agents.loose import LooseReader, items, table, text, whole_number, words
 from core.agents.qwen.links import QwenLinks
+from core.agents.record_words import spoken
 from core.events import AgentEnd, AgentStart, Compaction, Event, ToolUse
 from core.logs.format import Companion, Format, Sample
 from core.logs.log_files import is_folder
@@ -95,6 +96,7 @@ class QwenReader(LooseReader):
             cache_read=cached,
             agent=self.agent,
             where=self.here(),
+            said=spoken([line], agent=True),
         )
         told = self.usage.once(turn)
         if told is not None:

@@ -71,7 +71,7 @@ def opencode(path: Path) -> list[Count]:
 
 
 def aider(path: Path) -> list[Count]:
-    """Lines by how they begin; a run of prompt lines is one."""
+    """Lines by how they begin; a run of prompt lines is one, commands and answers to questions are none."""
     counts: list[Count] = []
     before = ""
     for line in path.read_text("utf-8", errors="replace").splitlines():
@@ -79,7 +79,8 @@ def aider(path: Path) -> list[Count]:
             counts.append(Count())
         elif counts:
             now = counts[-1]
-            now.prompts += line.startswith("####") and not before.startswith("####")
+            typed = line.startswith("####") and not before.startswith("####")
+            now.prompts += typed and not re.match(r"#### (?:/|.*\(Y\)es/\(N\)o)", line)
             edited = line.startswith("> Applied edit to ") or bool(re.match(r"> Added .* to the chat", line))
             failed = line.startswith("> The LLM did not conform")
             running = line.startswith("> Running ")

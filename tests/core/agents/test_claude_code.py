@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.agents.claude_code.reader import FORMATS, ClaudeCode
-from core.events import AgentEnd, AgentStart, Compaction, Event, Prompt, SessionStart, Turn
+from core.events import AgentEnd, AgentStart, Compaction, Event, Prompt, SessionStart, Turn, Where
 from core.logs.format import Sample
-from tests.core.agents.samples import answers, asks, claude, feed, new_kit, says, uses
+from tests.core.agents.samples import answers, asks, claude, encoded, feed, new_kit, says, uses
 from tests.core.logs.log_lines import call, line, prompt, result
 
 _BASH = {"command": "make"}
@@ -49,6 +49,20 @@ def test_a_message_over_several_lines_is_one_turn_with_its_last_usage() -> None:
     assert [(turn.output_tokens, turn.context_tokens) for turn in turns] == [(400, 1010), (5, 1010)]
     assert turns[0].context_window == 200_000
     assert turns[0].cost is not None
+
+
+def test_the_words_behind_thoughts_belong_to_an_answer_that_ends_the_turn() -> None:
+    """Each line of such an answer may say why the model stopped, the first one too."""
+    lines = [asks(second, "a", "Bash", _BASH, message="m") for second in (1, 2)]
+    lines[0]["message"] |= {"stop_reason": "end_turn", "content": [{"type": "thinking", "thinking": "Hm."}]}
+    lines[1]["message"] |= {"stop_reason": "end_turn", "content": [{"type": "text", "text": "It works."}]}
+    reader = ClaudeCode(new_kit())
+    thought, said = (reader.feed(encoded(line), Where("log", 0, 9), 1) for line in lines)
+    assert not any(isinstance(event, Turn) for event in thought)
+    assert [(turn.stop, turn.said is not None) for turn in said if isinstance(turn, Turn)] == [
+        ("end_turn", True)
+    ]
+    assert [event.stop for event in _read(lines[0]) if isinstance(event, Turn)] == ["end_turn"]
 
 
 def test_what_the_program_says_itself_is_no_turn() -> None:

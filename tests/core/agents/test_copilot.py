@@ -153,3 +153,22 @@ def test_answers_cost_is_unknown_until_the_session_tells_its_sums() -> None:
     assert (answer.output_tokens, answer.cost) == (1000, None)
     assert total.output_tokens == 0
     assert total.cost == pytest.approx(0.9 * 3 + 0.001 * 15)
+
+
+@pytest.mark.parametrize(
+    ("told", "stop"),
+    [
+        ({"content": "Done.", "toolRequests": []}, "end_turn"),
+        ({"content": "I look.", "toolRequests": [{"toolCallId": "t1", "name": "view"}]}, ""),
+        ({"content": "", "toolRequests": []}, ""),
+        ({"content": "Done."}, ""),
+    ],
+)
+def test_an_answer_that_calls_nothing_ends_the_turn(told: dict[str, Any], stop: str) -> None:
+    """Older logs do not list what an answer calls."""
+    (turn,) = (
+        event
+        for event in read(CopilotReader, [copilot_event(1, "assistant.message", {"messageId": "m1", **told})])
+        if isinstance(event, Turn)
+    )
+    assert turn.stop == stop

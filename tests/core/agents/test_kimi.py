@@ -70,6 +70,19 @@ def test_the_usage_of_a_step_counts_once_in_either_order() -> None:
     assert _turns(kimi("usage.record", 1, usage={})) == []
 
 
+def test_what_a_compaction_takes_is_no_answer() -> None:
+    """It leaves the agent's turn as it was."""
+    records = [
+        kimi_step("step.end", 1, uuid="u1", usage=kimi_usage(100), finishReason="end_turn"),
+        kimi("full_compaction.begin", 2, source="manual"),
+        kimi("usage.record", 3, model="k", usage=kimi_usage(200)),
+        kimi("context.apply_compaction", 4),
+        kimi("usage.record", 5, model="k", usage=kimi_usage(300)),
+    ]
+    turns = [event for event in read(KimiReader, records) if isinstance(event, Turn)]
+    assert [turn.stop for turn in turns] == ["end_turn", "total", ""]
+
+
 def test_a_refused_call_is_rejected() -> None:
     events = read(
         KimiReader,

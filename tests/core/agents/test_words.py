@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from core.agents.attachments import attached
 from core.agents.claude_code.reader import ClaudeCode
 from core.agents.codex.reader import Codex
 from core.agents.record_words import answer, arguments, gist, spoken
@@ -194,6 +195,38 @@ def test_a_prompt_is_what_the_person_wrote(tmp_path: Path, written: str, meant: 
     [session] = sessions([path], kit)
     [prompt] = [event for event in read_session(session, kit) if isinstance(event, Prompt)]
     assert words_of(prompt).said == meant
+
+
+@pytest.mark.parametrize(
+    ("record", "told"),
+    [
+        ({"content": [{"type": "image", "source": {"media_type": "image/png", "data": "AA"}}]}, "an image"),
+        (
+            {"content": [{"type": "image"}, {"type": "image"}, {"type": "document"}]},
+            "2 images and a document",
+        ),
+        (
+            {"payload": {"type": "user_message", "message": "", "images": ["data:"], "local_images": []}},
+            "an image",
+        ),
+        ({"payload": {"item": {"content": [{"type": "local_image", "path": "a.png"}]}}}, "an image"),
+        ({"parts": [{"inlineData": {"mimeType": "image/png", "data": "AA"}}]}, "an image"),
+        ({"args": {"content": "", "image_urls": ["data:a", "data:b"]}}, "2 images"),
+        ({"llm_message": {"content": [{"type": "image", "image_urls": ["data:a", "data:b"]}]}}, "2 images"),
+        ({"type": "file", "mime": "application/pdf"}, "a document"),
+        ({"content": "", "images": "none", "type": ["image"], "mime": {}}, ""),
+    ],
+)
+def test_a_prompt_without_words_is_what_it_holds(record: object, told: str) -> None:
+    assert attached([record]) == told
+
+
+def test_an_image_alone_is_said_to_be_one(tmp_path: Path) -> None:
+    image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AA"}}
+    events = written(
+        tmp_path, [samples.says(0, [image]), samples.says(1, [image, {"type": "text", "text": "so"}])]
+    )
+    assert [words_of(event).said for event in events if isinstance(event, Prompt)] == ["an image", "so"]
 
 
 def test_an_error_that_is_none_is_not_what_went_wrong() -> None:

@@ -42,6 +42,14 @@ EVENTS: list[Event] = [
 ]
 
 
+def test_an_answer_that_the_log_has_not_closed_is_told() -> None:
+    marks = Landmarks(EVENTS)
+    held = [Turn(at=11), Turn(at=12, agent="sub")]
+    assert Teller(told).now(marks, len(EVENTS), held).said == "more 11"
+    silent = Teller(lambda event: Words() if event.at == 11 else told(event))
+    assert silent.now(marks, len(EVENTS), held).said == "more 10"
+
+
 @pytest.mark.parametrize(
     ("index", "asked", "doing", "failed", "times", "said", "failures"),
     [

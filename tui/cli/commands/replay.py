@@ -13,7 +13,11 @@ from tui.cli.options import add_speed_option
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("path", metavar="PATH", help="a log, or `latest` for the newest session")
+    parser.add_argument(
+        "path",
+        metavar="PATH",
+        help="a log, PATH#SESSION where it holds several, or `latest` for the newest session",
+    )
     add_speed_option(parser)
     parser.add_argument(
         "--at",
@@ -51,14 +55,19 @@ def _run(args: argparse.Namespace) -> int:
             edits=edits,
             plain=args.plain,
         )
-    path = Path(args.path).expanduser()
+    from tui.cli.recordings import one_session, split_path
+
+    log, named = split_path(args.path)
+    path, session = Path(log).expanduser(), args.session or named
     if not is_there(path):
         raise UnreadableLog(f"{path}: no such file")
+    if session:
+        one_session(f"{path}#{session}", settings)
     return show_session(
         path,
         settings,
         live=False,
-        session=args.session,
+        session=session,
         at=args.at,
         project=args.project,
         edits=edits,

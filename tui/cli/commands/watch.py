@@ -83,11 +83,14 @@ def _run(args: argparse.Namespace) -> int:
 
         raise UsageError("--otlp, --metrics and --mind go with a watch without a screen; add --headless")
     if not args.headless:
-        named = _latest(settings) if args.path == "latest" else args.path and Path(args.path).expanduser()
+        from tui.cli.recordings import split_path
+
+        log, session = split_path(args.path or "")
+        named = _latest(settings) if log == "latest" else Path(log).expanduser() if log else None
         chosen = screen_settings(args, settings)
         edits = edits_of(chosen, args.assignments)
         with serving_hooks(chosen, args.hooks, args.project):
-            return show_session(named or None, chosen, live=True, project=args.project, edits=edits)
+            return show_session(named, chosen, live=True, session=session, project=args.project, edits=edits)
     path = _latest(settings) if args.path in ("latest", None) else Path(args.path)
     _refuse_other_files(path, settings)
     with serving_hooks(settings, args.hooks, args.project):
