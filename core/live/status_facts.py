@@ -9,12 +9,9 @@ from msgspec.structs import replace
 from core.engine import Step
 from core.events import MAIN, AgentEnd, Event, Matter, Prompt, SessionStart, ToolUse, Turn
 from core.live.status import AgentTrouble, Open, StatusFacts
-from core.report.closing import Close, begins_turn, closing, next_close
+from core.report.closing import Close, begins_turn, next_close
 from core.society import Society
 from core.story import FAILING, told_regime
-
-GOODBYE = 5.0
-"""Seconds in which what is still written after a session's end belongs to its end."""
 
 
 class StatusTracker:
@@ -86,14 +83,10 @@ class StatusTracker:
         close = next_close(event, self.close, self.closed, self._final)
         if close and begins_turn(self.close, close):
             self.turn = event.at
-        if close and not self._after_goodbye(close, event.at):
+        if close:
             self.close, self.closed = close, event.at
         if type(event) is SessionStart:
             self.synthetic, self.untold = event.synthetic_time, event.untold
-
-    def _after_goodbye(self, close: Close, at: float) -> bool:
-        """Whether this is only what the agent tidied up once its session was over."""
-        return self.close == "ended" and close in ("tool", "said", "done") and at - self.closed <= GOODBYE
 
     def facts(
         self,
@@ -107,8 +100,8 @@ class StatusTracker:
         """All that is known now; `held` are calls without an answer and a turn the log has not closed."""
         close, closed = self.close, self.closed
         for event in held:
-            said = closing(event, self._final) if event.agent == MAIN and type(event) is Turn else ""
-            if said and event.at >= closed and not self._after_goodbye(said, event.at):
+            said = next_close(event, close, closed, self._final) if type(event) is Turn else ""
+            if said and event.agent == MAIN and event.at >= closed:
                 close, closed = said, event.at
         return with_minds(
             society,

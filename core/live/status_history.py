@@ -25,8 +25,10 @@ _BLOCK = 512
 """Rows looked at together on the way back."""
 
 
-_AT_WORK: frozenset[Word] = frozenset(("working", "waiting", "delegating"))
+_AT_WORK: frozenset[Word] = frozenset(("working", "waiting", "delegating", "flowing"))
 """What nobody is in a log that has ended."""
+_MORE = 1.0
+"""Seconds beyond a limit, which no rounding of times takes back."""
 
 
 class StatusHistory:
@@ -116,9 +118,10 @@ class StatusHistory:
         calls = [*self.open_calls(index, at, limits.asking), *(one for one in waiting if one.at <= at)]
         known = replace(facts, open=tuple(sorted(calls)))
         now = max(at, known.heard)
-        status = status_of(known, now + (limits.idle if ended and known.close == "said" else 0.0), limits)
+        said = ended and known.close == "said"
+        status = status_of(known, now + limits.idle + _MORE if said else now, limits)
         if ended and status.word in _AT_WORK:
-            return status_of(known, now + limits.fleet.left, limits)
+            return status_of(known, now + limits.fleet.left + _MORE, limits)
         return status
 
     def _grow(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from itertools import islice
 from typing import Literal, NamedTuple
 
 from core.events import MAIN, Event, Prompt, SessionEnd, ToolUse, Turn
@@ -16,8 +17,10 @@ _CUT = frozenset(("max_tokens", "length"))
 """Words with which logs say that an answer was cut off, which tell nothing of what comes next."""
 _TOTALS = frozenset(("total", "shutdown"))
 """Turns that only tell what a session spent as a whole, and are not answers."""
-_TURNS = 32
-"""Turns looked at for calls that came before them and were answered later."""
+GOODBYE = 5.0
+"""Seconds in which what is still written after a session's end belongs to its end."""
+_MOST = 64
+"""Events that are looked at: an earlier one may count more than those told after it."""
 
 
 class LastWord(NamedTuple):
@@ -59,9 +62,12 @@ def next_close(event: Event, before: Close, closed: float, final: frozenset[str]
     """What an event leaves behind after what the one before did; empty where it changes nothing.
 
     A call without an answer that the end of a log brings is older than what the agent did since, and so is a
-    turn that is told after the calls it made were answered.
+    turn that is told after the calls it made were answered. What is tidied up right after a session's end
+    belongs to it.
     """
     close = closing(event, final)
+    if before == "ended" and close in ("tool", "said", "done") and event.at - closed <= GOODBYE:
+        return ""
     if event.at >= closed:
         return close
     if type(event) is ToolUse and event.outcome == "pending":
@@ -75,25 +81,11 @@ def begins_turn(before: Close, close: Close) -> bool:
 
 
 def last_word(backwards: Iterable[Event], final: frozenset[str]) -> LastWord:
-    """What the main agent's events leave behind, looked at from the last one back as far as needed."""
-    open_: list[Event] = []
-    turns = 0
-    for event in backwards:
-        close = closing(event, final) if event.agent == MAIN else ""
-        if not close:
-            continue
-        open_.append(event)
-        turns += type(event) is Turn
-        late = close in ("said", "tool") if type(event) is Turn else _is_pending(event)
-        if not late or turns >= _TURNS:
-            break
+    """What the main agent's last events leave behind, given from the last one back."""
+    told = (event for event in backwards if event.agent == MAIN and closing(event, final))
     left = NO_WORD
-    for event in reversed(open_):
+    for event in reversed([*islice(told, _MOST)]):
         close = next_close(event, left.close, left.at, final)
         if close:
             left = LastWord(close, event.at, event)
     return left
-
-
-def _is_pending(event: Event) -> bool:
-    return type(event) is ToolUse and event.outcome == "pending"

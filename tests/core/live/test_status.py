@@ -32,11 +32,11 @@ from core.live.status import (
     Word,
     status_of,
 )
-from core.live.status_facts import GOODBYE, StatusTracker, with_minds
+from core.live.status_facts import StatusTracker, with_minds
 from core.logs.finder import sessions
 from core.logs.session import log_events
 from core.mind.cortical import Regime
-from core.report.closing import Close, closing
+from core.report.closing import GOODBYE, Close, closing
 from core.settings import Settings
 from core.settings.logs import LineSettings
 from core.society import Society

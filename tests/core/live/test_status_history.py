@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from bench.workload import session
-from core.events import MAIN, Event, Outcome, Prompt, SessionStart, ToolUse, Turn
+from core.events import MAIN, Event, Outcome, Prompt, SessionEnd, SessionStart, ToolUse, Turn
 from core.live.status import Limits, status_of
 from core.live.status_facts import StatusTracker
 from core.live.status_history import StatusHistory
@@ -40,8 +40,10 @@ def jumbled(draw: st.DrawFn) -> list[Event]:
     made: list[Event] = []
     for _ in range(draw(st.integers(1, 25))):
         at = NOW + draw(st.integers(0, 9))
-        kind = draw(st.sampled_from(("use", "pending", "turn", "prompt")))
-        if kind == "turn":
+        kind = draw(st.sampled_from(("use", "pending", "turn", "prompt", "end")))
+        if kind == "end":
+            made.append(SessionEnd(at=at))
+        elif kind == "turn":
             made.append(
                 Turn(at=at, stop=draw(st.sampled_from(("", "tool_use", "end_turn", "error", "total"))))
             )
@@ -66,6 +68,13 @@ def test_what_was_left_behind_is_found_from_the_end_as_from_the_start(events: li
     assert (facts.close, facts.closed, facts.turn) == (tracker.close, tracker.closed, tracker.turn)
 
 
+@pytest.mark.parametrize(("later", "close"), [(5.0, "ended"), (5.1, "tool")])
+def test_what_is_tidied_up_after_the_end_belongs_to_it(later: float, close: str) -> None:
+    use = ToolUse(at=NOW + 9 + later, action="shell_exec", tool="Bash")
+    timeline, history = recorded(Prompt(at=NOW + 1, characters=3), SessionEnd(at=NOW + 9), use)
+    assert history.facts(4, timeline.society).close == close
+
+
 def test_a_log_cut_off_amid_its_work_is_not_done() -> None:
     """The turn that made a call is told last, though the call was answered after it."""
     use = ToolUse(at=NOW + 9, action="shell_exec", tool="Bash")
@@ -75,6 +84,13 @@ def test_a_log_cut_off_amid_its_work_is_not_done() -> None:
     assert word(timeline, history, 4, later=600.0) == "silent?"
     timeline, history = recorded(Prompt(at=NOW + 1, characters=3), use, Turn(at=NOW + 9))
     assert word(timeline, history, 4, later=600.0) == "done?"
+
+
+@pytest.mark.parametrize("off", [0.0, 0.1, 0.123456, 0.7])
+def test_an_answer_at_the_end_of_a_log_is_one_however_its_time_is_rounded(off: float) -> None:
+    timeline, history = recorded(Prompt(at=NOW + 1, characters=3), Turn(at=NOW + 5 + off))
+    facts = history.facts(3, timeline.society)
+    assert history.status(facts, 3, NOW + 5 + off, Limits.of(Settings()), ended=True).word == "done?"
 
 
 @pytest.mark.parametrize("ended", [False, True])
