@@ -10,6 +10,8 @@ from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from core.events import (
     MAIN,
     Advice,
@@ -67,7 +69,17 @@ def read_session(session: LogSession, kit: Kit, lines: LineSettings | None = Non
     if session.copied:
         merged = _without(merged, identities(session.copied, kit, limits))
     spent = [log_events(log, kit, limits, session.id) for log in session.helpers]
-    return chain(merged, *spent) if spent else merged
+    return _with_spent(merged, spent) if spent else merged
+
+
+def _with_spent(events: Iterator[Event], spent: list[Iterator[Event]]) -> Iterator[Event]:
+    """The events of a session, then what its helpers spent, told as of its last moment."""
+    last = 0.0
+    for event in events:
+        last = max(last, event.at)
+        yield event
+    for event in chain(*spent):
+        yield replace(event, at=max(last, event.at))
 
 
 def merge(streams: list[Iterator[Event]]) -> Iterator[Event]:
