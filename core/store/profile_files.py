@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import tomllib
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -12,6 +13,7 @@ from core.errors import StoreError
 from core.settings import Settings
 from core.settings.file import small_file
 from core.settings.layers import Layer, read_file, resolve, tunables, value_of
+from core.settings.table_values import item_at, with_changes
 from core.settings.toml_text import with_values
 from core.store.compensation import Chain, recover
 from core.store.config_path import PROJECT_SETTINGS, user_settings_file
@@ -56,6 +58,18 @@ def other_figures(settings: Settings, profile: str) -> dict[str, Any]:
         name: value_of(after, name)
         for name in figure_names()
         if value_of(settings, name) == value_of(before, name)
+    }
+
+
+def _joined(text: str, edits: Mapping[str, Any], begun: Settings) -> dict[str, Any]:
+    """What a file is to hold where it already has a table that was changed."""
+    try:
+        held = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return dict(edits)
+    return {
+        name: with_changes(item_at(held, tuple(name.split("."))), value_of(begun, name), value)
+        for name, value in edits.items()
     }
 
 
@@ -104,8 +118,11 @@ class ProfileFiles(NamedTuple):
         self._write({path: profile_text(sentence, values)})
         return path
 
-    def save_settings(self, edits: Mapping[str, Any], scope: Scope) -> Path:
-        """Put changed values into a settings file, so that they hold the next time."""
+    def save_settings(self, edits: Mapping[str, Any], scope: Scope, begun: Settings | None = None) -> Path:
+        """Put changed values into a settings file, so that they hold the next time.
+
+        Of a table that the file has, only the rows that differ from how it began are touched.
+        """
         path = self.file(scope)
         if PROFILE in edits:
             chosen = profile_settings(edits[PROFILE])
@@ -123,7 +140,7 @@ class ProfileFiles(NamedTuple):
         except (OSError, UnicodeDecodeError) as error:
             raise StoreError(f"{path} cannot be read: {error}") from error
         try:
-            made = with_values(text, edits)
+            made = with_values(text, _joined(text, edits, begun or Settings()))
         except ValueError as error:
             raise StoreError(f"{path}: {error}") from error
         self._write({path: made})

@@ -26,6 +26,7 @@ from core.store.profiles import (
 OFFSET = "receptor.ambient.offset.frustration"
 LOW = "receptor.ambient.low"
 GROWTH = "response.loops.growth"
+TOOLS = "response.loops.tools"
 
 
 def test_a_profile_is_read_back_as_it_was_written(tmp_path: Path) -> None:
@@ -116,6 +117,25 @@ def test_an_inline_table_is_changed_where_it_stands() -> None:
     made = with_values("[receptor]\nambient = {low = 0.3} # mine\n", {LOW: 0.2, OFFSET: 0.1})
     assert tomllib.loads(made) == {"receptor": {"ambient": {"low": 0.2, "offset": {"frustration": 0.1}}}}
     assert "# mine" in made
+
+
+def test_of_a_table_only_the_rows_that_were_changed_are_written(tmp_path: Path) -> None:
+    files = ProfileFiles(tmp_path / "settings.toml", tmp_path, tmp_path / "chains")
+    held = "[response.loops.tools]\n# slow here\nRead = {exact = 9}\nGrep = {exact = 8}\n"
+    files.settings.write_text(held)
+    before = {"Bash": {"exact": 3}, "Grep": {"exact": 8}}
+    begun = resolve([Layer("another file", (Given(TOOLS, before),))]).settings
+    files.save_settings({TOOLS: {"Bash": {"exact": 3}, "Edit": {"exact": 5}}}, "user", begun)
+    made = files.settings.read_text()
+    assert tomllib.loads(made)["response"]["loops"]["tools"] == {"Read": {"exact": 9}, "Edit": {"exact": 5}}
+    assert "# slow here" in made
+
+
+def test_a_list_is_one_value(tmp_path: Path) -> None:
+    files = ProfileFiles(tmp_path / "settings.toml", tmp_path, tmp_path / "chains")
+    files.settings.write_text('response.notices.command = ["say", "loud"]\n')
+    files.save_settings({"response.notices.command": ("say", "now")}, "user", Settings())
+    assert tomllib.loads(files.settings.read_text())["response"]["notices"]["command"] == ["say", "now"]
 
 
 @given(st.recursive(st.text() | st.booleans() | st.integers(-(2**63), 2**63 - 1), _nested, max_leaves=8))

@@ -247,6 +247,44 @@ async def test_apply_holds_from_the_newest_event_on(tmp_path: Path) -> None:
         await settle(pilot)
 
 
+async def test_what_is_in_force_is_saved_as_well(tmp_path: Path) -> None:
+    app = Stage(tmp_path)
+    mine = tmp_path / "mine" / "settings.toml"
+    mine.parent.mkdir()
+    mine.write_text("# my own\n[screen]\ntheme = 'orrery'\n")
+    async with app.run_test(size=SIZE) as pilot:
+        app.bench.profile_files = app.profile_files
+        await settle(pilot)
+        await pilot.press("left", "y")
+        await settle(pilot)
+        assert app.bench.draft.edits == {}
+        await pilot.press("s")
+        await pilot.pause()
+        assert "Save 1 change" in seen(app)
+        await pilot.press("tab", "tab", "down", "down", "enter")
+        await settle(pilot)
+        text = mine.read_text()
+        assert text.startswith("# my own\n[screen]\ntheme = 'orrery'\n")
+        assert "frustration = 0.16" in text
+        await pilot.press("r", "y")
+        await settle(pilot)
+        await pilot.press("s")
+        assert not isinstance(app.screen, SaveScreen)
+
+
+async def test_where_nothing_is_changed_nothing_is_saved(tmp_path: Path) -> None:
+    app = Stage(tmp_path)
+    async with app.run_test(size=SIZE) as pilot:
+        app.bench.profile_files = app.profile_files
+        await settle(pilot)
+        await pilot.press("s")
+        await pilot.pause()
+        assert not isinstance(app.screen, SaveScreen)
+        said = app.asked[-1]
+        assert isinstance(said, Failed) and said.text.startswith("nothing to save")
+        assert not (tmp_path / "mine").exists()
+
+
 async def test_the_what_if_goes_on_with_the_recording(tmp_path: Path) -> None:
     stream = session(500)
     app = Stage(tmp_path, stream[:300])

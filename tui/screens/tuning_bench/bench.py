@@ -112,7 +112,8 @@ applied, and nothing is kept before it is saved.
 
     def watch_recording(self, recording: Timeline | None) -> None:
         if recording is not None:
-            self._edit(_DRAFTS.setdefault(recording, Draft(recording.settings, _implied)))
+            begun = recording.changes[0].settings
+            self._edit(_DRAFTS.setdefault(recording, Draft(recording.settings, _implied, begun)))
         if self.is_mounted:
             self.effects.forget()
             if recording is not None:
@@ -350,7 +351,11 @@ applied, and nothing is kept before it is saved.
             self.post_message(Failed(f"{profile.name}: {problem}"))
 
     def action_save(self) -> None:
-        self.app.push_screen(SaveScreen(self.profile_files, len(self.draft.edits)), self._save)
+        """Ask where to keep what differs from how the session began, in force already or not."""
+        if changes := self.draft.changes:
+            self.app.push_screen(SaveScreen(self.profile_files, len(changes)), self._save)
+        else:
+            self.post_message(Failed("nothing to save: no setting differs from what the session began with"))
 
     def _save(self, wish: SaveWish | None) -> None:
         if wish is None:
