@@ -61,6 +61,36 @@ def other_figures(settings: Settings, profile: str) -> dict[str, Any]:
     }
 
 
+def without_figures(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values less those that come with the profile of figures that is chosen among them."""
+    if PROFILE not in values:
+        return dict(values)
+    chosen, figures = profile_settings(values[PROFILE]), set(figure_names())
+    return {
+        name: value
+        for name, value in values.items()
+        if name not in figures or value != value_of(chosen, name)
+    }
+
+
+def taken_over(profile: SettingsProfile, begun: Settings) -> dict[str, Any]:
+    """Every setting of the model as the profile wants it, and what else it names.
+
+    A preset is about the whole model and means built-in values for all else, a person's profile
+    leaves that as it began, and a project's only narrows it.
+    """
+    if profile.scope == "project":
+        return {
+            name: value
+            for name, value in profile.values.items()
+            if tunables()[name].trust.allows(value, value_of(begun, name))
+        }
+    usual = Settings() if profile.scope == "built-in" else begun
+    rest = {name: value_of(usual, name) for name in tunables() if is_modelled(name)}
+    chosen = profile.values.get(PROFILE)
+    return {**rest, **(other_figures(usual, chosen) if chosen else {}), **profile.values}
+
+
 def _joined(text: str, edits: Mapping[str, Any], begun: Settings) -> dict[str, Any]:
     """What a file is to hold where it already has a table that was changed."""
     try:
@@ -104,14 +134,10 @@ class ProfileFiles(NamedTuple):
         scopes: tuple[Scope, ...] = ("built-in", "user", "project")
         return read_profiles((scope, self.folder(scope)) for scope in scopes)
 
-    def save_profile(self, name: str, sentence: str, settings: Settings, scope: Scope) -> Path:
-        """Keep all that differs from the built-in model under a name."""
+    def save_profile(self, name: str, sentence: str, values: Mapping[str, Any], scope: Scope) -> Path:
+        """Keep changed values under a name."""
         path = self.folder(scope) / file_name(name.strip())
-        values = {
-            known: value
-            for known, each in tunables().items()
-            if is_modelled(known) and (value := value_of(settings, known)) != each.default
-        }
+        values = without_figures(values)
         if scope == "project":
             refuse_foreign(values)
             self._refuse_outside(path)
@@ -124,14 +150,7 @@ class ProfileFiles(NamedTuple):
         Of a table that the file has, only the rows that differ from how it began are touched.
         """
         path = self.file(scope)
-        if PROFILE in edits:
-            chosen = profile_settings(edits[PROFILE])
-            known = {name for name in figure_names() if name in edits}
-            edits = {
-                name: value
-                for name, value in edits.items()
-                if name not in known or value != value_of(chosen, name)
-            }
+        edits = without_figures(edits)
         if scope == "project":
             refuse_foreign(edits)
             self._refuse_outside(path)

@@ -22,8 +22,8 @@ from core.settings.editing import Editing
 from core.settings.layers import tunables
 from core.settings.table_rows import TableRow
 from core.store.labels import Label
-from core.store.profile_files import PROFILE, ProfileFiles, other_figures
-from core.store.profiles import SettingsProfile, taken_over
+from core.store.profile_files import PROFILE, ProfileFiles, other_figures, taken_over, without_figures
+from core.store.profiles import SettingsProfile
 from core.timeline.labelling import judged_labels, missed_label
 from core.timeline.timeline import Timeline
 from tui.feed.messages import Apply, Failed, Jump, Seek
@@ -345,14 +345,14 @@ applied, and nothing is kept before it is saved.
     def _take_over(self, profile: SettingsProfile | None) -> None:
         if profile is None:
             return
-        problem = self._editing.set_all(taken_over(profile, self.draft.base))
+        problem = self._editing.set_all(taken_over(profile, self.draft.begun))
         self._show(problem)
         if problem:
             self.post_message(Failed(f"{profile.name}: {problem}"))
 
     def action_save(self) -> None:
         """Ask where to keep what differs from how the session began, in force already or not."""
-        if changes := self.draft.changes:
+        if changes := without_figures(self.draft.changes):
             self.app.push_screen(SaveScreen(self.profile_files, len(changes)), self._save)
         else:
             self.post_message(Failed("nothing to save: no setting differs from what the session began with"))

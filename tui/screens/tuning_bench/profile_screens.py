@@ -132,7 +132,7 @@ class SaveScreen(ModalScreen[SaveWish | None]):
 
 
 def save_draft(files: ProfileFiles, draft: Draft, wish: SaveWish) -> Path:
-    """Write a draft as a profile, or all that was changed as settings; the file it stands in."""
+    """Write all that was changed as a profile or into the settings; the file it stands in."""
     if wish.kind == "profile":
-        return files.save_profile(wish.name, wish.sentence, draft.settings, wish.scope)
+        return files.save_profile(wish.name, wish.sentence, draft.changes, wish.scope)
     return files.save_settings(draft.changes, wish.scope, draft.begun)
