@@ -317,11 +317,19 @@ class NooscopeApp(App[None]):
     def action_words(self) -> None:
         """Hide all words of the log, or show them again, until the program ends."""
         self.words = not self.words
+        if not self.words:
+            self.clear_notifications()
         if self.view is not None:
             self.view = replace(
                 self.view, words=self.words, now=Now(), subject=replace(self.view.subject, title="")
             )
         self._tell_words()
+        self.refresh_bindings()
+
+    @property
+    def key_names(self) -> Mapping[str, str]:
+        """Keys that do something else now than what they are called."""
+        return {} if self.words else dict.fromkeys(("words.hide", "fleet.words"), "show words")
 
     def action_zoom(self, steps: int) -> None:
         for strip in self.screen.query(TimelineStrip):
@@ -360,6 +368,9 @@ class NooscopeApp(App[None]):
         """Find words in all sessions, and open one where they stand."""
         from tui.screens.word_search import WordSearchScreen
 
+        if not self.words:
+            self._complain("words are hidden: h shows them, then search")
+            return
         self.push_screen(WordSearchScreen(self.settings))
 
     def action_permit(self, choice: str) -> None:

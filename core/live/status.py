@@ -163,6 +163,8 @@ class Status(Struct, frozen=True):
     need: Need = ""
     words: str = ""
     """What the log says of that need: the question, the plan, the call, the error; redacted, one line."""
+    hooked: bool = False
+    """The reason is in the words of a hook."""
 
     @property
     def reason(self) -> str:
@@ -177,6 +179,10 @@ class Status(Struct, frozen=True):
         if self.need == "error":
             return f"an error ended its turn: {quoted}"
         return f"{self.why}: {self.words}"
+
+    def wordless(self) -> Status:
+        """The same without what the log or a hook says in words."""
+        return replace(self, words="", why="it waits for your answer" if self.hooked else self.why)
 
     @property
     def needs_you(self) -> bool:
@@ -207,7 +213,8 @@ def status_of(facts: StatusFacts, now: float, limits: Limits) -> Status:
     quiet = max(0.0, now - facts.heard)
     stale = quiet >= limits.fleet.left
     if facts.asks is not None:
-        return Status("needs you", 3, *facts.asks, now - facts.asks.since >= limits.fleet.left and stale)
+        old = now - facts.asks.since >= limits.fleet.left and stale
+        return Status("needs you", 3, *facts.asks, old, hooked=True)
     if facts.lost:
         return Status("no log", 3, facts.heard, facts.lost, stale)
     if facts.old:

@@ -25,7 +25,7 @@ from core.live.status import Limits
 from core.report.sums import Budget
 from core.settings import Settings
 from core.timeline.run_inputs import InitialStates
-from tui.feed.messages import AnswerPermit, OpenSession
+from tui.feed.messages import AnswerPermit, Failed, OpenSession
 from tui.screens.at_hand import copy_resume, show_pane
 from tui.screens.breakpoints import HEIGHTS, WIDTHS
 from tui.widgets.common.key_line import KeyLine, permit_bindings
@@ -74,7 +74,12 @@ class FleetScreen(Screen[None]):
             "h,o", "fold", "all", key_display="h", id="fleet.fold", tooltip="List sessions at rest, or not"
         ),
         Binding(
-            "H", "app.words", "hide words", show=False, id="fleet.words", tooltip="Hide titles and questions"
+            "H",
+            "app.words",
+            "hide words",
+            show=False,
+            id="fleet.words",
+            tooltip="Hide all words, or show them",
         ),
         Binding(
             "R", "resume", "resume", show=False, id="fleet.resume", tooltip="Copy the command that resumes it"
@@ -97,7 +102,7 @@ class FleetScreen(Screen[None]):
     now: var[float] = var(0.0)
     hooks: var[HookBoard] = var(HookBoard())
     words: var[bool] = var(True)
-    """Titles and questions are shown; the app's `words` decides."""
+    """What was asked and said is shown; the app's `words` decides."""
 
     @dataclass
     class Seen(Message):
@@ -232,6 +237,9 @@ class FleetScreen(Screen[None]):
             copy_resume(self.app, row.agent, row.session, str(row.path), row.project)
 
     def action_permit(self, choice: str) -> None:
+        if not self.words:
+            self.post_message(Failed("words are hidden: H shows what it asks, then answer"))
+            return
         row = self.query_one(FleetTable).chosen
         waits = row.signs.questions if row is not None and row.signs is not None else ()
         first = min(waits, key=lambda one: (one.late, one.number), default=None)

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, cast
 
+from msgspec.structs import replace
 from textual.app import App, SystemCommand
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
@@ -45,6 +46,7 @@ class _Observatory(Protocol):
     view: View | None
     recording: Timeline | None
     bookmarks: tuple[Bookmark, ...]
+    words: bool
 
     def post_message(self, message: Message) -> bool: ...
 
@@ -120,7 +122,7 @@ class OtherSessions(Provider):
         self._found = asyncio.create_task(asyncio.to_thread(_sessions))
 
     async def discover(self) -> Hits:
-        for found in (await self._found)[:_FEW]:
+        for found in await self._sessions(_FEW):
             yield DiscoveryHit(
                 Content(_called(found)), partial(self._open, found), _called(found), _of(found)
             )
@@ -128,13 +130,18 @@ class OtherSessions(Provider):
     async def search(self, query: str) -> Hits:
         words = query.lower().split()
         shown = 0
-        for found in await self._found:
+        for found in await self._sessions():
             if all(word in f"session {_called(found)} {_of(found)}".lower() for word in words):
                 shown += 1
                 text = _called(found)
                 yield Hit(0.9 - shown / 1000, Content(text), partial(self._open, found), text, _of(found))
             if shown >= _MOST:
                 return
+
+    async def _sessions(self, most: int | None = None) -> list[Found]:
+        """Those that were found, without their titles while words are hidden."""
+        found = (await self._found)[:most]
+        return found if cast(_Observatory, self.app).words else [replace(one, title="") for one in found]
 
     def _open(self, found: Found) -> None:
         cast(_Observatory, self.app).post_message(OpenSession(found.path, found.active, found.session))

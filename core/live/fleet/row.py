@@ -99,7 +99,8 @@ class FleetRow(Struct, frozen=True):
 
     def wordless(self) -> FleetRow:
         """The same session without what the person and the agent wrote, for a shared screen."""
-        return replace(self, title="", status=replace(self.status, words=""))
+        signs = None if self.signs is None else replace(self.signs, questions=())
+        return replace(self, title="", last="", last_sign="", status=self.status.wordless(), signs=signs)
 
     @property
     def name(self) -> str:

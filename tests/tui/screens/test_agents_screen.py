@@ -82,4 +82,4 @@ async def test_words_are_hidden_there_too(family: Path, app_on: Make) -> None:
         await until(pilot, lambda: isinstance(app.screen, AgentsScreen))
         await pilot.press("h")
         await until(pilot, lambda: "poem" not in "\n".join(text(app)))
-        assert "its task is not told" in "\n".join(text(app))
+        assert "its task is hidden: h shows it" in "\n".join(text(app))

@@ -100,7 +100,8 @@ every screen, **esc** there goes back to the main agent.
     ) -> list[Line]:
         stands = view.status if agent.name == MAIN else None
         sign, ink = _sign(agent, stands)
-        task = first_line(self._words(summary.task, view).said) or "its task is not told"
+        untold = "its task is not told" if view.words else "its task is hidden: h shows it"
+        task = first_line(self._words(summary.task, view).said) or untold
         right = _figures(agent, summary, view.at, stands)
         room = max(8, width - len(guide) - 2 - len(name) - 2 - len(right) - 2)
         first: Line = [

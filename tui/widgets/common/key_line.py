@@ -109,7 +109,8 @@ class KeyLine(Widget, can_focus=False):
         bindings = list(self.screen.active_bindings.values())
         seen = [each for each in bindings if each.binding.show or each.binding.id in self._wanted]
         room = self._room()
-        told = (room, *((each.binding, each.enabled, each.tooltip) for each in seen))
+        names = self._names()
+        told = (room, *names.items(), *((each.binding, each.enabled, each.tooltip) for each in seen))
         if told != self._told:
             self._told = told
             self.keys = list(self._chosen(bindings, room))
@@ -136,7 +137,12 @@ class KeyLine(Widget, can_focus=False):
 
     def _shown(self, binding: Binding, tooltip: str, enabled: bool = True) -> ShownKey:
         display = self.app.get_key_display(binding)
-        return ShownKey(binding.key, display, binding.description, tooltip, enabled)
+        description = self._names().get(binding.id or "", binding.description)
+        return ShownKey(binding.key, display, description, tooltip, enabled)
+
+    def _names(self) -> dict[str, str]:
+        """Keys by id that the app or the screen calls something else now."""
+        return {**getattr(self.app, "key_names", {}), **getattr(self.screen, "key_names", {})}
 
     def _more(self, bindings: Sequence[ActiveBinding], room: int) -> Iterator[ShownKey]:
         """Keys that are not shown elsewhere, where a wide screen has room for them."""

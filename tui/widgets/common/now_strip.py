@@ -85,9 +85,8 @@ def _asked(view: View, width: int) -> Line:
     now = view.now
     if not now.asked_at:
         return _row("asked", [("nothing yet", "quiet")], "", width)
-    said = now.asked or (
-        f"a prompt of {count(now.characters, 'character')}" if now.characters else "its task is not told"
-    )
+    untold = "its task is not told" if view.words else "its task is hidden"
+    said = now.asked or (f"a prompt of {count(now.characters, 'character')}" if now.characters else untold)
     ink = "plain" if now.asked else "quiet"
     return _row("asked", [(plain(said), ink)], f"{age(view.at - now.asked_at)} ago", width)
 

@@ -96,7 +96,7 @@ def session_detail(row: FleetRow, now: float, lines: int, width: int) -> Content
         [
             (silence, "bold" if now - facts.heard >= 60 else ""),
             (f" · open: {open_calls}" if open_calls else " · no call open", "" if open_calls else "$quiet"),
-            (f" · last: {f'{row.last_sign} {row.last}'.strip()}", "$quiet"),
+            (f" · last: {f'{row.last_sign} {row.last}'.strip()}" if row.last else "", "$quiet"),
         ],
         [
             (
