@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Protocol, cast
 
 from msgspec.structs import replace
@@ -30,6 +31,7 @@ from core.store.bookmarks import Bookmark
 from core.timeline.timeline import Timeline
 from tui.feed.messages import OpenSession, ReturnTo, Seek, SelectAgent, ShowTranscript
 from tui.feed.view import View
+from tui.widgets.common.agent_names import names_of
 from tui.widgets.common.mark_words import mark_text
 from tui.widgets.common.panel import Panel
 
@@ -197,7 +199,7 @@ class SessionSearch(Provider):
             return
         for bookmark in app.bookmarks:
             yield f"⚑ {plain(bookmark.name, 80)}", plain(bookmark.note, 80), ReturnTo(bookmark.name)
-        yield from mark_hits(timeline, view.start)
+        yield from mark_hits(timeline, view.start, names_of(view))
         for path in _leaves(view.frame.receptor.heatmap.tree):
             yield plain(path, 90), "transcript of this path", ShowTranscript(path)
         for place in range(len(timeline.events) - 1, max(-1, len(timeline.events) - 1 - _EVENTS), -1):
@@ -210,16 +212,18 @@ class SessionSearch(Provider):
                 yield f"{when}  {sign} {plain(told, 80)}", f"event {place + 1:,}", Seek(place + 1)
 
 
-def mark_hits(timeline: Timeline, start: float) -> Iterator[tuple[str, str, Message]]:
+def mark_hits(
+    timeline: Timeline, start: float, names: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[tuple[str, str, Message]]:
     """Every mark that somebody is told of in words, the newest first; times are counted from `start`."""
     for number in range(len(timeline.marks) - 1, -1, -1):
         mark = timeline.marks[number]
         if mark.kind == "background":
             continue
-        said = plain(mark_text(mark), 60)
+        said = plain(mark_text(mark, names), 60)
         by = "nooscope" if mark.kind == "method" else mark.kind
         words = said if said.startswith(mark.kind) else f"{by}  {said}"
-        who = "" if mark.agent == MAIN else plain(mark.agent, 24)
+        who = "" if mark.agent == MAIN else names.get(mark.agent) or plain(mark.agent, 24)
         yield f"{clock(mark.at - start)}  {words}", who, Seek(mark.place + 1)
 
 
@@ -237,7 +241,8 @@ def app_commands(app: App[Any], screen: Screen[object]) -> Iterator[SystemComman
     yield SystemCommand("Picture", "Save the screen as SVG", app.deliver_screenshot)
     view = cast(_Observatory, app).view
     for name in () if view is None else view.agents:
-        yield SystemCommand(f"Show agent {name}", "", partial(app.post_message, SelectAgent(name)), False)
+        called = f"Show agent {names_of(view).get(name, plain(name, 24))}" if view else ""
+        yield SystemCommand(called, "", partial(app.post_message, SelectAgent(name)), False)
 
 
 def _key_commands(screen: Screen[object]) -> Iterator[SystemCommand]:

@@ -217,7 +217,8 @@ def test_trouble_of_a_sub_agent_is_told_until_it_ends() -> None:
         for number in range(1, 9)
     ]
     facts = run([START, ASKED, begin, *same])
-    assert facts.loop is not None and facts.loop.why.startswith("sub-agent scout: ")
+    assert facts.loop is not None and facts.loop.why.startswith("sub-agent: ")
+    assert facts.loop.agent == "scout"
     assert (facts.running, facts.subagents) == (1, 1)
     over = run([START, ASKED, begin, *same, AgentEnd(at=NOW + 99, child="scout")])
     assert over.loop is None

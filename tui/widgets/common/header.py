@@ -14,7 +14,7 @@ from core.report.formatting import count, folder_name, money, plain, short, span
 from tui.draw.gauge import meter
 from tui.draw.line import Line, fit
 from tui.feed.view import View
-from tui.widgets.common.agent_names import agent_names, running_agents
+from tui.widgets.common.agent_names import names_of, running_agents
 from tui.widgets.common.panel import Panel
 
 _STATES = {"stuck": "▲", "deep_work": "◆", "exploring": "○", "delegating": "◇", "idle": "·"}
@@ -152,7 +152,7 @@ def _who(view: View) -> list[Line]:
     return [
         [
             ("agent ", "quiet"),
-            (agent_names(view.people.agents).get(view.agent, plain(view.agent, 20)), "strong"),
+            (names_of(view).get(view.agent, plain(view.agent, 20)), "strong"),
         ],
         [(f"{running_agents(view)} of {count(len(view.people.agents), 'agent')} running", "quiet")],
     ]
