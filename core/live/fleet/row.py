@@ -113,6 +113,11 @@ class FleetRow(Struct, frozen=True):
         return plain(redact(self.status.reason))
 
     @property
+    def running(self) -> int:
+        """Sub-agents at work; nobody is in a session at rest, whatever its log left open."""
+        return 0 if self.status.at_rest else self.facts.running
+
+    @property
     def cost(self) -> str:
         """What it cost so far in a few signs: `$1.20`, `≥$1.20`, `?`."""
         if not self.priced:
@@ -130,6 +135,7 @@ def row_json(row: FleetRow, now: float) -> dict[str, Any]:
     """A row for scripts."""
     stands, facts = row.status, row.facts
     since = stands.since
+    unread = None if row.partial else 0
     return {
         "session": row.session,
         "host": row.host,
@@ -154,7 +160,7 @@ def row_json(row: FleetRow, now: float) -> dict[str, Any]:
         "context_tokens": row.context_tokens,
         "compaction_point": row.compaction_point,
         "turns_to_compaction": facts.turns_left,
-        "compactions": row.compactions,
+        "compactions": row.compactions or unread,
         "governor": row.governor,
         "halt": row.halt,
         "loop": facts.loop.why if facts.loop else "",
@@ -168,8 +174,8 @@ def row_json(row: FleetRow, now: float) -> dict[str, Any]:
         "tokens_per_minute": round(row.burn, 1),
         "last_event": row.last,
         "last_event_at": row.last_at or None,
-        "subagents": facts.subagents,
-        "subagents_running": facts.running,
+        "subagents": facts.subagents or unread,
+        "subagents_running": row.running,
         "events": facts.events,
         "title": row.title,
         "dollars": round(row.dollars, 6) if row.priced else None,

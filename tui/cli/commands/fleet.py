@@ -181,8 +181,9 @@ def _print_table(rows: Sequence[FleetRow], now: float) -> None:
             if hosts or place != _HOST:
                 made.append(blank + cell if place in right else cell + blank)
         print("  ".join([*made, why]).rstrip())
-    need, look, work, rest = census(rows)
-    print(f"\n{need} in need of you, {look} worth a look, {work} at work, {rest} at rest")
+    need, look, work, rest, new = census(rows)
+    empty = f", {new} without events" if new else ""
+    print(f"\n{need} in need of you, {look} worth a look, {work} at work, {rest} at rest{empty}")
 
 
 COMMAND = CliCommand(_add_arguments, _run)

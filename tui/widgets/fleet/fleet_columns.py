@@ -139,10 +139,10 @@ def _tokens(row: FleetRow, _: int, __: CellContext) -> Line:
 
 
 def _subagents(row: FleetRow, _: int, __: CellContext) -> Line:
-    facts = row.facts
-    if not facts.subagents:
+    if not row.facts.subagents:
         return [("", "quiet")]
-    return [(f"{facts.running}/{facts.subagents}", "plain" if facts.running else "quiet")]
+    least = "≥" if row.partial else ""
+    return [(f"{row.running}/{least}{row.facts.subagents}", "plain" if row.running else "quiet")]
 
 
 def _why(row: FleetRow, width: int, _: CellContext) -> Line:
