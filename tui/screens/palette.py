@@ -178,12 +178,13 @@ class SessionSearch(Provider):
         words = query.lower().split()
         found = 0
         for text, help_text, message in self._all():
-            if all(word in text.lower() for word in words):
+            noted = f"{text} {help_text}" if isinstance(message, ReturnTo) else text
+            if all(word in noted.lower() for word in words):
                 found += 1
                 shown = Content(text)
                 for word in words:
-                    begin = text.lower().find(word)
-                    shown = shown.stylize("bold underline", begin, begin + len(word))
+                    if (begin := text.lower().find(word)) >= 0:
+                        shown = shown.stylize("bold underline", begin, begin + len(word))
                 yield Hit(1.0 - found / (_MOST + 2), shown, partial(self._go, message), text, help_text)
             if found >= _MOST:
                 return
