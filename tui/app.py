@@ -35,7 +35,7 @@ from tui.draw.safe_lines import SAFE_LINES
 from tui.feed import messages
 from tui.feed.day_budget import DAY_EVERY, DayBudget
 from tui.feed.feed import Feed
-from tui.feed.notices import TerminalTitle, notifier_of
+from tui.feed.notices import TerminalTitle, notifier_of, tell_faults
 from tui.feed.opening import Opening
 from tui.feed.view import View
 from tui.keys import KEYS
@@ -89,6 +89,7 @@ class NooscopeApp(App[None]):
         carry_over: CarryOverStore | None = None,
         edits: Mapping[str, Any] | None = None,
         link: IntakeLink | None = None,
+        faults: Sequence[str] = (),
     ) -> None:
         super().__init__()
         self.error_console = Console(markup=False, highlight=False, stderr=True, color_system=None)
@@ -105,6 +106,8 @@ class NooscopeApp(App[None]):
             edits=edits,
             link=link,
         )
+        self._faults = faults
+        """What is wrong with the settings."""
         self._fleet = fleet
         self._switcher = ScreenSwitcher(self, self._bind, self._make_fleet, lambda: self.settings.screen)
         self._at = ""
@@ -148,6 +151,7 @@ class NooscopeApp(App[None]):
         self.set_interval(THEMES_EVERY, self.theme_files.look)
         self.set_interval(DAY_EVERY, lambda: self._day.reckon(self.settings))
         self._day.reckon(self.settings)
+        tell_faults(self, self._faults)
         if self._link is not None:
             self._link.show = lambda board: self.post_message(messages.HooksTold(board))
             self._link.start()

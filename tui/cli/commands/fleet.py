@@ -64,7 +64,15 @@ def _show(settings: Settings, roster: Roster, args: argparse.Namespace) -> int:
         return _once(settings, roster, args)
     edits = edits_of(settings, args.assignments)
     with serving_hooks(settings, args.hooks, args.project):
-        return run_app(None, settings, fleet=roster, project=args.project, edits=edits, plain=args.plain)
+        return run_app(
+            None,
+            settings,
+            fleet=roster,
+            project=args.project,
+            edits=edits,
+            plain=args.plain,
+            faults=args.faults,
+        )
 
 
 def _of_hosts(settings: Settings, args: argparse.Namespace) -> int:

@@ -50,6 +50,7 @@ def _run(args: argparse.Namespace) -> int:
             project=args.project,
             edits=edits,
             plain=args.plain,
+            faults=args.faults,
         )
     path = Path(args.path).expanduser()
     if not is_there(path):
@@ -63,6 +64,7 @@ def _run(args: argparse.Namespace) -> int:
         project=args.project,
         edits=edits,
         plain=args.plain,
+        faults=args.faults,
     )
 
 
