@@ -60,10 +60,10 @@ where the agent's status line told them (`nooscope hooks install --statusline`).
         left = [*_mode(view), *_subject(view, width)]
         if width >= _ROOMY:
             left = [[("nooscope", "strong")], *left]
-        known = [*_alarm(view), *_context(view), *_cost(view), *_day(view, width), *_limits(view)]
+        first = [*(_who(view)[:1] if height < 2 and view.agent != MAIN else []), *_alarm(view)]
+        room = width - _length(left) - _length(first) - 4
+        known = [*first, *_context(view, room), *_cost(view), *_day(view, width), *_limits(view)]
         if height < 2:
-            if view.agent != MAIN:
-                known = [*_who(view)[:1], *known]
             if width >= _ROOMY and not _title(view, width, [*left, *known]):
                 left = left[1:]
                 if not _title(view, width, [*left, *known]) and view.subject.title:
@@ -176,18 +176,20 @@ def _notice(view: View) -> list[Line]:
     return pieces
 
 
-def _context(view: View) -> list[Line]:
+def _context(view: View, room: int) -> list[Line]:
+    """The share of the way to compaction, in the longest form that leaves the cost its place in the room."""
     sleep = view.frame.mind.sleep
     if not sleep.context_tokens:
         return []
     ink = "alert" if sleep.context >= 0.9 else "plain"
-    return [
-        [
-            ("context ", "quiet"),
-            *meter(sleep.context, 6, ink, thin=True),
-            (f" {100 * sleep.context:.0f}%{_turns(sleep.turns_to_compaction)}", ink),
-        ]
+    share = f"{100 * sleep.context:.0f}%"
+    bar = meter(sleep.context, 6, ink, thin=True)
+    forms: list[Line] = [
+        [("context ", "quiet"), *bar, (f" {share}{_turns(sleep.turns_to_compaction)}", ink)],
+        [("context ", "quiet"), *bar, (f" {share}", ink)],
+        [("context ", "quiet"), (share, ink)],
     ]
+    return [next((form for form in forms if _length([form, *_cost(view)[:1]]) <= room), forms[-1])]
 
 
 def _turns(left: int | None) -> str:
