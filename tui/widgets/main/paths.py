@@ -49,7 +49,7 @@ The bar is heat: visits that fade with work time. Its colour says how near a pat
 `r9 w6` was read 9 times and edited 6 times. The sign is the agent's state at the last visit:
 `◆` deep work, `○` exploring, `▲` stuck, `◇` delegating, `·` idle; beside it, how long ago that was.
 A `*` says that it changed on disk since.
-`s` sorts by heat, recency or edits, `x` folds, `/` filters, `enter` lists the events of a path.
+`s` sorts by heat, recency or edits, `u` folds, `/` filters, `enter` lists the events of a path.
 """
     DEFAULT_CSS = """
     PathTree {
