@@ -10,9 +10,11 @@ from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.binding import ActiveBinding, Binding
+from textual.keys import KEY_NAME_REPLACEMENTS
 from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
+from textual.widgets import Input
 
 _ALWAYS = "show('help')"
 _MORE = (
@@ -29,6 +31,10 @@ _MORE = (
     "quit",
 )
 """Keys that stand in the line only where all others have room, the most wanted first."""
+
+
+_TYPED = frozenset(KEY_NAME_REPLACEMENTS.values())
+"""Keys of letters that Textual does not know to be typed while a line has the focus."""
 
 
 class ShownKey(NamedTuple):
@@ -107,6 +113,8 @@ class KeyLine(Widget, can_focus=False):
         if not self.is_attached:
             return
         bindings = list(self.screen.active_bindings.values())
+        if isinstance(self.screen.focused, Input):
+            bindings = [each for each in bindings if each.binding.key not in _TYPED]
         seen = [each for each in bindings if each.binding.show or each.binding.id in self._wanted]
         room = self._room()
         names = self._names()
