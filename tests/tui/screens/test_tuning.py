@@ -347,6 +347,25 @@ async def test_a_profile_is_saved_and_found_again(tmp_path: Path) -> None:
         assert "For me" in seen(app)
 
 
+@pytest.mark.parametrize("name", ["../up", "x" * 41])
+async def test_what_cannot_be_saved_can_be_mended_where_it_was_typed(name: str, tmp_path: Path) -> None:
+    app = Stage(tmp_path)
+    async with app.run_test(size=SIZE) as pilot:
+        app.bench.profile_files = app.profile_files
+        await settle(pilot)
+        await pilot.press("left", "s", *name, "enter", *"For me", "enter", "enter")
+        await pilot.pause()
+        screen = app.screen
+        assert isinstance(screen, SaveScreen)
+        assert "cannot be the name of" in seen(app)
+        field = screen.query_one("#name", Input)
+        assert field.has_focus and field.value == name
+        field.value = "mine"
+        await pilot.press("enter", "enter", "enter")
+        await settle(pilot)
+        assert (tmp_path / "mine" / "profiles" / "mine.toml").read_text().startswith("# For me")
+
+
 async def test_a_sweep_is_drawn_and_put_away(tmp_path: Path) -> None:
     app = Stage(tmp_path)
     async with app.run_test(size=SIZE) as pilot:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
 from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
@@ -14,7 +16,6 @@ from textual.containers import Horizontal, Vertical
 from textual.reactive import var
 from textual.widgets import Input
 
-from core.errors import StoreError
 from core.report.formatting import count
 from core.settings import Settings
 from core.settings.draft import Draft
@@ -31,7 +32,7 @@ from tui.feed.view import View
 from tui.screens.tuning_bench.bench_keys import BENCH_KEYS
 from tui.screens.tuning_bench.effects import Effects
 from tui.screens.tuning_bench.label_store import Labelled, save_labels
-from tui.screens.tuning_bench.profile_screens import ProfilePicker, SaveScreen, SaveWish, save_draft
+from tui.screens.tuning_bench.profile_screens import ProfilePicker, SaveScreen, save_draft
 from tui.screens.tuning_bench.value_entry import Accepted, ValueEntry, ValueQuestion
 from tui.widgets.tuning.setting_details import DetailsContent, KeyPrompt, SettingDetails
 from tui.widgets.tuning.settings_list import SettingsList
@@ -353,18 +354,13 @@ applied, and nothing is kept before it is saved.
     def action_save(self) -> None:
         """Ask where to keep what differs from how the session began, in force already or not."""
         if changes := without_figures(self.draft.changes):
-            self.app.push_screen(SaveScreen(self.profile_files, len(changes)), self._save)
+            save = partial(save_draft, self.profile_files, self.draft)
+            self.app.push_screen(SaveScreen(self.profile_files, len(changes), save), self._saved)
         else:
             self.post_message(Failed("nothing to save: no setting differs from what the session began with"))
 
-    def _save(self, wish: SaveWish | None) -> None:
-        if wish is None:
-            return
-        try:
-            path = save_draft(self.profile_files, self.draft, wish)
-        except StoreError as error:
-            self.post_message(Failed(str(error)))
-        else:
+    def _saved(self, path: Path | None) -> None:
+        if path is not None:
             self.notify(f"saved as {path}", markup=False)
 
     def action_sweep(self) -> None:
