@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from core.logs.log_files import is_there
 from tui.cli.carried import add_plain_option, edits_of
 from tui.cli.command import CliCommand
 from tui.cli.launch import add_screen_options, screen_settings, show_session
 from tui.cli.options import add_speed_option
+
+if TYPE_CHECKING:
+    from core.settings import Settings
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -55,6 +59,7 @@ def _run(args: argparse.Namespace) -> int:
     path = Path(args.path).expanduser()
     if not is_there(path):
         raise UnreadableLog(f"{path}: no such file")
+    _refuse_unreadable(path, settings)
     return show_session(
         path,
         settings,
@@ -66,6 +71,14 @@ def _run(args: argparse.Namespace) -> int:
         plain=args.plain,
         faults=args.faults,
     )
+
+
+def _refuse_unreadable(path: Path, settings: Settings) -> None:
+    """Say that there is nothing to play before a screen is opened for it."""
+    from core.agents.registry import make_kit
+    from core.logs.finder import sessions
+
+    sessions([path], make_kit(settings.ingest), settings.ingest.lines)
 
 
 COMMAND = CliCommand(_add_arguments, _run)
