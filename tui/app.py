@@ -362,6 +362,10 @@ class NooscopeApp(App[None]):
     def action_fleet(self) -> None:
         self._switcher.to_fleet()
 
+    def action_fleet_back(self) -> None:
+        """All sessions; where there is none, what is on the screen stays."""
+        self._switcher.to_fleet().visit()
+
     def _make_fleet(self) -> FleetScreen:
         from tui.screens.fleet import FleetScreen
 

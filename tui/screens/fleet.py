@@ -50,6 +50,12 @@ _OF_ONE = "space,left,right,shift+left,shift+right,comma,full_stop,n,N,b,g,a,A,p
 _MORE = ("fleet.resume", "fleet.pane", "fleet.watch", "fleet.words", "find.words", "quit")
 """Keys that the line shows where it has room."""
 
+_OF_ROWS = frozenset(
+    f"fleet.{name}"
+    for name in ("open", "sort", "group", "axes", "fold", "resume", "pane", "urgent", "filter", "watch")
+) | {"fleet.replay", "fleet.words"}
+"""Keys that need a session in the list."""
+
 _BY_READING = ("frustration", "tokens", "agent")
 """Sort orders whose column stands among the axes."""
 
@@ -125,6 +131,8 @@ class FleetScreen(Screen[None]):
         self._watch = FleetWatch(self._roster, lambda rows, now: self.post_message(self.Seen(rows, now)))
         self._arrived = time.monotonic()
         self._first = True
+        self._returns = False
+        """It was not asked for by its name: where it is empty it is left again."""
         self._seen: tuple[FleetRow, ...] = ()
         """The rows as the logs tell them."""
 
@@ -172,6 +180,11 @@ class FleetScreen(Screen[None]):
             self._lay_out()
             self.set_class(not message.rows, "-empty")
             self._title()
+        self.refresh_bindings()
+        if self._returns and not message.rows:
+            self._go_back()
+            return
+        self._returns = False
         if message.rows and self.focused is None:
             self.call_after_refresh(self.query_one(FleetTable).focus)
 
@@ -219,7 +232,8 @@ class FleetScreen(Screen[None]):
         self.order = self.order._replace(grouped=not self.order.grouped)
 
     def action_urgent(self) -> None:
-        self.order = self.order._replace(urgent=not self.order.urgent)
+        if self._seen:
+            self.order = self.order._replace(urgent=not self.order.urgent)
 
     def action_axes(self) -> None:
         self.order = self.order._replace(axes=not self.order.axes)
@@ -230,6 +244,25 @@ class FleetScreen(Screen[None]):
     def list_all(self) -> None:
         """List sessions at rest too."""
         self.order = self.order._replace(folded=False)
+
+    def visit(self) -> None:
+        """Be left again where there is nothing to list and a session lies below."""
+        self._returns = True
+        if not self._first and not self._seen:
+            self._go_back()
+
+    def _go_back(self) -> None:
+        self._returns = False
+        if getattr(self.app, "view", None) is not None:
+            self.dismiss()
+            self.app.notify("no session was found on this machine: q leaves nooscope", markup=False)
+
+    @property
+    def idle_keys(self) -> frozenset[str]:
+        """Keys that do nothing while the list is empty."""
+        if not self.has_class("-empty"):
+            return frozenset()
+        return _OF_ROWS if getattr(self.app, "view", None) is not None else _OF_ROWS | {"fleet.leave"}
 
     def action_resume(self) -> None:
         row = self.query_one(FleetTable).chosen
@@ -251,8 +284,9 @@ class FleetScreen(Screen[None]):
             show_pane(self.app, row.agent, row.project)
 
     def action_filter(self) -> None:
-        self.add_class("-filtering")
-        self.query_one(Input).focus()
+        if self._seen:
+            self.add_class("-filtering")
+            self.query_one(Input).focus()
 
     def action_open(self, live: bool) -> None:
         row = self.query_one(FleetTable).chosen

@@ -115,6 +115,8 @@ class KeyLine(Widget, can_focus=False):
         bindings = list(self.screen.active_bindings.values())
         if isinstance(self.screen.focused, Input):
             bindings = [each for each in bindings if each.binding.key not in _TYPED]
+        idle: frozenset[str] = getattr(self.screen, "idle_keys", frozenset())
+        bindings = [each for each in bindings if each.binding.id not in idle]
         seen = [each for each in bindings if each.binding.show or each.binding.id in self._wanted]
         room = self._room()
         names = self._names()
