@@ -263,7 +263,7 @@ def _began(call: Open, facts: StatusFacts) -> float:
 def _closed(facts: StatusFacts, quiet: float, limits: Limits) -> Status | None:
     """It ended its turn, or the person did, and nobody works on behind its back."""
     if facts.close == "ended":
-        return Status("ended", 0, facts.closed, "the session is over")
+        return Status("ended", 0, facts.closed, f"the session is over{_was(facts)}")
     if facts.close == "failed":
         why = "an error ended its turn; it goes on when you answer"
         return Status("needs you", 3, facts.closed, why, quiet >= limits.fleet.left, "error")

@@ -100,7 +100,8 @@ def _doing(view: View, width: int) -> Line:
         return _row("doing", [("no call yet", "quiet")], "", width)
     lasted = max(0.0, view.at - now.doing_at)
     since = f"for {span(lasted)}" if now.running else f"{age(lasted)} ago"
-    words: Line = [(plain(now.tool) + "  ", "strong"), (plain(now.doing), "plain")]
+    refused: Line = [("⊘ rejected  ", "alert")] if now.rejected else []
+    words: Line = [(plain(now.tool) + "  ", "strong"), *refused, (plain(now.doing), "plain")]
     return _row("doing" if now.running else "did", words, since, width)
 
 

@@ -79,6 +79,14 @@ def test_a_call_that_is_over_is_not_called_doing() -> None:
     assert any(line.startswith("did     Bash") and "12s ago" in line for line in said(view(now=over), 198, 6))
 
 
+@pytest.mark.parametrize(("width", "height"), SIZES)
+def test_a_call_that_was_not_let_through_is_said_to_be_rejected(width: int, height: int) -> None:
+    refused = replace(NOW, running=False, rejected=True, times=0)
+    text = "\n".join(said(view(now=refused), width, height))
+    assert "did     Bash  ⊘ rejected  npm test -- billing" in text
+    assert "rejected" not in "\n".join(said(view(), width, height))
+
+
 def test_nothing_failed_leaves_the_room_to_the_command() -> None:
     fine = replace(NOW, times=0, failed="", error="", failures=0, doing="x" * 300)
     line = said(view(now=fine), 118, 4)[2]
