@@ -90,8 +90,7 @@ class HelpScreen(Board):
         """What has the focus on a screen, and around it the screen itself where that is wanted."""
         focused = screen.focused.ancestors_with_self if screen.focused is not None else []
         near = [type(part) for part in _explained(screen) if part in focused]
-        found = list(self._screen("", object, near, {object, *told}, known))
-        told.update(near)
+        found = list(self._parts(near, told, known))
         if whole:
             panels = [type(part) for part in _explained(screen)]
             found += self._screen(_title(type(screen)), type(screen), panels, told, known)
@@ -110,6 +109,9 @@ class HelpScreen(Board):
             found = topic(title, (kind,), self._settings.keymap, known)
             if found.rows or found.text:
                 yield found
+        yield from self._parts(panels, told, known)
+
+    def _parts(self, panels: Iterable[type[Widget]], told: set[type], known: set[str]) -> Iterator[Topic]:
         for panel in panels:
             if panel not in told:
                 told.add(panel)
