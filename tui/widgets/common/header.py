@@ -58,10 +58,10 @@ where the agent's status line told them (`nooscope hooks install --statusline`).
 
     def lines(self, view: View, width: int, height: int) -> list[Line]:
         left = [*_mode(view), *_subject(view, width)]
-        if width >= _ROOMY:
-            left = [[("nooscope", "strong")], *left]
         first = [*(_who(view)[:1] if height < 2 and view.agent != MAIN else []), *_alarm(view)]
         room = width - _length(left) - _length(first) - 4
+        if width >= _ROOMY:
+            left = [[("nooscope", "strong")], *left]
         known = [*first, *_context(view, room), *_cost(view), *_day(view, width), *_limits(view)]
         if height < 2:
             if width >= _ROOMY and not _title(view, width, [*left, *known]):
